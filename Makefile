@@ -1,0 +1,50 @@
+# The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
+programs := kruxosd kruxos
+adapters := slack notes
+benches  := bench-replica bench-write bench-gateway
+ARGS     ?=
+
+.PHONY: help demo test run build bench format lint clean
+
+help:
+	@echo 'make demo     build everything needed and show the whole chain against an emulated service'
+	@echo 'make test     all tests, under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
+	@echo 'make build    build the host, the kruxos command and the adapters into build/dev/bin'
+	@echo 'make bench    build and run the benchmarks'
+	@echo 'make format   format the sources     make lint   clang-tidy over what changed'
+	@echo 'make clean    remove build/'
+
+demo:
+	@scripts/setup
+	@scripts/build dev $(programs) $(adapters) slack-emulator
+	@scripts/demo
+
+test:
+	@scripts/setup
+	@scripts/build asan
+	@scripts/test asan
+
+run: build
+	@scripts/run $(ARGS)
+
+build:
+	@scripts/setup
+	@scripts/build dev $(programs) $(adapters)
+
+bench:
+	@scripts/setup
+	@scripts/build bench $(benches)
+	@scripts/bench
+
+format:
+	@scripts/setup --dev
+	@scripts/format
+
+lint:
+	@scripts/setup --dev
+	@scripts/build asan
+	@scripts/lint
+
+clean:
+	@rm -rf build

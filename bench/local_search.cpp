@@ -1,0 +1,72 @@
+#include "bench/local_search.hpp"
+
+#include <fmt/format.h>
+
+#include "bench/report.hpp"
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux::bench {
+namespace {
+
+/// Names by id, as JSON strings; each looked up once a search.
+class Names {
+ public:
+  Names(ReplicaReader& reader, const char* collection) : reader_(reader), collection_(collection) {}
+
+  const std::string& of(std::string_view id) {
+    if (const auto at = known_.find(id); at != known_.end()) return at->second;
+    std::string name(id);
+    reader_.get(collection_, id, [&](const RowView& row) {
+      const auto document = parse_json(row.json, "a record");
+      name = find_string(document, "name").value_or(id);
+      return true;
+    });
+    return known_.emplace(std::string(id), json_string(name)).first->second;
+  }
+
+ private:
+  ReplicaReader& reader_;
+  const char* collection_;
+  std::map<std::string, std::string, std::less<>> known_;
+};
+
+/// The text between `before` and the next quotation mark, looked for from `from` on.
+std::string_view text_after(std::string_view json, std::string_view before, std::size_t from) {
+  const auto at = json.find(before, from);
+  if (at == std::string_view::npos) wrong("a record is not what the adapter writes: " + std::string(json));
+  const auto begin = at + before.size();
+  return json.substr(begin, json.find('"', begin) - begin);
+}
+
+}  // namespace
+
+LocalSearch::LocalSearch(const std::filesystem::path& replica, std::vector<CollectionSpec> collections)
+    : pool_(std::make_shared<ReplicaReaderPool>(replica, std::make_shared<CollectionTables>(std::move(collections)),
+                                                SearchBudget{})) {}
+
+LocalSearch::Found LocalSearch::run(const Query& query) const {
+  PooledReader reader(pool_);
+  Names users(reader, "users"), channels(reader, "channels");
+  std::int64_t last_synced_ms = -1;
+  std::string last_synced;
+  Found found;
+  found.json = "{\"messages\":[";
+  found.result = reader.query(query, [&](const RowView& row) {
+    const auto user = text_after(row.json, "{\"user_id\":\"", 0);
+    const auto channel = text_after(row.json, "\"channel_id\":\"", user.size());
+    if (row.synced_at_ms != last_synced_ms) last_synced = format_time(last_synced_ms = row.synced_at_ms);
+    if (found.rows++ > 0) found.json += ',';
+    found.json.append("{\"user_name\":").append(users.of(user)).append(",\"channel_name\":");
+    found.json.append(channels.of(channel)).append(",\"synced_at\":\"").append(last_synced).append("\",");
+    found.json.append(row.json.substr(1));
+    return true;
+  });
+  found.json += fmt::format("],\"total\":{}", found.result.total);
+  if (found.result.total_is_lower_bound) found.json += ",\"total_is_lower_bound\":true";
+  if (found.result.incomplete) found.json += ",\"incomplete\":true";
+  found.json += '}';
+  return found;
+}
+
+}  // namespace krux::bench

@@ -1,0 +1,29 @@
+// An agent's keep-alive connection that costs as little as a client can.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace krux::bench {
+
+/// One thread. Failures are wrong().
+class RpcClient {
+ public:
+  RpcClient(std::uint16_t port, std::string key);
+  ~RpcClient();
+  RpcClient(const RpcClient&) = delete;
+  RpcClient& operator=(const RpcClient&) = delete;
+
+  /// The bytes of a call of a capability, to be sent as often as wanted.
+  std::string request(std::string_view capability, std::string_view arguments_json) const;
+  /// The answer's body, until the next call.
+  std::string_view call(std::string_view request);
+
+ private:
+  const std::string key_;
+  int fd_;
+  std::string buffer_;
+};
+
+}  // namespace krux::bench

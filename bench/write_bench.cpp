@@ -1,0 +1,273 @@
+// What the effect ledger costs beside plain SQLite: acks of buffered writes, claims, the due poll with a full ledger.
+// Every row compares two things measured in turn in this run; it fails when a count is wrong.
+//   bench-write [PENDING]      default: 1,000,000 pending writes; on the disk that TMPDIR is on
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <semaphore>
+#include <utility>
+#include <vector>
+
+#include "bench/pending_writes.hpp"
+#include "bench/report.hpp"
+#include "core/storage/database.hpp"
+#include "core/storage/group_commit.hpp"
+#include "core/storage/statement.hpp"
+#include "core/util/clock.hpp"
+#include "core/write/ledger.hpp"
+#include "core/write/ledger_rows.hpp"
+#include "core/write/write_buffer.hpp"
+
+using namespace krux;
+using namespace krux::bench;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kRoundSeconds = 1.0;
+constexpr int kRounds = 5;
+const AccountRef kAccount{"notes", "N1", 1};
+const std::string kBody(600, 'x');
+
+/// One table as plain as a durable queue can be: an insert, a unique key, an index of what is due.
+class PlainTable {
+ public:
+  explicit PlainTable(const fs::path& file) : db_(file.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE) {
+    execute(db_.getHandle(), "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+    execute(
+        db_.getHandle(),
+        "CREATE TABLE writes (id INTEGER PRIMARY KEY, service TEXT NOT NULL, account TEXT NOT NULL, operation TEXT NOT "
+        "NULL, payload TEXT NOT NULL, state INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL, key TEXT NOT NULL "
+        "UNIQUE, created_at INTEGER NOT NULL); CREATE INDEX due ON writes (due_at, id) WHERE state = 0");
+    insert_ = std::make_unique<Statement>(
+        db_.getHandle(),
+        "INSERT INTO writes (service, account, operation, payload, due_at, key, created_at) "
+        "VALUES ('notes', 'N1', 'notes.add', ?1, ?2, ?3, ?2)");
+  }
+  ~PlainTable() { insert_.reset(); }
+
+  /// Rows a second with `batch` rows a commit.
+  double rate(int batch) {
+    const auto rows_before = rows_;
+    const auto start = now_s();
+    while (now_s() - start < kRoundSeconds) {
+      execute(db_.getHandle(), "BEGIN IMMEDIATE");
+      for (int i = 0; i < batch; ++i) {
+        ++rows_;
+        const auto key = fmt::format("{:016x}{:08x}", static_cast<std::uint64_t>(rows_) * 0x9E3779B97F4A7C15U, rows_);
+        insert_->bind_all(kBody, rows_, key).run();
+      }
+      execute(db_.getHandle(), "COMMIT");
+    }
+    return static_cast<double>(rows_ - rows_before) / (now_s() - start);
+  }
+
+ private:
+  SQLite::Database db_;
+  std::unique_ptr<Statement> insert_;
+  std::int64_t rows_ = 0;
+};
+
+NewWrite new_write(std::int64_t n) {
+  NewWrite w;
+  w.agent_id = "agent_0192f0c1-0000-7000-8000-000000000000";
+  w.account = kAccount;
+  w.operation = "notes.add";
+  w.params_json = fmt::format(R"({{"n":{},"text":"{}"}})", n, kBody);
+  w.summary = "a note";
+  w.tier = "notify";
+  w.definition_version = "1.0.0";
+  w.when_absent = "ask";
+  return w;
+}
+
+/// The ledger's own table, its indexes and triggers, filled by a bare connection: what the schema alone costs.
+class LedgerTable {
+ public:
+  explicit LedgerTable(const fs::path& file) : db_(open_database(file, kLedgerKind)), sql_(db_->getHandle()) {
+    execute(db_->getHandle(), "INSERT INTO boots (boot, boot_id) VALUES (1, 'boot')");
+  }
+
+  double rate(int batch) {
+    const auto rows_before = rows_;
+    const auto start = now_s();
+    while (now_s() - start < kRoundSeconds) {
+      execute(db_->getHandle(), "BEGIN IMMEDIATE");
+      for (int i = 0; i < batch; ++i) insert();
+      execute(db_->getHandle(), "COMMIT");
+    }
+    return static_cast<double>(rows_ - rows_before) / (now_s() - start);
+  }
+
+ private:
+  void insert() {
+    const auto asked = new_write(++rows_);
+    LedgerRow row;
+    row.boot = 1;
+    auto& w = row.write;
+    w.agent_id = asked.agent_id;
+    w.account = asked.account;
+    w.operation = asked.operation;
+    w.params_json = w.params_shown_json = asked.params_json;
+    w.summary = asked.summary;
+    w.content_hash = content_hash(w.account, w.operation, w.params_json);
+    w.due_at_ms = w.created_at_ms = 1'700'000'000'000 + rows_;
+    number_row(sql_, row);
+    insert_row(sql_, row);
+  }
+
+  std::unique_ptr<SQLite::Database> db_;
+  StatementCache sql_;
+  std::int64_t rows_ = 0;
+};
+
+/// Clients of one event loop that each submit the next write when the last was acknowledged.
+class Acks {
+ public:
+  explicit Acks(const fs::path& file) : store_(file, kLedgerKind), buffer_(store_, clock_) {}
+
+  double rate(int clients) {
+    const auto before = acked_;
+    const auto start = now_s();
+    for (int c = 0; c < clients; ++c) submit();
+    for (int running = clients; running > 0;) {
+      const int ready = wait_for_acks();
+      acked_ += ready;
+      const bool over = now_s() - start >= kRoundSeconds;
+      for (int c = 0; c < ready; ++c) over ? static_cast<void>(--running) : submit();
+    }
+    const auto seconds = now_s() - start;
+    if (buffer_.counts().buffered != acked_) wrong("the ledger does not hold what was acknowledged");
+    return static_cast<double>(acked_ - before) / seconds;
+  }
+
+ private:
+  void submit() {
+    buffer_.submit(new_write(++submitted_), [this](std::variant<Submitted, Error> answer) {
+      const auto* submitted = std::get_if<Submitted>(&answer);
+      if (!submitted || submitted->duplicate) wrong("a write was not accepted");
+      const std::lock_guard lock(mutex_);
+      if (ready_++ == 0) cv_.notify_one();
+    });
+  }
+  int wait_for_acks() {
+    std::unique_lock lock(mutex_);
+    cv_.wait(lock, [this] { return ready_ > 0; });
+    return std::exchange(ready_, 0);
+  }
+
+  SystemClock clock_;
+  GroupCommit store_;
+  WriteBuffer buffer_;
+  std::mutex mutex_;
+  std::condition_variable cv_;
+  int ready_ = 0;
+  std::int64_t submitted_ = 0, acked_ = 0;
+};
+
+template <class Table>
+void acks_against_commits(const fs::path& directory, int clients, int batch, const std::string& table, double wanted) {
+  Table plain(directory / fmt::format("{}{}.db", table, clients));
+  Acks acks(directory / fmt::format("{}{}-acks.db", table, clients));
+  Rounds rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto theirs = plain.rate(batch);
+    rounds.add(acks.rate(clients), theirs);
+  }
+  print_rates(
+      fmt::format("acks, {} client{} / FULL commits of {} to a {}", clients, clients > 1 ? "s" : "", batch, table),
+      rounds, wanted);
+}
+
+/// A ledger with `pending` buffered writes, none of them due.
+void fill(GroupCommit& store, std::int64_t pending, std::int64_t due_at_ms) {
+  for (std::int64_t done = 0; done < pending;) {
+    const auto count = std::min<std::int64_t>(pending - done, 100'000);
+    store.run([&](SQLite::Database& db) { add_pending(db, kAccount, done, count, due_at_ms); });
+    done += count;
+  }
+}
+
+struct FilledLedger {
+  FilledLedger(const fs::path& directory, std::int64_t pending)
+      : store(directory / fmt::format("pending{}.db", pending), kLedgerKind), ledger(store, clock, "boot") {
+    fill(store, pending, clock.wall_ms() + 3'600'000);
+    if (ledger.counts().buffered != pending) wrong("the ledger is not filled");
+    if (!ledger.take(accounts, {16, 16}, {}).empty()) wrong("something is due");
+  }
+  /// Microseconds of one poll that finds nothing due.
+  double poll() {
+    constexpr int polls = 20'000;
+    const auto start = now_s();
+    for (int i = 0; i < polls; ++i) {
+      if (ledger.next_due_in(accounts, {4, 2}, {}).value_or(0) == 0) wrong("something is due");
+    }
+    return (now_s() - start) / polls * 1e6;
+  }
+  SystemClock clock;
+  GroupCommit store;
+  Ledger ledger;
+  const std::vector<AccountRef> accounts{kAccount};
+};
+
+void due_poll(const fs::path& directory, std::int64_t pending) {
+  FilledLedger few(directory, 10), many(directory, pending);
+  Rounds rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto with_few = few.poll();
+    rounds.add(many.poll(), with_few);
+  }
+  print_times(fmt::format("due poll, {} pending / 10", pending), rounds, "us", 2);
+}
+
+/// Writes a second through claim and outcome, without an adapter.
+void claims(const fs::path& directory, std::size_t batch) {
+  SystemClock clock;
+  GroupCommit store(directory / fmt::format("claims{}.db", batch), kLedgerKind);
+  Ledger ledger(store, clock, "boot");
+  fill(store, 30'000, clock.wall_ms() - 3'600'000);
+  const std::vector<AccountRef> accounts{kAccount};
+  std::int64_t completed = 0;
+  const auto start = now_s();
+  while (now_s() - start < 2 * kRoundSeconds) {
+    const auto taken = ledger.take(accounts, {batch, batch}, {});
+    if (taken.empty()) break;
+    std::counting_semaphore<> recorded{0};
+    for (const auto& write : taken) {
+      WriteReport report;
+      report.write_id = write.write_id;
+      report.attempt = write.attempts;
+      report.event = WriteEvent::kDone;
+      report.result_json = "{}";
+      ledger.record(report, [&](std::variant<BufferedWrite, Error> answer) {
+        if (!std::holds_alternative<BufferedWrite>(answer)) wrong("an outcome was not recorded");
+        recorded.release();
+      });
+    }
+    for (std::size_t i = 0; i < taken.size(); ++i) recorded.acquire();
+    completed += static_cast<std::int64_t>(taken.size());
+  }
+  const auto seconds = now_s() - start;
+  if (ledger.counts().completed != completed) wrong("not everything was completed");
+  print_figure(fmt::format("claim and complete, batches of {}", batch), static_cast<double>(completed) / seconds, "/s");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::int64_t pending = argc > 1 ? std::stoll(argv[1]) : 1'000'000;
+  configure_sqlite();
+  const auto directory = scratch_directory();
+  print_header();
+  acks_against_commits<PlainTable>(directory, 1, 1, "plain table", 0.8);
+  acks_against_commits<LedgerTable>(directory, 1, 1, "bare ledger", 0.8);
+  acks_against_commits<PlainTable>(directory, 64, 64, "plain table", 0.6);
+  acks_against_commits<LedgerTable>(directory, 64, 64, "bare ledger", 0.6);
+  due_poll(directory, pending);
+  for (const std::size_t batch : {1, 4, 16, 64}) claims(directory, batch);
+}

@@ -1,0 +1,31 @@
+# Every third-party package of the host, once. docs/dependencies.md says why each is here.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS url)
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(spdlog 1.10 REQUIRED)
+find_package(yaml-cpp 0.7 REQUIRED)
+find_package(SQLiteCpp 3.2 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+find_path(RAPIDJSON_INCLUDE_DIR rapidjson/document.h REQUIRED)
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+
+add_library(kruxos_rapidjson INTERFACE)
+target_include_directories(kruxos_rapidjson SYSTEM INTERFACE ${RAPIDJSON_INCLUDE_DIR})
+# std::string overloads; the size type that our documents' limits are checked against.
+target_compile_definitions(kruxos_rapidjson INTERFACE RAPIDJSON_HAS_STDSTRING=1)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT KRUXOS_SANITIZE)
+  # SSE2 is x86-64's baseline. Off under the sanitizers: the vector scanner reads aligned blocks past the end.
+  target_compile_definitions(kruxos_rapidjson INTERFACE RAPIDJSON_SSE2=1)
+endif()
+
+add_library(kruxos_cli11 INTERFACE)
+target_include_directories(kruxos_cli11 SYSTEM INTERFACE ${CLI11_INCLUDE_DIR})
+
+# Asio and Beast are compiled once (core/net/asio_impl.cpp) instead of in every file that includes them.
+add_library(kruxos_asio INTERFACE)
+target_link_libraries(kruxos_asio INTERFACE Boost::headers OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+target_compile_definitions(kruxos_asio INTERFACE BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION
+                                                 BOOST_ASIO_NO_DEPRECATED)

@@ -1,0 +1,54 @@
+# kruxos_add_test(NAME core_write SOURCES a_test.cpp … LIBRARIES kruxos_core [LABELS concurrent])
+#   One Catch2 executable, its cases registered with ctest one by one. Tests stand beside the code they test (*_test.cpp).
+#   LABELS concurrent: run once more under ThreadSanitizer; the target concurrent_tests builds just these.
+#   A case's name holds no ';' (it would be split): a name that matches no case fails.
+if(NOT KRUXOS_BUILD_TESTS)
+  function(kruxos_add_test)
+  endfunction()
+  return()
+endif()
+enable_testing()
+find_package(Catch2 2.13 REQUIRED)
+include(Catch)
+
+# Catch2's main() and implementation, compiled once.
+add_library(kruxos_test_main STATIC ${CMAKE_SOURCE_DIR}/test/support/catch_main.cpp)
+target_link_libraries(kruxos_test_main PUBLIC Catch2::Catch2)
+target_include_directories(kruxos_test_main PUBLIC ${CMAKE_SOURCE_DIR}/test)
+
+add_custom_target(concurrent_tests)
+
+# Catch's own module flattens a list of labels, so they are laid on the discovered cases in a file of their own.
+function(kruxos_label_tests target)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_labels.cmake)
+  file(WRITE ${file} "foreach(name IN LISTS ${target}_TESTS)\n"
+                     "  set_tests_properties(\"\${name}\" PROPERTIES LABELS \"${ARGN}\")\n"
+                     "endforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${file})
+endfunction()
+
+function(kruxos_add_test)
+  cmake_parse_arguments(T "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;LABELS;DEFINITIONS;DEPENDS" ${ARGN})
+  add_executable(${T_NAME}_tests ${T_SOURCES})
+  set_target_properties(${T_NAME}_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  # Optimising Catch2's expressions takes longer than it saves when they run once, under a sanitizer.
+  if(KRUXOS_SANITIZE)
+    target_compile_options(${T_NAME}_tests PRIVATE -O0)
+  endif()
+  target_link_libraries(${T_NAME}_tests PRIVATE kruxos_test_main kruxos_warnings ${T_LIBRARIES})
+  if(T_DEFINITIONS)
+    target_compile_definitions(${T_NAME}_tests PRIVATE ${T_DEFINITIONS})
+  endif()
+  if(T_DEPENDS)
+    add_dependencies(${T_NAME}_tests ${T_DEPENDS})
+  endif()
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 120)
+  endif()
+  if("concurrent" IN_LIST T_LABELS)
+    add_dependencies(concurrent_tests ${T_NAME}_tests)
+  endif()
+  catch_discover_tests(${T_NAME}_tests TEST_PREFIX "${T_NAME}: " EXTRA_ARGS --warn NoTests
+                       PROPERTIES TIMEOUT ${T_TIMEOUT})
+  kruxos_label_tests(${T_NAME}_tests ${T_NAME} ${T_LABELS})
+endfunction()

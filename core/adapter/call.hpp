@@ -1,0 +1,119 @@
+// One call into an adapter, from the host's side: cancellation, deadline, the first word of a failure, and the host's
+// own record of what went over the wire.
+#pragma once
+
+#include <kruxos/abi/call.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/util/clock.hpp"
+
+namespace krux {
+
+/// What the host knows of the wire during one call, worst first. "Safe" requests (GET, HEAD, OPTIONS) never count.
+enum class WireState {
+  kNothingSent,  ///< not one byte of an unsafe request was given to a socket: certainly no effect
+  kAnswered,     ///< every unsafe request got a complete answer below 500: the adapter's word counts
+  kOpen,         ///< an unsafe request was sent and not answered so: the effect may have happened
+};
+
+/// Why a call failed. `effect_none` only where the effect certainly did not happen, by the worse of both words.
+struct CallFailure {
+  krux_status status = KRUX_INTERNAL;
+  bool effect_none = false;
+  std::string type;     ///< the definition's error name, or empty
+  std::string message;  ///< a sentence
+  std::optional<std::int64_t> retry_after_ms;
+};
+
+template <class T>
+using CallResult = std::variant<T, CallFailure>;
+
+/// Identifies whose call it is. account_id is empty while a connection is being verified.
+struct CallOwner {
+  std::string service, account_id;
+  std::uint32_t generation = 0;
+  std::string write_id;  ///< empty when the call belongs to no write
+  std::uint32_t attempt = 0;
+};
+
+/// Shared by whoever started the call, the adapter's thread and HttpClient; alive until the last of them lets go, so
+/// that an abandoned call can go on touching it. All members may be called from any thread.
+class CallContext {
+ public:
+  /// Keeps a note in the ledger, durable on return; false when it could not be kept.
+  using Remember = std::function<bool(std::string_view note_json)>;
+
+  CallContext(CallOwner owner, const Clock& clock, std::int64_t deadline_boot_ms, Remember remember = {});
+
+  const CallOwner& owner() const { return owner_; }
+  const Clock& clock() const { return clock_; }
+  std::int64_t deadline_boot_ms() const { return deadline_boot_ms_; }
+  std::int64_t left_ms() const;  ///< until the deadline, never below 0
+
+  /// Asks the call to end. Callbacks of on_cancel() run once, on this thread.
+  void cancel();
+  /// Cancelled, ended, or past its deadline.
+  bool cancelled() const;
+
+  /// Ends the call: later sends are refused, later output and failures are dropped. Returns what was on the wire by
+  /// then; no request can begin after this returns. Cancels too. Idempotent.
+  WireState end();
+  bool ended() const;
+  WireState wire() const;
+
+  /// Called by HttpClient before it gives the first byte of an unsafe request to a socket. False: the call has ended or
+  /// was cancelled, do not send. A true answer must be followed by request_answered() when a complete answer below 500
+  /// arrived.
+  bool begin_unsafe_request();
+  void request_answered();
+
+  /// The first word counts.
+  void fail(CallFailure failure);
+  std::optional<CallFailure> failure() const;
+
+  bool remember(std::string_view note_json);
+
+  /// Runs `callback` when the call is cancelled or ended, at once if it already is. Returns a token for
+  /// drop_on_cancel(), after which the callback neither runs nor is running.
+  std::uint64_t on_cancel(std::function<void()> callback);
+  void drop_on_cancel(std::uint64_t token);
+
+ private:
+  WireState wire_locked() const;
+  void run_callbacks();
+
+  const CallOwner owner_;
+  const Clock& clock_;
+  const std::int64_t deadline_boot_ms_;
+  const Remember remember_;
+  std::atomic<bool> cancelled_{false}, ended_{false};
+  mutable std::mutex mutex_;  ///< never held while a callback runs
+  std::uint32_t open_requests_ = 0;
+  bool any_sent_ = false;
+  std::optional<CallFailure> failure_;
+  struct Callback {
+    std::uint64_t token = 0;
+    std::function<void()> run;
+  };
+  std::vector<Callback> callbacks_;
+  std::uint64_t next_token_ = 1;
+  std::recursive_mutex callback_mutex_;  ///< held while callbacks run, taken before mutex_; a callback may drop itself
+};
+
+using CallContextPtr = std::shared_ptr<CallContext>;
+
+/// The worse of what the adapter said and what the wire shows: a failure that claims "no effect" while an unsafe
+/// request is open loses that claim; one that says nothing gains it when nothing was sent.
+CallFailure judge(CallFailure said, WireState wire);
+
+}  // namespace krux

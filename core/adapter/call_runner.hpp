@@ -1,0 +1,76 @@
+// Worker threads for blocking work: adapter calls and what surrounds them. A call that passes its deadline is
+// abandoned: whoever waits is told, the thread is given up for lost and replaced, what it still holds stays alive until
+// it returns.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "core/adapter/call.hpp"
+
+namespace krux {
+
+/// Counts, for one adapter, the calls abandoned in a row; two of them quarantine it. Any thread.
+class AdapterHealth {
+ public:
+  /// `on_quarantine` is called once each time the quarantine begins, on the thread that found it; it must be quick,
+  /// must not throw, and what it uses must outlive the calls.
+  explicit AdapterHealth(std::function<void()> on_quarantine = {}) : on_quarantine_(std::move(on_quarantine)) {}
+  void returned();
+  void abandoned();
+  bool quarantined() const;
+  void release();  ///< by the operator
+  std::uint64_t abandoned_total() const;
+
+ private:
+  const std::function<void()> on_quarantine_;
+  std::atomic<int> in_a_row_{0};
+  std::atomic<std::uint64_t> total_{0};
+};
+
+class CallRunner {
+ public:
+  enum class End { kReturned, kAbandoned };
+
+  struct Options {
+    int threads = 8;    ///< that work; lost ones are replaced
+    int max_lost = 64;  ///< lost threads that may exist at once; beyond it new calls are refused until some return
+    std::int64_t grace_ms = 250;  ///< between the deadline, when cancelled() turns true, and giving the call up
+  };
+
+  /// `clock` outlives the runner and every call, lost ones included.
+  CallRunner(Clock& clock, Options options);
+  ~CallRunner();  ///< stop()
+  CallRunner(const CallRunner&) = delete;
+  CallRunner& operator=(const CallRunner&) = delete;
+
+  /// Runs `body` on a worker, in order of arrival. `done` runs exactly once: on the worker after `body` returned, or on
+  /// the watchdog's thread when the call was abandoned (call->end() has been called by then). An abandoned body's later
+  /// return runs nothing. `body` and `done` own what they need (shared_ptr); they must not throw. `health` may be null.
+  /// A call that is refused (its adapter is quarantined, too many threads are lost, the host stops) or whose deadline
+  /// passes while it waits for a worker never runs its body: it ends as kAbandoned with nothing sent, on the watchdog's
+  /// thread, stop()'s or, after stop(), the caller's, and call->failure() says why.
+  void start(CallContextPtr call, std::shared_ptr<AdapterHealth> health, std::function<void()> body,
+             std::function<void(End)> done);
+
+  /// start(), and waits. For operators' commands and tests; never from a worker or an event loop.
+  End run(const CallContextPtr& call, std::shared_ptr<AdapterHealth> health, std::function<void()> body);
+
+  /// Cancels what runs, waits for it as long as the grace lasts (in real time); threads that are lost for good are
+  /// detached, and false is returned: they may still touch what was lent to them. Later calls are refused. Idempotent.
+  /// Not from one of its own threads.
+  bool stop();
+
+  int lost() const;
+  std::size_t queued() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  ///< shared with the threads, lost ones included
+};
+
+}  // namespace krux

@@ -1,0 +1,130 @@
+#include "core/capability/capability_handler.hpp"
+
+#include <fmt/format.h>
+
+#include "core/capability/catalogue.hpp"
+#include "core/capability/handler_context.hpp"
+#include "core/capability/host_capabilities.hpp"
+#include "core/capability/read_call.hpp"
+#include "core/capability/write_call.hpp"
+#include "core/util/nearest.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+/// The capability and its definition; blocked ones too.
+std::optional<Listed> find_capability(const AccountDirectory& accounts, const std::string& name) {
+  if (const auto* capability = host_definition()->find(name)) return Listed{host_definition(), capability};
+  for (const auto& service : accounts.services()) {
+    if (const auto* capability = service.definition->find(name)) return Listed{service.definition, capability};
+  }
+  return std::nullopt;
+}
+
+Listed require_capability(const AccountDirectory& accounts, const std::string& name) {
+  if (auto found = find_capability(accounts, name)) return *found;
+  std::vector<std::string> names;
+  for (const auto& listed : listed_capabilities(accounts)) names.push_back(listed.capability->name);
+  throw invalid_input(fmt::format("There is no capability \"{}\"{}. capabilities.list shows all.",
+                                  printable(name.substr(0, 100)), did_you_mean(name, names)));
+}
+
+void check_tier(const CapabilityDefinition& capability) {
+  if (capability.tier == Tier::kBlocked)
+    throw Error("OperationBlocked",
+                fmt::format("{} is blocked. The operator can allow it by giving it another tier.", capability.name));
+  if (capability.tier == Tier::kApprovalRequired)
+    throw Error("ApprovalRequired",
+                fmt::format("{} needs a person's approval, and approvals are not available in this version: it cannot "
+                            "run. Ask the operator to do it, or to give it another tier in the definition.",
+                            capability.name));
+}
+
+ActiveAccountPtr choose_account(const AccountDirectory& accounts, const Listed& listed, const std::string& name) {
+  auto account = accounts.choose(listed.definition->service, name);
+  std::string missing;
+  for (const auto& scope : missing_scopes(*listed.capability, *account))
+    missing += (missing.empty() ? "" : ", ") + scope;
+  if (!missing.empty())
+    throw Error("OperationBlocked",
+                fmt::format("{} needs what the account {} was not granted: {}. Ask the operator to connect it again "
+                            "with that scope.",
+                            listed.capability->name, printable(account->display_name), missing));
+  if (account->health && account->health->quarantined())
+    throw Error("ServiceUnavailable",
+                fmt::format("The adapter of {0} is out of service: it did not come back from two calls in a row. The "
+                            "operator puts it back into service with: kruxos plugin release {0}",
+                            listed.definition->service),
+                true, 60'000);
+  return account;
+}
+
+void take_idempotency_key(CheckedCall& call) {
+  const auto& outer = call.invocation.idempotency_key;
+  auto& inner = call.arguments.idempotency_key;
+  if (outer.size() > 200) throw invalid_input("The idempotency_key has more than 200 bytes.");
+  if (!outer.empty() && !inner.empty() && outer != inner)
+    throw invalid_input("Two different values of idempotency_key were given, beside the arguments and among them.");
+  if (inner.empty()) inner = outer;
+}
+
+}  // namespace
+
+struct CapabilityHandler::Impl {
+  HandlerContextPtr context;
+
+  void dispatch(const std::shared_ptr<CheckedCall>& call) const;
+};
+
+void CapabilityHandler::Impl::dispatch(const std::shared_ptr<CheckedCall>& call) const {
+  const auto& accounts = context->accounts;
+  const auto listed = require_capability(accounts, call->invocation.capability);
+  call->definition = listed.definition;
+  call->capability = listed.capability;
+  check_tier(*listed.capability);
+  call->arguments = check_arguments(*listed.capability, call->invocation.arguments_json);
+  take_idempotency_key(*call);
+  if (listed.definition == host_definition()) return run_host_capability(context, call);
+  if (listed.capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
+  call->account = choose_account(accounts, listed, call->arguments.account);
+  if (listed.capability->kind == CapabilityKind::kRead) return run_read(context, call);
+  run_write(context, call);
+}
+
+CapabilityHandler::CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, Clock& clock,
+                                     HandlerOptions options)
+    : impl_(std::make_shared<Impl>(Impl{std::make_shared<const HandlerContext>(
+          HandlerContext{accounts, runner, writes, clock, std::move(options)})})) {}
+
+void CapabilityHandler::invoke(Invocation invocation, std::function<void(InvocationResult)> done) {
+  const auto call = std::make_shared<CheckedCall>();
+  call->invocation = std::move(invocation);
+  call->done = std::move(done);
+  try {
+    impl_->dispatch(call);
+  } catch (const Error& e) {
+    call->fail(e);
+  } catch (const std::exception& e) {
+    call->fail(Error("ServiceUnavailable",
+                     fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()), true, 60'000));
+  }
+}
+
+std::string CapabilityHandler::list_json(const std::string& category, const std::string& tag,
+                                         const std::string& name_contains) const {
+  return summaries_json(listed_capabilities(impl_->context->accounts), {category, tag, name_contains});
+}
+
+std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
+  const auto& context = *impl_->context;
+  for (const auto& listed : listed_capabilities(context.accounts)) {
+    if (listed.capability->name != name) continue;
+    const auto configured = context.options.delays_ms.find(name);
+    const auto defined = listed.capability->delay_ms.value_or(context.options.default_delay_ms);
+    return description_json(listed, configured == context.options.delays_ms.end() ? defined : configured->second);
+  }
+  return std::nullopt;
+}
+
+}  // namespace krux

@@ -1,0 +1,67 @@
+// From an agent's call of a capability to its result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/capability/definition.hpp"
+#include "core/util/error.hpp"
+
+namespace krux {
+
+class AccountDirectory;
+class CallRunner;
+class Clock;
+class WriteBuffer;
+
+struct Invocation {
+  std::string agent_id, agent_name, session_id;
+  std::string capability;
+  std::string arguments_json;   ///< one JSON object; empty: no arguments
+  std::string idempotency_key;  ///< also taken from the arguments' `idempotency_key`
+};
+
+/// Either data (one JSON object) or an error ({type, message, retryable, retry_after, recovery, context}).
+struct InvocationResult {
+  bool success = false;
+  std::string data_json, error_json;
+};
+
+struct HandlerOptions {
+  std::int64_t default_delay_ms = 30'000;         ///< of writes whose definition names none
+  std::map<std::string, std::int64_t> delays_ms;  ///< by operation: instead of the definition's
+  std::optional<std::int64_t> settle_ms;          ///< instead of every definition's
+  std::int64_t read_timeout_ms = 10'000;          ///< of reads and name resolution; `fetches`: the call_timeout
+  std::int64_t immediate_wait_ms = 10'000;        ///< how long an immediate write is waited for
+};
+
+/// Any thread, and never blocks it for long. `done` runs exactly once, on any thread, and must not block. What is
+/// referred to must outlive the last `done`.
+class CapabilityHandler {
+ public:
+  CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, Clock& clock,
+                    HandlerOptions options = {});
+
+  void invoke(Invocation invocation, std::function<void(InvocationResult)> done);
+
+  /// What capabilities.list and describe answer: one JSON array of summaries, or one JSON object with inputs, outputs,
+  /// limits, errors and recovery. Capabilities that are blocked, or whose service is not loaded, or whose scopes no
+  /// connected account has, are left out. The host's own (proxy.cancel_write, proxy.write_status, proxy.list_writes)
+  /// are among them. Empty filters: all.
+  std::string list_json(const std::string& category, const std::string& tag, const std::string& name_contains) const;
+  std::optional<std::string> describe_json(const std::string& name) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+/// `error` as agents get it, with the recovery actions of its type: the definition's, else the host's.
+std::string error_json(const Error& error, const ServiceDefinition* definition);
+
+}  // namespace krux

@@ -1,0 +1,181 @@
+#include "core/capability/capability_handler.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/capability/handler_test_support.hpp"
+
+using namespace krux;
+using namespace handler_test;
+
+TEST_CASE("a read is answered by the adapter, with its freshness") {
+  Host host;
+  host.connect();
+  host.adapter->on_read = [](auto&, std::string_view capability, std::string_view params) {
+    return Text(std::string("{\"of\":\"") + std::string(capability) + "\",\"params\":" + std::string(params) + "}");
+  };
+  host.replica->finish_pass(true, host.clock.wall_ms() - 1000);
+  host.clock.advance(61'000);
+  const auto answer = host.call("notes.search", R"({"query":"x"})");
+  REQUIRE(type_of(answer) == "none");
+  CHECK(to_json(answer["data"]["params"]["query"]) == json_string("x"));
+  CHECK(to_json(answer["data"]["freshness"]["age_seconds"]) == "61");
+  CHECK(text_of(answer, "content_trust") == "untrusted");
+}
+
+TEST_CASE("a read's failures are told in the documented types") {
+  Host host;
+  CHECK(type_of(host.call("notes.search")) == "NotConnected");
+  host.connect();
+  Text result = std::string("nonsense");
+  host.adapter->on_read = [&](auto&, auto, auto) { return result; };
+  CHECK(type_of(host.call("notes.search")) == "ServiceUnavailable");
+  result = CallFailure{KRUX_NOT_FOUND, true, "", "There is no such note.", std::nullopt};
+  const auto answer = host.call("notes.search");
+  CHECK(type_of(answer) == "MessageNotFound");
+  CHECK(message_of(answer) == "There is no such note.");
+  result = CallFailure{KRUX_REFUSED, true, "NoteLocked", "Locked.", std::nullopt};
+  CHECK(to_json(host.call("notes.search")["error"]["recovery"][0]["action"]) == json_string("unlock"));
+  CHECK(type_of(host.call("notes.search", R"({"query":7})")) == "InvalidInput");
+}
+
+TEST_CASE("an account without a replica answers with an error") {
+  Host host;
+  host.replica = nullptr;
+  host.connect();
+  CHECK(type_of(host.call("notes.search")) == "NotConnected");
+  CHECK(type_of(host.call("notes.add", R"({"title":"a"})")) == "NotConnected");
+}
+
+TEST_CASE("a read that hangs costs its own call only, and two of them the adapter's service") {
+  Host host;
+  host.connect();
+  std::promise<void> release;
+  const auto released = release.get_future().share();
+  host.adapter->on_read = [released](auto&, auto, auto) {
+    released.wait();
+    return Text(std::string("{\"late\":true}"));
+  };
+  for (int i = 0; i < 2; ++i) {
+    const auto answer = Host::document(host.answer_by_advancing(host.begin("notes.search"), 1000));
+    CHECK(type_of(answer) == "Timeout");
+    CHECK(to_json(answer["error"]["retryable"]) == "true");
+  }
+  CHECK(host.health->quarantined());
+  const auto answer = host.call("notes.search");
+  CHECK(type_of(answer) == "ServiceUnavailable");
+  CHECK_THAT(message_of(answer), Catch::Contains("out of service"));
+  release.set_value();
+}
+
+TEST_CASE("a read that may fetch has the definition's time, others the host's") {
+  Host host;
+  host.connect();
+  std::int64_t left = 0;
+  host.adapter->on_read = [&](const CallContextPtr& on, auto, auto) {
+    left = on->left_ms();
+    return Text(std::string("{}"));
+  };
+  host.call("notes.search");
+  CHECK(left == 10'000);
+  host.call("notes.fetch");
+  CHECK(left == 60'000);
+}
+
+TEST_CASE("tiers: approval_required and blocked do not run") {
+  Host host;
+  host.connect();
+  const auto answer = host.call("notes.ask");
+  CHECK(type_of(answer) == "ApprovalRequired");
+  CHECK_THAT(message_of(answer), Catch::Contains("not available in this version"));
+  CHECK(type_of(host.call("notes.wipe")) == "OperationBlocked");
+  CHECK(host.writes.list({}).empty());
+}
+
+TEST_CASE("a capability that is not there is refused with the nearest one") {
+  Host host;
+  host.connect();
+  CHECK_THAT(message_of(host.call("notes.serach")), Catch::Contains("did you mean \"notes.search\"?"));
+  CHECK(type_of(host.call("")) == "InvalidInput");
+  CHECK(type_of(host.call(std::string(5000, 'x'))) == "InvalidInput");
+  CHECK(type_of(host.call("notes.search", "[")) == "InvalidInput");
+  CHECK(type_of(host.call("notes.search", "[]")) == "InvalidInput");
+}
+
+TEST_CASE("scopes that an account lacks hide the capability and refuse the call") {
+  Host host;
+  const auto listed = [&](const char* name) { return host.handler.list_json("", "", name) != "[]"; };
+  CHECK(listed("notes.add"));
+  host.connect("N1", {"read"});
+  CHECK(listed("notes.search"));
+  CHECK_FALSE(listed("notes.add"));
+  const auto answer = host.call("notes.add", R"({"title":"a"})");
+  CHECK(type_of(answer) == "OperationBlocked");
+  CHECK_THAT(message_of(answer), Catch::Contains("was not granted: write"));
+  host.connect("N2", {"read", "write"});
+  CHECK(listed("notes.add"));
+  CHECK(type_of(host.call("notes.search")) == "InvalidInput");
+  CHECK(type_of(host.call("notes.add", R"({"title":"a","account":"N2"})")) == "none");
+}
+
+TEST_CASE("lists are filtered, and hold neither blocked capabilities nor services that are not loaded") {
+  Host host;
+  const auto names = [&](const std::string& category, const std::string& tag, const std::string& part) {
+    std::vector<std::string> all;
+    const auto list = parse_json(host.handler.list_json(category, tag, part), "list");
+    for (const auto& item : list.GetArray()) all.emplace_back(item["name"].GetString());
+    return all;
+  };
+  CHECK(names("", "", "").size() == 10);
+  CHECK(names("proxy", "", "") ==
+        std::vector<std::string>{"proxy.cancel_write", "proxy.write_status", "proxy.list_writes"});
+  CHECK(names("notes", "write", "") == std::vector<std::string>{"notes.add"});
+  CHECK(names("", "", "wipe").empty());
+  CHECK_FALSE(host.handler.describe_json("notes.wipe"));
+  CHECK_FALSE(host.handler.describe_json("nothing"));
+  host.accounts.set_services({});
+  CHECK(names("notes", "", "").empty());
+  CHECK(type_of(host.call("notes.search")) == "InvalidInput");
+}
+
+TEST_CASE("a description has inputs, outputs, errors and recovery") {
+  Host host;
+  const auto d = parse_json(*host.handler.describe_json("notes.add"), "description");
+  CHECK(to_json(d["name"]) == json_string("notes.add"));
+  CHECK(to_json(d["category"]) == json_string("notes"));
+  CHECK(to_json(d["permission_tier"]) == json_string("notify"));
+  CHECK(to_json(d["delay_seconds"]) == "30");
+  CHECK(to_json(d["inputs"][0]["name"]) == json_string("title"));
+  CHECK(to_json(d["inputs"][0]["required"]) == "true");
+  CHECK(d["inputs"].Size() == 4);
+  CHECK(to_json(d["outputs"][0]["name"]) == json_string("write_id"));
+  bool unknown = false, locked = false;
+  for (const auto& error : d["errors"].GetArray()) {
+    unknown = unknown || (to_json(error["type"]) == json_string("OutcomeUnknown") && error["recovery"].Size() > 0);
+    locked = locked || to_json(error["type"]) == json_string("NoteLocked");
+  }
+  CHECK(unknown);
+  CHECK(locked);
+  CHECK_FALSE(parse_json(*host.handler.describe_json("notes.search"), "d").HasMember("delay_seconds"));
+  for (const char* name : {"notes.cancel", "notes.ask", "proxy.list_writes"}) CHECK(host.handler.describe_json(name));
+}
+
+TEST_CASE("calls from many threads are each answered once") {
+  Host host;
+  host.connect();
+  host.executor.start();
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 10; ++i) {
+        const auto title = std::to_string(t) + "-" + std::to_string(i);
+        good += type_of(host.call("notes.search")) == "none";
+        good += text_of(host.call("notes.mark", "{\"title\":\"" + title + "\"}"), "status") == "ok";
+        good += text_of(host.call("notes.add", "{\"title\":\"" + title + "\"}"), "status") == "buffered";
+        good += host.handler.list_json("", "", "").size() > 2;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(good == 160);
+}

@@ -1,0 +1,233 @@
+#include "core/capability/catalogue.hpp"
+
+#include <algorithm>
+
+#include "core/capability/host_capabilities.hpp"
+#include "core/util/json.hpp"
+
+namespace krux {
+namespace {
+
+/// Few lines a member: keys and values of one object after the other.
+class Writer {
+ public:
+  template <class F>
+  void object(F members) {
+    json_.StartObject();
+    members();
+    json_.EndObject();
+  }
+  template <class List, class F>
+  void list(const char* key, const List& items, F each) {
+    json_.Key(key);
+    json_.StartArray();
+    for (const auto& item : items) each(item);
+    json_.EndArray();
+  }
+  void texts(const char* key, const std::vector<std::string>& values) {
+    list(key, values, [&](const std::string& value) { json_.String(value); });
+  }
+  void text(const char* key, const std::string& value) {
+    json_.Key(key);
+    json_.String(value);
+  }
+  void boolean(const char* key, bool value) {
+    json_.Key(key);
+    json_.Bool(value);
+  }
+  template <class Number>
+  void number(const char* key, const std::optional<Number>& value) {
+    if (!value) return;
+    json_.Key(key);
+    json_.Int64(static_cast<std::int64_t>(*value));
+  }
+  void seconds(const char* key, std::int64_t ms) {
+    json_.Key(key);
+    if (ms % 1000 == 0) {
+      json_.Int64(ms / 1000);
+    } else {
+      json_.Double(static_cast<double>(ms) / 1000);
+    }
+  }
+  void raw(const char* key, const std::string& json) {
+    json_.Key(key);
+    json_.RawValue(json.data(), json.size(), rapidjson::kObjectType);
+  }
+  JsonWriter& json() { return json_; }
+  std::string done() const { return {buffer_.GetString(), buffer_.GetSize()}; }
+
+ private:
+  rapidjson::StringBuffer buffer_;
+  JsonWriter json_{buffer_};
+};
+
+bool is_of_use(const CapabilityDefinition& capability, const ServiceDefinition& definition,
+               const std::vector<ActiveAccountPtr>& accounts) {
+  bool any = false;
+  for (const auto& account : accounts) {
+    if (account->ref.service != definition.service) continue;
+    if (missing_scopes(capability, *account).empty()) return true;
+    any = true;
+  }
+  return !any;
+}
+
+bool fits(const Listed& listed, const CatalogueFilter& filter) {
+  const auto& c = *listed.capability;
+  if (!filter.category.empty() && filter.category != listed.definition->prefix) return false;
+  if (!filter.tag.empty() && std::find(c.tags.begin(), c.tags.end(), filter.tag) == c.tags.end()) return false;
+  return filter.name_contains.empty() || c.name.find(filter.name_contains) != std::string::npos;
+}
+
+void write_summary(Writer& out, const Listed& listed) {
+  const auto& c = *listed.capability;
+  out.text("name", c.name);
+  out.text("category", listed.definition->prefix);
+  out.text("kind", to_string(c.kind));
+  out.text("permission_tier", to_string(c.tier));
+  out.text("purpose", c.purpose);
+  out.text("when_to_use", c.when_to_use);
+  out.texts("tags", c.tags);
+}
+
+void write_input(Writer& out, const InputDefinition& input) {
+  out.object([&] {
+    out.text("name", input.name);
+    out.text("type", to_string(input.type));
+    out.text("description", input.description);
+    out.boolean("required", input.required);
+    if (input.default_json) out.raw("default", *input.default_json);
+    if (!input.aliases.empty()) out.texts("aliases", input.aliases);
+    if (!input.one_of.empty()) out.texts("one_of", input.one_of);
+    out.number("minimum", input.minimum);
+    out.number("maximum", input.maximum);
+    out.number("min_length", input.min_length);
+    out.number("max_length", input.max_length);
+  });
+}
+
+InputDefinition host_input(const char* name, InputType type, const char* description) {
+  InputDefinition input;
+  input.name = name;
+  input.type = type;
+  input.description = description;
+  return input;
+}
+
+/// With those that the host adds.
+std::vector<InputDefinition> all_inputs(const Listed& listed) {
+  auto inputs = listed.capability->inputs;
+  if (listed.definition != host_definition())
+    inputs.push_back(host_input("account", InputType::kString,
+                                "Which account, by its id or name; needed only where the service has several."));
+  if (listed.capability->kind != CapabilityKind::kWrite) return inputs;
+  inputs.push_back(
+      host_input("idempotency_key", InputType::kString,
+                 "A text of your choice: another call with the same key is answered with the same write."));
+  inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
+                              "True: do it even though the same was asked for in the last 10 minutes."));
+  return inputs;
+}
+
+/// What a buffered write answers, before what its execution adds.
+std::vector<OutputDefinition> all_outputs(const Listed& listed) {
+  const auto& c = *listed.capability;
+  if (c.kind != CapabilityKind::kWrite || c.immediate) return c.outputs;
+  std::vector<OutputDefinition> outputs{
+      {"write_id", "Names the write, for the cancelling capability and proxy.write_status.", InputType::kString},
+      {"buffer_id", "The same value.", InputType::kString},
+      {"status", "\"buffered\"; of an existing write (duplicate_of) its present state.", InputType::kString},
+      {"buffer_until", "When it will be executed; until then it can be cancelled.", InputType::kDateTime},
+      {"scheduled_send", "The same time.", InputType::kDateTime},
+      {"cancel_deadline", "The same time.", InputType::kDateTime},
+      {"content_hash", "SHA-256 over account, operation and parameters.", InputType::kString}};
+  outputs.insert(outputs.end(), c.outputs.begin(), c.outputs.end());
+  return outputs;
+}
+
+void write_errors(Writer& out, const Listed& listed) {
+  std::vector<std::string> types{"InvalidInput"};
+  if (listed.definition != host_definition()) types.insert(types.end(), {"NotConnected", "ServiceUnavailable"});
+  if (listed.capability->kind == CapabilityKind::kRead) types.insert(types.end(), {"DatabaseError", "Timeout"});
+  if (listed.capability->kind == CapabilityKind::kCancel) types.emplace_back("CannotCancel");
+  if (listed.capability->kind == CapabilityKind::kWrite)
+    types.insert(types.end(), {"DatabaseError", "ConflictError", "WriteFailed", "OutcomeUnknown"});
+  for (const auto& [type, actions] : listed.definition->recovery) {
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  }
+  out.list("errors", types, [&](const std::string& type) {
+    // The recovery is error_json's, so that both always say the same.
+    const auto error = parse_json(error_json(Error(type, ""), listed.definition.get()), "an error");
+    out.object([&] {
+      out.text("type", type);
+      out.raw("recovery", to_json(error["recovery"]));
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> missing_scopes(const CapabilityDefinition& capability, const ActiveAccount& account) {
+  std::vector<std::string> missing;
+  if (!account.scopes_known) return missing;
+  for (const auto& scope : capability.required_scopes) {
+    if (std::find(account.scopes.begin(), account.scopes.end(), scope) == account.scopes.end())
+      missing.push_back(scope);
+  }
+  return missing;
+}
+
+std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
+  std::vector<std::shared_ptr<const ServiceDefinition>> definitions;
+  for (const auto& service : accounts.services()) definitions.push_back(service.definition);
+  definitions.push_back(host_definition());
+  const auto connected = accounts.accounts();
+  std::vector<Listed> listed;
+  for (const auto& definition : definitions) {
+    for (const auto& capability : definition->capabilities) {
+      if (capability.tier != Tier::kBlocked && is_of_use(capability, *definition, connected))
+        listed.push_back({definition, &capability});
+    }
+  }
+  return listed;
+}
+
+std::string summaries_json(const std::vector<Listed>& listed, const CatalogueFilter& filter) {
+  Writer out;
+  out.json().StartArray();
+  for (const auto& item : listed) {
+    if (fits(item, filter)) out.object([&] { write_summary(out, item); });
+  }
+  out.json().EndArray();
+  return out.done();
+}
+
+std::string description_json(const Listed& listed, std::int64_t delay_ms) {
+  Writer out;
+  const auto& c = *listed.capability;
+  out.object([&] {
+    write_summary(out, listed);
+    out.list("inputs", all_inputs(listed), [&](const InputDefinition& input) { write_input(out, input); });
+    if (!c.one_input_of.empty()) {
+      out.list("one_input_of", c.one_input_of, [&](const std::vector<std::string>& group) {
+        out.json().StartArray();
+        for (const auto& name : group) out.json().String(name);
+        out.json().EndArray();
+      });
+    }
+    out.list("outputs", all_outputs(listed), [&](const OutputDefinition& output) {
+      out.object([&] {
+        out.text("name", output.name);
+        out.text("type", to_string(output.type));
+        out.text("description", output.description);
+      });
+    });
+    if (c.kind == CapabilityKind::kWrite) {
+      out.seconds("delay_seconds", delay_ms);
+    }
+    write_errors(out, listed);
+  });
+  return out.done();
+}
+
+}  // namespace krux

@@ -1,0 +1,107 @@
+// One service's definition: what its adapter can do and how the host handles it. Loaded from
+// definitions/<service>.yaml, checked whole before use, immutable afterwards.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace krux {
+
+enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
+enum class CapabilityKind { kRead, kWrite, kCancel };
+enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
+enum class WhenAbsent { kAsk, kResend };
+
+struct InputDefinition {
+  std::string name;
+  InputType type = InputType::kString;
+  std::string description;
+  bool required = false;
+  std::optional<std::string> default_json;            ///< one JSON value of the input's type
+  std::vector<std::string> aliases;                   ///< other names that agents may use
+  std::optional<std::int64_t> minimum, maximum;       ///< Integer
+  std::optional<std::size_t> min_length, max_length;  ///< String: Unicode code points; Array: items
+  std::vector<std::string> one_of;                    ///< String: the allowed values; empty: any
+};
+
+struct OutputDefinition {
+  std::string name, description;
+  InputType type = InputType::kString;
+};
+
+struct RecoveryAction {
+  std::string action, description, capability;  ///< capability may be empty
+};
+
+/// `limit` writes of `operations` by one agent within `window_ms`, counted apart for every value of input `key` when it
+/// is given.
+struct BatchLimit {
+  std::vector<std::string> operations;
+  std::int64_t limit = 0, window_ms = 0;
+  std::string key;
+};
+
+struct CapabilityDefinition {
+  std::string name;  ///< "notes.add"
+  CapabilityKind kind = CapabilityKind::kRead;
+  Tier tier = Tier::kBlocked;
+  std::string purpose, when_to_use;
+  std::vector<std::string> tags;
+  std::vector<InputDefinition> inputs;
+  std::vector<OutputDefinition> outputs;
+  std::vector<std::string> required_scopes;
+  std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
+  std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
+  // Reads
+  bool fetches = false;  ///< may call the service (and is audited)
+  // Writes
+  std::optional<std::int64_t> delay_ms;  ///< nothing: the host's default; 0 with `immediate`
+  bool immediate = false;
+  std::int64_t settle_ms = 60'000;
+  WhenAbsent when_absent = WhenAbsent::kAsk;
+  bool undoable = false;
+  bool harmless_to_repeat = false;  ///< set-type operations, whose repetition changes nothing
+};
+
+/// A quota rule of the service's API; see core/net/quota.hpp.
+struct QuotaRule {
+  std::string match;  ///< glob over the path relative to api_base_url
+  double per_minute = 0;
+  double burst = 0;  ///< 0: derived
+  double cost = 1;
+  std::string key;     ///< form or query parameter with a bucket of its own for each value; empty: none
+  std::string bucket;  ///< rules of the same name share one allowance (units of different cost); empty: its own
+};
+
+struct ServiceDefinition {
+  std::int64_t schema_version = 1;
+  std::string service, prefix, display_name, description;
+  std::string version;                                   ///< frozen into each write
+  std::string adapter_min_version, adapter_max_version;  ///< inclusive, exclusive; max may be empty
+  std::string api_base_url;                              ///< the configuration may override it
+  std::vector<std::string> hosts;                        ///< that the adapter may speak to, besides api_base_url's
+  std::int64_t sync_interval_ms = 60'000;
+  std::int64_t rollback_retention_ms = 24 * 3'600'000;
+  std::int64_t call_timeout_ms = 60'000;  ///< deadline of one write or look; a sync step has five times as much
+  std::vector<QuotaRule> quota;
+  std::vector<BatchLimit> limits;
+  bool escalate_on_exceed = true;           ///< on_exceed: approval_required (true) or reject
+  std::vector<std::string> connect_scopes;  ///< what an operator must grant
+  std::string connect_token_pattern;        ///< regular expression a pasted token must match; empty: no pasting
+  std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
+  std::vector<CapabilityDefinition> capabilities;
+  std::map<std::string, std::vector<RecoveryAction>> recovery;  ///< by error type
+
+  const CapabilityDefinition* find(const std::string& capability) const;
+};
+
+// As definitions and results spell them.
+const char* to_string(Tier tier);
+const char* to_string(InputType type);
+const char* to_string(CapabilityKind kind);
+const char* to_string(WhenAbsent when_absent);
+
+}  // namespace krux

@@ -1,0 +1,32 @@
+// Reading a service's definition. docs/definitions.md describes the format. Everything is checked before anything is
+// used; the first thing that does not fit is refused.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/capability/definition.hpp"
+
+namespace krux {
+
+class YamlValue;
+
+/// The newest `schema:` that this program reads.
+inline constexpr std::int64_t kDefinitionSchema = 1;
+
+/// Throws ConfigError "file:line:column: what is wrong and what is accepted". The file's name must be <service>.yaml,
+/// and nobody but root and the user of this process may be able to write it: it says where tokens are sent.
+ServiceDefinition load_definition(const std::filesystem::path& file);
+
+/// `name` stands in the sentences where a file's name would.
+ServiceDefinition parse_definition(std::string_view text, const std::string& name);
+
+/// A list of quota rules; the configuration has the same ones as a definition.
+std::vector<QuotaRule> parse_quota(const YamlValue& value);
+
+/// [a-z][a-z0-9_]{0,31}: services, prefixes, inputs.
+bool is_plain_name(std::string_view text);
+
+}  // namespace krux

@@ -1,0 +1,113 @@
+#include "core/capability/definition_set.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "core/capability/definition_loader.hpp"
+#include "core/storage/file_owner.hpp"
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+using Definitions = std::vector<std::shared_ptr<const ServiceDefinition>>;
+using Problems = std::vector<DefinitionSet::Problem>;
+
+std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& directory, Problems& problems) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".yaml") files.push_back(at->path());
+  }
+  if (error)
+    problems.push_back({directory, fmt::format("{}: the directory of the definitions cannot be read: {}.",
+                                               directory.string(), error.message())});
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// One prefix belongs to one service: agents find a capability's service by it.
+void add_unless_taken(Definitions& loaded, Problems& problems, const std::filesystem::path& file,
+                      ServiceDefinition definition) {
+  for (const auto& other : loaded) {
+    if (other->prefix == definition.prefix) {
+      problems.push_back({file, fmt::format("{}: the prefix \"{}\" is taken by the service \"{}\"; choose another one.",
+                                            file.string(), definition.prefix, other->service)});
+      return;
+    }
+  }
+  loaded.push_back(std::make_shared<const ServiceDefinition>(std::move(definition)));
+}
+
+/// Whether others could put a file into the directory. What stands above it does not count, as for any file that is
+/// named in the configuration.
+bool is_trusted(const std::filesystem::path& directory, Problems& problems) {
+  struct stat info {};
+  if (::stat(directory.c_str(), &info) != 0) return true;  // listing it says why
+  const auto problem = owner_problem(info);
+  if (!problem.empty())
+    problems.push_back(
+        {directory, fmt::format("{}: the directory of the definitions {}.", directory.string(), problem)});
+  return problem.empty();
+}
+
+Definitions load_all(const std::filesystem::path& directory, Problems& problems) {
+  Definitions loaded;
+  if (!is_trusted(directory, problems)) return loaded;
+  for (const auto& file : yaml_files(directory, problems)) {
+    try {
+      add_unless_taken(loaded, problems, file, load_definition(file));
+    } catch (const ConfigError& e) {
+      problems.push_back({file, e.what()});
+    }
+  }
+  return loaded;
+}
+
+}  // namespace
+
+DefinitionSet::DefinitionSet(std::filesystem::path directory) : directory_(std::move(directory)) {
+  reload();
+}
+
+void DefinitionSet::reload() {
+  Problems problems;
+  auto loaded = load_all(directory_, problems);
+  const std::lock_guard lock(mutex_);
+  for (const auto& old : definitions_) {
+    const auto same = [&](const auto& d) { return d->service == old->service || d->prefix == old->prefix; };
+    if (std::any_of(loaded.begin(), loaded.end(), same)) continue;
+    const auto file = directory_ / (old->service + ".yaml");
+    const auto told = [&](const Problem& p) { return p.file == file || p.file == directory_; };
+    if (std::none_of(problems.begin(), problems.end(), told))
+      problems.push_back({file, fmt::format("{}: the file is gone; the definition read before stays in use until the "
+                                            "next start.",
+                                            file.string())});
+    loaded.push_back(old);
+  }
+  std::sort(loaded.begin(), loaded.end(), [](const auto& a, const auto& b) { return a->service < b->service; });
+  definitions_ = std::move(loaded);
+  problems_ = std::move(problems);
+}
+
+std::vector<DefinitionSet::Problem> DefinitionSet::problems() const {
+  const std::lock_guard lock(mutex_);
+  return problems_;
+}
+
+std::vector<std::shared_ptr<const ServiceDefinition>> DefinitionSet::all() const {
+  const std::lock_guard lock(mutex_);
+  return definitions_;
+}
+
+std::shared_ptr<const ServiceDefinition> DefinitionSet::find(const std::string& service) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& definition : definitions_) {
+    if (definition->service == service) return definition;
+  }
+  return nullptr;
+}
+
+}  // namespace krux

@@ -1,0 +1,154 @@
+#include "core/capability/definition_set.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "support/safe_file.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Directory {
+  support::Scratch scratch;
+  fs::path path = scratch.path();
+  void put(const std::string& file, const std::string& text) const { support::write_safe(path / file, text); }
+};
+
+std::string definition(const std::string& service, const std::string& version = "1.0.0") {
+  return "schema: 1\nservice: " + service + "\ndisplay_name: N\ndescription: N\nversion: " + version +
+         "\nadapter: {min_version: 0.1.0}\napi_base_url: https://n.example/\ncapabilities:\n  - {name: " + service +
+         ".list, kind: read, tier: autonomous, purpose: P, when_to_use: W}\n";
+}
+
+}  // namespace
+
+TEST_CASE("a directory's good definitions are loaded, past the bad ones") {
+  const Directory dir;
+  dir.put("notes.yaml", definition("notes"));
+  dir.put("tasks.yaml", definition("tasks"));
+  dir.put("broken.yaml", "schema: [");
+  dir.put("misnamed.yaml", definition("other"));
+  dir.put("twin.yaml", definition("twin") + "prefix: notes\n");
+  dir.put("README.md", "not a definition");
+  const DefinitionSet set(dir.path);
+  REQUIRE(set.all().size() == 2);
+  CHECK(set.find("notes"));
+  CHECK(set.find("tasks"));
+  CHECK_FALSE(set.find("other"));
+  REQUIRE(set.problems().size() == 3);
+  CHECK_THAT(set.problems()[0].reason, Catch::Contains("broken.yaml:1") && Catch::Contains("not valid YAML"));
+  CHECK_THAT(set.problems()[1].reason, Catch::Contains("its name must be other.yaml"));
+}
+
+TEST_CASE("two definitions with one prefix: the second is refused") {
+  const Directory dir;
+  dir.put("notes.yaml", definition("notes"));
+  auto twin = definition("twin");
+  twin.replace(twin.find("twin.list"), 9, "notes.get");
+  dir.put("twin.yaml", twin + "prefix: notes\n");
+  const DefinitionSet set(dir.path);
+  CHECK(set.all().size() == 1);
+  REQUIRE(set.problems().size() == 1);
+  CHECK_THAT(set.problems()[0].reason, Catch::Contains("the prefix \"notes\" is taken"));
+}
+
+TEST_CASE("reloading takes what is new and keeps what has broken") {
+  const Directory dir;
+  dir.put("notes.yaml", definition("notes"));
+  dir.put("tasks.yaml", definition("tasks"));
+  DefinitionSet set(dir.path);
+  const auto held = set.find("notes");
+  dir.put("notes.yaml", "schema: 1\nservcie: notes\n");
+  dir.put("tasks.yaml", definition("tasks", "1.1.0"));
+  set.reload();
+  CHECK(set.find("notes") == held);
+  CHECK(set.find("tasks")->version == "1.1.0");
+  REQUIRE(set.problems().size() == 1);
+  CHECK_THAT(set.problems()[0].reason, Catch::Contains("did you mean \"service\""));
+
+  fs::remove(dir.path / "notes.yaml");
+  set.reload();
+  CHECK(set.find("notes") == held);
+  REQUIRE(set.problems().size() == 1);
+  CHECK_THAT(set.problems()[0].reason, Catch::Contains("is gone"));
+
+  dir.put("notes.yaml", definition("notes", "2.0.0"));
+  set.reload();
+  CHECK(set.find("notes")->version == "2.0.0");
+  CHECK(held->version == "1.0.0");
+  CHECK(set.problems().empty());
+}
+
+TEST_CASE("a definition that other users can write is refused, and reloading keeps the one before") {
+  const Directory dir;
+  dir.put("notes.yaml", definition("notes"));
+  dir.put("tasks.yaml", definition("tasks"));
+  DefinitionSet set(dir.path);
+  REQUIRE(set.problems().empty());
+  fs::permissions(dir.path / "notes.yaml", fs::perms(0646));
+  set.reload();
+  CHECK(set.find("notes"));
+  REQUIRE(set.problems().size() == 1);
+  CHECK_THAT(set.problems()[0].reason, Catch::Contains("notes.yaml: it can be written by other users") &&
+                                           Catch::Contains("chmod go-w") && Catch::EndsWith("."));
+  const DefinitionSet fresh(dir.path);
+  CHECK_FALSE(fresh.find("notes"));
+  CHECK(fresh.find("tasks"));
+}
+
+TEST_CASE("of a directory that other users can write nothing is loaded, whatever stands above it") {
+  const Directory dir;
+  const auto inner = dir.path / "inner";
+  fs::create_directory(inner);
+  fs::permissions(inner, fs::perms(0755));
+  dir.put("inner/notes.yaml", definition("notes"));
+  fs::permissions(dir.path, fs::perms(01777));
+  DefinitionSet set(inner);
+  CHECK(set.find("notes"));
+  CHECK(set.problems().empty());
+  for (const auto mode : {0757, 01777}) {
+    fs::permissions(inner, fs::perms(mode));
+    set.reload();
+    CHECK(set.find("notes"));
+    REQUIRE(set.problems().size() == 1);
+    CHECK(set.problems()[0].file == inner);
+    CHECK_THAT(set.problems()[0].reason, Catch::Contains("inner: the directory of the definitions can be written") &&
+                                             Catch::Contains("chmod go-w") && Catch::EndsWith("."));
+    CHECK(DefinitionSet(inner).all().empty());
+  }
+  fs::permissions(inner, fs::perms(0755));
+  fs::create_directory_symlink(inner, dir.path / "link");
+  CHECK(DefinitionSet(dir.path / "link").find("notes"));
+}
+
+TEST_CASE("definitions of another user are refused, where the test may give them away") {
+  if (::geteuid() != 0) {
+    WARN("left out: only root can give files away");
+    return;
+  }
+  const Directory dir;
+  dir.put("notes.yaml", definition("notes"));
+  REQUIRE(::chown((dir.path / "notes.yaml").c_str(), 12345, 0) == 0);
+  const DefinitionSet file(dir.path);
+  CHECK(file.all().empty());
+  REQUIRE(file.problems().size() == 1);
+  CHECK_THAT(file.problems()[0].reason, Catch::Contains("notes.yaml: it belongs to user 12345"));
+  REQUIRE(::chown((dir.path / "notes.yaml").c_str(), 0, 12345) == 0);
+  fs::permissions(dir.path / "notes.yaml", fs::perms(0664));
+  CHECK(DefinitionSet(dir.path).all().empty());
+  fs::permissions(dir.path / "notes.yaml", fs::perms(0644));
+  CHECK(DefinitionSet(dir.path).all().size() == 1);
+  REQUIRE(::chown(dir.path.c_str(), 12345, 0) == 0);
+  CHECK(DefinitionSet(dir.path).all().empty());
+}
+
+TEST_CASE("a directory that is not there is a problem, not a crash") {
+  const DefinitionSet set("/nonexistent/definitions");
+  CHECK(set.all().empty());
+  REQUIRE(set.problems().size() == 1);
+  CHECK_THAT(set.problems()[0].reason, Catch::Contains("cannot be read"));
+}

@@ -1,0 +1,162 @@
+// A CapabilityHandler on a real store, real workers, a real replica and ledger; a scripted adapter, a driven clock.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/adapter/call_runner.hpp"
+#include "core/capability/capability_handler.hpp"
+#include "core/capability/definition_loader.hpp"
+#include "core/replica/sync_store.hpp"
+#include "core/service/accounts.hpp"
+#include "core/storage/group_commit.hpp"
+#include "core/util/json.hpp"
+#include "core/write/enhanced_write_executor.hpp"
+#include "core/write/write_buffer.hpp"
+#include "support/scratch.hpp"
+
+namespace handler_test {
+
+using namespace krux;
+
+inline const char* const kDefinition = R"(schema: 1
+service: notes
+display_name: Notes
+description: Notes.
+version: 1.0.0
+adapter: {min_version: 0.1.0}
+api_base_url: https://notes.example/
+limits: [{operations: [notes.add], limit: 10, window: 1 h, per: title}]
+capabilities:
+  - {name: notes.search, kind: read, tier: autonomous, purpose: Search., when_to_use: Often., tags: [read],
+     required_scopes: [read], inputs: [{name: query, type: String, description: Text., default: ""}]}
+  - {name: notes.fetch, kind: read, tier: autonomous, purpose: Fetch., when_to_use: Seldom., fetches: true}
+  - {name: notes.add, kind: write, tier: notify, purpose: Add., when_to_use: To keep., delay: 30 s, undoable: true,
+     required_scopes: [write], summary: "{title}", tags: [write],
+     inputs: [{name: title, type: String, description: Title., required: true}]}
+  - {name: notes.mark, kind: write, tier: autonomous, purpose: Mark., when_to_use: At once., delay: immediate,
+     settle: 0 s, inputs: [{name: title, type: String, description: Title., required: true}]}
+  - {name: notes.plain, kind: write, tier: autonomous, purpose: Plain., when_to_use: Never.}
+  - {name: notes.ask, kind: write, tier: approval_required, purpose: Ask., when_to_use: Never.}
+  - {name: notes.wipe, kind: write, tier: blocked, purpose: Wipe., when_to_use: Never.}
+  - {name: notes.cancel, kind: cancel, tier: autonomous, purpose: Cancel., when_to_use: Before.}
+recovery:
+  NoteLocked: [{action: unlock, description: Unlock it first.}]
+)";
+
+using Text = CallResult<std::string>;
+
+/// Hooks are set before calls begin.
+struct FakeAdapter : ServiceAdapter {
+  std::function<Text(const CallContextPtr&, std::string_view, std::string_view)> on_read, on_resolve;
+  std::function<Text(const CallContextPtr&, const AdapterWrite&)> on_execute;
+
+  AdapterRoles roles() const override { return {false, true, true, false, false}; }
+  Text read(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>& reader, std::string_view capability,
+            std::string_view params) override {
+    if (!reader) return CallFailure{};
+    return on_read ? on_read(call, capability, params) : Text(std::string(R"({"notes":[]})"));
+  }
+  Text resolve(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>&, std::string_view operation,
+               std::string_view params) override {
+    return on_resolve ? on_resolve(call, operation, params) : Text(std::string(params));
+  }
+  Text execute_write(const CallContextPtr& call, const AdapterWrite& write) override {
+    return on_execute ? on_execute(call, write) : Text(std::string(R"({"id":"n1"})"));
+  }
+  CallResult<EffectFound> find_effect(const CallContextPtr&, const AdapterWrite&) override { return EffectFound{}; }
+  CallResult<SyncStep> full_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&) override {
+    return CallFailure{};
+  }
+  CallResult<SyncStep> incremental_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&,
+                                        std::int64_t) override {
+    return CallFailure{};
+  }
+  bool supports_rollback(std::string_view) override { return false; }
+  Text create_rollback_point(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
+  Text rollback(const CallContextPtr&, const RollbackRequest&) override { return CallFailure{}; }
+  CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override {
+    return CallFailure{};
+  }
+  CallResult<Identity> verify(const CallContextPtr&) override { return CallFailure{}; }
+  CallResult<bool> revoke(const CallContextPtr&) override { return CallFailure{}; }
+};
+
+struct Host {
+  support::Scratch scratch;
+  DrivenClock clock;
+  GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
+  WriteBuffer writes{store, clock, "boot-1"};
+  AccountDirectory accounts;
+  CallRunner runner{clock, {}};
+  EnhancedWriteExecutor executor{store, writes, accounts, runner, clock};
+  std::shared_ptr<FakeAdapter> adapter = std::make_shared<FakeAdapter>();
+  std::shared_ptr<AdapterHealth> health = std::make_shared<AdapterHealth>();
+  std::shared_ptr<const ServiceDefinition> definition =
+      std::make_shared<const ServiceDefinition>(parse_definition(kDefinition, "notes.yaml"));
+  std::shared_ptr<SyncStore> replica = std::make_shared<SyncStore>(
+      scratch.path() / "replica.db", std::vector<CollectionSpec>{{"note", 1, CollectionSpec::Order::kTime, true, {}}},
+      clock);
+  CapabilityHandler handler;
+
+  explicit Host(HandlerOptions options = {}) : handler(accounts, runner, writes, clock, std::move(options)) {
+    accounts.set_services({{definition, "1.0.0"}});
+  }
+  ~Host() { executor.stop(5000); }
+
+  void connect(const std::string& id = "N1", const std::vector<std::string>& scopes = {"read", "write"}) {
+    auto account = std::make_shared<ActiveAccount>();
+    account->ref = {"notes", id, 1};
+    account->display_name = "Team " + id;
+    account->scopes = scopes;
+    account->scopes_known = true;
+    account->definition = definition;
+    account->adapter = adapter;
+    account->health = health;
+    account->replica = replica;
+    accounts.publish(account);
+  }
+
+  std::future<InvocationResult> begin(const std::string& capability, const std::string& arguments = "{}",
+                                      const std::string& agent = "agent_1", const std::string& key = "") {
+    const auto answered = std::make_shared<std::promise<InvocationResult>>();
+    Invocation invocation{agent, "tester", "sess_1", capability, arguments, key};
+    handler.invoke(std::move(invocation), [answered](InvocationResult r) { answered->set_value(std::move(r)); });
+    return answered->get_future();
+  }
+
+  /// The answer as a document: {"data": ...} or {"error": ...}.
+  JsonDocument call(const std::string& capability, const std::string& arguments = "{}",
+                    const std::string& agent = "agent_1", const std::string& key = "") {
+    return document(begin(capability, arguments, agent, key).get());
+  }
+  static JsonDocument document(const InvocationResult& r) {
+    return parse_json(r.success ? "{\"data\":" + r.data_json + "}" : "{\"error\":" + r.error_json + "}", "answer");
+  }
+
+  /// Moves the clock while the call has not answered.
+  InvocationResult answer_by_advancing(std::future<InvocationResult> future, std::int64_t step_ms) {
+    while (future.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready) clock.advance(step_ms);
+    return future.get();
+  }
+};
+
+// Of an answer: the error's type and message ("none" without an error), a text among the data.
+inline std::string type_of(const JsonDocument& answer) {
+  return answer.HasMember("error") ? answer["error"]["type"].GetString() : "none";
+}
+inline std::string message_of(const JsonDocument& answer) {
+  return answer.HasMember("error") ? answer["error"]["message"].GetString() : "none";
+}
+inline std::string text_of(const JsonDocument& answer, const char* member) {
+  return answer.HasMember("data") && answer["data"].HasMember(member) && answer["data"][member].IsString()
+             ? answer["data"][member].GetString()
+             : "missing";
+}
+
+}  // namespace handler_test

@@ -1,0 +1,139 @@
+#include "core/capability/host_capabilities.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/capability/capability_parser.hpp"
+#include "core/capability/write_call.hpp"
+#include "core/capability/write_json.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kMaxListed = 100;
+
+CapabilityDefinition make(const char* name, CapabilityKind kind, const char* purpose, const char* when_to_use) {
+  CapabilityDefinition c;
+  c.name = name;
+  c.kind = kind;
+  c.tier = Tier::kAutonomous;
+  c.purpose = purpose;
+  c.when_to_use = when_to_use;
+  c.tags = {"writes"};
+  return c;
+}
+
+InputDefinition input(const char* name, const char* description) {
+  InputDefinition i;
+  i.name = name;
+  i.description = description;
+  i.max_length = 64;
+  return i;
+}
+
+OutputDefinition output(const char* name, InputType type, const char* description) {
+  return {name, description, type};
+}
+
+CapabilityDefinition cancel_write() {
+  auto c = make("proxy.cancel_write", CapabilityKind::kCancel, "Take back a write that has not been executed yet.",
+                "Until the write's cancel_deadline, or while the host waits to try it again. Once it is executing or "
+                "executed the answer is CannotCancel.");
+  c.inputs = cancel_inputs();
+  c.outputs = {output("write_id", InputType::kString, "The write that will not happen."),
+               output("status", InputType::kString, "\"cancelled\".")};
+  return c;
+}
+
+CapabilityDefinition write_status() {
+  auto c = make("proxy.write_status", CapabilityKind::kRead, "See what became of one of your writes.",
+                "After cancel_deadline, after OutcomeUnknown or WriteFailed, or whenever you are unsure whether a "
+                "write happened: ask, do not repeat it.");
+  c.inputs = cancel_inputs();
+  c.outputs = {output("status", InputType::kString,
+                      "buffered, executing, completed, failed, dead_letter (it did not happen, the host tries again), "
+                      "unknown (it may have happened, the host finds out), cancelled, discarded, rolled_back."),
+               output("result", InputType::kObject, "What the service answered, once completed."),
+               output("error", InputType::kObject, "{type, message} of the last failure."),
+               output("waits_for_operator", InputType::kBoolean, "A person has to decide.")};
+  return c;
+}
+
+CapabilityDefinition list_writes() {
+  auto c = make("proxy.list_writes", CapabilityKind::kRead, "List your own writes, newest first.",
+                "To find a write whose id you lost, or to see what still waits.");
+  auto status = input("status", "Only writes in this state.");
+  for (int i = 0; i <= static_cast<int>(WriteState::kDiscarded); ++i)
+    status.one_of.emplace_back(to_string(static_cast<WriteState>(i)));
+  auto limit = input("limit", "How many to return at most.");
+  limit.type = InputType::kInteger;
+  limit.max_length.reset();
+  limit.minimum = 1;
+  limit.maximum = kMaxListed;
+  limit.default_json = "50";
+  c.inputs = {status, input("service", "Only writes to this service."), limit,
+              input("before", "For the next page: the last write_id of this one.")};
+  c.outputs = {output("writes", InputType::kArray, "As proxy.write_status, without arguments and result."),
+               output("more", InputType::kBoolean, "There are older ones.")};
+  return c;
+}
+
+std::string text_of(const CheckedCall& call, const char* name) {
+  return std::string(find_string(call.arguments.params, name).value_or(""));
+}
+
+std::string status_of(const HandlerContext& context, const CheckedCall& call) {
+  const auto id = write_id_of(call);
+  const auto write = context.writes.get(id);
+  // Another agent's write does not exist for this one.
+  if (!write || write->agent_id != call.invocation.agent_id)
+    throw invalid_input(fmt::format("There is no write {} of yours; proxy.list_writes shows all.", id));
+  return status_json(*write, true);
+}
+
+std::string list_of(const HandlerContext& context, const CheckedCall& call) {
+  const auto limit = find_int(call.arguments.params, "limit").value_or(50);
+  WriteFilter filter;
+  filter.agent_id = call.invocation.agent_id;
+  filter.service = text_of(call, "service");
+  filter.account_id = call.arguments.account;
+  filter.before_write_id = text_of(call, "before");
+  filter.limit = limit + 1;
+  if (const auto state = parse_write_state(text_of(call, "status"))) filter.states = {*state};
+  const auto writes = context.writes.list(filter);
+  std::string out;
+  for (std::size_t i = 0; i < std::min(writes.size(), static_cast<std::size_t>(limit)); ++i)
+    out += (i == 0 ? "" : ",") + status_json(writes[i], false);
+  return fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit));
+}
+
+}  // namespace
+
+const std::shared_ptr<const ServiceDefinition>& host_definition() {
+  static const std::shared_ptr<const ServiceDefinition> definition = [] {
+    ServiceDefinition host;
+    host.service = host.prefix = "proxy";
+    host.display_name = "KruxOS";
+    host.description = "Your own writes.";
+    host.capabilities = {cancel_write(), write_status(), list_writes()};
+    return std::make_shared<const ServiceDefinition>(std::move(host));
+  }();
+  return definition;
+}
+
+void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call) {
+  if (call->capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
+  const bool list = call->capability->name == "proxy.list_writes";
+  run_on_worker(
+      context, call, context->options.read_timeout_ms,
+      [context, call, list](const CallContextPtr&) {
+        return list ? list_of(*context, *call) : status_of(*context, *call);
+      },
+      [call](Answer answer) {
+        if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+        call->succeed(std::move(std::get<std::string>(answer)));
+      });
+}
+
+}  // namespace krux

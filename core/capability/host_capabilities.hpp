@@ -1,0 +1,13 @@
+// The capabilities that the host itself answers.
+#pragma once
+
+#include "core/capability/handler_context.hpp"
+
+namespace krux {
+
+/// proxy.cancel_write, proxy.write_status, proxy.list_writes.
+const std::shared_ptr<const ServiceDefinition>& host_definition();
+
+void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
+}  // namespace krux

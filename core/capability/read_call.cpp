@@ -1,0 +1,92 @@
+#include "core/capability/read_call.hpp"
+
+#include <fmt/format.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+
+#include "core/capability/errors.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+/// Looks for the host's own members at the top of an object that is known to be valid.
+struct HostMembers : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, HostMembers> {
+  int depth = 0;
+  bool found = false;
+
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    const std::string_view key(text, length);
+    found = found || (depth == 1 && (key == "freshness" || key == "content_trust"));
+    return true;
+  }
+  bool StartObject() { return ++depth > 0; }
+  bool EndObject(rapidjson::SizeType) { return --depth >= 0; }
+  bool StartArray() { return ++depth > 0; }
+  bool EndArray(rapidjson::SizeType) { return --depth >= 0; }
+};
+
+bool has_host_members(const std::string& result) {
+  // Nearly no result has such a text anywhere; one that has, or whose keys may be spelt with escapes, is read.
+  const auto has = [&](std::string_view text) { return result.find(text) != std::string::npos; };
+  if (!has("\"freshness\"") && !has("\"content_trust\"") && !has("\\u")) return false;
+  rapidjson::MemoryStream stream(result.data(), result.size());
+  HostMembers look;
+  rapidjson::Reader().Parse<rapidjson::kParseIterativeFlag>(stream, look);
+  return look.found;
+}
+
+std::string time_json(std::int64_t ms) {
+  return ms > 0 ? "\"" + format_time(ms) + "\"" : "null";
+}
+
+std::string freshness_json(const SyncState& state, std::int64_t now_ms) {
+  const auto age = std::max<std::int64_t>(now_ms - state.last_sync_ms, 0) / 1000;
+  return fmt::format(R"({{"synced_at":{},"complete_through":{},"age_seconds":{}}})", time_json(state.last_sync_ms),
+                     time_json(state.complete_through_ms),
+                     state.last_sync_ms > 0 ? fmt::format("{}", age) : std::string("null"));
+}
+
+std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
+  const auto& account = *call->account;
+  const auto reader = reader_of(account);
+  // Before the read: what it says of the sync is at least true of what was read.
+  const auto state = account.replica->state();
+  const auto answer = account.adapter->read(on, reader, call->capability->name, call->arguments.params_json);
+  if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
+  return finish_read(std::get<std::string>(answer), state, context->clock.wall_ms(), account.ref.service);
+}
+
+}  // namespace
+
+std::string finish_read(std::string result, const SyncState& state, std::int64_t now_ms, const std::string& service) {
+  if (has_host_members(result)) {
+    throw Error("ServiceUnavailable",
+                fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
+                            "(freshness, content_trust). This is a defect of the adapter; tell the operator.",
+                            service),
+                true, 60'000);
+  }
+  const auto close = result.find_last_of('}');
+  const bool has_members = result.find_last_not_of(" \t\r\n", close - 1) != result.find_first_of('{');
+  result.resize(close);
+  if (has_members) result += ',';
+  result += "\"content_trust\":\"untrusted\",\"freshness\":";
+  result += freshness_json(state, now_ms);
+  result += '}';
+  return result;
+}
+
+void run_read(const HandlerContextPtr& context, const CheckedCallPtr& call) {
+  const auto timeout = call->capability->fetches ? call->definition->call_timeout_ms : context->options.read_timeout_ms;
+  run_on_worker(
+      context, call, timeout, [context, call](const CallContextPtr& on) { return read(context, call, on); },
+      [call](Answer answer) {
+        if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+        call->succeed(std::move(std::get<std::string>(answer)));
+      });
+}
+
+}  // namespace krux

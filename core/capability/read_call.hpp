@@ -1,0 +1,15 @@
+// Reads: answered by the account's adapter from its replica.
+#pragma once
+
+#include "core/capability/handler_context.hpp"
+#include "core/replica/sync_store.hpp"
+
+namespace krux {
+
+void run_read(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
+/// `result` (one valid JSON object, see ServiceAdapter::read) with what the host adds: `freshness` and `content_trust`.
+/// Throws krux::Error ServiceUnavailable when it has one of these already.
+std::string finish_read(std::string result, const SyncState& state, std::int64_t now_ms, const std::string& service);
+
+}  // namespace krux

@@ -1,0 +1,53 @@
+#include "core/capability/read_call.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+
+using namespace krux;
+
+namespace {
+
+constexpr std::int64_t kSynced = 1'700'000'000'000;
+
+std::string finish(const std::string& result, const SyncState& state = {}) {
+  return finish_read(result, state, kSynced + 12'999, "notes");
+}
+
+std::string refusal(const std::string& result) {
+  try {
+    return "accepted: " + finish(result);
+  } catch (const Error& e) {
+    CHECK(e.type() == "ServiceUnavailable");
+    return e.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a result gets its freshness and the mark of untrusted content, and stays as it was") {
+  SyncState state;
+  state.last_sync_ms = kSynced;
+  state.complete_through_ms = kSynced - 1;
+  CHECK(finish("{\"notes\":[1, {\"a\":null}] } \n", state) ==
+        "{\"notes\":[1, {\"a\":null}] ,\"content_trust\":\"untrusted\",\"freshness\":{\"synced_at\":"
+        "\"2023-11-14T22:13:20.000Z\",\"complete_through\":\"2023-11-14T22:13:19.999Z\",\"age_seconds\":12}}");
+}
+
+TEST_CASE("before the first sync the freshness is null, and an empty object stays valid") {
+  for (const char* empty : {"{}", " { } ", "{\n}"}) {
+    const auto document = parse_json(finish(empty), "result");
+    CHECK(document["freshness"]["synced_at"].IsNull());
+    CHECK(document["freshness"]["age_seconds"].IsNull());
+    CHECK(to_json(document["content_trust"]) == json_string("untrusted"));
+  }
+}
+
+TEST_CASE("the host's members are refused at the top, not below it") {
+  CHECK_THAT(refusal(R"({"freshness":1})"), Catch::Contains("a member that the host adds"));
+  CHECK_THAT(refusal(R"({"a":1,"content_trust":"trusted"})"), Catch::Contains("a member that the host adds"));
+  CHECK_THAT(refusal(R"({"fresh\u006eess":1})"), Catch::Contains("a member that the host adds"));
+  CHECK_THAT(refusal(R"({"a":"\u006e"})"), Catch::StartsWith("accepted"));
+  CHECK_THAT(refusal(R"({"a":{"freshness":1},"b":"freshness"})"), Catch::StartsWith("accepted"));
+}

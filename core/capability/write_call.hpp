@@ -1,0 +1,18 @@
+// Writes: into the durable buffer.
+#pragma once
+
+#include "core/capability/handler_context.hpp"
+
+namespace krux {
+
+/// Names are resolved, the write is submitted; a buffered one is answered as soon as it is durable, an immediate one
+/// when it has ended, or with its present state after the time for that.
+void run_write(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
+/// Takes back the write that the arguments name.
+void run_cancel(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
+/// The `write_id` argument. Throws krux::Error InvalidInput unless it can be one.
+std::string write_id_of(const CheckedCall& call);
+
+}  // namespace krux

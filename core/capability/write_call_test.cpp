@@ -1,0 +1,178 @@
+#include "core/capability/write_call.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/capability/handler_test_support.hpp"
+#include "core/util/text.hpp"
+
+using namespace krux;
+using namespace handler_test;
+
+TEST_CASE("a write is resolved, buffered and described") {
+  Host host;
+  host.connect();
+  host.adapter->on_resolve = [](auto&, auto operation, auto) {
+    CHECK(operation == "notes.add");
+    return Text(std::string(R"({"title" : "id-7"})"));
+  };
+  const auto answer = host.call("notes.add", R"({"title":"Plan"})");
+  REQUIRE(type_of(answer) == "none");
+  CHECK(text_of(answer, "status") == "buffered");
+  CHECK(text_of(answer, "buffer_id") == text_of(answer, "write_id"));
+  CHECK(text_of(answer, "cancel_deadline") == format_time(host.clock.wall_ms() + 30'000));
+  const auto write = host.writes.get(text_of(answer, "write_id"));
+  REQUIRE(write);
+  CHECK(write->params_json == R"({"title":"id-7"})");
+  CHECK(write->summary == "Plan");
+  CHECK(write->tier == "notify");
+  CHECK(write->definition_version == "1.0.0");
+  CHECK(write->settle_ms == 60'000);
+  CHECK(write->delay_ms == 30'000);
+  CHECK(write->account == AccountRef{"notes", "N1", 1});
+}
+
+TEST_CASE("delays and settle times come from the configuration, the definition, the default") {
+  HandlerOptions options;
+  options.default_delay_ms = 7000;
+  options.delays_ms = {{"notes.add", 0}, {"notes.mark", 5000}};
+  options.settle_ms = 1;
+  Host host(options);
+  host.connect();
+  const auto delay = [&](const char* name, const char* arguments) {
+    const auto write = host.writes.get(text_of(host.call(name, arguments), "write_id"));
+    REQUIRE(write);
+    CHECK(write->settle_ms == 1);
+    CHECK_FALSE(write->immediate);
+    return write->delay_ms;
+  };
+  CHECK(delay("notes.add", R"({"title":"a"})") == 0);
+  CHECK(delay("notes.mark", R"({"title":"a"})") == 5000);
+  CHECK(delay("notes.plain", "{}") == 7000);
+  CHECK(to_json(parse_json(*host.handler.describe_json("notes.mark"), "d")["delay_seconds"]) == "5");
+}
+
+TEST_CASE("a write whose name cannot be resolved is refused before anything is stored") {
+  Host host;
+  host.connect();
+  host.adapter->on_resolve = [](auto&, auto, auto) {
+    return Text(CallFailure{KRUX_NOT_FOUND, true, "InvalidInput", "There is no note Plam.", std::nullopt});
+  };
+  CHECK(type_of(host.call("notes.add", R"({"title":"Plam"})")) == "InvalidInput");
+  host.adapter->on_resolve = [](auto&, auto, auto) { return Text(std::string("[1]")); };
+  CHECK(type_of(host.call("notes.add", R"({"title":"Plam"})")) == "ServiceUnavailable");
+  CHECK(host.writes.list({}).empty());
+}
+
+TEST_CASE("the same write again is answered with the first, unless a duplicate is asked for") {
+  Host host;
+  host.connect();
+  const auto first = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  const auto second = host.call("notes.add", R"({"title":"a"})");
+  CHECK(text_of(second, "duplicate_of") == first);
+  CHECK(text_of(second, "write_id") == first);
+  CHECK(text_of(host.call("notes.add", R"({"title":"a","allow_duplicate":true})"), "write_id") != first);
+  CHECK(text_of(host.call("notes.add", R"({"title":"a"})", "agent_2"), "write_id") != first);
+}
+
+TEST_CASE("an idempotency key gives the same write, another content is a conflict") {
+  Host host;
+  host.connect();
+  const auto first = text_of(host.call("notes.add", R"({"title":"a"})", "agent_1", "k1"), "write_id");
+  CHECK(text_of(host.call("notes.add", R"({"title":"a","idempotency_key":"k1"})"), "write_id") == first);
+  CHECK(type_of(host.call("notes.add", R"({"title":"b"})", "agent_1", "k1")) == "ConflictError");
+  CHECK(type_of(host.call("notes.add", R"({"title":"b","idempotency_key":"k2"})", "agent_1", "k3")) == "InvalidInput");
+}
+
+TEST_CASE("an immediate write waits for its outcome") {
+  Host host;
+  host.connect();
+  host.executor.start();
+  auto answer = host.call("notes.mark", R"({"title":"a"})");
+  REQUIRE(type_of(answer) == "none");
+  CHECK(text_of(answer, "status") == "ok");
+  CHECK(text_of(answer, "id") == "n1");
+  CHECK(text_of(answer, "write_id").starts_with("w_"));
+
+  Text result = CallFailure{KRUX_NOT_FOUND, true, "MessageNotFound", "There is no such note.", std::nullopt};
+  host.adapter->on_execute = [&](auto&, auto&) { return result; };
+  answer = host.call("notes.mark", R"({"title":"refused"})");
+  CHECK(type_of(answer) == "MessageNotFound");
+  CHECK(std::string(answer["error"]["context"]["write_id"].GetString()).starts_with("w_"));
+
+  result = CallFailure{KRUX_RATE_LIMITED, true, "", "Slow down.", std::nullopt};
+  answer = host.call("notes.mark", R"({"title":"later"})");
+  CHECK(type_of(answer) == "WriteFailed");
+  CHECK(answer["error"]["retry_after"].GetInt() > 0);
+}
+
+TEST_CASE("an immediate write whose answer was lost is an unknown outcome, with its write_id") {
+  Host host;
+  host.connect();
+  host.executor.start();
+  host.adapter->on_execute = [](const CallContextPtr& on, auto&) {
+    on->begin_unsafe_request();
+    return Text(CallFailure{KRUX_NETWORK, false, "", "The connection was reset.", std::nullopt});
+  };
+  const auto answer = host.call("notes.mark", R"({"title":"a"})");
+  CHECK(type_of(answer) == "OutcomeUnknown");
+  CHECK(to_json(answer["error"]["retryable"]) == "false");
+  CHECK(std::string(answer["error"]["context"]["write_id"].GetString()).starts_with("w_"));
+}
+
+TEST_CASE("an immediate write that takes too long is answered with its present state") {
+  Host host;
+  host.connect();
+  std::promise<void> entered, release;
+  const auto released = release.get_future().share();
+  host.adapter->on_execute = [&entered, released](auto&, auto&) {
+    entered.set_value();
+    released.wait();
+    return Text(std::string("{}"));
+  };
+  host.executor.start();
+  auto future = host.begin("notes.mark", R"({"title":"a"})");
+  entered.get_future().wait();
+  const auto answer = Host::document(host.answer_by_advancing(std::move(future), 1000));
+  CHECK(text_of(answer, "status") == "executing");
+  release.set_value();
+}
+
+TEST_CASE("an agent cancels its own writes, by either name, and nobody else's") {
+  Host host;
+  host.connect();
+  const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  CHECK(type_of(host.call("notes.cancel", "{\"write_id\":\"" + id + "\"}", "agent_2")) != "none");
+  auto answer = host.call("notes.cancel", "{\"buffer_id\":\"" + id + "\"}");
+  CHECK(text_of(answer, "status") == "cancelled");
+  answer = host.call("proxy.cancel_write", "{\"write_id\":\"" + id + "\"}");
+  CHECK(type_of(answer) == "CannotCancel");
+  CHECK(answer["error"]["recovery"].Size() > 0);
+  CHECK(type_of(host.call("proxy.cancel_write")) == "InvalidInput");
+  CHECK(type_of(host.call("proxy.cancel_write", R"({"write_id":"../../x"})")) == "InvalidInput");
+}
+
+TEST_CASE("an agent sees its own writes and nobody else's") {
+  Host host;
+  host.connect();
+  const auto first = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  const auto second = text_of(host.call("notes.add", R"({"title":"b"})"), "write_id");
+  host.call("notes.add", R"({"title":"c"})", "agent_2");
+  host.call("notes.cancel", "{\"write_id\":\"" + first + "\"}");
+
+  const auto status = host.call("proxy.write_status", "{\"write_id\":\"" + second + "\"}");
+  CHECK(text_of(status, "status") == "buffered");
+  CHECK(to_json(status["data"]["arguments"]["title"]) == json_string("b"));
+  CHECK(type_of(host.call("proxy.write_status", "{\"write_id\":\"" + second + "\"}", "agent_2")) == "InvalidInput");
+
+  const auto list = host.call("proxy.list_writes", R"({"limit":1})");
+  REQUIRE(list["data"]["writes"].Size() == 1);
+  CHECK(to_json(list["data"]["writes"][0]["write_id"]) == json_string(second));
+  CHECK(to_json(list["data"]["more"]) == "true");
+  const auto next = host.call("proxy.list_writes", "{\"before\":\"" + second + "\"}");
+  REQUIRE(next["data"]["writes"].Size() == 1);
+  CHECK(to_json(next["data"]["writes"][0]["write_id"]) == json_string(first));
+  CHECK(to_json(next["data"]["more"]) == "false");
+  CHECK(host.call("proxy.list_writes", R"({"status":"cancelled"})")["data"]["writes"].Size() == 1);
+  CHECK(type_of(host.call("proxy.list_writes", R"({"status":"gone"})")) == "InvalidInput");
+  CHECK(type_of(host.call("proxy.list_writes", R"({"limit":101})")) == "InvalidInput");
+}

@@ -1,0 +1,150 @@
+#include "core/capability/write_json.hpp"
+
+#include <algorithm>
+
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kMaxValue = 120, kMaxSummary = 300;
+
+/// A JSON object whose members are written in order.
+class Object {
+ public:
+  Object() { json_.StartObject(); }
+  Object& text(const char* key, const std::string& value) {
+    json_.Key(key);
+    json_.String(value);
+    return *this;
+  }
+  Object& time(const char* key, std::int64_t ms) {
+    json_.Key(key);
+    if (ms > 0) {
+      json_.String(format_time(ms));
+    } else {
+      json_.Null();
+    }
+    return *this;
+  }
+  Object& number(const char* key, std::int64_t value) {
+    json_.Key(key);
+    json_.Int64(value);
+    return *this;
+  }
+  Object& boolean(const char* key, bool value) {
+    json_.Key(key);
+    json_.Bool(value);
+    return *this;
+  }
+  /// `json`, or null when it is empty.
+  Object& raw(const char* key, const std::string& json) {
+    json_.Key(key);
+    if (json.empty()) {
+      json_.Null();
+    } else {
+      json_.RawValue(json.data(), json.size(), rapidjson::kObjectType);
+    }
+    return *this;
+  }
+  std::string done() {
+    json_.EndObject();
+    return {buffer_.GetString(), buffer_.GetSize()};
+  }
+
+ private:
+  rapidjson::StringBuffer buffer_;
+  JsonWriter json_{buffer_};
+};
+
+std::string cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "...";
+}
+
+std::string value_text(const JsonValue& params, std::string_view name) {
+  const auto* value = find_member(params, name);
+  if (!value) return {};
+  return cut(value->IsString() ? view(*value) : std::string_view(to_json(*value)), kMaxValue);
+}
+
+Object& add_window(Object& object, const BufferedWrite& write) {
+  return object.text("write_id", write.write_id)
+      .text("buffer_id", write.write_id)
+      .text("status", to_string(write.state))
+      .time("buffer_until", write.buffer_until_ms)
+      .time("scheduled_send", write.buffer_until_ms)
+      .time("cancel_deadline", write.buffer_until_ms)
+      .text("content_hash", write.content_hash);
+}
+
+}  // namespace
+
+std::string buffered_json(const BufferedWrite& write, bool duplicate) {
+  Object object;
+  add_window(object, write);
+  if (duplicate) object.text("duplicate_of", write.write_id);
+  if (!write.result_json.empty()) object.raw("result", write.result_json);
+  return object.done();
+}
+
+std::string completed_json(const BufferedWrite& write, bool duplicate) {
+  Object object;
+  object.text("status", "ok").text("write_id", write.write_id);
+  if (duplicate) object.text("duplicate_of", write.write_id);
+  if (write.result_json.empty()) return object.done();
+  const auto result = parse_json(write.result_json, "the stored result", {64 << 20, 64});
+  for (const auto& member : result.GetObject()) {
+    const auto name = view(member.name);
+    if (name != "status" && name != "write_id" && name != "duplicate_of")
+      object.raw(member.name.GetString(), to_json(member.value));
+  }
+  return object.done();
+}
+
+std::string status_json(const BufferedWrite& write, bool whole) {
+  Object object;
+  add_window(object, write)
+      .text("capability", write.operation)
+      .text("service", write.account.service)
+      .text("account", write.account.account_id)
+      .text("summary", write.summary)
+      .boolean("immediate", write.immediate)
+      .time("created_at", write.created_at_ms)
+      .time("first_attempt_at", write.first_attempt_at_ms)
+      .time("ended_at", write.ended_at_ms)
+      .number("attempts", write.attempts)
+      .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
+      .boolean("waits_for_operator", write.told_person);
+  std::string error;
+  if (!write.error_type.empty() || !write.error_message.empty())
+    error = Object().text("type", write.error_type).text("message", printable(write.error_message)).done();
+  object.raw("error", error);
+  if (whole) {
+    object.raw("arguments", write.params_shown_json.empty() ? write.params_json : write.params_shown_json)
+        .raw("result", write.result_json);
+  }
+  return object.done();
+}
+
+std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params) {
+  std::string line;
+  if (capability.summary.empty()) {
+    for (const auto& member : params.GetObject())
+      line +=
+          (line.empty() ? "" : ", ") + std::string(view(member.name)) + ": " + value_text(params, view(member.name));
+  }
+  const std::string_view form = capability.summary;
+  for (std::size_t at = 0; at < form.size();) {
+    const auto open = std::min(form.find('{', at), form.size());
+    line += form.substr(at, open - at);
+    if (open == form.size()) break;
+    const auto close = std::min(form.find('}', open), form.size());
+    line += value_text(params, form.substr(open + 1, close - open - 1));
+    at = close + 1;
+  }
+  return cut(printable(line), kMaxSummary);
+}
+
+}  // namespace krux

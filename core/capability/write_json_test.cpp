@@ -1,0 +1,145 @@
+#include "core/capability/write_json.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/capability/capability_handler.hpp"
+#include "core/capability/errors.hpp"
+
+using namespace krux;
+
+namespace {
+
+BufferedWrite sample() {
+  BufferedWrite w;
+  w.write_id = "w_1";
+  w.operation = "notes.add";
+  w.account = {"notes", "N1", 1};
+  w.content_hash = "abc";
+  w.buffer_until_ms = 1'700'000'030'000;
+  w.created_at_ms = 1'700'000'000'000;
+  w.params_json = R"({"title":"x"})";
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("a buffered write's result has all five names of it") {
+  CHECK(buffered_json(sample(), false) ==
+        R"({"write_id":"w_1","buffer_id":"w_1","status":"buffered","buffer_until":"2023-11-14T22:13:50.000Z",)"
+        R"("scheduled_send":"2023-11-14T22:13:50.000Z","cancel_deadline":"2023-11-14T22:13:50.000Z",)"
+        R"("content_hash":"abc"})");
+  CHECK_THAT(buffered_json(sample(), true), Catch::Contains(R"("duplicate_of":"w_1")"));
+}
+
+TEST_CASE("a completed write's result is laid beside its status, which it cannot replace") {
+  auto w = sample();
+  w.result_json = R"({"status":"broken","write_id":"w_2","id":"n1","deep":{"a":[1]}})";
+  CHECK(completed_json(w, false) == R"({"status":"ok","write_id":"w_1","id":"n1","deep":{"a":[1]}})");
+  w.result_json.clear();
+  CHECK(completed_json(w, false) == R"({"status":"ok","write_id":"w_1"})");
+}
+
+TEST_CASE("a write's status is valid JSON in every state") {
+  auto w = sample();
+  w.error_type = "WriteFailed";
+  w.error_message = "\x1b[31mno";
+  for (int state = 0; state <= static_cast<int>(WriteState::kDiscarded); ++state) {
+    w.state = static_cast<WriteState>(state);
+    const auto document = parse_json(status_json(w, true), "status");
+    CHECK(to_json(document["status"]) == json_string(to_string(w.state)));
+    CHECK(to_json(document["arguments"]["title"]) == json_string("x"));
+    CHECK(std::string(document["error"]["message"].GetString()).find('\x1b') == std::string::npos);
+  }
+  CHECK_FALSE(parse_json(status_json(w, false), "status").HasMember("arguments"));
+}
+
+TEST_CASE("a summary is one line that is safe to print") {
+  CapabilityDefinition c;
+  c.summary = "#{channel}: {text}!";
+  const auto line = [&](const std::string& params) { return summary_of(c, parse_json(params, "params")); };
+  CHECK(line(R"({"channel":"general","text":"Hi"})") == "#general: Hi!");
+  CHECK(line(R"({"channel":7})") == "#7: !");
+  CHECK(line(R"({"channel":"a","text":"x\u001b[31m\ny\u202e"})") == "#a: x\\x1b[31m\\ny\\u202e!");
+  const auto cut = line("{\"channel\":\"a\",\"text\":\"" + std::string(119, 'x') + "\xC3\xA4\xC3\xA4\"}");
+  CHECK(cut == "#a: " + std::string(119, 'x') + "...!");
+  c.summary.clear();
+  CHECK(line(R"({"a":"x","b":[1]})") == "a: x, b: [1]");
+}
+
+TEST_CASE("what became of a write is told in the error of its state") {
+  auto w = sample();
+  w.state = WriteState::kUnknown;
+  auto error = to_error(w, 0);
+  CHECK(error.type() == "OutcomeUnknown");
+  CHECK_FALSE(error.retryable());
+  CHECK_THAT(error.context_json(), Catch::Contains("\"write_id\":\"w_1\""));
+
+  w.state = WriteState::kDeadLetter;
+  w.due_at_ms = 70'000;
+  error = to_error(w, 10'000);
+  CHECK(error.type() == "WriteFailed");
+  CHECK(error.retryable());
+  CHECK(error.retry_after_ms() == 60'000);
+  CHECK_THAT(error.what(), Catch::Contains("tries w_1 again by itself"));
+  w.told_person = true;
+  CHECK_FALSE(to_error(w, 10'000).retryable());
+
+  w.state = WriteState::kFailed;
+  w.error_type = "MessageNotFound";
+  w.error_message = "There is no such note.";
+  error = to_error(w, 0);
+  CHECK(error.type() == "MessageNotFound");
+  CHECK_FALSE(error.retryable());
+  w.error_type = "not a type";
+  CHECK(to_error(w, 0).type() == "WriteFailed");
+}
+
+TEST_CASE("an adapter's failure becomes one of the documented errors") {
+  struct Row {
+    krux_status status;
+    const char* type;
+    bool retryable;
+  };
+  const Row rows[] = {
+      {KRUX_AUTH, "NotConnected", false},
+      {KRUX_RATE_LIMITED, "RateLimited", true},
+      {KRUX_NETWORK, "ServiceUnavailable", true},
+      {KRUX_REFUSED, "InvalidInput", false},
+      {KRUX_INVALID, "InvalidInput", false},
+      {KRUX_STORAGE, "DatabaseError", true},
+      {KRUX_TIMEOUT, "Timeout", true},
+      {KRUX_NOT_FOUND, "MessageNotFound", false},
+      {KRUX_INTERNAL, "ServiceUnavailable", true},
+      {KRUX_CONFLICT, "RollbackConflict", false},
+      {KRUX_UNSUPPORTED, "OperationBlocked", false},
+      {12345, "ServiceUnavailable", true},
+  };
+  for (const auto& row : rows) {
+    const auto error = to_error(CallFailure{row.status, false, "", "", std::nullopt}, "notes");
+    CHECK(error.type() == row.type);
+    CHECK(error.retryable() == row.retryable);
+    CHECK(std::string(error.what()).size() > 10);
+  }
+  CHECK(to_error(CallFailure{KRUX_REFUSED, true, "NoteLocked", "It is locked.", std::nullopt}, "notes").type() ==
+        "NoteLocked");
+  CHECK(to_error(CallFailure{KRUX_REFUSED, true, "<b>", "x", std::nullopt}, "notes").type() == "InvalidInput");
+  const auto long_text = to_error(CallFailure{KRUX_REFUSED, true, "", std::string(100'000, 'x'), std::nullopt}, "n");
+  CHECK(std::string(long_text.what()).size() < 1100);
+}
+
+TEST_CASE("an error's JSON has its recovery, the definition's before the host's") {
+  ServiceDefinition d;
+  d.recovery["InvalidInput"] = {{"look", "Look first.", "notes.list"}};
+  auto json = parse_json(error_json(invalid_input("Bad \"x\"."), &d), "error");
+  CHECK(to_json(json["message"]) == json_string("Bad \"x\"."));
+  CHECK(to_json(json["retryable"]) == "false");
+  CHECK(json["retry_after"].IsNull());
+  CHECK(to_json(json["recovery"][0]["capability"]) == json_string("notes.list"));
+  CHECK(json["context"].ObjectEmpty());
+  json = parse_json(error_json(Error("RateLimited", "Slow.", true, 1500).with_context(R"({"a":1})"), &d), "error");
+  CHECK(to_json(json["retry_after"]) == "2");
+  CHECK(to_json(json["recovery"][0]["action"]) == json_string("retry_later"));
+  CHECK(to_json(json["context"]["a"]) == "1");
+  json = parse_json(error_json(Error("Strange", "\xff"), nullptr), "error");
+  CHECK(json["recovery"].Empty());
+}

@@ -1,0 +1,69 @@
+// The host's configuration: flag over environment over file over default.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/capability/definition.hpp"
+
+namespace krux {
+
+struct ServiceConfig {
+  bool enabled = true;
+  std::string api_base_url;  ///< empty: the definition's
+  std::optional<std::int64_t> sync_interval_ms;
+  std::optional<std::vector<QuotaRule>> quota;  ///< replaces the definition's rules of the same `match`
+  std::string adapter_config_json = "{}";       ///< handed to the adapter; its schema checks it
+};
+
+struct Config {
+  std::filesystem::path data_dir, plugins_dir, definitions_dir, vault_key_file;  ///< absolute
+  struct Server {
+    std::string host = "127.0.0.1";
+    std::uint16_t port = 7700, health_port = 7704;   ///< 0: a free one, see $data_dir/ports.json
+    std::filesystem::path tls_certificate, tls_key;  ///< both or none
+    bool allow_plain_http = false;                   ///< without them beyond the loopback
+  } server;
+  struct Log {
+    std::string level = "info";
+    bool json = false;
+  } log;
+  std::map<std::string, ServiceConfig> services;
+  struct WriteBufferConfig {
+    std::int64_t default_delay_ms = 30'000;
+    std::map<std::string, std::int64_t> delays_ms;  ///< by operation
+    int executor_concurrency = 4;
+  } write_buffer;
+  struct Retry {
+    std::vector<std::int64_t> schedule_ms{60'000, 120'000, 240'000, 480'000, 960'000};
+    std::optional<std::int64_t> settle_ms;  ///< overrides every definition's
+  } retry;
+  struct Net {
+    std::filesystem::path ca_file;                 ///< trusted besides the system's
+    std::vector<std::string> allow_private_hosts;  ///< addresses and networks that are not public and may be reached
+  } net;
+  int worker_threads = 8;
+
+  /// What config_json shows: every setting's value as JSON and where it came from ("default", "file.yaml:7",
+  /// "environment KRUXOS_SERVER__PORT", "flag server.port").
+  struct Shown {
+    std::string value_json, origin;
+  };
+  std::map<std::string, Shown> shown;  ///< by key: "server.port"
+};
+
+/// `file` may be empty. `environment`: "NAME=value" texts, of which those that begin with KRUXOS_ count; `flags`:
+/// "server.port=7701" texts. Relative paths of the file are below the file's directory. `executable` is the running
+/// program, whose installation the default directories belong to; empty: ask the system. Throws ConfigError with the
+/// file's line, the variable's or the flag's name, what is wrong and what is accepted. docs/configuration.md lists all.
+Config load_config(const std::filesystem::path& file, const std::vector<std::string>& environment,
+                   const std::vector<std::string>& flags, const std::filesystem::path& executable = {});
+
+/// One JSON object {"server.port": {"value": 7700, "origin": "default"}, ...}, for `kruxos config show`.
+std::string config_json(const Config& config);
+
+}  // namespace krux

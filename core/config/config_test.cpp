@@ -1,0 +1,228 @@
+#include "core/config/config.hpp"
+
+#include <stdlib.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <random>
+
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+namespace fs = std::filesystem;
+
+namespace {
+
+Config from_file(const std::string& text, const std::vector<std::string>& environment = {},
+                 const std::vector<std::string>& flags = {}) {
+  const support::Scratch dir;
+  std::ofstream(dir.path() / "c.yaml") << text;
+  return load_config(dir.path() / "c.yaml", environment, flags);
+}
+
+std::string refusal(const std::string& text, const std::vector<std::string>& environment = {},
+                    const std::vector<std::string>& flags = {}) {
+  try {
+    from_file(text, environment, flags);
+    return "accepted";
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+}
+
+std::string origin(const Config& config, const std::string& key) {
+  const auto document = parse_json(config_json(config), "config");
+  const auto* entry = find_member(document, key);
+  return entry ? std::string(find_string(*entry, "origin").value_or("")) : "missing";
+}
+
+}  // namespace
+
+TEST_CASE("everything has a default") {
+  const auto config = load_config({}, {}, {}, "/opt/kruxos/bin/kruxosd");
+  CHECK(config.data_dir == fs::path(getenv("HOME")) / ".local/share/kruxos");
+  CHECK(config.vault_key_file == fs::path(getenv("HOME")) / ".config/kruxos/vault.key");
+  CHECK(config.plugins_dir == "/opt/kruxos/lib/kruxos/adapters");
+  CHECK(config.definitions_dir == "/opt/kruxos/share/kruxos/definitions");
+  CHECK(config.server.host == "127.0.0.1");
+  CHECK(config.server.port == 7700);
+  CHECK(config.server.health_port == 7704);
+  CHECK(config.write_buffer.default_delay_ms == 30'000);
+  CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{60'000, 120'000, 240'000, 480'000, 960'000});
+  CHECK_FALSE(config.retry.settle_ms);
+  CHECK(config.services.empty());
+  CHECK(origin(config, "server.port") == "default");
+}
+
+TEST_CASE("a program in a place that is no UTF-8 has a configuration that can be shown") {
+  const auto json = parse_json(config_json(load_config({}, {}, {}, "/opt/\xff/bin/kruxosd")), "it");
+  CHECK(*find_string(*find_member(json, "plugins_dir"), "value") == "/opt/\\xff/lib/kruxos/adapters");
+}
+
+TEST_CASE("a file sets everything") {
+  const auto config = from_file(R"(
+data_dir: data
+plugins_dir: /srv/plugins
+definitions_dir: ./definitions/../d
+vault_key_file: ~/keys/vault.key
+server: {host: 0.0.0.0, port: 0, health_port: 0, tls: {certificate: c.pem, key: k.pem}}
+log: {level: debug, format: json}
+services:
+  notes:
+    enabled: false
+    isolation: in_process
+    api_base_url: http://127.0.0.1:9999/api/
+    sync_interval_seconds: 0.5
+    initial_messages_per_channel: 50
+    quota: [{match: list, per_minute: 1}]
+    adapter: {fast: true, name: x}
+  tasks:
+write_buffer: {default_delay_seconds: 1.5, delays: {notes.add: 0, notes.edit: 10}, executor_concurrency: 2}
+retry: {schedule_seconds: [1, 0.25], settle_seconds: 0}
+net: {ca_file: ca.pem, allow_private_hosts: [10.0.0.0/8, 192.168.1.1, "fd00::/8"]}
+worker_threads: 3
+)");
+  CHECK(config.data_dir.is_absolute());
+  CHECK(config.data_dir.filename() == "data");
+  CHECK(config.definitions_dir == config.data_dir.parent_path() / "d");
+  CHECK(config.vault_key_file == fs::path(getenv("HOME")) / "keys/vault.key");
+  CHECK(config.server.tls_key.filename() == "k.pem");
+  CHECK(config.log.json);
+  const auto& notes = config.services.at("notes");
+  CHECK_FALSE(notes.enabled);
+  CHECK(notes.sync_interval_ms == 500);
+  CHECK(notes.adapter_config_json == R"({"fast":true,"initial_messages_per_channel":50,"name":"x"})");
+  CHECK(notes.quota->at(0).match == "list");
+  CHECK(config.write_buffer.default_delay_ms == 1500);
+  CHECK(config.write_buffer.delays_ms.at("notes.edit") == 10'000);
+  CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{1000, 250});
+  CHECK(config.retry.settle_ms == 0);
+  CHECK(config.net.allow_private_hosts.size() == 3);
+  CHECK(config.worker_threads == 3);
+}
+
+TEST_CASE("flag over environment over file over default") {
+  const std::string file = "server: {port: 1001}\nlog: {level: warn}\n";
+  CHECK(from_file(file).server.port == 1001);
+  const std::vector<std::string> environment{"KRUXOS_SERVER__PORT=1002",
+                                             "PATH=/bin",
+                                             "KRUXOS_API_KEY=abc",
+                                             "KRUXOS_DATA_DIR=/data",
+                                             "KRUXOS_RETRY__SCHEDULE_SECONDS=1, 2,3",
+                                             "KRUXOS_WRITE_BUFFER__DELAYS__NOTES__ADD_ALL=5",
+                                             "KRUXOS_SERVICES__NOTES__ADAPTER__PAGE_SIZE=15"};
+  auto config = from_file(file, environment);
+  CHECK(config.server.port == 1002);
+  CHECK(config.data_dir == "/data");
+  CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{1000, 2000, 3000});
+  CHECK(config.write_buffer.delays_ms.at("notes.add_all") == 5000);
+  CHECK(config.services.at("notes").adapter_config_json == R"({"page_size":15})");
+  CHECK(origin(config, "server.port") == "environment KRUXOS_SERVER__PORT");
+  CHECK_THAT(origin(config, "log.level"), Catch::EndsWith("c.yaml:2"));
+
+  config = from_file(file, environment,
+                     {"server.port=1003", "services.notes.api_base_url=https://n.example/",
+                      "services.notes.quota=[{match: a, per_minute: 2}]", "net.allow_private_hosts=[]"});
+  CHECK(config.server.port == 1003);
+  CHECK(config.services.at("notes").api_base_url == "https://n.example/");
+  CHECK(config.services.at("notes").quota->size() == 1);
+  CHECK(origin(config, "server.port") == "flag server.port");
+}
+
+TEST_CASE("a bad file is refused with its line and what is accepted") {
+  struct Row {
+    const char *text, *says;
+  };
+  const Row rows[] = {
+      {"sever: {port: 1}", "c.yaml:1:1: there is no setting \"sever\""},
+      {"server:\n  prot: 1", "c.yaml:2:3: server: there is no setting \"server.prot\" (did you mean \"server.port\"?)"},
+      {"server: {port: 65536}", "server.port: 65536 is not from 0 to 65535"},
+      {"server: {port: \"7700\"}", "a whole number"},
+      {"server: {port: 77.5}", "a whole number"},
+      {"server: {port: }", "there is no value"},
+      {"server: 7700", "a mapping (key: value) is expected here, not a single value"},
+      {"server: {port: 7704}", "are both 7704"},
+      {"server: {tls: {certificate: a}}", "give both or none"},
+      {"server: {host: \"http://x\"}", "to listen on"},
+      {"log: {level: loud}", "is not one of trace, debug, info"},
+      {"services: {notes: {enabled: maybe}}", "true or false"},
+      {"services: {notes: {isolation: process}}", "not available in this version"},
+      {"services: {notes: {isolation: thread}}", "is not one of in_process"},
+      {"services: {notes: {api_base_url: \"http://n.example/\"}}", "use https"},
+      {"services: {notes: {oauth: {callback_port: 1}}}", "OAuth is not available in this version"},
+      {"services: {notes: {intial: 1}}", "there is no setting \"intial\""},
+      {"services: {Notes: {enabled: true}}", "is not the name of a service"},
+      {"services: {notes: {quota: [{match: a}]}}", "\"per_minute\" is missing"},
+      {"services: {notes: 7}", "a mapping"},
+      {"server: {host: 0.0.0.0}", "agents' keys would travel there unencrypted"},
+      {"server: {host: example.internal}", "agents' keys would travel there unencrypted"},
+      {"policies_dir: /p", "policies are not available in this version"},
+      {"write_buffer: {default_delay_seconds: 30 s}", "a number from"},
+      {"write_buffer: {default_delay_seconds: -1}", "is not from"},
+      {"write_buffer: {delays: {add: 1}}", "is not an operation"},
+      {"write_buffer: {executor_concurrency: 0}", "is not from 1 to 64"},
+      {"retry: {schedule_seconds: []}", "the list is empty"},
+      {"retry: {schedule_seconds: 60}", "a list is expected"},
+      {"retry: {schedule_seconds: [0]}", "is not from"},
+      {"net: {allow_private_hosts: [intranet.example]}", "is not an address or a network"},
+      {"net: {allow_private_hosts: [10.0.0.0/33]}", "is not an address or a network"},
+      {"net: {allow_private_hosts: [10.0.0.0/]}", "is not an address or a network"},
+      {"net: {allow_private_hosts: [\"::/129\"]}", "is not an address or a network"},
+      {"worker_threads: 0", "is not from 1 to 256"},
+      {"data_dir: \"\"", "the text is empty"},
+      {"data_dir: [a]", "a text is expected"},
+      {"data_dir: a\ndata_dir: b", "for the second time"},
+      {"- a", "a mapping"},
+      {"data_dir: &a b", "anchors"},
+      {"\x01", "control character"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.text);
+    CHECK_THAT(refusal(row.text), Catch::Contains(row.says));
+  }
+}
+
+TEST_CASE("bad variables and flags are refused by their names") {
+  const auto of = [](const std::string& variable) { return refusal("", {variable}); };
+  CHECK_THAT(of("KRUXOS_SERVER__PORT=x"), Catch::StartsWith("KRUXOS_SERVER__PORT: a whole number"));
+  CHECK_THAT(of("KRUXOS_SERVER__PROT=1"), Catch::Contains("did you mean \"server.port\"?"));
+  CHECK_THAT(of("KRUXOS_SERVER=1"), Catch::Contains("there is no setting \"server\""));
+  CHECK_THAT(of("KRUXOS_SERVICES__NOTES=1"), Catch::Contains("there is no setting"));
+  CHECK_THAT(of("KRUXOS_RETRY__SCHEDULE_SECONDS=1,x"), Catch::Contains("a number from"));
+  CHECK_THAT(of("KRUXOS_RETRY__SCHEDULE_SECONDS=[1"), Catch::Contains("not valid YAML"));
+  CHECK_THAT(of("KRUXOS_DATA_DIR=\xff"), Catch::Contains("not UTF-8"));
+  CHECK_THAT(of("KRUXOS_DATA_DIR="), Catch::Contains("empty"));
+  const auto flag = [](const std::string& text) { return refusal("", {}, {text}); };
+  CHECK_THAT(flag("server.port"), Catch::Contains("a value is missing"));
+  CHECK_THAT(flag("server.port=-1"), Catch::StartsWith("flag server.port: "));
+  CHECK_THAT(flag("=1"), Catch::Contains("there is no setting"));
+}
+
+TEST_CASE("files that are not there or no files") {
+  CHECK_THROWS_WITH(load_config("/nonexistent/c.yaml", {}, {}), Catch::Contains("there is no such file"));
+  CHECK_THROWS_WITH(load_config("/", {}, {}), Catch::Contains("not a regular file"));
+  CHECK_NOTHROW(from_file(""));
+  CHECK_NOTHROW(from_file("# nothing but a comment\n"));
+}
+
+TEST_CASE("mutated configurations are accepted or refused with a sentence") {
+  const std::string good =
+      "data_dir: data\nserver: {port: 1, tls: {certificate: c, key: k}}\nservices: {notes: {quota: [{match: a, "
+      "per_minute: 1}], adapter: {x: [1, {y: 2}]}}}\nretry: {schedule_seconds: [1, 2]}\n";
+  std::mt19937 random(11);
+  for (int round = 0; round < 1500; ++round) {
+    std::string text = good;
+    for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {
+      const auto at = random() % text.size();
+      if (random() % 2) {
+        text[at] = static_cast<char>(random());
+      } else {
+        text.insert(at, text.substr(random() % text.size(), random() % 30));
+      }
+    }
+    const auto why = refusal(text);
+    if (why != "accepted" && why.back() != '.') FAIL(why);
+  }
+}

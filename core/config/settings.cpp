@@ -1,0 +1,223 @@
+#include "core/config/settings.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <charconv>
+#include <cstdlib>
+
+#include "core/capability/definition_loader.hpp"
+#include "core/config/base_url.hpp"
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kSecond = 1000, kHour = 3600 * kSecond, kDay = 24 * kHour;
+
+std::filesystem::path path_of(const Given& given) {
+  const std::filesystem::path path = given.value.line(4000);
+  if (path == "~" || *path.begin() == "~") {
+    const char* home = std::getenv("HOME");
+    if (!home || !*home) given.value.fail("~ stands for the home directory, and HOME is not set.");
+    return (std::filesystem::path(home) / path.lexically_relative("~")).lexically_normal();
+  }
+  return (given.base / path).lexically_normal();
+}
+
+std::uint16_t port_of(const Given& given) {
+  return static_cast<std::uint16_t>(given.value.integer(0, 65535));
+}
+
+std::string json(const std::filesystem::path& path) {
+  const auto text = path.string();  // of HOME or of the program's own place it may be no UTF-8
+  return json_string(is_valid_utf8(text) ? text : printable(text));
+}
+std::string json(const std::vector<std::string>& texts) {
+  std::string out;
+  for (const auto& text : texts) out += (out.empty() ? "[" : ",") + json_string(text);
+  return out.empty() ? "[]" : out + "]";
+}
+std::string seconds(std::int64_t ms) {
+  return ms % 1000 == 0 ? fmt::format("{}", ms / 1000) : fmt::format("{}", static_cast<double>(ms) / 1000);
+}
+
+std::vector<std::int64_t> schedule_of(const Given& given) {
+  std::vector<std::int64_t> schedule;
+  for (const auto& item : given.value.list(16)) schedule.push_back(item.seconds_as_ms(1, 7 * kDay));
+  if (schedule.empty()) given.value.fail("the list is empty; it names the waiting time before each new try.");
+  return schedule;
+}
+
+/// "10.0.0.7", "10.0.0.0/8", "fd00::/8".
+bool is_address_or_network(const std::string& text) {
+  const auto slash = text.find('/');
+  const auto address = text.substr(0, slash);
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  const bool v4 = inet_pton(AF_INET, address.c_str(), bytes.data()) == 1;
+  if (!v4 && inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return false;
+  if (slash == std::string::npos) return true;
+  const auto digits = std::string_view(text).substr(slash + 1);
+  int bits = -1;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+  return parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size() && bits >= 0 &&
+         bits <= (v4 ? 32 : 128);
+}
+
+std::vector<std::string> private_hosts_of(const Given& given) {
+  for (const auto& item : given.value.list(100)) {
+    if (!is_address_or_network(item.line(100)))
+      item.fail(fmt::format("\"{}\" is not an address or a network, such as 10.0.0.7 or 10.0.0.0/8.",
+                            printable(item.text())));
+  }
+  return given.value.lines(100);
+}
+
+std::string bind_address_of(const Given& given) {
+  auto host = given.value.line(253);
+  if (host.find_first_of("/:@ ") != std::string::npos && host.find("::") == std::string::npos)
+    given.value.fail(fmt::format("\"{}\" is not a host name or an address to listen on.", host));
+  return host;
+}
+
+std::string quota_json(const std::vector<QuotaRule>& rules) {
+  std::string out;
+  for (const auto& rule : rules) {
+    out += out.empty() ? "[" : ",";
+    out += fmt::format(R"({{"match":{},"per_minute":{},"burst":{},"cost":{},"per":{}}})", json_string(rule.match),
+                       rule.per_minute, rule.burst, rule.cost, json_string(rule.key));
+  }
+  return out.empty() ? "[]" : out + "]";
+}
+
+std::vector<Setting> directory_settings() {
+  return {
+      {"data_dir", false, [](const Given& g, Config& c) { c.data_dir = path_of(g); },
+       [](const Config& c) { return json(c.data_dir); }},
+      {"plugins_dir", false, [](const Given& g, Config& c) { c.plugins_dir = path_of(g); },
+       [](const Config& c) { return json(c.plugins_dir); }},
+      {"definitions_dir", false, [](const Given& g, Config& c) { c.definitions_dir = path_of(g); },
+       [](const Config& c) { return json(c.definitions_dir); }},
+      {"vault_key_file", false, [](const Given& g, Config& c) { c.vault_key_file = path_of(g); },
+       [](const Config& c) { return json(c.vault_key_file); }},
+  };
+}
+
+std::vector<Setting> server_settings() {
+  return {
+      {"server.host", false, [](const Given& g, Config& c) { c.server.host = bind_address_of(g); },
+       [](const Config& c) { return json_string(c.server.host); }},
+      {"server.port", false, [](const Given& g, Config& c) { c.server.port = port_of(g); },
+       [](const Config& c) { return fmt::format("{}", c.server.port); }},
+      {"server.health_port", false, [](const Given& g, Config& c) { c.server.health_port = port_of(g); },
+       [](const Config& c) { return fmt::format("{}", c.server.health_port); }},
+      {"server.tls.certificate", false, [](const Given& g, Config& c) { c.server.tls_certificate = path_of(g); },
+       [](const Config& c) { return json(c.server.tls_certificate); }},
+      {"server.tls.key", false, [](const Given& g, Config& c) { c.server.tls_key = path_of(g); },
+       [](const Config& c) { return json(c.server.tls_key); }},
+      {"server.allow_plain_http", false,
+       [](const Given& g, Config& c) { c.server.allow_plain_http = g.value.boolean(); },
+       [](const Config& c) { return std::string(c.server.allow_plain_http ? "true" : "false"); }},
+      {"log.level", false,
+       [](const Given& g, Config& c) {
+         g.value.choice({"trace", "debug", "info", "warn", "error", "critical", "off"});
+         c.log.level = g.value.text();
+       },
+       [](const Config& c) { return json_string(c.log.level); }},
+      {"log.format", false,
+       [](const Given& g, Config& c) {
+         c.log.json = g.value.choice({"text", "json"}) == 1;
+       },
+       [](const Config& c) { return json_string(c.log.json ? "json" : "text"); }},
+  };
+}
+
+std::vector<Setting> work_settings() {
+  return {
+      {"write_buffer.default_delay_seconds", false,
+       [](const Given& g, Config& c) { c.write_buffer.default_delay_ms = parse_delay(g.value); },
+       [](const Config& c) { return seconds(c.write_buffer.default_delay_ms); }},
+      {"write_buffer.executor_concurrency", false,
+       [](const Given& g, Config& c) {
+         c.write_buffer.executor_concurrency = static_cast<int>(g.value.integer(1, 64));
+       },
+       [](const Config& c) { return fmt::format("{}", c.write_buffer.executor_concurrency); }},
+      {"retry.schedule_seconds", true, [](const Given& g, Config& c) { c.retry.schedule_ms = schedule_of(g); },
+       [](const Config& c) {
+         std::string out;
+         for (const auto ms : c.retry.schedule_ms) out += (out.empty() ? "[" : ",") + seconds(ms);
+         return out + "]";
+       }},
+      {"retry.settle_seconds", false,
+       [](const Given& g, Config& c) { c.retry.settle_ms = g.value.seconds_as_ms(0, kDay); },
+       [](const Config& c) { return c.retry.settle_ms ? seconds(*c.retry.settle_ms) : "null"; }},
+      {"net.ca_file", false, [](const Given& g, Config& c) { c.net.ca_file = path_of(g); },
+       [](const Config& c) { return json(c.net.ca_file); }},
+      {"net.allow_private_hosts", true,
+       [](const Given& g, Config& c) { c.net.allow_private_hosts = private_hosts_of(g); },
+       [](const Config& c) { return json(c.net.allow_private_hosts); }},
+      {"worker_threads", false,
+       [](const Given& g, Config& c) { c.worker_threads = static_cast<int>(g.value.integer(1, 256)); },
+       [](const Config& c) { return fmt::format("{}", c.worker_threads); }},
+  };
+}
+
+void apply_base_url(const Given& given, ServiceConfig& config) {
+  const auto url = given.value.text();
+  if (const auto why = why_not_base_url(url); !why.empty()) given.value.fail(why);
+  config.api_base_url = url;
+}
+
+void apply_isolation(const Given& given, ServiceConfig&) {
+  if (given.value.text() == "process")
+    given.value.fail("running an adapter in a process of its own is not available in this version; use in_process.");
+  given.value.choice({"in_process"});
+}
+
+}  // namespace
+
+const std::vector<Setting>& host_settings() {
+  static const std::vector<Setting> all = [] {
+    auto settings = directory_settings();
+    for (const auto& more : {server_settings(), work_settings()})
+      settings.insert(settings.end(), more.begin(), more.end());
+    return settings;
+  }();
+  return all;
+}
+
+const std::vector<ServiceSetting>& service_settings() {
+  static const std::vector<ServiceSetting> all{
+      {"enabled", false, [](const Given& g, ServiceConfig& c) { c.enabled = g.value.boolean(); },
+       [](const ServiceConfig& c) { return std::string(c.enabled ? "true" : "false"); }},
+      {"isolation", false, apply_isolation, [](const ServiceConfig&) { return std::string("\"in_process\""); }},
+      {"api_base_url", false, apply_base_url, [](const ServiceConfig& c) { return json_string(c.api_base_url); }},
+      {"sync_interval_seconds", false,
+       [](const Given& g, ServiceConfig& c) { c.sync_interval_ms = g.value.seconds_as_ms(10, kDay); },
+       [](const ServiceConfig& c) { return c.sync_interval_ms ? seconds(*c.sync_interval_ms) : "null"; }},
+      {"quota", true, [](const Given& g, ServiceConfig& c) { c.quota = parse_quota(g.value); },
+       [](const ServiceConfig& c) { return quota_json(c.quota.value_or(std::vector<QuotaRule>{})); }},
+  };
+  return all;
+}
+
+bool is_adapter_shorthand(std::string_view key) {
+  return key == "initial_messages_per_channel";
+}
+
+std::string why_not_yet(std::string_view key) {
+  if (key == "policies_dir" || key.starts_with("policies_dir."))
+    return "policies are not available in this version; the definitions' tiers decide. Remove the key.";
+  if (key.starts_with("services.") && (key.ends_with(".oauth") || key.find(".oauth.") != std::string_view::npos))
+    return "connecting by OAuth is not available in this version; connect with a token. Remove the key.";
+  return {};
+}
+
+std::int64_t parse_delay(const YamlValue& value) {
+  return value.seconds_as_ms(0, 30 * kDay);
+}
+
+}  // namespace krux

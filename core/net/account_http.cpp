@@ -1,0 +1,218 @@
+#include "core/net/account_http.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/net/request_head.hpp"
+#include "core/net/retry_after.hpp"
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+Url configured_base(const std::string& text) {
+  try {
+    return parse_base_url(text);
+  } catch (const Error& e) {
+    throw ConfigError(fmt::format("api_base_url '{}': {}", text, e.what()));
+  }
+}
+
+/// The value of `name` in "a=1&b=2".
+std::optional<std::string> form_value(std::string_view form, std::string_view name) {
+  while (!form.empty()) {
+    const auto pair = form.substr(0, form.find('&'));
+    form.remove_prefix(std::min(pair.size() + 1, form.size()));
+    const auto equals = std::min(pair.find('='), pair.size());
+    if (percent_decode(pair.substr(0, equals), true) != name) continue;
+    return percent_decode(pair.substr(std::min(equals + 1, pair.size())), true);
+  }
+  return std::nullopt;
+}
+
+bool is_form(const HttpRequest& request) {
+  const auto type = find_header(request.headers, "Content-Type");
+  if (!type || request.body_source) return false;
+  std::string folded(type->substr(0, type->find(';')));
+  std::transform(folded.begin(), folded.end(), folded.begin(), [](unsigned char c) { return std::tolower(c); });
+  return folded.substr(0, folded.find(' ')) == "application/x-www-form-urlencoded";
+}
+
+Quota::Parameters parameters_of(const HttpRequest& request, const Url& url) {
+  return [&](const std::string& name) -> std::optional<std::string> {
+    if (is_form(request)) {
+      if (auto value = form_value(request.body, name)) return value;
+    }
+    return url.query.empty() ? std::nullopt : form_value(std::string_view(url.query).substr(1), name);
+  };
+}
+
+/// Notes what the host must know of an answer on its way to the receiver.
+class NotingSink final : public HttpSink {
+ public:
+  NotingSink(HttpSink& receiver, RequestRecord& record) : receiver_(receiver), record_(record) {}
+
+  bool head(int status, const HttpHeaders& headers) override {
+    record_.status = status;
+    if (const auto value = find_header(headers, "Retry-After")) retry_after_ = *value;
+    return receiver_.head(status, headers);
+  }
+  bool body(std::string_view bytes) override {
+    record_.bytes += bytes.size();
+    return receiver_.body(bytes);
+  }
+  /// Where the service refused the request for now.
+  std::optional<std::int64_t> retry_after_ms(std::int64_t wall_ms) const {
+    if (record_.status != 429 && record_.status != 503) return std::nullopt;
+    return parse_retry_after(retry_after_, wall_ms);
+  }
+
+ private:
+  HttpSink& receiver_;
+  RequestRecord& record_;
+  std::string retry_after_;
+};
+
+/// Wakes who waits on `changed` when the call is cancelled, for as long as it lives.
+class CancelWake {
+ public:
+  CancelWake(const CallContextPtr& call, std::mutex& mutex, std::condition_variable& changed) : call_(call) {
+    token_ = call->on_cancel([&mutex, &changed] {
+      { const std::lock_guard lock(mutex); }
+      changed.notify_all();
+    });
+  }
+  ~CancelWake() { call_->drop_on_cancel(token_); }
+  CancelWake(const CancelWake&) = delete;
+  CancelWake& operator=(const CancelWake&) = delete;
+
+ private:
+  const CallContextPtr& call_;
+  std::uint64_t token_;
+};
+
+HttpOutcome over(const CallContext& call) {
+  if (!call.ended() && call.left_ms() == 0) return {KRUX_TIMEOUT, "the call's time is over", {}};
+  return {KRUX_CANCELLED, "the call was cancelled or has ended; nothing was sent", {}};
+}
+
+}  // namespace
+
+AccountHttp::AccountHttp(AccountHttpOptions options, std::shared_ptr<HttpTransport> transport, Clock& clock,
+                         AccountHooks hooks)
+    : options_(std::move(options)),
+      base_(configured_base(options_.api_base_url)),
+      transport_(std::move(transport)),
+      clock_(clock),
+      hooks_(std::move(hooks)),
+      quota_(options_.quota, clock) {
+  for (const auto& host : options_.hosts) hosts_.push_back(parse_host(host));
+}
+
+AccountHttp::Host AccountHttp::parse_host(const std::string& text) {
+  const bool subdomains = text.starts_with("*.");
+  try {
+    const auto url = parse_url("https://" + text.substr(subdomains ? 2 : 0));
+    if (url.target() == "/" && !text.ends_with('/') && !(subdomains && url.host_is_address)) {
+      return {(subdomains ? "." : "") + url.host, url.port, subdomains};
+    }
+  } catch (const Error&) {
+  }
+  throw ConfigError(fmt::format("'{}' is not a host; write for example files.example.com or *.example.com", text));
+}
+
+bool AccountHttp::allowed(const Url& url) const {
+  if (url.origin() == base_.origin()) return true;
+  return url.scheme == "https" && std::any_of(hosts_.begin(), hosts_.end(), [&](const Host& host) {
+           if (url.port != host.port) return false;
+           return host.subdomains ? url.host.ends_with(host.name) : url.host == host.name;
+         });
+}
+
+HttpOutcome AccountHttp::send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) {
+  const auto started = clock_.boot_ms();
+  RequestRecord record;
+  record.method = request.method;
+  auto outcome = send_to(call, request, sink, record);
+  record.ms = clock_.boot_ms() - started;
+  record.outcome = outcome.status;
+  if (hooks_.observe) hooks_.observe(record);
+  return outcome;
+}
+
+HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink,
+                                 RequestRecord& record) {
+  Url url;
+  try {
+    url = resolve_url(base_, request.url);
+  } catch (const Error& e) {
+    return {KRUX_INVALID, e.what(), {}};
+  }
+  if (!allowed(url)) {
+    return {KRUX_INVALID,
+            fmt::format("{} is not among the hosts that {} may speak to", url.authority(), options_.service),
+            {}};
+  }
+  if (auto problem = request_problem(request)) return {KRUX_INVALID, *problem, {}};
+  record.path = path_below(base_, url);
+  if (call->ended() || call->cancelled()) return over(*call);
+  const auto parameters = parameters_of(request, url);
+  if (auto refused = await_quota(call, record.path, parameters); refused.status != KRUX_OK) return refused;
+
+  SecretBytes authorization;
+  if (!authorize(url, authorization)) {
+    return {
+        KRUX_AUTH, fmt::format("the account of {0} is not connected: run `kruxos connect {0}`", options_.service), {}};
+  }
+  NotingSink noting(sink, record);
+  auto outcome = transport_->exchange(call, url, request, as_view(authorization), noting);
+  if (const auto wait = noting.retry_after_ms(clock_.wall_ms())) {
+    outcome.retry_after_ms = wait;
+    quota_.block(record.path, parameters, *wait);
+  }
+  if (record.status == 401 && !authorization.empty() && hooks_.on_unauthorized) hooks_.on_unauthorized();
+  return outcome;
+}
+
+HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::string& path,
+                                     const Quota::Parameters& parameters) {
+  const auto patience = call->owner().write_id.empty() ? options_.quota_wait_ms : options_.write_quota_wait_ms;
+  const auto give_up = clock_.boot_ms() + std::min(patience, call->left_ms());
+  const CancelWake wake(call, waiting_mutex_, waiting_);
+  while (true) {
+    if (call->ended() || call->cancelled()) return over(*call);
+    const auto wait = quota_.try_acquire(path, parameters);
+    if (wait == 0) return {};
+    const auto now = clock_.boot_ms();
+    if (now + wait > give_up) {
+      return {KRUX_RATE_LIMITED,
+              fmt::format("the quota of {} allows this request in {} s; nothing was sent", options_.service,
+                          (wait + 999) / 1000),
+              wait};
+    }
+    std::unique_lock lock(waiting_mutex_);
+    clock_.wait_until(lock, waiting_, now + wait, [&] { return call->cancelled(); });
+  }
+}
+
+bool AccountHttp::authorize(const Url& url, SecretBytes& header) const {
+  if (!hooks_.token) return true;
+  const auto token = hooks_.token();
+  if (!token || token->value.empty() || !is_header_value(as_view(token->value)) || !is_header_value(token->scheme)) {
+    return false;
+  }
+  try {
+    if (parse_url(token->origin).origin() != url.origin()) return true;
+  } catch (const Error&) {
+    return false;
+  }
+  header.reserve(token->scheme.size() + 1 + token->value.size());
+  append(header, token->scheme);
+  append(header, " ");
+  append(header, as_view(token->value));
+  return true;
+}
+
+}  // namespace krux

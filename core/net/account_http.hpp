@@ -1,0 +1,97 @@
+// What an adapter is lent as its HTTP client: one account's way to its service.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/net/http_transport.hpp"
+#include "core/net/quota.hpp"
+#include "core/net/secret.hpp"
+#include "core/net/url.hpp"
+
+namespace krux {
+
+/// A credential, and the only origin that it may be sent to ("https://notes.example", as Url::origin() writes it, or
+/// any URL of that origin).
+struct BoundToken {
+  SecretBytes value;
+  std::string origin;
+  std::string scheme = "Bearer";
+};
+
+/// One request for logs and metrics: never a query, a header or a body. `path` is empty when the address was refused.
+struct RequestRecord {
+  std::string method, path;
+  int status = 0;  ///< 0: no answer
+  std::int64_t ms = 0;
+  std::uint64_t bytes = 0;  ///< of the answer's body
+  krux_status outcome = KRUX_OK;
+};
+
+/// All are called on the thread of send(), several at a time, and must not throw.
+struct AccountHooks {
+  /// The account's token now; nothing while it is not connected. Left empty, the service needs none.
+  std::function<std::optional<BoundToken>()> token;
+  /// The service answered 401 to a request that carried the token.
+  std::function<void()> on_unauthorized;
+  std::function<void(const RequestRecord&)> observe;
+};
+
+struct AccountHttpOptions {
+  std::string service;       ///< for sentences
+  std::string api_base_url;  ///< what relative addresses are relative to
+  std::vector<std::string>
+      hosts;  ///< besides it, https: "files.notes.example", "*.notes.example" (subdomains alone), "host:8443"
+  std::vector<QuotaRule> quota;
+  std::int64_t quota_wait_ms = 2000;  ///< how long send() may wait for the quota before it answers KRUX_RATE_LIMITED
+  /// The same for calls that belong to a write: a sync comes back soon, but a write would wait for its next try, and
+  /// somebody waits for it.
+  std::int64_t write_quota_wait_ms = 20'000;
+};
+
+/// Any thread. Outcomes as in kruxos/abi/http.h. The clock must outlive it.
+class AccountHttp final : public HttpClient {
+ public:
+  /// Throws ConfigError for options that make no sense.
+  AccountHttp(AccountHttpOptions options, std::shared_ptr<HttpTransport> transport, Clock& clock, AccountHooks hooks);
+
+  HttpOutcome send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) override;
+
+ private:
+  struct Host {
+    std::string name;  ///< lower case, without the "*"
+    std::uint16_t port;
+    bool subdomains;
+  };
+  static Host parse_host(const std::string& text);
+  bool allowed(const Url& url) const;
+  HttpOutcome send_to(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink, RequestRecord& record);
+  HttpOutcome await_quota(const CallContextPtr& call, const std::string& path, const Quota::Parameters& parameters);
+  /// Fills the header's value for `url`, empty where the token does not belong; false: there is no usable token.
+  bool authorize(const Url& url, SecretBytes& header) const;
+
+  const AccountHttpOptions options_;
+  const Url base_;
+  std::vector<Host> hosts_;
+  const std::shared_ptr<HttpTransport> transport_;
+  Clock& clock_;
+  const AccountHooks hooks_;
+  Quota quota_;
+  std::mutex waiting_mutex_;
+  std::condition_variable waiting_;  ///< of those who wait for the quota
+};
+
+/// Sends all, at most `side_by_side` at once, the calling thread being one of the senders. Blocks until each has its
+/// outcome; outcomes[i] belongs to requests[i], whose answer goes to *sinks[i] (as many sinks as requests).
+std::vector<HttpOutcome> send_many(HttpClient& client, const CallContextPtr& call,
+                                   std::span<const HttpRequest> requests, std::span<HttpSink* const> sinks,
+                                   std::size_t side_by_side = 8);
+
+}  // namespace krux

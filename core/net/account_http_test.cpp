@@ -1,0 +1,333 @@
+#include "core/net/account_http.hpp"
+
+#include <catch2/catch.hpp>
+#include <thread>
+
+#include "core/util/error.hpp"
+
+using namespace krux;
+
+namespace {
+
+constexpr const char* kToken = "xoxb-very-secret";
+
+/// Keeps what it is asked to send and answers as told.
+class FakeTransport final : public HttpTransport {
+ public:
+  struct Sent {
+    std::string url, authorization;
+  };
+  HttpOutcome exchange(const CallContextPtr&, const Url& url, const HttpRequest&, std::string_view authorization,
+                       HttpSink& sink) override {
+    sent.push_back({url.origin() + url.target(), std::string(authorization)});
+    if (outcome.status == KRUX_OK) {
+      sink.head(status, headers);
+      sink.body("body");
+    }
+    return outcome;
+  }
+  void stop() override {}
+
+  std::vector<Sent> sent;
+  HttpOutcome outcome;
+  int status = 200;
+  HttpHeaders headers;
+};
+
+struct Fixture {
+  Fixture() {
+    options.service = "svc";
+    options.api_base_url = "https://api.example.com/v1/";
+    options.hosts = {"files.example.com", "*.cdn.example.com", "odd.example.com:8443"};
+    hooks.token = [this]() -> std::optional<BoundToken> {
+      if (!connected) return std::nullopt;
+      return BoundToken{make_secret(token), token_origin};
+    };
+    hooks.on_unauthorized = [this] { ++unauthorized; };
+    hooks.observe = [this](const RequestRecord& r) { records.push_back(r); };
+  }
+  AccountHttp make() { return {options, transport, clock, hooks}; }
+  CallContextPtr call(std::int64_t ms = 30'000) {
+    return std::make_shared<CallContext>(CallOwner{"svc", "acc", 1, "", 0}, clock, clock.boot_ms() + ms);
+  }
+  HttpOutcome send(AccountHttp& http, const std::string& url, const std::string& method = "GET",
+                   HttpHeaders headers = {}, const std::string& body = {}) {
+    HttpRequest r;
+    r.url = url;
+    r.method = method;
+    r.headers = std::move(headers);
+    r.body = body;
+    HttpResponse response;
+    return http.send(call(), r, response);
+  }
+
+  DrivenClock clock;
+  std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>();
+  AccountHttpOptions options;
+  AccountHooks hooks;
+  bool connected = true;
+  std::string token = kToken, token_origin = "https://api.example.com";
+  int unauthorized = 0;
+  std::vector<RequestRecord> records;
+};
+
+QuotaRule rule(std::string match, double per_minute, std::string key = {}) {
+  QuotaRule r;
+  r.match = std::move(match);
+  r.per_minute = per_minute;
+  r.burst = 1;
+  r.key = std::move(key);
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("a relative request goes to the base address with the token") {
+  Fixture f;
+  auto http = f.make();
+  CHECK(f.send(http, "things?x=1").status == KRUX_OK);
+  REQUIRE(f.transport->sent.size() == 1);
+  CHECK(f.transport->sent[0].url == "https://api.example.com/v1/things?x=1");
+  CHECK(f.transport->sent[0].authorization == std::string("Bearer ") + kToken);
+}
+
+TEST_CASE("the token goes to its own origin alone") {
+  Fixture f;
+  auto http = f.make();
+  for (const auto* url :
+       {"https://files.example.com/x", "https://a.cdn.example.com/x", "https://odd.example.com:8443/x"}) {
+    CHECK(f.send(http, url).status == KRUX_OK);
+    CHECK(f.transport->sent.back().authorization.empty());
+  }
+  f.token_origin = "https://files.example.com/whatever";
+  CHECK(f.send(http, "things").status == KRUX_OK);
+  CHECK(f.transport->sent.back().authorization.empty());
+  CHECK(f.send(http, "https://files.example.com/x").status == KRUX_OK);
+  CHECK_FALSE(f.transport->sent.back().authorization.empty());
+  for (const auto* other :
+       {"https://api.example.com:8443", "https://api.example.com.evil.com", "https://example.com"}) {
+    f.token_origin = other;
+    CHECK(f.send(http, "things").status == KRUX_OK);
+    CHECK(f.transport->sent.back().authorization.empty());
+  }
+}
+
+TEST_CASE("other hosts are not spoken to") {
+  Fixture f;
+  auto http = f.make();
+  for (const auto* url :
+       {"https://evil.example/x", "https://files.example.com.evil.example/", "https://xfiles.example.com/",
+        "https://cdn.example.com/", "https://evilcdn.example.com/", "https://files.example.com:8443/",
+        "https://odd.example.com/", "https://api.example.com:444/", "http://127.0.0.1/", "https://127.0.0.1/",
+        "https://x@files.example.com/", "//files.example.com/", "../v2/x", "https:files.example.com", ""}) {
+    INFO(url);
+    CHECK(f.send(http, url).status == KRUX_INVALID);
+  }
+  CHECK(f.transport->sent.empty());
+}
+
+TEST_CASE("headers of the host's own and header injection are refused before anything is sent") {
+  Fixture f;
+  auto http = f.make();
+  for (const auto& [name, value] : HttpHeaders{{"Authorization", "Bearer x"},
+                                               {"cookie", "a=b"},
+                                               {"HOST", "evil"},
+                                               {"Proxy-Authorization", "x"},
+                                               {"Connection", "close"},
+                                               {"Content-Length", "0"},
+                                               {"Transfer-Encoding", "chunked"},
+                                               {"Accept-Encoding", "gzip"},
+                                               {"X", "a\r\nAuthorization: b"},
+                                               {"X", "a\nb"},
+                                               {"X", std::string("a\0b", 3)},
+                                               {"X\r\nY", "z"},
+                                               {"", "z"}}) {
+    INFO(name);
+    CHECK(f.send(http, "x", "GET", {{name, value}}).status == KRUX_INVALID);
+  }
+  CHECK(f.send(http, "x", "GET\r\nX: y").status == KRUX_INVALID);
+  CHECK(f.transport->sent.empty());
+}
+
+TEST_CASE("an account without a token says how to connect") {
+  Fixture f;
+  f.connected = false;
+  auto http = f.make();
+  const auto outcome = f.send(http, "x");
+  CHECK(outcome.status == KRUX_AUTH);
+  CHECK_THAT(outcome.message, Catch::Contains("kruxos connect svc"));
+  f.connected = true;
+  f.token = "bad\r\ntoken";
+  CHECK(f.send(http, "x").status == KRUX_AUTH);
+  f.token = "";
+  CHECK(f.send(http, "x").status == KRUX_AUTH);
+  CHECK(f.transport->sent.empty());
+}
+
+TEST_CASE("a service without tokens needs none") {
+  Fixture f;
+  f.hooks.token = nullptr;
+  auto http = f.make();
+  CHECK(f.send(http, "x").status == KRUX_OK);
+  CHECK(f.transport->sent.at(0).authorization.empty());
+}
+
+TEST_CASE("the token stands in no message and no record") {
+  Fixture f;
+  f.options.quota = {rule("limited", 1)};
+  auto http = f.make();
+  std::vector<std::string> texts;
+  f.transport->status = 401;
+  texts.push_back(f.send(http, "x?token=" + f.token).message);
+  texts.push_back(f.send(http, "https://evil.example/?" + f.token).message);
+  texts.push_back(f.send(http, "https://" + f.token + "@evil.example/").message);
+  texts.push_back(f.send(http, "limited").message);
+  texts.push_back(f.send(http, "limited").message);
+  texts.push_back(f.send(http, "x", "GET", {{"X", f.token + "\n"}}).message);
+  f.transport->outcome = {KRUX_NETWORK, "api.example.com could not be reached", {}};
+  texts.push_back(f.send(http, "x").message);
+  for (const auto& r : f.records) texts.push_back(r.method + r.path);
+  for (const auto& text : texts) CHECK_THAT(text, !Catch::Contains(kToken));
+  CHECK(texts.size() == 14);
+}
+
+TEST_CASE("a 401 to the token tells the host, one without the token does not") {
+  Fixture f;
+  f.transport->status = 401;
+  auto http = f.make();
+  CHECK(f.send(http, "x").status == KRUX_OK);
+  CHECK(f.unauthorized == 1);
+  CHECK(f.send(http, "https://files.example.com/x").status == KRUX_OK);
+  CHECK(f.unauthorized == 1);
+}
+
+TEST_CASE("each request is observed without its query") {
+  Fixture f;
+  f.transport->status = 404;
+  auto http = f.make();
+  f.send(http, "a/b?q=private", "POST");
+  f.send(http, "https://evil.example/x");
+  REQUIRE(f.records.size() == 2);
+  CHECK(f.records[0].method == "POST");
+  CHECK(f.records[0].path == "a/b");
+  CHECK(f.records[0].status == 404);
+  CHECK(f.records[0].bytes == 4);
+  CHECK(f.records[0].outcome == KRUX_OK);
+  CHECK(f.records[1].outcome == KRUX_INVALID);
+  CHECK(f.records[1].status == 0);
+}
+
+TEST_CASE("beyond the quota nothing is sent, and it says how long to wait") {
+  Fixture f;
+  f.options.quota = {rule("slow", 1), rule("chat", 1, "channel")};
+  auto http = f.make();
+  CHECK(f.send(http, "slow").status == KRUX_OK);
+  const auto refused = f.send(http, "slow");
+  CHECK(refused.status == KRUX_RATE_LIMITED);
+  CHECK(refused.retry_after_ms.value_or(0) >= 60'000);
+  CHECK(f.transport->sent.size() == 1);
+  f.clock.advance(*refused.retry_after_ms);
+  CHECK(f.send(http, "slow").status == KRUX_OK);
+}
+
+TEST_CASE("a parameter of the form or the query chooses the bucket") {
+  Fixture f;
+  f.options.quota = {rule("chat", 1, "channel")};
+  auto http = f.make();
+  const HttpHeaders form{{"content-type", "application/x-www-form-urlencoded; charset=utf-8"}};
+  CHECK(f.send(http, "chat", "POST", form, "text=hi&channel=A").status == KRUX_OK);
+  CHECK(f.send(http, "chat", "POST", form, "channel=%41&text=ho").status == KRUX_RATE_LIMITED);
+  CHECK(f.send(http, "chat?x=1&channel=A").status == KRUX_RATE_LIMITED);
+  CHECK(f.send(http, "chat", "POST", form, "channel=B").status == KRUX_OK);
+  CHECK(f.send(http, "chat?channel=C").status == KRUX_OK);
+  CHECK(f.send(http, "chat", "POST", {{"Content-Type", "application/json"}}, "channel=D").status == KRUX_OK);
+  CHECK(f.send(http, "chat").status == KRUX_RATE_LIMITED);  // none given is a bucket too
+}
+
+TEST_CASE("a short wait for the quota is waited out on the clock") {
+  Fixture f;
+  f.options.quota = {rule("*", 60)};
+  auto http = f.make();
+  CHECK(f.send(http, "x").status == KRUX_OK);
+  HttpOutcome outcome;
+  std::thread waiting([&] { outcome = f.send(http, "x"); });
+  while (f.clock.waiters() == 0) std::this_thread::yield();
+  CHECK(f.transport->sent.size() == 1);
+  f.clock.advance(f.clock.next_wake_boot_ms() - f.clock.boot_ms());
+  waiting.join();
+  CHECK(outcome.status == KRUX_OK);
+  CHECK(f.transport->sent.size() == 2);
+}
+
+TEST_CASE("nobody waits for the quota beyond the call's deadline or its cancellation") {
+  Fixture f;
+  f.options.quota = {rule("*", 60)};
+  auto http = f.make();
+  CHECK(f.send(http, "x").status == KRUX_OK);
+  HttpRequest r;
+  r.url = "x";
+  HttpResponse response;
+  CHECK(http.send(f.call(500), r, response).status == KRUX_RATE_LIMITED);
+  const auto call = f.call();
+  HttpOutcome outcome;
+  std::thread waiting([&] { outcome = http.send(call, r, response); });
+  while (f.clock.waiters() == 0) std::this_thread::yield();
+  call->cancel();
+  waiting.join();
+  CHECK(outcome.status == KRUX_CANCELLED);
+  CHECK(f.transport->sent.size() == 1);
+}
+
+TEST_CASE("a call that has ended or run out sends nothing") {
+  Fixture f;
+  auto http = f.make();
+  HttpRequest r;
+  r.url = "x";
+  HttpResponse response;
+  const auto ended = f.call();
+  ended->end();
+  CHECK(http.send(ended, r, response).status == KRUX_CANCELLED);
+  CHECK(http.send(f.call(0), r, response).status == KRUX_TIMEOUT);
+  CHECK(f.transport->sent.empty());
+}
+
+TEST_CASE("what the service says in Retry-After is kept to") {
+  Fixture f;
+  auto http = f.make();
+  f.transport->status = GENERATE(429, 503);
+  f.transport->headers = {{"retry-after", "30"}};
+  const auto refused = f.send(http, "x");
+  CHECK(refused.status == KRUX_OK);
+  CHECK(refused.retry_after_ms == 30'000);
+  f.transport->status = 200;
+  const auto waiting = f.send(http, "x");
+  CHECK(waiting.status == KRUX_RATE_LIMITED);
+  CHECK(waiting.retry_after_ms == 30'000);
+  CHECK(f.transport->sent.size() == 1);
+  f.clock.advance(30'000);
+  CHECK(f.send(http, "x").status == KRUX_OK);  // a Retry-After in a good answer means nothing
+  CHECK(f.send(http, "x").status == KRUX_OK);
+}
+
+TEST_CASE("options that make no sense are refused") {
+  Fixture f;
+  SECTION("base") {
+    f.options.api_base_url = GENERATE("", "http://example.com/", "https://example.com/?x");
+  }
+  SECTION("hosts") {
+    f.options.hosts = {
+        GENERATE("", "*", "*.", "https://x.com", "x.com/", "x.com/y", "a@x.com", "*.1.2.3.4", "x.*.com")};
+  }
+  CHECK_THROWS_AS(f.make(), ConfigError);
+}
+
+TEST_CASE("a base address on the loopback may be plain http") {
+  Fixture f;
+  f.options.api_base_url = "http://127.0.0.1:9999/api";
+  f.token_origin = "http://127.0.0.1:9999";
+  auto http = f.make();
+  CHECK(f.send(http, "x").status == KRUX_OK);
+  CHECK(f.transport->sent.at(0).url == "http://127.0.0.1:9999/api/x");
+  CHECK_FALSE(f.transport->sent.at(0).authorization.empty());
+  CHECK(f.send(http, "http://127.0.0.1:9998/x").status == KRUX_INVALID);
+}

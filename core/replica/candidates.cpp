@@ -1,0 +1,55 @@
+#include "core/replica/candidates.hpp"
+
+#include "core/util/error.hpp"
+
+namespace krux {
+
+KeyStream::KeyStream(Statement& statement, KeyRange range, bool ascending, int patience)
+    : statement_(&statement), range_(range), ascending_(ascending), patience_(patience) {}
+
+void KeyStream::start(std::int64_t rank) {
+  statement_->reset();
+  const auto key = ascending_ ? rank : -rank;
+  statement_->bind(2, ascending_ ? std::max(range_.low, key) : range_.low);
+  statement_->bind(3, ascending_ ? range_.high : std::min(range_.high, key));
+  started_ = true;
+}
+
+std::optional<std::int64_t> KeyStream::at_least(std::int64_t rank) {
+  if (ended_) return std::nullopt;
+  if (started_ && current_ >= rank) return current_;
+  if (!started_) start(rank);
+  for (int steps = 0;; ++steps) {
+    if (steps == patience_) start(rank);
+    if (!statement_->step()) {
+      ended_ = true;
+      return std::nullopt;
+    }
+    current_ = ascending_ ? statement_->integer(0) : -statement_->integer(0);
+    if (current_ >= rank) return current_;
+  }
+}
+
+bool CommonKeys::next() {
+  // The first rank of all: no key has a smaller one.
+  auto goal = started_ ? rank_ + 1 : -(std::int64_t{1} << 62);
+  started_ = true;
+  for (std::size_t agreeing = 0, i = 0; agreeing < streams_.size(); i = (i + 1) % streams_.size()) {
+    const auto found = streams_[i].at_least(goal);
+    if (!found) return false;
+    agreeing = *found == goal ? agreeing + 1 : 1;
+    goal = *found;
+  }
+  rank_ = goal;
+  return true;
+}
+
+const Statement& CommonKeys::row() {
+  lookup_.reset();
+  lookup_.bind(1, key());
+  if (!lookup_.step())
+    throw database_error("The replica's search index does not agree with its rows. Sync the account anew.");
+  return lookup_;
+}
+
+}  // namespace krux

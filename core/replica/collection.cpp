@@ -1,0 +1,131 @@
+#include "core/replica/collection.hpp"
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <set>
+
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kMostCollections = 32, kMostFields = 16, kLongestName = 32;
+
+bool is_name(std::string_view text) {
+  if (text.empty() || text.size() > kLongestName || text[0] < 'a' || text[0] > 'z') return false;
+  for (const char c : text) {
+    if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_')) return false;
+  }
+  return true;
+}
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what) {
+  throw ConfigError(fmt::format("The adapter's description: {}: {}.", where, what));
+}
+
+/// Every member of `object` must be one of `known`: a misspelt one would be ignored in silence.
+void check_members(const JsonValue& object, const std::string& where, std::initializer_list<std::string_view> known) {
+  for (const auto& member : object.GetObject()) {
+    bool found = false;
+    for (const auto name : known) found = found || view(member.name) == name;
+    if (!found) refuse(where, fmt::format("\"{}\" is not known here", printable(view(member.name))));
+  }
+}
+
+std::string take_name(const JsonValue& object, const std::string& where) {
+  const auto name = find_string(object, "name");
+  if (!name) refuse(where, "\"name\" is missing or not a string");
+  if (!is_name(*name)) {
+    refuse(where, fmt::format("the name \"{}\" does not fit [a-z][a-z0-9_]{{0,31}}", printable(*name)));
+  }
+  return std::string(*name);
+}
+
+FieldSpec parse_field(const JsonValue& value, const std::string& where) {
+  if (!value.IsObject()) refuse(where, "a field is an object with \"name\" and \"type\"");
+  check_members(value, where, {"name", "type"});
+  FieldSpec field;
+  field.name = take_name(value, where);
+  if (!find_member(value, "type")) return field;
+  const auto type = find_string(value, "type");
+  if (type == "integer") {
+    field.type = FieldSpec::Type::kInteger;
+  } else if (type != "text") {
+    refuse(where, fmt::format("the type of field \"{}\" is \"text\" or \"integer\"", field.name));
+  }
+  return field;
+}
+
+std::vector<FieldSpec> parse_fields(const JsonValue& value, const std::string& where) {
+  if (!value.IsArray()) refuse(where, "\"fields\" is an array");
+  if (value.Size() > kMostFields)
+    refuse(where, fmt::format("{} fields, at most {} are possible", value.Size(), kMostFields));
+  std::vector<FieldSpec> fields;
+  std::set<std::string> seen;
+  for (const auto& one : value.GetArray()) {
+    fields.push_back(parse_field(one, where));
+    if (!seen.insert(fields.back().name).second) {
+      refuse(where, fmt::format("the field \"{}\" stands there twice", fields.back().name));
+    }
+  }
+  return fields;
+}
+
+bool parse_flag(const JsonValue& object, std::string_view name, const std::string& where) {
+  if (!find_member(object, name)) return false;
+  const auto flag = find_bool(object, name);
+  if (!flag) refuse(where, fmt::format("\"{}\" is true or false", name));
+  return *flag;
+}
+
+CollectionSpec parse_collection(const JsonValue& value) {
+  if (!value.IsObject()) refuse("\"collections\"", "each of them is an object");
+  CollectionSpec spec;
+  spec.name = take_name(value, "a collection");
+  const auto where = fmt::format("collection \"{}\"", spec.name);
+  check_members(value, where, {"name", "version", "order", "searchable", "fields"});
+  if (find_member(value, "version")) {
+    const auto version = find_int(value, "version");
+    if (!version || *version < 1) refuse(where, "\"version\" is an integer from 1 on");
+    spec.version = *version;
+  }
+  if (find_member(value, "order")) {
+    const auto order = find_string(value, "order");
+    if (order != "time" && order != "key") refuse(where, "\"order\" is \"time\" or \"key\"");
+    spec.order = order == "time" ? CollectionSpec::Order::kTime : CollectionSpec::Order::kKey;
+  }
+  spec.searchable = parse_flag(value, "searchable", where);
+  if (const auto* fields = find_member(value, "fields")) spec.fields = parse_fields(*fields, where);
+  return spec;
+}
+
+}  // namespace
+
+std::vector<CollectionSpec> parse_collections(std::string_view describe_json) {
+  JsonDocument document;
+  try {
+    document = parse_json(describe_json, "The adapter's description");
+  } catch (const Error& e) {
+    throw ConfigError(e.what());
+  }
+  if (!document.IsObject()) throw ConfigError("The adapter's description is not a JSON object.");
+  const auto* list = find_member(document, "collections");
+  if (!list || !list->IsArray()) refuse("\"collections\"", "it is missing or not an array");
+  if (list->Size() > kMostCollections) {
+    refuse("\"collections\"", fmt::format("{} of them, at most {} are possible", list->Size(), kMostCollections));
+  }
+  std::vector<CollectionSpec> collections;
+  std::set<std::string> seen;
+  for (const auto& one : list->GetArray()) {
+    collections.push_back(parse_collection(one));
+    if (!seen.insert(collections.back().name).second) {
+      refuse("\"collections\"", fmt::format("\"{}\" stands there twice", collections.back().name));
+    }
+  }
+  return collections;
+}
+
+}  // namespace krux

@@ -1,0 +1,185 @@
+#include "core/replica/condition.hpp"
+
+#include <fmt/format.h>
+#include <string.h>
+
+#include "core/storage/statement.hpp"
+#include "core/util/error.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+using Kind = Condition::Kind;
+using Op = Condition::Op;
+constexpr int kDeepest = 32, kMostNodes = 1000;
+
+class Compiler {
+ public:
+  explicit Compiler(const CollectionTable& table) : table_(table) {}
+
+  Predicate node(const Condition& condition, int depth) {
+    if (depth > kDeepest) throw invalid_input(fmt::format("A condition is nested at most {} levels deep.", kDeepest));
+    if (++nodes_ > kMostNodes) throw invalid_input(fmt::format("A condition has at most {} parts.", kMostNodes));
+    switch (condition.kind) {
+      case Kind::kText:
+        return text_leaf(condition);
+      case Kind::kField:
+        return field_leaf(condition);
+      default:
+        return group(condition, depth);
+    }
+  }
+
+ private:
+  Predicate group(const Condition& condition, int depth) {
+    Predicate result;
+    result.kind = condition.kind;
+    for (const auto& child : condition.children) {
+      auto compiled = node(child, depth + 1);
+      if (result.kind == Kind::kAllOf && compiled.kind == Kind::kAllOf) {
+        for (auto& grandchild : compiled.children) result.children.push_back(std::move(grandchild));
+      } else {
+        result.children.push_back(std::move(compiled));
+      }
+    }
+    return result;
+  }
+
+  Predicate text_leaf(const Condition& condition) {
+    if (!table_.spec.searchable) {
+      throw invalid_input(fmt::format("The collection \"{}\" has no text to search.", table_.spec.name));
+    }
+    Predicate result;
+    result.text = fold(condition.text);
+    // Every text contains the empty one: an ALL_OF of nothing says so.
+    if (!result.text.empty()) result.kind = Kind::kText;
+    return result;
+  }
+
+  Predicate field_leaf(const Condition& condition) {
+    Predicate result;
+    result.kind = Kind::kField;
+    result.op = condition.op;
+    result.field = table_.field(condition.field);
+    if (result.field < 0) {
+      throw invalid_input(
+          fmt::format("The collection \"{}\" has no field \"{}\".", table_.spec.name, printable(condition.field)));
+    }
+    result.is_text = table_.spec.fields[static_cast<std::size_t>(result.field)].type == FieldSpec::Type::kText;
+    if (condition.op == Op::kContains && !result.is_text) {
+      throw invalid_input(fmt::format("The field \"{}\" is an integer: CONTAINS is for text.", condition.field));
+    }
+    result.text = condition.op == Op::kContains ? fold(condition.text) : condition.text;
+    result.number = condition.number;
+    return result;
+  }
+
+  const CollectionTable& table_;
+  int nodes_ = 0;
+};
+
+bool holds(Op op, int order) {
+  switch (op) {
+    case Op::kEq:
+      return order == 0;
+    case Op::kNe:
+      return order != 0;
+    case Op::kLt:
+      return order < 0;
+    case Op::kLe:
+      return order <= 0;
+    case Op::kGt:
+      return order > 0;
+    case Op::kGe:
+      return order >= 0;
+    case Op::kContains:
+      break;
+  }
+  return false;
+}
+
+/// memmem searches long texts several times faster than string_view::find.
+bool contains(std::string_view text, std::string_view term) {
+  return term.empty() || ::memmem(text.data(), text.size(), term.data(), term.size()) != nullptr;
+}
+
+bool field_matches(const Predicate& p, const Statement& row) {
+  const int column = kFirstFieldColumn + p.field;
+  if (row.is_null(column)) return p.op == Op::kNe;
+  if (!p.is_text) {
+    const auto value = row.integer(column);
+    return holds(p.op, value < p.number ? -1 : value > p.number);
+  }
+  if (p.op == Op::kContains) return contains(fold(row.text(column)), p.text);
+  return holds(p.op, row.text(column).compare(p.text));
+}
+
+std::optional<IndexedPart> joined(const Predicate& predicate, std::string_view word,
+                                  const std::vector<std::string>& sample) {
+  const bool all = predicate.kind == Kind::kAllOf;
+  IndexedPart result;
+  for (const auto& child : predicate.children) {
+    const auto part = indexed_part(child, sample);
+    if (!part && !all) return std::nullopt;
+    if (!part) {
+      result.exact = false;
+      continue;
+    }
+    if (!result.expression.empty()) result.expression += fmt::format(" {} ", word);
+    result.expression += part->expression;
+    result.exact = result.exact && part->exact;
+    result.prefix = result.prefix || part->prefix;
+  }
+  if (result.expression.empty()) return std::nullopt;
+  result.expression = "(" + result.expression + ")";
+  return result;
+}
+
+}  // namespace
+
+Predicate compile(const Condition& condition, const CollectionTable& table) {
+  auto result = Compiler(table).node(condition, 1);
+  if (result.kind == Kind::kAllOf) return result;
+  Predicate all;
+  all.children.push_back(std::move(result));
+  return all;
+}
+
+bool matches(const Predicate& p, const Statement& row) {
+  switch (p.kind) {
+    case Kind::kText:
+      return contains(row.text(kTextColumn), p.text);
+    case Kind::kField:
+      return field_matches(p, row);
+    case Kind::kAllOf:
+      for (const auto& child : p.children) {
+        if (!matches(child, row)) return false;
+      }
+      return true;
+    case Kind::kAnyOf:
+    case Kind::kNoneOf:
+      for (const auto& child : p.children) {
+        if (matches(child, row)) return p.kind == Kind::kAnyOf;
+      }
+      return p.kind == Kind::kNoneOf;
+  }
+  return false;
+}
+
+std::optional<IndexedPart> indexed_part(const Predicate& p, const std::vector<std::string>& sample) {
+  switch (p.kind) {
+    case Kind::kText: {
+      const auto query = gram_query(p.text, sample);
+      return IndexedPart{query.expression, query.exact, query.prefix};
+    }
+    case Kind::kAllOf:
+      return joined(p, "AND", sample);
+    case Kind::kAnyOf:
+      return joined(p, "OR", sample);
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace krux

@@ -1,0 +1,45 @@
+// A query's condition, checked against its collection and ready to be evaluated.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/replica/collection_table.hpp"
+#include "core/replica/gram_index.hpp"
+
+namespace krux {
+
+class Statement;
+
+/// A node of the condition. Text and terms are folded.
+struct Predicate {
+  Condition::Kind kind = Condition::Kind::kAllOf;
+  Condition::Op op = Condition::Op::kEq;
+  int field = -1;  ///< of CollectionSpec::fields
+  bool is_text = false;
+  std::string text;
+  std::int64_t number = 0;
+  std::vector<Predicate> children;
+
+  bool is_always_true() const { return kind == Condition::Kind::kAllOf && children.empty(); }
+};
+
+/// Throws krux::Error InvalidInput for fields that the collection lacks, operators that do not fit, nesting beyond 32
+/// levels and more than 1000 nodes. ALL_OF within ALL_OF is flattened.
+Predicate compile(const Condition& condition, const CollectionTable& table);
+
+/// Columns that a statement must have for matches(): the text, then the fields.
+constexpr int kTextColumn = 1, kFirstFieldColumn = 3;
+bool matches(const Predicate& predicate, const Statement& row);
+
+/// The part of a condition that the search index can answer: what it finds is a superset of what fits.
+struct IndexedPart {
+  std::string expression;
+  bool exact = true;    ///< the index' answer is the whole truth about `predicate`
+  bool prefix = false;  ///< see GramQuery
+};
+/// `sample`: see gram_query().
+std::optional<IndexedPart> indexed_part(const Predicate& predicate, const std::vector<std::string>& sample);
+
+}  // namespace krux

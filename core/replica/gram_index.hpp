@@ -1,0 +1,31 @@
+// The tokens of the search index: what FTS5 stores of a text, and what a term asks it for.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+
+namespace krux {
+
+/// From each character of a folded text on, up to four characters within the same field (fields are joined with
+/// char(31)): "abcde" gives abcd, bcde, cde, de, e. Terms of one to three characters are prefixes of tokens, a term of
+/// four is a token, longer ones need several tokens and a look at the text itself. Fewer rows have a token of four
+/// characters than of three: phrases of common syllables are found fast, and no positions need be stored.
+constexpr std::size_t kGramLength = 4;
+
+/// Makes the tokenizer "krux_gram" known to a connection; each that touches a search table needs it. Throws
+/// krux::Error.
+void register_gram_tokenizer(sqlite3* db);
+
+/// An FTS5 expression for texts that contain the folded, not empty `term`. Of a long term the tokens that are rarest in
+/// `sample` are asked for: a common one costs as much as it has rows and excludes few.
+struct GramQuery {
+  std::string expression;
+  bool exact = false;   ///< every row found contains the term; else the text must be compared
+  bool prefix = false;  ///< FTS5 gathers all rows before it gives the first
+};
+GramQuery gram_query(std::string_view term, const std::vector<std::string>& sample);
+
+}  // namespace krux

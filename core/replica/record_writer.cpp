@@ -1,0 +1,229 @@
+#include "core/replica/record_writer.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+
+#include <array>
+
+#include "core/replica/record_key.hpp"
+#include "core/util/error.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+/// 128 bits of everything that a put can change but the generation. Cryptographic: what people write in a service must
+/// not be able to look unchanged when it was edited.
+class Digest {
+ public:
+  explicit Digest(const Record& record) {
+    crypto_generichash_init(&state_, nullptr, 0, bytes_.size());
+    for (const auto* text : {&record.json, &record.text, &record.order_key, &record.scope}) add(*text);
+    add(record.order_ms);
+    for (const auto& [name, value] : record.fields) {
+      add(name);
+      std::visit([this](const auto& v) { add(v); }, value);
+    }
+    crypto_generichash_final(&state_, bytes_.data(), bytes_.size());
+  }
+  std::string_view view() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
+
+ private:
+  void add(const std::string& text) {
+    add(static_cast<std::int64_t>(text.size()));
+    crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  }
+  void add(std::int64_t number) {
+    crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(&number), sizeof number);
+  }
+
+  crypto_generichash_state state_;
+  std::array<unsigned char, 16> bytes_;
+};
+
+void bind_fields(Statement& statement, int first, const CollectionTable& table, const Record& record) {
+  for (std::size_t i = 0; i < table.spec.fields.size(); ++i) {
+    const int index = first + static_cast<int>(i);
+    statement.bind(index, nullptr);
+    for (const auto& [name, value] : record.fields) {
+      if (name == table.spec.fields[i].name) std::visit([&](const auto& v) { statement.bind(index, v); }, value);
+    }
+  }
+}
+
+}  // namespace
+
+const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collection) {
+  if (const auto known = prepared_.find(collection); known != prepared_.end()) return known->second;
+  const auto& t = tables_.get(collection);
+  std::string places;
+  for (std::size_t i = 0; i < t.spec.fields.size(); ++i) places += fmt::format(", ?{}", i + 8);
+  const Prepared made{
+      &t,
+      &statements_.get(fmt::format(
+          "SELECT s.key, s.generation, s.synced_at_ms, s.digest FROM {} c JOIN {} s ON s.key = c.key WHERE c.id = ?1",
+          t.rows, t.seen)),
+      &statements_.get(fmt::format("SELECT key FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1", t.rows)),
+      &statements_.get(
+          fmt::format("INSERT INTO {} (key, id, order_ms, order_key, scope, text, json{}) VALUES (?1, ?2, ?3, ?4, "
+                      "?5, ?6, ?7{})",
+                      t.rows, t.field_columns(), places)),
+      &statements_.get(fmt::format("INSERT INTO {} VALUES (?1, ?2, ?3, ?4)", t.seen)),
+      &statements_.get(
+          fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen))};
+  return prepared_.emplace(collection, made).first->second;
+}
+
+void RecordWriter::put(const Record& record, std::int64_t now_ms) {
+  const auto& p = prepared(record.collection);
+  const Digest digest(record);
+  Present present{};
+  if (!find(p, record, digest.view(), present)) {
+    insert(p, record, digest.view(), now_ms);
+    ++changes_.added;
+    ++growth_[record.collection];
+    return;
+  }
+  if (present.same) {
+    ++changes_.unchanged;
+    if (present.generation == record.generation && present.synced_at_ms == now_ms) return;
+    return mark_seen(p, record, present.key, digest.view(), now_ms);
+  }
+  ++changes_.updated;
+  if (p.table->by_time() && present.order_ms != record.order_ms) {
+    remove_rows(*p.table, present.key);
+    return insert(p, record, digest.view(), now_ms);
+  }
+  update(*p.table, record, present.key);
+  mark_seen(p, record, present.key, digest.view(), now_ms);
+}
+
+bool RecordWriter::find(const Prepared& p, const Record& record, std::string_view digest, Present& present) {
+  const ResetAtEnd reset(*p.find);
+  p.find->bind(1, record.id);
+  if (!p.find->step()) return false;
+  present.key = p.find->integer(0);
+  present.generation = p.find->integer(1);
+  present.synced_at_ms = p.find->integer(2);
+  present.same = p.find->blob(3) == digest;
+  present.order_ms = p.table->by_time() ? kTimeBound - (present.key >> kSequenceBits) : 0;
+  return true;
+}
+
+void RecordWriter::insert(const Prepared& p, const Record& record, std::string_view digest, std::int64_t now_ms) {
+  const auto text = fold(record.text, true);
+  const auto key = free_key(p, record);
+  auto& row = *p.insert;
+  const ResetAtEnd reset(row);
+  row.bind(1, key);
+  row.bind(2, record.id);
+  row.bind(3, record.order_ms);
+  row.bind(4, record.order_key);
+  row.bind(5, record.scope);
+  row.bind(6, text);
+  row.bind(7, record.json);
+  bind_fields(row, 8, *p.table, record);
+  row.run();
+  const ResetAtEnd reset_seen(*p.insert_seen);
+  p.insert_seen->bind(1, key);
+  p.insert_seen->bind(2, record.generation);
+  p.insert_seen->bind(3, now_ms);
+  p.insert_seen->bind_blob(4, digest);
+  p.insert_seen->run();
+}
+
+std::int64_t RecordWriter::free_key(const Prepared& p, const Record& record) {
+  const auto range =
+      p.table->by_time() ? KeyRange{first_key(record.order_ms), last_key(record.order_ms)} : KeyRange{1, INT64_MAX};
+  const ResetAtEnd reset(*p.newest_key);
+  p.newest_key->bind(1, range.low);
+  p.newest_key->bind(2, range.high);
+  const auto key = p.newest_key->step() ? p.newest_key->integer(0) + 1 : range.low;
+  if (key <= range.high) return key;
+  throw invalid_input(
+      fmt::format("More than {} records of the collection \"{}\" have the order_ms {}: give them their own times, "
+                  "or declare the collection as ordered by key.",
+                  1 << kSequenceBits, p.table->spec.name, record.order_ms));
+}
+
+void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
+                             std::int64_t now_ms) {
+  const ResetAtEnd reset(*p.mark_seen);
+  p.mark_seen->bind(1, key);
+  p.mark_seen->bind(2, record.generation);
+  p.mark_seen->bind(3, now_ms);
+  p.mark_seen->bind_blob(4, digest);
+  p.mark_seen->run();
+}
+
+/// The text is written only where it differs: writing it makes the search index forget and learn it again.
+void RecordWriter::update(const CollectionTable& table, const Record& record, std::int64_t key) {
+  const auto text = fold(record.text, true);
+  auto& old = statements_.get(fmt::format("SELECT text FROM {} WHERE key = ?1", table.rows));
+  old.bind(1, key);
+  const bool same_text = old.step() && old.text(0) == text;
+  old.reset();
+  std::string fields;
+  for (std::size_t i = 0; i < table.spec.fields.size(); ++i) {
+    fields += fmt::format(", f_{} = ?{}", table.spec.fields[i].name, i + 7);
+  }
+  auto& row = statements_.get(
+      fmt::format("UPDATE {} SET order_ms = ?2, order_key = ?3, scope = ?4, json = ?5{}{} WHERE key = ?1", table.rows,
+                  same_text ? "" : ", text = ?6", fields));
+  const ResetAtEnd reset(row);
+  row.bind(1, key);
+  row.bind(2, record.order_ms);
+  row.bind(3, record.order_key);
+  row.bind(4, record.scope);
+  row.bind(5, record.json);
+  if (!same_text) row.bind(6, text);
+  bind_fields(row, 7, table, record);
+  row.run();
+}
+
+void RecordWriter::erase(const std::string& collection, std::string_view id) {
+  const auto& table = tables_.get(collection);
+  auto& find = statements_.get(fmt::format("SELECT key FROM {} WHERE id = ?1", table.rows));
+  find.bind(1, id);
+  if (!find.step()) return;
+  const auto key = find.integer(0);
+  find.reset();
+  remove(table, key, id);
+}
+
+void RecordWriter::sweep(const Sweep& sweep) {
+  const auto& table = tables_.get(sweep.collection);
+  const auto range = table.by_time() ? keys_between(sweep.from_ms, sweep.to_ms) : KeyRange{INT64_MIN + 1, INT64_MAX};
+  const auto from = sweep.scope.empty() ? fmt::format("{} s CROSS JOIN {} c ON c.key = s.key", table.seen, table.rows)
+                                        : fmt::format("{0} c INDEXED BY i_{2}__scope CROSS JOIN {1} s ON s.key = c.key",
+                                                      table.rows, table.seen, table.spec.name);
+  const auto* const scope = sweep.scope.empty() ? "?4 = ''" : "c.scope = ?4 AND c.scope <> ''";
+  auto& find = statements_.get(fmt::format(
+      "SELECT c.key, c.id FROM {} WHERE {} AND {}.key BETWEEN ?1 AND ?2 AND s.generation < ?3 AND c.order_ms "
+      "BETWEEN ?5 AND ?6",
+      from, scope, sweep.scope.empty() ? "s" : "c"));
+  find.bind_all(range.low, range.high, sweep.generation, sweep.scope, sweep.from_ms, sweep.to_ms);
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  while (find.step()) found.emplace_back(find.integer(0), find.text(1));
+  for (const auto& [key, id] : found) remove(table, key, id);
+}
+
+void RecordWriter::remove(const CollectionTable& table, std::int64_t key, std::string_view id) {
+  remove_rows(table, key);
+  auto& blobs = statements_.get("DELETE FROM blobs WHERE collection = ?1 AND id = ?2");
+  const ResetAtEnd reset(blobs);
+  blobs.bind_all(std::string_view(table.spec.name), id);
+  blobs.run();
+  ++changes_.removed;
+  --growth_[table.spec.name];
+}
+
+void RecordWriter::remove_rows(const CollectionTable& table, std::int64_t key) {
+  for (const auto* name : {&table.rows, &table.seen}) {
+    auto& statement = statements_.get(fmt::format("DELETE FROM {} WHERE key = ?1", *name));
+    statement.bind(1, key);
+    statement.run();
+  }
+}
+
+}  // namespace krux

@@ -1,0 +1,287 @@
+#include "core/replica/search.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+using Kind = Condition::Kind;
+constexpr std::int64_t kFewRows = 2000;   ///< so many are looked at in the time that a plan may cost
+constexpr std::int64_t kFirstLook = 512;  ///< rows of the base before another plan is thought of
+constexpr std::uint32_t kDefaultCountLimit = 1000, kLargestLimit = 10'000;
+constexpr std::int64_t kCheckEvery = 64;
+// Measured: a row of a scan, a row by key, what a prefix costs for each row that has it.
+constexpr std::int64_t kScanNs = 600, kLookupNs = 1500, kPrefixNs = 450;
+constexpr std::int64_t kSwitchNs = 300'000;  ///< starting the other plan
+constexpr int kIndexPatience = 8, kTextPatience = 256;
+
+std::chrono::nanoseconds thread_cpu() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+void bind_value(Statement& statement, int index, const Predicate& equality) {
+  if (equality.is_text) {
+    statement.bind(index, std::string_view(equality.text));
+  } else {
+    statement.bind(index, equality.number);
+  }
+}
+
+}  // namespace
+
+bool emit_row(const Statement& row, const ReplicaReader::OnRow& on_row) {
+  const std::string id(row.text(0)), json(row.text(1));
+  return on_row({id, json, row.integer(2), row.integer(3)});
+}
+
+Search::Search(StatementCache& statements, const CollectionTable& table, const Query& query, const SearchBudget& budget)
+    : statements_(statements),
+      table_(table),
+      query_(query),
+      budget_(budget),
+      predicate_(compile(query.where, table)),
+      range_(table.by_time() ? keys_between(query.from_ms, query.to_ms) : KeyRange{INT64_MIN + 1, INT64_MAX}),
+      need_(std::int64_t{query.offset} + query.limit),
+      cap_(std::max<std::int64_t>(query.count_limit == 0 ? kDefaultCountLimit : query.count_limit, need_)),
+      started_cpu_(thread_cpu()),
+      started_(std::chrono::steady_clock::now()) {
+  if (query.limit > kLargestLimit) throw invalid_input(fmt::format("A query's limit is at most {}.", kLargestLimit));
+  page_.reserve(query.limit);
+}
+
+QueryResult Search::run(const ReplicaReader::OnRow& on_row) {
+  if (impossible()) return {};
+  auto& count = statements_.get("SELECT rows FROM collections WHERE name = ?1");
+  count.bind(1, std::string_view(table_.spec.name));
+  if (count.step()) rows_ = count.integer(0);
+  count.reset();
+  find_equalities();
+  find_indexed_part();
+  const auto end = find();
+  emit(on_row);
+  return result(end);
+}
+
+bool Search::impossible() const {
+  if (range_.low > range_.high) return true;
+  return std::any_of(predicate_.children.begin(), predicate_.children.end(),
+                     [](const auto& child) { return child.kind == Kind::kAnyOf && child.children.empty(); });
+}
+
+void Search::find_equalities() {
+  for (const auto& child : predicate_.children) {
+    if (child.kind != Kind::kField || child.op != Condition::Op::kEq) continue;
+    equalities_.push_back({&child, bounded_count(child)});
+    if (equalities_.back().count == 0) break;
+  }
+  std::sort(equalities_.begin(), equalities_.end(), [](const auto& a, const auto& b) { return a.count < b.count; });
+}
+
+std::int64_t Search::bounded_count(const Predicate& equality) {
+  const auto field = static_cast<std::size_t>(equality.field);
+  auto& statement = statements_.get(
+      fmt::format("SELECT count(*) FROM (SELECT 1 FROM {} INDEXED BY {} WHERE f_{} = ?1 AND {} "
+                  "LIMIT {})",
+                  table_.rows, table_.field_index(field), table_.spec.fields[field].name, in_range(), kFewRows + 1));
+  const ResetAtEnd reset(statement);
+  bind_value(statement, 1, equality);
+  statement.bind(2, range_.low);
+  statement.bind(3, range_.high);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+/// What the search index can say about the conditions that must all hold.
+void Search::find_indexed_part() {
+  streams_are_exact_ = true;
+  for (const auto& child : predicate_.children) {
+    if (indexed_part(child, {})) {
+      texts_.children.push_back(child);
+    } else if (child.kind != Kind::kField || child.op != Condition::Op::kEq) {
+      streams_are_exact_ = false;
+    }
+  }
+  indexed_ = indexed_part(texts_, {});
+  if (indexed_ && !indexed_->exact) streams_are_exact_ = false;
+}
+
+/// Some texts, to see which tokens are common.
+std::vector<std::string> Search::sample() {
+  auto& statement = statements_.get(
+      fmt::format("SELECT text FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY {} LIMIT 128", table_.rows, key_order()));
+  statement.bind_all(range_.low, range_.high);
+  std::vector<std::string> texts;
+  while (statement.step()) texts.emplace_back(statement.text(0));
+  return texts;
+}
+
+Search::End Search::find() {
+  if (!equalities_.empty() && equalities_[0].count <= kFewRows) {
+    return consume(*rows_in_order(equalities_[0].predicate), true, false);
+  }
+  const auto end = consume(*base(), true, indexed_.has_value());
+  return end == End::kSwitch ? find_by_index() : end;
+}
+
+Search::End Search::find_by_index() {
+  indexed_ = indexed_part(texts_, sample());
+  if (!table_.by_time()) return gather_and_sort();
+  auto rest = range_;
+  (ascending_keys() ? rest.low : rest.high) = last_key_ + (ascending_keys() ? 1 : -1);
+  if (rest.low > rest.high) return End::kExhausted;
+  return consume(*common_keys(true, rest), !streams_are_exact_, false);
+}
+
+/// Without the search index: the whole collection, the rows of one field's value, or what several have in common.
+std::unique_ptr<Candidates> Search::base() {
+  row_cost_ns_ = equalities_.empty() ? kScanNs : kLookupNs;
+  if (equalities_.size() > 1 && table_.by_time()) return common_keys(false, range_);
+  return rows_in_order(equalities_.empty() ? nullptr : equalities_[0].predicate);
+}
+
+std::unique_ptr<Candidates> Search::rows_in_order(const Predicate* equality) {
+  std::string from = table_.rows, where = in_range();
+  if (equality) {
+    const auto field = static_cast<std::size_t>(equality->field);
+    from += " INDEXED BY " + table_.field_index(field);
+    where += " AND f_" + table_.spec.fields[field].name + " = ?1";
+  } else if (!table_.by_time()) {
+    from += " INDEXED BY i_" + table_.spec.name + "__order";  // else SQLite would sort the whole table first
+  }
+  std::string order = key_order();
+  if (!table_.by_time()) order = query_.descending ? "order_key DESC, key DESC" : "order_key, key";
+  auto& statement =
+      statements_.get(fmt::format("SELECT {} FROM {} WHERE {} ORDER BY {}", row_columns(), from, where, order));
+  if (equality) bind_value(statement, 1, *equality);
+  statement.bind(2, range_.low);
+  statement.bind(3, range_.high);
+  return std::make_unique<RowCandidates>(statement);
+}
+
+std::unique_ptr<Candidates> Search::common_keys(bool with_text, KeyRange range) {
+  std::vector<KeyStream> streams;
+  if (with_text) streams.push_back(text_stream(range));
+  for (std::size_t i = 0; i < equalities_.size(); ++i) {
+    streams.push_back(equality_stream(*equalities_[i].predicate, i, range));
+  }
+  return std::make_unique<CommonKeys>(std::move(streams), ascending_keys(), lookup());
+}
+
+KeyStream Search::equality_stream(const Predicate& equality, std::size_t number, KeyRange range) {
+  const auto field = static_cast<std::size_t>(equality.field);
+  // Two conditions may be on the same field: the number makes two statements of them.
+  auto& statement = statements_.get(
+      fmt::format("SELECT key FROM {} INDEXED BY {} WHERE f_{} = ?1 AND key BETWEEN ?2 AND ?3 ORDER BY {} -- {}",
+                  table_.rows, table_.field_index(field), table_.spec.fields[field].name, key_order(), number));
+  bind_value(statement, 1, equality);
+  return KeyStream(statement, range, ascending_keys(), kIndexPatience);
+}
+
+KeyStream Search::text_stream(KeyRange range) {
+  auto& statement = statements_.get(
+      fmt::format("SELECT rowid FROM {0} WHERE {0} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid{1}",
+                  table_.search, ascending_keys() ? "" : " DESC"));
+  statement.bind(1, std::string_view(indexed_->expression));
+  return KeyStream(statement, range, ascending_keys(), kTextPatience);
+}
+
+Statement& Search::lookup() {
+  return statements_.get(fmt::format("SELECT {} FROM {} WHERE key = ?1", row_columns(), table_.rows));
+}
+
+Search::End Search::consume(Candidates& candidates, bool verify, bool may_switch) {
+  std::int64_t looked_at = 0;
+  while (candidates.next()) {
+    last_key_ = candidates.key();
+    if (!verify || matches(predicate_, candidates.row())) hit(last_key_);
+    if (total_ > cap_) return End::kEnough;
+    if (++looked_at % kCheckEvery != 0) continue;
+    const auto end = check(looked_at, may_switch);
+    if (end != End::kExhausted) return end;
+  }
+  return End::kExhausted;
+}
+
+/// kExhausted: go on.
+Search::End Search::check(std::int64_t looked_at, bool may_switch) {
+  const auto time = spent();
+  if (page_is_full() && time > budget_.count) return End::kOutOfTime;
+  if (time > budget_.page || std::chrono::steady_clock::now() - started_ > 20 * budget_.page) return End::kOutOfTime;
+  const bool power_of_two = (looked_at & (looked_at - 1)) == 0;
+  if (may_switch && looked_at >= kFirstLook && power_of_two && should_switch(looked_at)) return End::kSwitch;
+  return End::kExhausted;
+}
+
+/// Whether the search index would get there sooner, as far as the rows seen so far tell.
+bool Search::should_switch(std::int64_t looked_at) const {
+  const double share = (static_cast<double>(total_) + 0.5) / static_cast<double>(looked_at);
+  const double missing = static_cast<double>((page_is_full() ? cap_ + 1 : need_) - total_);
+  const double staying = missing / share * static_cast<double>(row_cost_ns_);
+  const double by_index =
+      static_cast<double>(kSwitchNs) + (indexed_->prefix ? share * static_cast<double>(rows_ * kPrefixNs)
+                                                         : missing * static_cast<double>(kLookupNs) * 1.5);
+  if (!page_is_full() || !table_.by_time()) return staying > by_index;
+  const double left = static_cast<double>(std::chrono::nanoseconds(budget_.count - spent()).count());
+  return staying > left && by_index < left;
+}
+
+/// A collection ordered by key: the search index has another order, so that all rows are needed before the first is
+/// known.
+Search::End Search::gather_and_sort() {
+  total_ = 0;
+  page_.clear();
+  std::vector<std::pair<std::string, std::int64_t>> found;
+  auto end = End::kExhausted;
+  CommonKeys candidates({text_stream(range_)}, ascending_keys(), lookup());
+  for (std::int64_t looked_at = 1; candidates.next(); ++looked_at) {
+    const auto& row = candidates.row();
+    if (matches(predicate_, row)) found.emplace_back(row.text(2), candidates.key());
+    if (looked_at % kCheckEvery == 0 && spent() > budget_.page) {
+      end = End::kOutOfTime;
+      break;
+    }
+  }
+  std::sort(found.begin(), found.end());
+  if (query_.descending) std::reverse(found.begin(), found.end());
+  for (const auto& [order_key, key] : found) hit(key);
+  return end;
+}
+
+void Search::hit(std::int64_t key) {
+  if (total_ >= query_.offset && !page_is_full()) page_.push_back(key);
+  ++total_;
+}
+
+void Search::emit(const ReplicaReader::OnRow& on_row) {
+  auto& statement = statements_.get(fmt::format(
+      "SELECT c.id, c.json, c.order_ms, s.synced_at_ms FROM {} c JOIN {} s ON s.key = c.key WHERE c.key = ?1",
+      table_.rows, table_.seen));
+  const ResetAtEnd reset(statement);
+  for (const auto key : page_) {
+    statement.reset();
+    statement.bind(1, key);
+    if (!statement.step()) continue;
+    if (!emit_row(statement, on_row)) return;
+  }
+}
+
+QueryResult Search::result(End end) const {
+  QueryResult result;
+  result.total = static_cast<std::uint64_t>(std::min(total_, cap_));
+  result.total_is_lower_bound = end != End::kExhausted || total_ > cap_;
+  // Rows gathered before they could be sorted may not be the first ones.
+  result.incomplete = end == End::kOutOfTime && (!page_is_full() || !table_.by_time());
+  return result;
+}
+
+std::chrono::microseconds Search::spent() const {
+  return std::chrono::duration_cast<std::chrono::microseconds>(thread_cpu() - started_cpu_);
+}
+
+}  // namespace krux

@@ -1,0 +1,86 @@
+// Answering a query: the plan is chosen by counts and by what the first rows show.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/replica/candidates.hpp"
+#include "core/replica/collection_table.hpp"
+#include "core/replica/condition.hpp"
+#include "core/replica/replica_reader.hpp"
+#include "core/storage/statement.hpp"
+
+namespace krux {
+
+/// Time of the calling thread's CPU, so that a busy machine does not make results incomplete. Waiting for the disk has
+/// a bound of its own: twenty times the page's.
+struct SearchBudget {
+  std::chrono::microseconds page{50'000};  ///< for the page asked for; then the result is incomplete
+  std::chrono::microseconds count{3'000};  ///< from the start; once it is over, counting ends when the page is full
+};
+
+/// Gives a row of (id, json, order_ms, synced_at_ms) to `on_row`, which may use the reader again meanwhile.
+bool emit_row(const Statement& row, const ReplicaReader::OnRow& on_row);
+
+/// One query on one connection. Throws krux::Error (InvalidInput, DatabaseError).
+class Search {
+ public:
+  Search(StatementCache& statements, const CollectionTable& table, const Query& query, const SearchBudget& budget);
+  QueryResult run(const ReplicaReader::OnRow& on_row);
+
+ private:
+  enum class End { kExhausted, kEnough, kOutOfTime, kSwitch };
+  struct Equality {
+    const Predicate* predicate;
+    std::int64_t count;  ///< up to a bound
+  };
+
+  bool impossible() const;
+  void find_equalities();
+  void find_indexed_part();
+  std::vector<std::string> sample();
+  std::int64_t bounded_count(const Predicate& equality);
+  End find();
+  End find_by_index();
+  std::unique_ptr<Candidates> base();
+  std::unique_ptr<Candidates> rows_in_order(const Predicate* equality);
+  std::unique_ptr<Candidates> common_keys(bool with_text, KeyRange range);
+  KeyStream equality_stream(const Predicate& equality, std::size_t number, KeyRange range);
+  KeyStream text_stream(KeyRange range);
+  Statement& lookup();
+  End consume(Candidates& candidates, bool verify, bool may_switch);
+  End check(std::int64_t looked_at, bool may_switch);
+  bool should_switch(std::int64_t looked_at) const;
+  End gather_and_sort();
+  void hit(std::int64_t key);
+  void emit(const ReplicaReader::OnRow& on_row);
+  QueryResult result(End end) const;
+
+  bool page_is_full() const { return total_ >= need_; }
+  bool ascending_keys() const { return query_.descending; }
+  std::string row_columns() const { return "key, text, order_key" + table_.field_columns(); }
+  std::string in_range() const { return table_.by_time() ? "key BETWEEN ?2 AND ?3" : "?2 <= ?3"; }
+  std::string key_order() const { return ascending_keys() ? "key" : "key DESC"; }
+  std::chrono::microseconds spent() const;
+
+  StatementCache& statements_;
+  const CollectionTable& table_;
+  const Query& query_;
+  const SearchBudget budget_;
+  const Predicate predicate_;
+  KeyRange range_;
+  std::vector<Equality> equalities_;  ///< fewest rows first
+  Predicate texts_;                   ///< the conditions that the search index can answer
+  std::optional<IndexedPart> indexed_;
+  bool streams_are_exact_ = false;  ///< equalities and index say it all: no row need be looked at
+  std::int64_t need_, cap_, rows_ = 0, total_ = 0, last_key_ = 0;
+  std::int64_t row_cost_ns_ = 0;  ///< of one row of the base
+  std::vector<std::int64_t> page_;
+  std::chrono::nanoseconds started_cpu_;
+  std::chrono::steady_clock::time_point started_;
+};
+
+}  // namespace krux

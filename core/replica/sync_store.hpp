@@ -1,0 +1,76 @@
+// One account's replica: its collections, the state of its sync, and who reads and writes it.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/replica/collection.hpp"
+#include "core/replica/replica_reader.hpp"
+#include "core/replica/search.hpp"
+#include "core/replica/sync_session.hpp"
+#include "core/util/clock.hpp"
+
+namespace krux {
+
+/// Durable but for the parts.
+struct SyncState {
+  std::int64_t last_sync_ms = 0;                  ///< end of the last pass that was completed; 0: none yet
+  std::int64_t complete_through_ms = 0;           ///< everything that the service had at this time is in the replica
+  std::int64_t generation = 0;                    ///< the last one that next_generation() gave
+  bool full_done = false;                         ///< a full pass has been completed; false asks for one
+  std::uint64_t parts_done = 0, parts_total = 0;  ///< progress of the present pass, for people
+};
+
+/// A part (a channel, a label) that could not be synced.
+struct SyncProblem {
+  std::string part, message;
+  krux_status status = 0;
+  std::int64_t since_ms = 0, seen_ms = 0;
+};
+
+/// Any thread. Readers and sessions outlive it. Throws krux::Error (DatabaseError; NotConnected once it was removed).
+class SyncStore {
+ public:
+  /// Opens or creates `file`. A collection whose declared version or shape has changed is emptied, one that is no
+  /// longer declared is dropped; in both cases all cursors go and a full pass is asked for. `clock` must outlive
+  /// sessions.
+  SyncStore(std::filesystem::path file, std::vector<CollectionSpec> collections, const Clock& clock,
+            SearchBudget budget = {});
+  ~SyncStore();
+  SyncStore(const SyncStore&) = delete;
+  SyncStore& operator=(const SyncStore&) = delete;
+
+  std::shared_ptr<SyncSession> begin_session();
+  /// Cheap: connections are kept. It sees the replica as it is at its first use, so ask for one per call, and let it
+  /// go: a reader that is kept hinders the checkpoint of the log.
+  std::shared_ptr<ReplicaReader> reader();
+
+  SyncState state() const;
+  std::vector<SyncProblem> problems() const;
+  std::map<std::string, std::int64_t> counts() const;  ///< rows by collection, without counting them
+  RecordChanges changes() const;                       ///< of all commits since this was opened
+
+  /// For rows that a new pass sees; greater than all before, also after a restart.
+  std::int64_t next_generation();
+  void set_progress(std::uint64_t parts_done, std::uint64_t parts_total);
+  /// A pass is complete: `now` is the last sync.
+  void finish_pass(bool full, std::int64_t complete_through_ms);
+  /// The service no longer knows a cursor: all cursors are dropped, the rows stay until a full pass has swept them.
+  void require_full_sync();
+
+  /// Between passes: brings the log back to nothing, as far as readers allow.
+  void idle();
+
+  /// The account is disconnected: ends sessions and deletes the files.
+  void remove();
+
+ private:
+  class Session;
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace krux

@@ -1,0 +1,108 @@
+#include "core/service/accounts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+std::string names_of(const std::vector<ActiveAccountPtr>& accounts) {
+  std::string text;
+  for (const auto& a : accounts) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", a->ref.account_id, a->display_name);
+  }
+  return text;
+}
+
+}  // namespace
+
+void AccountDirectory::set_services(std::vector<ActiveService> services) {
+  const std::lock_guard lock(mutex_);
+  services_ = std::move(services);
+}
+
+std::vector<ActiveService> AccountDirectory::services() const {
+  const std::lock_guard lock(mutex_);
+  return services_;
+}
+
+std::optional<ActiveService> AccountDirectory::service(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto at =
+      std::find_if(services_.begin(), services_.end(), [&](auto& s) { return s.definition->service == name; });
+  if (at == services_.end()) return std::nullopt;
+  return *at;
+}
+
+void AccountDirectory::publish(ActiveAccountPtr account) {
+  const std::lock_guard lock(mutex_);
+  const auto same = [&](const ActiveAccountPtr& a) {
+    return a->ref.service == account->ref.service && a->ref.account_id == account->ref.account_id;
+  };
+  std::erase_if(accounts_, same);
+  unserved_.erase(account->ref.service);
+  accounts_.push_back(std::move(account));
+}
+
+void AccountDirectory::withdraw(const std::string& service, const std::string& account_id) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(accounts_, [&](auto& a) { return a->ref.service == service && a->ref.account_id == account_id; });
+}
+
+void AccountDirectory::set_unserved(const std::string& service) {
+  const std::lock_guard lock(mutex_);
+  unserved_.insert(service);
+}
+
+std::vector<ActiveAccountPtr> AccountDirectory::accounts() const {
+  const std::lock_guard lock(mutex_);
+  return accounts_;
+}
+
+ActiveAccountPtr AccountDirectory::find(const AccountRef& ref) const {
+  const std::lock_guard lock(mutex_);
+  const auto at = std::find_if(accounts_.begin(), accounts_.end(), [&](auto& a) { return a->ref == ref; });
+  return at == accounts_.end() ? nullptr : *at;
+}
+
+ActiveAccountPtr AccountDirectory::choose(const std::string& service, const std::string& account) const {
+  std::vector<ActiveAccountPtr> candidates;
+  bool unserved = false;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& a : accounts_) {
+      if (a->ref.service == service) candidates.push_back(a);
+    }
+    unserved = unserved_.contains(service);
+  }
+  if (candidates.empty() && unserved) {
+    throw Error("ServiceUnavailable",
+                fmt::format("{} is connected, but the host cannot serve it. Nothing was done; the operator sees the "
+                            "reason with: kruxos alerts",
+                            service),
+                true, 60'000);
+  }
+  if (candidates.empty()) {
+    throw not_connected(
+        fmt::format("{0} is not connected. The operator connects it with: kruxos connect {0}", service));
+  }
+  if (account.empty()) {
+    if (candidates.size() == 1) return candidates.front();
+    throw invalid_input(
+        fmt::format("{} has several accounts: name one of them in \"account\": {}.", service, names_of(candidates)));
+  }
+  for (const auto& a : candidates) {
+    if (a->ref.account_id == account) return a;
+  }
+  const auto named = [&](const ActiveAccountPtr& a) { return a->display_name == account; };
+  if (std::count_if(candidates.begin(), candidates.end(), named) == 1) {
+    return *std::find_if(candidates.begin(), candidates.end(), named);
+  }
+  throw not_connected(
+      fmt::format("{} has no account \"{}\"; connected are: {}.", service, account, names_of(candidates)));
+}
+
+}  // namespace krux

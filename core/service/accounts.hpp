@@ -1,0 +1,69 @@
+// The connected accounts that this process serves right now.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/adapter/call_runner.hpp"
+#include "core/adapter/service_adapter.hpp"
+#include "core/capability/definition.hpp"
+#include "core/net/http.hpp"
+#include "core/write/write.hpp"
+
+namespace krux {
+
+class SyncStore;
+
+/// Immutable once published; whoever holds it keeps all of it alive.
+struct ActiveAccount {
+  AccountRef ref;
+  std::string display_name;
+  std::vector<std::string> scopes;
+  bool scopes_known = false;
+  std::shared_ptr<const ServiceDefinition> definition;
+  std::shared_ptr<ServiceAdapter> adapter;
+  std::shared_ptr<AdapterHealth> health;
+  std::shared_ptr<SyncStore> replica;
+};
+using ActiveAccountPtr = std::shared_ptr<const ActiveAccount>;
+
+/// A service whose adapter is loaded, connected or not.
+struct ActiveService {
+  std::shared_ptr<const ServiceDefinition> definition;
+  std::string adapter_version;
+};
+
+/// Any thread.
+class AccountDirectory {
+ public:
+  void set_services(std::vector<ActiveService> services);
+  std::vector<ActiveService> services() const;
+  std::optional<ActiveService> service(const std::string& name) const;
+
+  void publish(ActiveAccountPtr account);  ///< replaces the one of the same service and account id
+  void withdraw(const std::string& service, const std::string& account_id);
+
+  /// Connected, but the host cannot serve any account of it; until the next publish() of one.
+  void set_unserved(const std::string& service);
+
+  std::vector<ActiveAccountPtr> accounts() const;
+  /// The account that a write or a read is for: exactly this generation, or nullptr.
+  ActiveAccountPtr find(const AccountRef& ref) const;
+  /// By the optional `account` input (id or display name); empty: the only one. Throws krux::Error: NotConnected,
+  /// ServiceUnavailable when what is connected cannot be served, or InvalidInput when there are several and none was
+  /// named.
+  ActiveAccountPtr choose(const std::string& service, const std::string& account) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<ActiveService> services_;
+  std::vector<ActiveAccountPtr> accounts_;
+  std::set<std::string> unserved_;
+};
+
+}  // namespace krux

@@ -1,0 +1,237 @@
+#include "core/state/agents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "core/storage/group_commit.hpp"
+#include "core/storage/statement.hpp"
+#include "core/util/error.hpp"
+#include "core/util/ids.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kSeenEveryMs = 60'000;
+constexpr std::size_t kKeyBytes = 32;
+
+struct Entry {
+  Agent agent;
+  std::string key_hash;
+  std::atomic<std::int64_t> last_seen_ms{0};
+
+  Agent shown() const {
+    Agent copy = agent;
+    copy.last_seen_ms = last_seen_ms.load();
+    return copy;
+  }
+};
+using EntryPtr = std::shared_ptr<Entry>;
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return text;
+}
+
+void check_name(const std::string& name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  };
+  if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), allowed))
+    throw invalid_input(fmt::format(
+        "\"{}\" is no name for an agent: 1 to 64 letters, digits, dots, underscores and hyphens are accepted.",
+        printable(name.substr(0, 80))));
+  if (name.starts_with('-'))
+    throw invalid_input("An agent's name must not begin with '-': a command would take it for an option.");
+  if (is_id("agent_", lower(name))) throw invalid_input("An agent's name must not look like an agent's id.");
+}
+
+/// The bucket of a hash: what a look-up's duration may tell is at most these 64 bits of a hash, never of a key.
+std::uint64_t bucket_of(std::string_view key_hash) {
+  std::uint64_t value = 0;
+  for (const char c : key_hash.substr(0, 16))
+    value = value << 4 | static_cast<std::uint64_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  return value;
+}
+
+}  // namespace
+
+struct AgentStore::State {
+  State(GroupCommit& s, Clock& c) : store(s), clock(c) {}
+
+  GroupCommit& store;
+  Clock& clock;
+  std::mutex changing;  ///< held by create, rotate and revoke: one at a time, database and memory together
+  mutable std::shared_mutex mutex;
+  std::map<std::string, EntryPtr> by_id;
+  std::unordered_multimap<std::uint64_t, EntryPtr> by_key;
+
+  void load();
+  EntryPtr find(const std::string& name_or_id) const;
+  EntryPtr require(const std::string& name_or_id) const;
+  void put(const EntryPtr& entry);
+  void saw(const EntryPtr& entry);
+};
+
+void AgentStore::State::load() {
+  const auto entries = store.run([](SQLite::Database& db) {
+    std::vector<EntryPtr> all;
+    Statement rows(db.getHandle(),
+                   "SELECT agent_id, name, key_hash, created_at_ms, last_seen_ms, revoked_at_ms FROM agents");
+    while (rows.step()) {
+      auto entry = std::make_shared<Entry>();
+      entry->agent.agent_id = rows.text(0);
+      entry->agent.name = rows.text(1);
+      entry->key_hash = rows.text(2);
+      entry->agent.created_at_ms = rows.integer(3);
+      entry->last_seen_ms = rows.integer(4);
+      entry->agent.revoked_at_ms = rows.integer(5);
+      entry->agent.revoked = entry->agent.revoked_at_ms != 0;
+      all.push_back(std::move(entry));
+    }
+    return all;
+  });
+  for (const auto& entry : entries) put(entry);
+}
+
+EntryPtr AgentStore::State::find(const std::string& name_or_id) const {
+  const std::shared_lock lock(mutex);
+  const auto by = by_id.find(name_or_id);
+  if (by != by_id.end()) return by->second;
+  const auto wanted = lower(name_or_id);
+  for (const auto& [id, entry] : by_id) {
+    if (lower(entry->agent.name) == wanted) return entry;
+  }
+  return nullptr;
+}
+
+EntryPtr AgentStore::State::require(const std::string& name_or_id) const {
+  if (auto entry = find(name_or_id)) return entry;
+  throw invalid_input(
+      fmt::format("There is no agent \"{}\"; `kruxos agent list` shows all.", printable(name_or_id.substr(0, 80))));
+}
+
+/// Puts the entry in the place of the one with the same id; a revoked one is found by no key.
+void AgentStore::State::put(const EntryPtr& entry) {
+  const std::unique_lock lock(mutex);
+  auto& place = by_id[entry->agent.agent_id];
+  std::erase_if(by_key, [&](const auto& item) { return item.second == place; });
+  place = entry;
+  if (!entry->agent.revoked) by_key.emplace(bucket_of(entry->key_hash), entry);
+}
+
+void AgentStore::State::saw(const EntryPtr& entry) {
+  const auto now = clock.wall_ms();
+  auto last = entry->last_seen_ms.load();
+  // A wall clock that was set back counts as well: otherwise nothing would be noted until it has caught up.
+  if (now >= last && now - last < kSeenEveryMs) return;
+  if (!entry->last_seen_ms.compare_exchange_strong(last, now)) return;
+  store.post(
+      [now, id = entry->agent.agent_id](SQLite::Database& db) {
+        Statement(db.getHandle(), "UPDATE agents SET last_seen_ms = ? WHERE agent_id = ?").bind_all(now, id).run();
+      },
+      [](std::exception_ptr) {});  // only shown to people: a failure here must not fail the agent's call
+}
+
+AgentStore::AgentStore(GroupCommit& store, Clock& clock) : state_(std::make_unique<State>(store, clock)) {
+  state_->load();
+}
+
+AgentStore::~AgentStore() = default;
+
+AgentStore::WithKey AgentStore::create(const std::string& name) {
+  check_name(name);
+  const std::lock_guard changing(state_->changing);
+  if (const auto same = state_->find(name))
+    throw conflict(fmt::format("There is an agent \"{}\" already{}; choose another name.", same->agent.name,
+                               same->agent.revoked ? " (revoked: names are not given out again)" : ""));
+  auto entry = std::make_shared<Entry>();
+  entry->agent.name = name;
+  entry->agent.created_at_ms = state_->clock.wall_ms();
+  entry->agent.agent_id = make_id("agent_", entry->agent.created_at_ms);
+  auto key = random_hex(kKeyBytes);
+  entry->key_hash = sha256_hex(key);
+  state_->store.run([&](SQLite::Database& db) {
+    Statement(db.getHandle(), "INSERT INTO agents (agent_id, name, key_hash, created_at_ms) VALUES (?, ?, ?, ?)")
+        .bind_all(entry->agent.agent_id, name, entry->key_hash, entry->agent.created_at_ms)
+        .run();
+  });
+  state_->put(entry);
+  return {entry->shown(), std::move(key)};
+}
+
+AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id) {
+  const std::lock_guard changing(state_->changing);
+  const auto old = state_->require(name_or_id);
+  if (old->agent.revoked)
+    throw conflict(
+        fmt::format("The agent \"{}\" is revoked and gets no new key; create another agent.", old->agent.name));
+  auto entry = std::make_shared<Entry>();
+  entry->agent = old->agent;
+  entry->last_seen_ms = old->last_seen_ms.load();
+  auto key = random_hex(kKeyBytes);
+  entry->key_hash = sha256_hex(key);
+  state_->store.run([&](SQLite::Database& db) {
+    Statement(db.getHandle(), "UPDATE agents SET key_hash = ? WHERE agent_id = ?")
+        .bind_all(entry->key_hash, entry->agent.agent_id)
+        .run();
+  });
+  state_->put(entry);
+  return {entry->shown(), std::move(key)};
+}
+
+Agent AgentStore::revoke(const std::string& name_or_id) {
+  const std::lock_guard changing(state_->changing);
+  const auto old = state_->require(name_or_id);
+  if (old->agent.revoked) return old->shown();
+  auto entry = std::make_shared<Entry>();
+  entry->agent = old->agent;
+  entry->last_seen_ms = old->last_seen_ms.load();
+  entry->key_hash = old->key_hash;
+  entry->agent.revoked = true;
+  entry->agent.revoked_at_ms = state_->clock.wall_ms();
+  state_->store.run([&](SQLite::Database& db) {
+    Statement(db.getHandle(), "UPDATE agents SET revoked_at_ms = ? WHERE agent_id = ?")
+        .bind_all(entry->agent.revoked_at_ms, entry->agent.agent_id)
+        .run();
+  });
+  state_->put(entry);
+  return entry->shown();
+}
+
+std::optional<Agent> AgentStore::find(const std::string& name_or_id) {
+  const auto entry = state_->find(name_or_id);
+  return entry ? std::optional(entry->shown()) : std::nullopt;
+}
+
+std::vector<Agent> AgentStore::list() {
+  const std::shared_lock lock(state_->mutex);
+  std::vector<Agent> all;
+  for (const auto& [id, entry] : state_->by_id) all.push_back(entry->shown());
+  return all;
+}
+
+std::optional<Agent> AgentStore::authenticate(std::string_view key) {
+  if (key.size() != 2 * kKeyBytes) return std::nullopt;
+  const auto hash = sha256_hex(key);
+  EntryPtr found;
+  {
+    const std::shared_lock lock(state_->mutex);
+    const auto [from, to] = state_->by_key.equal_range(bucket_of(hash));
+    for (auto at = from; at != to; ++at) {
+      if (equal_constant_time(at->second->key_hash, hash)) found = at->second;
+    }
+  }
+  if (!found) return std::nullopt;
+  state_->saw(found);
+  return found->shown();
+}
+
+}  // namespace krux

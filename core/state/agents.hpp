@@ -1,0 +1,49 @@
+// Agents and their keys, in kruxos.db.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/util/clock.hpp"
+
+namespace krux {
+
+class GroupCommit;
+
+struct Agent {
+  std::string agent_id;  ///< "agent_" + UUIDv7
+  std::string name;      ///< unique whatever the case, also among revoked ones; [A-Za-z0-9._-]{1,64}, no '-' first
+  bool revoked = false;
+  std::int64_t created_at_ms = 0, last_seen_ms = 0, revoked_at_ms = 0;
+};
+
+/// Any thread. Throws krux::Error: InvalidInput (bad name, no such agent), ConflictError (name taken, agent revoked),
+/// DatabaseError; nothing has changed then. One AgentStore a ledger.
+class AgentStore {
+ public:
+  AgentStore(GroupCommit& store, Clock& clock);
+  ~AgentStore();
+
+  struct WithKey {
+    Agent agent;
+    std::string key;  ///< 64 hexadecimal digits, shown once; only its SHA-256 is stored
+  };
+  WithKey create(const std::string& name);
+  WithKey rotate(const std::string& name_or_id);  ///< the old key ends at once
+  Agent revoke(const std::string& name_or_id);
+  std::optional<Agent> find(const std::string& name_or_id);
+  std::vector<Agent> list();  ///< oldest first, revoked ones included
+
+  /// The agent whose key this is, unless revoked. Served from memory; constant-time comparison of hashes. Notes
+  /// last_seen_ms, at most once a minute, without waiting for it.
+  std::optional<Agent> authenticate(std::string_view key);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace krux

@@ -1,0 +1,11 @@
+// The migrations that are compiled in, generated from migrations/<set>/*.sql.
+#pragma once
+
+#include "core/storage/database.hpp"
+
+namespace krux {
+
+std::span<const Migration> ledger_migrations();
+std::span<const Migration> replica_migrations();
+
+}  // namespace krux

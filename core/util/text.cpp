@@ -1,0 +1,225 @@
+#include "core/util/text.hpp"
+
+#include <fmt/format.h>
+#include <sodium.h>
+#include <time.h>
+#include <utf8proc.h>
+
+#include <array>
+#include <charconv>
+#include <memory>
+#include <vector>
+
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+/// The code point at `at` and how many bytes it takes; -1 for an invalid byte (one byte is then skipped).
+std::int32_t next_code_point(std::string_view text, std::size_t& at) {
+  utf8proc_int32_t c = -1;
+  const auto n = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                                  static_cast<utf8proc_ssize_t>(text.size() - at), &c);
+  at += n > 0 ? static_cast<std::size_t>(n) : 1;
+  return n > 0 ? c : -1;
+}
+
+bool is_ascii(std::string_view text) {
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) >= 0x80) return false;
+  }
+  return true;
+}
+
+void drop_separators(std::string& text, bool keep_separators) {
+  std::erase_if(text, [=](char c) { return c == '\0' || (c == '\x1f' && !keep_separators); });
+}
+
+std::string fold_ascii(std::string_view text, bool keep_separators) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  drop_separators(out, keep_separators);
+  return out;
+}
+
+std::string replace_invalid(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto from = at;
+    if (next_code_point(text, at) < 0) {
+      out += "\xEF\xBF\xBD";
+    } else {
+      out += text.substr(from, at - from);
+    }
+  }
+  return out;
+}
+
+/// Characters that steer a terminal or hide the order of what is shown.
+bool is_steering(std::int32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || c == 0x061c ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
+}
+
+struct Digits {
+  std::string_view text;
+  std::size_t at = 0;
+  bool ok = true;
+
+  int take(std::size_t count) {
+    int value = 0;
+    for (std::size_t i = 0; i < count; ++i, ++at) {
+      if (at >= text.size() || text[at] < '0' || text[at] > '9') {
+        ok = false;
+        return 0;
+      }
+      value = value * 10 + (text[at] - '0');
+    }
+    return value;
+  }
+  bool skip(char c) {
+    if (at >= text.size() || text[at] != c) return false;
+    ++at;
+    return true;
+  }
+  void expect(char c) { ok = skip(c) && ok; }
+};
+
+int days_in_month(int year, int month) {
+  static constexpr std::array<int, 12> days{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return days[static_cast<std::size_t>(month - 1)] + (month == 2 && leap ? 1 : 0);
+}
+
+/// Milliseconds of the fraction behind the seconds; further digits are dropped.
+int take_fraction(Digits& d) {
+  int ms = 0, places = 0;
+  while (d.at < d.text.size() && d.text[d.at] >= '0' && d.text[d.at] <= '9') {
+    if (places < 3) ms = ms * 10 + (d.text[d.at] - '0');
+    ++places;
+    ++d.at;
+  }
+  if (places == 0) d.ok = false;
+  for (; places < 3; ++places) ms *= 10;
+  return ms;
+}
+
+int take_offset_minutes(Digits& d) {
+  if (d.skip('Z') || d.skip('z')) return 0;
+  const int sign = d.skip('-') ? -1 : 1;
+  if (sign == 1) d.expect('+');
+  const int hours = d.take(2);
+  d.expect(':');
+  const int minutes = d.take(2);
+  if (hours > 23 || minutes > 59) d.ok = false;
+  return sign * (hours * 60 + minutes);
+}
+
+}  // namespace
+
+bool is_valid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (next_code_point(text, at) < 0) return false;
+  }
+  return true;
+}
+
+std::string fold(std::string_view text, bool keep_separators) {
+  if (is_ascii(text)) return fold_ascii(text, keep_separators);
+  const std::string valid = is_valid_utf8(text) ? std::string(text) : replace_invalid(text);
+  utf8proc_uint8_t* folded = nullptr;
+  // Twice: case folding may leave a sequence that is no longer normalized, and the other way round.
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+  std::string result = valid;
+  for (int round = 0; round < 2; ++round) {
+    const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(result.data()),
+                                static_cast<utf8proc_ssize_t>(result.size()), &folded, options);
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&free)> owned(n >= 0 ? folded : nullptr, &free);
+    if (n < 0) break;
+    result.assign(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(n));
+  }
+  drop_separators(result, keep_separators);
+  return result;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto from = at;
+    const auto c = next_code_point(text, at);
+    if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (c < 0) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<unsigned char>(text[from]));
+    } else if (is_steering(c)) {
+      out += c < 0x100     ? fmt::format("\\x{:02x}", c)
+             : c < 0x10000 ? fmt::format("\\u{:04x}", c)
+                           : fmt::format("\\U{:08x}", c);
+    } else {
+      out += text.substr(from, at - from);
+    }
+  }
+  return out;
+}
+
+std::string format_time(std::int64_t unix_ms) {
+  auto seconds = static_cast<time_t>(unix_ms / 1000);
+  auto ms = unix_ms % 1000;
+  if (ms < 0) {
+    ms += 1000;
+    --seconds;
+  }
+  tm t{};
+  gmtime_r(&seconds, &t);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", t.tm_year + 1900, t.tm_mon + 1, t.tm_mday, t.tm_hour,
+                     t.tm_min, t.tm_sec, ms);
+}
+
+std::int64_t parse_time(std::string_view text, std::string_view what) {
+  Digits d{text};
+  tm t{};
+  t.tm_year = d.take(4) - 1900;
+  d.expect('-');
+  t.tm_mon = d.take(2) - 1;
+  d.expect('-');
+  t.tm_mday = d.take(2);
+  int ms = 0, offset = 0;
+  if (d.ok && d.at < text.size()) {
+    if (!d.skip('T') && !d.skip('t')) d.expect(' ');
+    t.tm_hour = d.take(2);
+    d.expect(':');
+    t.tm_min = d.take(2);
+    d.expect(':');
+    t.tm_sec = d.take(2);
+    if (d.skip('.')) ms = take_fraction(d);
+    offset = take_offset_minutes(d);
+  }
+  const bool valid = d.ok && d.at == text.size() && t.tm_mon >= 0 && t.tm_mon < 12 && t.tm_mday >= 1 &&
+                     t.tm_mday <= days_in_month(t.tm_year + 1900, t.tm_mon + 1) && t.tm_hour < 24 && t.tm_min < 60 &&
+                     t.tm_sec < 61;
+  if (!valid) {
+    throw invalid_input(fmt::format(
+        "{} is not a time: use RFC 3339, such as 2026-11-21T09:30:00Z, or a date, such as 2026-11-21.", what));
+  }
+  return (std::int64_t{timegm(&t)} - offset * 60) * 1000 + ms;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  std::array<unsigned char, crypto_hash_sha256_BYTES> hash{};
+  crypto_hash_sha256(hash.data(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  std::array<char, crypto_hash_sha256_BYTES * 2 + 1> hex{};
+  sodium_bin2hex(hex.data(), hex.size(), hash.data(), hash.size());
+  return hex.data();
+}
+
+bool equal_constant_time(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && (a.empty() || sodium_memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+}  // namespace krux

@@ -1,0 +1,31 @@
+// Text that comes from services and agents.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace krux {
+
+bool is_valid_utf8(std::string_view text);
+
+/// NFKC, then full case folding (utf8proc), with NUL and char(31) kept out except where `keep_separators`: what the
+/// search index holds and what a search term becomes. Invalid bytes become U+FFFD.
+std::string fold(std::string_view text, bool keep_separators = false);
+
+/// For terminals and logs: control characters, escape sequences, bidirectional overrides and invalid bytes become
+/// visible escapes (\x1b, \u202e); tabs and line feeds as \t and \n.
+std::string printable(std::string_view text);
+
+/// RFC 3339 UTC with milliseconds: "2026-11-21T09:30:00.000Z".
+std::string format_time(std::int64_t unix_ms);
+/// Parses RFC 3339 (any offset, optional fraction) or a date alone; throws krux::Error InvalidInput naming `what`.
+std::int64_t parse_time(std::string_view text, std::string_view what);
+
+/// Lower-case hexadecimal SHA-256.
+std::string sha256_hex(std::string_view bytes);
+
+/// Equality in time that depends on the length alone.
+bool equal_constant_time(std::string_view a, std::string_view b);
+
+}  // namespace krux

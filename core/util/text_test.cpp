@@ -1,0 +1,79 @@
+#include "core/util/text.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/util/error.hpp"
+#include "core/util/ids.hpp"
+
+using namespace krux;
+
+TEST_CASE("folding makes what looks alike equal") {
+  CHECK(fold("Straße") == "strasse");
+  CHECK(fold("e\xCC\x81") == fold("\xC3\x89"));     // NFD e + acute, and E with acute
+  CHECK(fold("\xC4\xB0") == "i\xCC\x87");           // dotted capital I
+  CHECK(fold("\xEF\xBC\xA1\xEF\xBC\xA2") == "ab");  // full width
+  CHECK(fold(fold("ŒUVRE ǅ ﬁ")) == fold("ŒUVRE ǅ ﬁ"));
+  CHECK(fold(std::string_view("a\0b\x1f"
+                              "c",
+                              5)) == "abc");
+  CHECK(fold(std::string_view("a\0b\x1f"
+                              "C",
+                              5),
+             true) ==
+        "ab\x1f"
+        "c");
+  CHECK(fold("\xff\xfe"
+             "A") ==
+        "\xEF\xBF\xBD\xEF\xBF\xBD"
+        "a");
+}
+
+TEST_CASE("what steers a terminal is shown, not obeyed") {
+  CHECK(printable("a\x1b[31mb\r\n\t\x07") == "a\\x1b[31mb\\x0d\\n\\t\\x07");
+  CHECK(printable("x\xE2\x80\xAEy") == "x\\u202ey");
+  CHECK(printable("\xC2\x9B"
+                  "31m") == "\\x9b31m");
+  CHECK(printable("\xff") == "\\xff");
+  CHECK(printable("grün 日本 😀") == "grün 日本 😀");
+}
+
+TEST_CASE("times are read and written") {
+  CHECK(format_time(0) == "1970-01-01T00:00:00.000Z");
+  CHECK(format_time(1'700'000'000'123) == "2023-11-14T22:13:20.123Z");
+  CHECK(parse_time("2023-11-14T22:13:20.123Z", "x") == 1'700'000'000'123);
+  CHECK(parse_time("2023-11-15T00:13:20+02:00", "x") == 1'700'000'000'000);
+  CHECK(parse_time("2024-02-29", "x") == 1'709'164'800'000);
+  for (const char* bad : {"", "2023", "2023-02-29", "2023-13-01", "2023-11-14T25:00:00Z", "2023-11-14T22:13:20",
+                          "yesterday", "2023-11-14T22:13:20Zx", "2023-11-14T22:13:20.Z"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_time(bad, "from_date"), Catch::Contains("from_date"));
+  }
+}
+
+TEST_CASE("ids sort by time and are recognized") {
+  const auto a = make_id("w_", 1'700'000'000'000), b = make_id("w_", 1'700'000'000'001);
+  CHECK(a < b);
+  CHECK(a.substr(2, 13) == "018bcfe5-6800");
+  CHECK(is_id("w_", a));
+  constexpr std::int64_t order = 1'700'000'000'000 * 4096 + 0xabc;
+  const auto ordered = make_ordered_id("w_", order);
+  CHECK(is_id("w_", ordered));
+  CHECK(ordered.starts_with("w_018bcfe5-6800-7abc-"));
+  CHECK(order_of_id("w_", ordered) == order);
+  CHECK(ordered != make_ordered_id("w_", order));
+  CHECK_FALSE(order_of_id("w_", "w_1"));
+  CHECK_FALSE(order_of_id("appr_", ordered));
+  CHECK_FALSE(is_id("rb_", a));
+  CHECK_FALSE(is_id("w_", a + "x"));
+  CHECK_FALSE(is_id("w_", "w_018BCFE5-6800-7000-8000-000000000000"));
+  CHECK(random_hex(32).size() == 64);
+  CHECK(random_hex(32) != random_hex(32));
+}
+
+TEST_CASE("hashes and comparison") {
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(equal_constant_time("", ""));
+  CHECK(equal_constant_time("abc", "abc"));
+  CHECK_FALSE(equal_constant_time("abc", "abd"));
+  CHECK_FALSE(equal_constant_time("abc", "ab"));
+}

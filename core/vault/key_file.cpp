@@ -1,0 +1,133 @@
+#include "core/vault/key_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sodium.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kHexBytes = 2 * kVaultKeyBytes;
+
+struct File {
+  int fd;
+  explicit File(int f) : fd(f) {}
+  ~File() {
+    if (fd >= 0) ::close(fd);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+};
+
+[[noreturn]] void fail(const fs::path& file, const std::string& message) {
+  throw ConfigError(fmt::format("The vault's key file {} {}", file.string(), message));
+}
+
+[[noreturn]] void fail_errno(const fs::path& file, const char* what) {
+  const std::string why = std::strerror(errno);
+  fail(file, fmt::format("cannot be {}: {}.", what, why));
+}
+
+void check_owner(const fs::path& file, const struct stat& info) {
+  if (!S_ISREG(info.st_mode)) fail(file, "is not a regular file.");
+  if (info.st_uid != ::geteuid())
+    fail(file, fmt::format("belongs to another user; run the host as its owner, or: chown {} {}", ::geteuid(),
+                           file.string()));
+  if ((info.st_mode & 077) != 0)
+    fail(file, fmt::format("can be read or written by others (mode {:o}). Run: chmod 600 {}", info.st_mode & 0777,
+                           file.string()));
+}
+
+/// Reads at most one byte more than a key and its line feed have.
+std::size_t read_some(const fs::path& file, int fd, Secret& text) {
+  std::size_t got = 0;
+  while (got < text.size()) {
+    const auto n = ::read(fd, text.bytes() + got, text.size() - got);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(file, "read");
+    if (n == 0) break;
+    got += static_cast<std::size_t>(n);
+  }
+  return got;
+}
+
+void write_all(const fs::path& file, int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_errno(file, "written");
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (::fsync(fd) != 0) fail_errno(file, "made durable");
+}
+
+void create_directories(const fs::path& file, const fs::path& directory) {
+  if (directory.empty() || fs::exists(directory)) return;
+  create_directories(file, directory.parent_path());
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) fail_errno(file, "created");
+}
+
+}  // namespace
+
+void check_key_outside(const fs::path& file, const fs::path& data_dir) {
+  std::error_code error;
+  const auto key = fs::weakly_canonical(fs::absolute(file), error);
+  if (error) fail(file, fmt::format("cannot be found: {}.", error.message()));
+  const auto data = fs::weakly_canonical(fs::absolute(data_dir), error);
+  if (error) fail(file, fmt::format("cannot be compared with the data directory: {}.", error.message()));
+  const auto [in_data, in_key] = std::mismatch(data.begin(), data.end(), key.begin(), key.end());
+  if (in_data == data.end())
+    fail(file, fmt::format("lies inside the data directory {}: whoever copies that directory would have the key and "
+                           "the tokens. Move it elsewhere and set vault_key_file.",
+                           data_dir.string()));
+}
+
+std::optional<Secret> read_key_file(const fs::path& file) {
+  const File opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (opened.fd < 0 && errno == ENOENT) return std::nullopt;
+  if (opened.fd < 0) fail_errno(file, "opened");
+  struct stat info {};
+  if (::fstat(opened.fd, &info) != 0) fail_errno(file, "opened");
+  check_owner(file, info);
+  Secret text(kHexBytes + 2);
+  auto size = read_some(file, opened.fd, text);
+  if (size == kHexBytes + 1 && text.bytes()[kHexBytes] == '\n') --size;
+  Secret key(kVaultKeyBytes);
+  std::size_t decoded = 0;
+  const int result = sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes()), key.size(), text.bytes(), size,
+                                    nullptr, &decoded, nullptr);
+  if (size != kHexBytes || result != 0 || decoded != kVaultKeyBytes)
+    fail(file, "does not hold a key: one line of 64 hexadecimal digits is expected. Put the right file back.");
+  return key;
+}
+
+Secret create_key_file(const fs::path& file) {
+  create_directories(file, file.parent_path());
+  Secret key(kVaultKeyBytes), text(kHexBytes + 1);
+  randombytes_buf(key.bytes(), key.size());
+  sodium_bin2hex(text.bytes(), text.size(), reinterpret_cast<const unsigned char*>(key.bytes()), key.size());
+  text.bytes()[kHexBytes] = '\n';
+  const File made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (made.fd < 0) fail_errno(file, "created");
+  try {
+    write_all(file, made.fd, text.reveal());
+  } catch (const ConfigError&) {
+    ::unlink(file.c_str());
+    throw;
+  }
+  const File directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.fd < 0 || ::fsync(directory.fd) != 0) fail_errno(file, "made durable");
+  return key;
+}
+
+}  // namespace krux

@@ -1,0 +1,25 @@
+// The file with the vault's key.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "core/vault/secret.hpp"
+
+namespace krux {
+
+inline constexpr std::size_t kVaultKeyBytes = 32;
+
+/// Throws ConfigError unless `file` lies outside `data_dir`, symbolic links followed: who copies the data directory
+/// must not get the key with it.
+void check_key_outside(const std::filesystem::path& file, const std::filesystem::path& data_dir);
+
+/// The key (32 bytes); nothing when there is no such file. Throws ConfigError for a file that is no regular file,
+/// belongs to another user, can be read or written by others, or does not hold 64 hexadecimal digits.
+std::optional<Secret> read_key_file(const std::filesystem::path& file);
+
+/// Creates the file (0600) and its directories (0700) with a new key, durable on return. Throws ConfigError, also when
+/// the file exists.
+Secret create_key_file(const std::filesystem::path& file);
+
+}  // namespace krux

@@ -1,0 +1,58 @@
+// Carries out what the buffer holds: claims what is due, calls the adapter, records the outcome, looks for what may
+// have happened. docs/write-path.md tells the story.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/util/clock.hpp"
+#include "core/write/outcome.hpp"
+#include "core/write/write.hpp"
+
+namespace krux {
+
+class AccountDirectory;
+class CallRunner;
+class GroupCommit;
+class WriteBuffer;
+
+struct ExecutorOptions {
+  int concurrency = 4;  ///< attempts and looks under way at once
+  RetryPolicy retry;
+  std::optional<std::int64_t> call_timeout_ms;  ///< instead of the definition's
+};
+
+/// Any thread. Everything that is passed by reference must outlive it; the runner, too, must still run while it stops.
+class EnhancedWriteExecutor {
+ public:
+  EnhancedWriteExecutor(GroupCommit& store, WriteBuffer& buffer, AccountDirectory& accounts, CallRunner& runner,
+                        Clock& clock, ExecutorOptions options = {});
+  ~EnhancedWriteExecutor();  ///< stop(0) unless stopped
+  EnhancedWriteExecutor(const EnhancedWriteExecutor&) = delete;
+  EnhancedWriteExecutor& operator=(const EnhancedWriteExecutor&) = delete;
+
+  /// Takes over what an earlier run of the host left executing, then begins. Throws krux::Error DatabaseError.
+  void start();
+
+  /// No new claims. Calls under way get `wait_ms` of real time to finish; those that do not are ended, their writes
+  /// stay `executing` for the next start to take over.
+  void stop(std::int64_t wait_ms);
+
+  /// Something has changed that the ledger does not know of: an account was published, an adapter released.
+  void wake();
+
+  /// The account's connection works again: its writes that wait for that are tried at once. Waits for the store; throws
+  /// krux::Error DatabaseError.
+  void connection_restored(const AccountRef& account);
+
+  int in_flight() const;
+  /// Whether it waits for a time to come, with everything that is due now taken.
+  bool asleep() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace krux

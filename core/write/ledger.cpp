@@ -1,0 +1,262 @@
+#include "core/write/ledger.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+#include "core/write/ledger_commit.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kDuplicateWindowMs = 10 * 60'000, kNever = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t number_of_boot(StatementCache& sql, const std::string& boot_id) {
+  sql.get("INSERT OR IGNORE INTO boots (boot_id) VALUES (?1)").bind_all(boot_id).run();
+  auto& known = sql.get("SELECT boot FROM boots WHERE boot_id = ?1").bind_all(boot_id);
+  const ResetAtEnd reset(known);
+  if (!known.step()) throw database_error("The ledger lost the row of this boot.");
+  return known.integer(0);
+}
+
+std::int64_t next_epoch(StatementCache& sql) {
+  auto& next = sql.get("UPDATE owner SET epoch = epoch + 1 RETURNING epoch");
+  const ResetAtEnd reset(next);
+  if (!next.step()) throw database_error("The ledger's table owner is empty: restore the file from a copy.");
+  return next.integer(0);
+}
+
+std::optional<BufferedWrite> first_row(Statement& rows) {
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) return std::nullopt;
+  return read_row(rows).write;
+}
+
+}  // namespace
+
+Error error_of(const std::exception_ptr& exception) {
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error& e) {
+    return e;
+  } catch (const std::exception& e) {
+    return database_error(e.what());
+  } catch (...) {
+    return database_error("The ledger's store failed for a reason that it does not name.");
+  }
+}
+
+Ledger::Ledger(GroupCommit& store, Clock& clock, const std::string& boot_id)
+    : store_(store), clock_(clock), readers_(store.file(), store.kind()) {
+  before_close_ = store_.before_close([statements = statements_] { statements->cache.reset(); });
+  try {
+    store_.run([&](SQLite::Database& db) {
+      boot_ = number_of_boot(statements(db), boot_id);
+      epoch_ = next_epoch(statements(db));
+    });
+  } catch (...) {
+    forget_statements();
+    throw;
+  }
+}
+
+Ledger::~Ledger() {
+  on_change({});
+  on_due({});
+  forget_statements();
+}
+
+/// Also waits for every operation that was posted before.
+void Ledger::forget_statements() {
+  try {
+    store_.run([statements = statements_](SQLite::Database&) { statements->cache.reset(); });
+    store_.drop_before_close(before_close_);
+  } catch (...) {
+    // The store fails: before_close() clears them when it opens its connection again or ends.
+  }
+}
+
+StatementCache& Ledger::statements(SQLite::Database& db) {
+  auto& cache = statements_->cache;
+  if (!cache) cache = std::make_unique<StatementCache>(db.getHandle());
+  return *cache;
+}
+
+void Ledger::set_due(LedgerRow& row, std::optional<std::int64_t> in_ms) const {
+  row.write.due_at_ms = in_ms ? clock_.wall_ms() + *in_ms : 0;
+  row.due_boot_ms = in_ms ? clock_.boot_ms() + *in_ms : 0;
+  row.boot = boot_;
+}
+
+/// Moves the row to the event's next state; throws an Error of `refusal_type` when there is none.
+void Ledger::apply(LedgerRow& row, WriteEvent event, const char* refusal_type) const {
+  auto& w = row.write;
+  const auto next = transition(phase_of(w), event);
+  if (const auto* refusal = std::get_if<Refusal>(&next)) {
+    throw Error(refusal_type, refusal->sentence)
+        .with_context("{\"write_id\":" + json_string(w.write_id) + ",\"state\":\"" + to_string(w.state) + "\"}");
+  }
+  const auto& phase = std::get<WritePhase>(next);
+  w.state = phase.state;
+  w.closed = phase.closed;
+  w.told_person = phase.told_person;
+  if (has_ended(w.state)) {
+    w.ended_at_ms = clock_.wall_ms();
+    w.due_at_ms = 0;
+  }
+}
+
+void Ledger::add_decision(StatementCache& sql, const BufferedWrite& write, WriteEvent event,
+                          const std::string& who) const {
+  const auto now = clock_.wall_ms();
+  sql.get(
+         "INSERT INTO attempts (write_seq, kind, number, started_at_ms, ended_at_ms, outcome, who) "
+         "VALUES (?1, 'decision', ?2, ?3, ?3, ?4, ?5)")
+      .bind_all(write.seq, std::int64_t{write.attempts}, now, to_string(event), who)
+      .run();
+}
+
+void Ledger::Listeners::changed(const BufferedWrite& write, const Clock& clock) {
+  const std::lock_guard lock(mutex);
+  if (on_due && write.due_at_ms) on_due(std::max<std::int64_t>(0, write.due_at_ms - clock.wall_ms()));
+  if (on_change) on_change(write);
+}
+
+Ledger::Done<BufferedWrite> Ledger::announced(Done<BufferedWrite> done) const {
+  return [listeners = listeners_, &clock = clock_, done = std::move(done)](std::variant<BufferedWrite, Error> answer) {
+    if (const auto* write = std::get_if<BufferedWrite>(&answer)) listeners->changed(*write, clock);
+    done(std::move(answer));
+  };
+}
+
+void Ledger::on_change(std::function<void(const BufferedWrite&)> listener) {
+  const std::lock_guard lock(listeners_->mutex);
+  listeners_->on_change = std::move(listener);
+}
+
+void Ledger::on_due(std::function<void(std::int64_t)> listener) {
+  const std::lock_guard lock(listeners_->mutex);
+  listeners_->on_due = std::move(listener);
+}
+
+/// The write that answers the one asked for, if there is one.
+std::optional<BufferedWrite> Ledger::find_same(StatementCache& sql, const NewWrite& asked,
+                                               const BufferedWrite& write) const {
+  if (!asked.idempotency_key.empty()) {
+    static const auto by_key = select_rows("agent_id = ?1 AND idempotency_key = ?2");
+    auto same = first_row(sql.get(by_key).bind_all(asked.agent_id, asked.idempotency_key));
+    if (same && same->content_hash != write.content_hash) {
+      throw conflict("The idempotency key \"" + printable(asked.idempotency_key) +
+                     "\" was already used for another content. Use a new key for a new write.")
+          .with_context("{\"write_id\":" + json_string(same->write_id) + "}");
+    }
+    if (same) return same;
+  }
+  if (asked.allow_duplicate) return std::nullopt;
+  static const auto by_intent = select_rows(
+      "intent = ?1 AND agent_id = ?2 AND content_hash = ?3 AND (ended_at_ms IS NULL OR (state = 'completed' AND "
+      "ended_at_ms >= ?4)) ORDER BY seq DESC LIMIT 1");
+  return first_row(sql.get(by_intent).bind_all(intent_of(write.content_hash), asked.agent_id, write.content_hash,
+                                               asked.sets_state ? kNever : clock_.wall_ms() - kDuplicateWindowMs));
+}
+
+namespace {
+
+/// The row of a new write, but for its time clocks and its id.
+LedgerRow admit(const NewWrite& asked, std::int64_t now) {
+  LedgerRow row;
+  auto& w = row.write;
+  w.agent_id = asked.agent_id;
+  w.account = asked.account;
+  w.operation = asked.operation;
+  w.params_json = asked.params_json;
+  w.params_shown_json = asked.params_shown_json.empty() ? asked.params_json : asked.params_shown_json;
+  w.summary = asked.summary;
+  w.content_hash = content_hash(asked.account, asked.operation, asked.params_json);
+  w.idempotency_key = asked.idempotency_key;
+  w.tier = asked.tier;
+  w.definition_version = asked.definition_version;
+  w.when_absent = asked.when_absent.empty() ? "ask" : asked.when_absent;
+  w.state = asked.admitted_as;
+  w.immediate = asked.immediate;
+  w.created_at_ms = now;
+  w.delay_ms = asked.immediate ? 0 : std::max<std::int64_t>(0, asked.delay_ms);
+  w.settle_ms = std::max<std::int64_t>(0, asked.settle_ms);
+  return row;
+}
+
+}  // namespace
+
+void Ledger::submit(NewWrite write, Done<Submitted> done) {
+  const auto row = std::make_shared<LedgerRow>(admit(write, clock_.wall_ms()));
+  if (row->write.state == WriteState::kBuffered) {
+    set_due(*row, row->write.delay_ms);
+    row->write.buffer_until_ms = row->write.due_at_ms;
+  }
+  const auto asked = std::make_shared<const NewWrite>(std::move(write));
+  using Same = std::optional<BufferedWrite>;
+  commit<Same>(
+      {"write.submit.before_commit", "write.submit.after_commit"},
+      [this, asked, row](StatementCache& sql) {
+        auto same = find_same(sql, *asked, row->write);
+        if (same) return same;
+        number_row(sql, *row);
+        insert_row(sql, *row);
+        return same;
+      },
+      [listeners = listeners_, &clock = clock_, row, done = std::move(done)](std::variant<Same, Error> answer) {
+        if (auto* error = std::get_if<Error>(&answer)) return done(std::move(*error));
+        if (auto& same = std::get<Same>(answer)) return done(Submitted{std::move(*same), true});
+        listeners->changed(row->write, clock);
+        done(Submitted{std::move(row->write), false});
+      });
+}
+
+/// Loads the write, applies a person's or an agent's decision and notes who took it. The caller stores the row.
+LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id,
+                         WriteEvent event, const std::string& who, const char* refusal_type) const {
+  static const auto by_id = select_rows(kById);
+  auto& rows = sql.get(by_id).bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) throw invalid_input("There is no write " + printable(write_id) + ".");
+  auto row = read_row(rows);
+  if (!agent_id.empty() && row.write.agent_id != agent_id) {
+    throw invalid_input("There is no write " + printable(write_id) + ".");
+  }
+  const bool was_told = row.write.told_person;
+  apply(row, event, refusal_type);
+  row.write.decided_by = who;
+  add_decision(sql, row.write, event, who);
+  if (was_told) close_alerts_of(sql.db(), write_id, who, clock_.wall_ms());
+  return row;
+}
+
+void Ledger::cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done) {
+  commit<BufferedWrite>(
+      {"write.cancel.before_commit", "write.cancel.after_commit"},
+      [this, write_id = std::move(write_id), agent_id = std::move(agent_id),
+       who = std::move(who)](StatementCache& sql) {
+        const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel");
+        update_row(sql, row);
+        return row.write;
+      },
+      announced(std::move(done)));
+}
+
+void Ledger::resolve(std::string write_id, WriteEvent decision, std::string who, Done<BufferedWrite> done) {
+  commit<BufferedWrite>(
+      {"write.resolve.before_commit", "write.resolve.after_commit"},
+      [this, write_id = std::move(write_id), decision, who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, {}, decision, who, "ConflictError");
+        if (decision == WriteEvent::kPersonResend) {
+          set_due(row, 0);
+          row.write.tries = 0;
+        }
+        update_row(sql, row);
+        return row.write;
+      },
+      announced(std::move(done)));
+}
+
+}  // namespace krux

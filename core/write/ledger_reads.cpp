@@ -1,0 +1,214 @@
+// Reading the ledger, on connections of its own.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "core/write/ledger.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kLongestPage = 500, kFewWaiting = 5000;
+
+/// ?1 before which row, ?2 service, ?3 account, ?4 how many; ?5 state, ?6 agent where the condition names them.
+std::string page_of(const std::string& condition) {
+  return select_rows(condition +
+                     " AND seq < ?1 AND (?2 = '' OR service = ?2) AND (?3 = '' OR account_id = ?3) "
+                     "ORDER BY seq DESC LIMIT ?4");
+}
+
+class Pages {
+ public:
+  Pages(StatementCache& sql, const WriteFilter& filter, std::int64_t before_seq)
+      : sql_(sql),
+        filter_(filter),
+        before_(before_seq),
+        limit_(std::clamp<std::int64_t>(filter.limit, 1, kLongestPage)) {}
+
+  void of_all() {
+    static const auto all = page_of("1");
+    collect(sql_.get(all).bind_all(before_, filter_.service, filter_.account_id, limit_));
+  }
+  void of_state(WriteState state) {
+    if (state == WriteState::kBuffered) return of_buffered();
+    static const auto page = page_of("state = ?5 AND state <> 'buffered' AND agent_id = ?6");
+    const auto agents = filter_.agent_id.empty() ? agents_with(state) : std::vector<std::string>{filter_.agent_id};
+    for (const auto& agent : agents) {
+      collect(sql_.get(page).bind_all(before_, filter_.service, filter_.account_id, limit_, to_string(state), agent));
+    }
+  }
+  void of_person(WriteState state) {
+    static const auto waiting = page_of("told_person = 1 AND state = ?5 AND (?6 = '' OR agent_id = ?6)");
+    collect(sql_.get(waiting).bind_all(before_, filter_.service, filter_.account_id, limit_, to_string(state),
+                                       filter_.agent_id));
+  }
+  std::vector<BufferedWrite> newest() {
+    std::sort(found_.begin(), found_.end(), [](auto& a, auto& b) { return a.seq > b.seq; });
+    if (found_.size() > static_cast<std::size_t>(limit_)) found_.resize(static_cast<std::size_t>(limit_));
+    return std::move(found_);
+  }
+
+ private:
+  /// Few are taken from the index of what is due and sorted. Many are met soon on the way from the newest write back.
+  void of_buffered() {
+    static const std::string mine = "state = 'buffered' AND (?5 = '' OR agent_id = ?5)";
+    static const auto back = page_of(mine);
+    static const auto due =
+        page_of("seq IN (SELECT seq FROM writes INDEXED BY writes_due WHERE due_at_ms IS NOT NULL) AND " + mine);
+    collect(sql_.get(waiting() <= kFewWaiting ? due : back)
+                .bind_all(before_, filter_.service, filter_.account_id, limit_, filter_.agent_id));
+  }
+  std::int64_t waiting() {
+    auto& sum = sql_.get("SELECT sum(n) FROM counters WHERE what IN ('buffered', 'unknown', 'dead_letter')");
+    const ResetAtEnd reset(sum);
+    return sum.step() ? sum.integer(0) : 0;
+  }
+  /// Steps from one agent to the next in the index, however many writes each has.
+  std::vector<std::string> agents_with(WriteState state) {
+    std::vector<std::string> agents;
+    auto& next =
+        sql_.get("SELECT min(agent_id) FROM writes WHERE state = ?1 AND state <> 'buffered' AND agent_id > ?2");
+    const ResetAtEnd reset(next);
+    for (std::string last;; last = agents.back()) {
+      next.bind_all(to_string(state), last);
+      if (!next.step() || next.is_null(0)) return agents;
+      agents.emplace_back(next.text(0));
+    }
+  }
+
+  void collect(Statement& rows) {
+    const ResetAtEnd reset(rows);
+    while (rows.step()) found_.push_back(read_row(rows).write);
+  }
+
+  StatementCache& sql_;
+  const WriteFilter& filter_;
+  const std::int64_t before_, limit_;
+  std::vector<BufferedWrite> found_;
+};
+
+std::int64_t seq_of(StatementCache& sql, const std::string& write_id) {
+  if (write_id.empty()) return std::numeric_limits<std::int64_t>::max();
+  auto& rows =
+      sql.get("SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2").bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) throw invalid_input("There is no write with the id that the page is to start behind.");
+  return rows.integer(0);
+}
+
+std::vector<WriteState> states_of(const WriteFilter& filter) {
+  if (filter.states.empty()) {
+    std::vector<WriteState> all;
+    for (int i = 0; i < kWriteStates; ++i) all.push_back(static_cast<WriteState>(i));
+    return all;
+  }
+  auto states = filter.states;
+  std::sort(states.begin(), states.end());
+  states.erase(std::unique(states.begin(), states.end()), states.end());
+  return states;
+}
+
+}  // namespace
+
+std::optional<BufferedWrite> Ledger::get(const std::string& write_id) {
+  static const auto by_id = select_rows(kById);
+  auto reader = readers_.lease();
+  auto& rows = reader.sql().get(by_id).bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) return std::nullopt;
+  return read_row(rows).write;
+}
+
+std::vector<BufferedWrite> Ledger::list(const WriteFilter& filter) {
+  auto reader = readers_.lease();
+  Pages pages(reader.sql(), filter, seq_of(reader.sql(), filter.before_write_id));
+  // Each state and agent is a range of the index that is read from its newest end: what is asked for is never searched
+  // among rows of other states.
+  if (!filter.needs_person && filter.states.empty() && filter.agent_id.empty()) {
+    pages.of_all();
+    return pages.newest();
+  }
+  for (const auto state : states_of(filter)) {
+    if (filter.needs_person) {
+      pages.of_person(state);
+    } else {
+      pages.of_state(state);
+    }
+  }
+  return pages.newest();
+}
+
+std::vector<AttemptRecord> Ledger::history(const std::string& write_id) {
+  auto reader = readers_.lease();
+  auto& rows = reader.sql()
+                   .get(
+                       "SELECT kind, number, started_at_ms, ended_at_ms, outcome, wire, message, who FROM attempts "
+                       "WHERE write_seq = (SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) ORDER BY id")
+                   .bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  std::vector<AttemptRecord> found;
+  const auto text = [&](int column) { return std::string(rows.text(column)); };
+  while (rows.step()) {
+    found.push_back({text(0), static_cast<std::uint32_t>(rows.integer(1)), rows.integer(2), rows.integer(3), text(4),
+                     text(5), text(6), text(7)});
+  }
+  return found;
+}
+
+WriteCounts Ledger::counts() {
+  WriteCounts counts;
+  const std::array<std::pair<std::string_view, std::int64_t*>, 9> wanted{
+      {{"buffered", &counts.buffered},
+       {"executing", &counts.executing},
+       {"unknown", &counts.unknown},
+       {"dead_letter", &counts.dead_letter},
+       {"needs_person", &counts.needs_person},
+       {"completed", &counts.completed},
+       {"failed", &counts.failed},
+       {"pending_approval", &counts.pending_approval},
+       {"held", &counts.held}}};
+  auto reader = readers_.lease();
+  auto& rows = reader.sql().get("SELECT what, n FROM counters");
+  const ResetAtEnd reset(rows);
+  while (rows.step()) {
+    for (const auto& [what, value] : wanted) {
+      if (rows.text(0) == what) *value = rows.integer(1);
+    }
+  }
+  return counts;
+}
+
+/// A due time is over when the wall clock says so and, within the boot that it was set in, CLOCK_BOOTTIME too.
+std::int64_t Ledger::due_in(std::int64_t due_at_ms, std::int64_t due_boot_ms, std::int64_t boot) const {
+  auto left = due_at_ms - clock_.wall_ms();
+  if (boot == boot_) left = std::max(left, due_boot_ms - clock_.boot_ms());
+  return std::max<std::int64_t>(0, left);
+}
+
+std::optional<std::int64_t> Ledger::next_due_in(std::span<const AccountRef> accounts, Room room,
+                                                const std::vector<std::int64_t>& busy) {
+  // After a jump of the wall clock the first of the index need not be the first by both clocks: a few are compared, and
+  // the executor asks again once a minute.
+  constexpr std::size_t compared = 4;
+  auto reader = readers_.lease();
+  auto& rows = reader.sql().get(
+      "SELECT seq, due_at_ms, due_boot_ms, boot FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 "
+      "AND (state = 'unknown') = ?4 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT ?5");
+  const ResetAtEnd reset(rows);
+  std::optional<std::int64_t> next;
+  for (const auto& account : accounts) {
+    for (const bool look : {false, true}) {
+      if (room.all == 0 || (look && room.looks == 0)) continue;
+      rows.bind_all(account.service, account.account_id, std::int64_t{account.generation}, look ? 1 : 0,
+                    static_cast<std::int64_t>(compared + busy.size()));
+      while (rows.step()) {
+        if (std::find(busy.begin(), busy.end(), rows.integer(0)) != busy.end()) continue;
+        const auto in = due_in(rows.integer(1), rows.integer(2), rows.integer(3));
+        if (!next || in < *next) next = in;
+      }
+    }
+  }
+  return next;
+}
+
+}  // namespace krux

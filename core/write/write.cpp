@@ -1,0 +1,49 @@
+#include "core/write/write.hpp"
+
+#include <array>
+#include <fstream>
+
+#include "core/util/ids.hpp"
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::array<const char*, kWriteStates> kNames = {
+    "pending_approval", "held",   "buffered",  "executing", "unknown",     "dead_letter",
+    "completed",        "failed", "cancelled", "rejected",  "rolled_back", "discarded"};
+
+}  // namespace
+
+const char* to_string(WriteState state) {
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::optional<WriteState> parse_write_state(const std::string& text) {
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (text == kNames[i]) return static_cast<WriteState>(i);
+  }
+  return std::nullopt;
+}
+
+bool has_ended(WriteState state) {
+  return state >= WriteState::kCompleted;
+}
+
+std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json) {
+  // One JSON array: no two different contents have the same text.
+  std::string text = "[" + json_string(account.service) + "," + json_string(account.account_id) + "," +
+                     std::to_string(account.generation) + "," + json_string(operation) + "," + params_json + "]";
+  return sha256_hex(text);
+}
+
+std::string machine_boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  // Without /proc every start counts as a new boot: the wall clock alone decides then.
+  if (!std::getline(file, id) || id.empty()) return "unknown-" + random_hex(8);
+  return id;
+}
+
+}  // namespace krux

@@ -1,0 +1,69 @@
+// The durable buffer of writes: what agents and the operator do to them. The ledger's rows, one transition function
+// (transition.hpp), group commit. Execution is EnhancedWriteExecutor's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/util/clock.hpp"
+#include "core/util/error.hpp"
+#include "core/write/write.hpp"
+
+namespace krux {
+
+class GroupCommit;
+class Ledger;
+
+/// Any thread. Everything that changes the ledger is durable before its callback or return.
+class WriteBuffer {
+ public:
+  /// Begins a new run of the host in the ledger: there is one at a time. Throws krux::Error DatabaseError. `boot_id`
+  /// tells boots of the machine apart.
+  WriteBuffer(GroupCommit& store, Clock& clock, const std::string& boot_id = machine_boot_id());
+  ~WriteBuffer();
+
+  /// Idempotency, duplicate intent, and the insert are one step. The callback gets either the write or an error
+  /// (ConflictError: the key was used for another content; DatabaseError).
+  void submit(NewWrite write, std::function<void(std::variant<Submitted, Error>)> done);
+
+  /// CannotCancel (with the state in words) unless the write is pending_approval, held, buffered or dead_letter. An
+  /// agent cancels its own writes only: another's does not exist for it. `agent_id` empty: the operator. `who`:
+  /// "agent:<id>", "operator:<user>".
+  void cancel(std::string write_id, std::string agent_id, std::string who,
+              std::function<void(std::variant<BufferedWrite, Error>)> done);
+
+  /// The operator's decision. About an unknown write, once the host has looked and told a person: send again (back to
+  /// buffered, due at once), discard, or "it happened" (completed). About a dead letter, at any time: send again (due
+  /// at once, the schedule begins anew) or discard. ConflictError otherwise.
+  enum class Decision { kResend, kDiscard, kHappened };
+  void resolve(std::string write_id, Decision decision, std::string who,
+               std::function<void(std::variant<BufferedWrite, Error>)> done);
+
+  // These throw krux::Error DatabaseError.
+  std::optional<BufferedWrite> get(const std::string& write_id);
+  std::vector<BufferedWrite> list(const WriteFilter& filter);
+  std::vector<AttemptRecord> history(const std::string& write_id);  ///< oldest first
+  WriteCounts counts() const;
+
+  /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
+  /// when `timeout_ms` passed, with its present state. `done` runs once, on any thread, and must not block; its
+  /// write_id is empty when there is no such write.
+  void when_settled(const std::string& write_id, std::int64_t timeout_ms, std::function<void(BufferedWrite)> done);
+
+  /// Told of every change of a write's state, after it is durable and in that order. Must not block. Set before the
+  /// first write.
+  void on_change(std::function<void(const BufferedWrite&)> listener);
+
+  Ledger& ledger();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace krux

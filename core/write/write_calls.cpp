@@ -1,0 +1,134 @@
+#include "core/write/write_calls.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "core/util/error.hpp"
+#include "core/util/fault_point.hpp"
+#include "core/util/json.hpp"
+
+namespace krux {
+namespace {
+
+/// Between a call's body and its end. An abandoned body may still write its answer, which nobody reads then.
+template <class T>
+struct Slot {
+  /// The body enters, or the end bars it: exactly one. A body that was given up before it began never calls the
+  /// adapter.
+  bool enter() { return claim(1); }
+  bool bar() { return claim(2); }
+  std::optional<CallResult<T>> answer;
+
+ private:
+  bool claim(int by) {
+    int free = 0;
+    return taken_.compare_exchange_strong(free, by);
+  }
+  std::atomic<int> taken_{0};
+};
+
+AdapterWrite shown_to_adapter(const BufferedWrite& w) {
+  return {w.write_id,   w.operation, w.params_json,   w.note_json,
+          w.point_json, w.attempts,  w.created_at_ms, w.first_attempt_at_ms};
+}
+
+/// A local adapter acts without the host's HTTP: that nothing was sent shows nothing.
+bool acts_by_http(const ServiceDefinition& definition) {
+  return !definition.api_base_url.empty() || !definition.hosts.empty();
+}
+
+template <class T>
+CallEnd end_of(const WriteCall& call, CallRunner::End how, Slot<T>& slot) {
+  CallEnd end;
+  end.wire_counts = acts_by_http(*call.account->definition);
+  end.host_stops = call.context->left_ms() > 0 && call.context->cancelled();
+  end.wire = call.context->end();
+  if (how == CallRunner::End::kReturned && slot.answer) {
+    end.how = CallEnd::How::kAnswered;
+    if (auto* failure = std::get_if<CallFailure>(&*slot.answer)) end.failure = std::move(*failure);
+  } else if (slot.bar()) {
+    end.how = CallEnd::How::kNotRun;
+    end.failure = call.context->failure();
+    if (!end.failure) end.failure = CallFailure{KRUX_TIMEOUT, true, {}, "The call waited for a worker too long.", {}};
+  }
+  return end;
+}
+
+template <class T>
+T value_of(Slot<T>& slot, const CallEnd& end) {
+  const bool has = end.how == CallEnd::How::kAnswered && !end.failure;
+  return has ? std::move(std::get<T>(*slot.answer)) : T{};
+}
+
+CallResult<std::string> make_point(const WriteCall& call, const std::function<void(const std::string&)>& keep) {
+  auto& adapter = *call.account->adapter;
+  if (!adapter.supports_rollback(call.write.operation)) return std::string();
+  auto shown = shown_to_adapter(call.write);
+  if (shown.attempt == 1) shown.first_attempt_at_ms = 0;
+  auto answer = adapter.create_rollback_point(call.context, shown);
+  const auto* point = std::get_if<std::string>(&answer);
+  if (!point) return answer;
+  if (!is_json_object(*point)) {
+    return CallFailure{KRUX_INTERNAL, true, {}, "The adapter's rollback point is not a JSON object.", {}};
+  }
+  try {
+    keep(*point);
+  } catch (const Error& e) {
+    return CallFailure{KRUX_STORAGE, true, {}, e.what(), {}};
+  }
+  return answer;
+}
+
+}  // namespace
+
+void start_point(CallRunner& runner, WriteCall call, std::function<void(const std::string&)> keep, PointDone done) {
+  const auto slot = std::make_shared<Slot<std::string>>();
+  const auto shared = std::make_shared<const WriteCall>(std::move(call));
+  runner.start(
+      shared->context, shared->account->health,
+      [slot, shared, keep = std::move(keep)] {
+        if (slot->enter()) slot->answer = make_point(*shared, keep);
+      },
+      [slot, shared, done = std::move(done)](CallRunner::End how) {
+        auto end = end_of(*shared, how, *slot);
+        auto point = value_of(*slot, end);
+        done(std::move(end), std::move(point));
+      });
+}
+
+void start_execute(CallRunner& runner, WriteCall call, ExecuteDone done) {
+  const auto slot = std::make_shared<Slot<std::string>>();
+  const auto shared = std::make_shared<const WriteCall>(std::move(call));
+  runner.start(
+      shared->context, shared->account->health,
+      [slot, shared] {
+        if (!slot->enter()) return;
+        KRUX_FAULT_POINT("write.execute.before_call");
+        slot->answer = shared->account->adapter->execute_write(shared->context, shown_to_adapter(shared->write));
+        KRUX_FAULT_POINT("write.execute.after_call");
+      },
+      [slot, shared, done = std::move(done)](CallRunner::End how) {
+        auto end = end_of(*shared, how, *slot);
+        end.result_json = value_of(*slot, end);
+        done(std::move(end));
+      });
+}
+
+void start_look(CallRunner& runner, WriteCall call, LookDone done) {
+  const auto slot = std::make_shared<Slot<EffectFound>>();
+  const auto shared = std::make_shared<const WriteCall>(std::move(call));
+  runner.start(
+      shared->context, shared->account->health,
+      [slot, shared] {
+        if (!slot->enter()) return;
+        slot->answer = shared->account->adapter->find_effect(shared->context, shown_to_adapter(shared->write));
+      },
+      [slot, shared, done = std::move(done)](CallRunner::End how) {
+        auto end = end_of(*shared, how, *slot);
+        auto found = value_of(*slot, end);
+        done(std::move(end), std::move(found));
+      });
+}
+
+}  // namespace krux

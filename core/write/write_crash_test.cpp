@@ -1,0 +1,197 @@
+// A host that is killed at every fault point, again and again, beside a service that counts what really happened.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "core/write/write_test_support.hpp"
+#include "support/fault.hpp"
+
+using namespace write_test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Lines that survive the process that wrote them: what the service did, what the agent was told.
+class Record {
+ public:
+  explicit Record(fs::path file) : file_(std::move(file)) {}
+  void add(const std::string& line) const {
+    const int fd = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    const auto text = line + "\n";
+    const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::close(fd);
+    if (!written) ::_exit(3);
+  }
+  std::multiset<std::string> lines() const {
+    std::multiset<std::string> all;
+    std::ifstream in(file_);
+    for (std::string line; std::getline(in, line);) all.insert(line);
+    return all;
+  }
+
+ private:
+  fs::path file_;
+};
+
+struct World {
+  explicit World(const fs::path& d) : directory(d) {}
+  fs::path directory;
+  Record effects{directory / "effects"}, accepted{directory / "accepted"}, cancelled{directory / "cancelled"};
+};
+
+/// Behaves by what the write's text says: "lost" acts but its answer is lost once; "absent" is lost before it acts
+/// once.
+std::shared_ptr<ScriptedAdapter> service(const World& world) {
+  auto adapter = std::make_shared<ScriptedAdapter>();
+  adapter->on_execute = [&world](const CallContextPtr& call, const AdapterWrite& w) -> CallResult<std::string> {
+    const auto is = [&](const char* kind) { return w.params_json.find(kind) != std::string::npos; };
+    if (is("note") && !call->remember(R"({"draft":"d"})")) return CallFailure{KRUX_STORAGE, true, {}, "no note", {}};
+    if (is("denied") && w.attempt == 1) return CallFailure{KRUX_AUTH, true, {}, "token refused", {}};
+    if (!call->begin_unsafe_request()) return CallFailure{KRUX_CANCELLED, true, {}, "ended", {}};
+    const CallFailure reset{KRUX_NETWORK, false, {}, "reset", {}};
+    if (is("absent") && w.attempt == 1) return reset;
+    world.effects.add(w.write_id);
+    if (is("lost") && w.attempt == 1) return reset;
+    call->request_answered();
+    return std::string("{}");
+  };
+  adapter->on_find = [&world](const CallContextPtr&, const AdapterWrite& w) -> CallResult<EffectFound> {
+    const bool there = world.effects.lines().count(w.write_id) > 0;
+    return EffectFound{there ? EffectFound::Answer::kFound : EffectFound::Answer::kAbsent, "{}"};
+  };
+  return adapter;
+}
+
+void submit_all(const World& world, Host& host) {
+  for (const char* kind : {"plain", "note", "lost", "absent", "undoable", "denied", "cancel"}) {
+    auto w = new_write(kind, std::string(kind) == "undoable" ? "notes.move" : "notes.add");
+    // The agent repeats its request after a crash and expects one write.
+    w.idempotency_key = kind;
+    w.immediate = std::string(kind) != "cancel";
+    Answer<Submitted> answer;
+    host.buffer.submit(w, answer.slot());
+    const auto id = answer.value().write.write_id;
+    world.accepted.add(id);
+    if (std::string(kind) == "cancel" && std::holds_alternative<BufferedWrite>(host.cancel(id)))
+      world.cancelled.add(id);
+  }
+}
+
+/// The operator sends again whatever the host asks about, and connects the account again.
+void decide(Host& host) {
+  for (const auto& w : host.buffer.list({"", "", "", {}, true, 50, ""})) {
+    host.resolve(w.write_id, WriteBuffer::Decision::kResend);
+  }
+  host.executor.connection_restored(kAccount);
+}
+
+bool all_ended(Host& host) {
+  const auto writes = host.buffer.list({});
+  return std::all_of(writes.begin(), writes.end(), [](auto& w) { return has_ended(w.state); });
+}
+
+/// One run of the host until everything has ended: the clock runs, the operator decides.
+void run_host(const World& world, int run) {
+  DrivenClock clock(1'700'000'000'000 + run * 3'600'000, 1'000'000);
+  ExecutorOptions options;
+  options.call_timeout_ms = 1'000'000'000;
+  Host host(world.directory, clock, options, "boot-" + std::to_string(run));
+  host.serve(service(world));
+  submit_all(world, host);
+  for (int i = 0; i < 5000 && !all_ended(host); ++i) {
+    host.quiet();
+    decide(host);
+    host.quiet();
+    clock.advance(10'000);
+  }
+  if (!all_ended(host)) ::_exit(4);
+}
+
+/// The exit status of a child that runs the host, killed at `fault` if it is given.
+int in_child(const World& world, int run, std::string_view fault, int pass) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!fault.empty()) support::arm_fault(fault, pass);
+    try {
+      run_host(world, run);
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "run %d: %s\n", run, e.what());
+      ::_exit(5);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+void check_world(const World& world) {
+  DrivenClock clock(1'700'100'000'000);
+  Host host(world.directory, clock);
+  const auto effects = world.effects.lines(), accepted = world.accepted.lines(), cancelled = world.cancelled.lines();
+  const auto writes = host.buffer.list({});
+  std::set<std::string> known;
+  for (const auto& w : writes) {
+    INFO(w.params_json << " " << to_string(w.state));
+    known.insert(w.write_id);
+    const bool ran = w.state == WriteState::kCompleted;
+    CHECK((ran || w.state == WriteState::kCancelled));
+    CHECK(effects.count(w.write_id) == (ran ? 1 : 0));
+    if (cancelled.count(w.write_id)) CHECK(w.state == WriteState::kCancelled);
+  }
+  for (const auto& id : accepted) CHECK(known.count(id) == 1);
+  for (const auto& id : effects) CHECK(known.count(id) == 1);
+  CHECK(writes.size() == 7);
+  // The one that is to be cancelled runs where the kill came before its cancel and its window is over since.
+  CHECK(effects.size() >= 6);
+}
+
+}  // namespace
+
+TEST_CASE("without a kill every write ends as it should") {
+  support::Scratch scratch;
+  const World world(scratch.path());
+  REQUIRE(in_child(world, 1, "", 0) == 0);
+  check_world(world);
+}
+
+TEST_CASE("killed at every fault point, nothing is lost and nothing happens twice") {
+  for (const auto point : kFaultPoints) {
+    if (point.substr(0, 6) != "write.") continue;
+    for (const int pass : {1, 2}) {
+      support::Scratch scratch;
+      const World world(scratch.path());
+      const int status = in_child(world, 1, point, pass);
+      INFO(point << " pass " << pass);
+      // Everything is passed at least once in a run; what is passed only once does not kill the second time.
+      if (pass == 1 || status != 0) {
+        REQUIRE(WIFSIGNALED(status));
+        CHECK(WTERMSIG(status) == SIGKILL);
+      }
+      REQUIRE(in_child(world, 2, "", 0) == 0);
+      check_world(world);
+    }
+  }
+}
+
+TEST_CASE("killed several times in a row, at points that vary") {
+  unsigned seed = 20'261'121;
+  for (int round = 0; round < 8; ++round) {
+    support::Scratch scratch;
+    const World world(scratch.path());
+    INFO("round " << round);
+    for (int run = 1; run <= 4; ++run) {
+      seed = seed * 1'103'515'245 + 12'345;
+      const auto point = kFaultPoints[(seed >> 16) % kFaultPoints.size()];
+      const int status = in_child(world, run, point, 1 + static_cast<int>((seed >> 8) % 4));
+      REQUIRE((status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)));
+    }
+    REQUIRE(in_child(world, 9, "", 0) == 0);
+    check_world(world);
+  }
+}

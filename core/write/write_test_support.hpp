@@ -1,0 +1,233 @@
+// A whole write path in one process: real store and threads, a scripted adapter, a driven clock.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/adapter/call_runner.hpp"
+#include "core/service/accounts.hpp"
+#include "core/storage/group_commit.hpp"
+#include "core/util/clock.hpp"
+#include "core/write/enhanced_write_executor.hpp"
+#include "core/write/ledger.hpp"
+#include "core/write/write_buffer.hpp"
+#include "support/scratch.hpp"
+
+namespace write_test {
+
+using namespace krux;
+
+inline const AccountRef kAccount{"notes", "N1", 1};
+
+/// An unsafe request that is answered below 500.
+inline void answered_request(const CallContextPtr& call) {
+  if (call->begin_unsafe_request()) call->request_answered();
+}
+
+/// Each hook may be replaced before calls begin; unset ones succeed (find_effect: cannot tell).
+struct ScriptedAdapter final : ServiceAdapter {
+  std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_execute;
+  std::function<CallResult<EffectFound>(const CallContextPtr&, const AdapterWrite&)> on_find;
+  std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_point;
+  bool can_undo = true;
+
+  AdapterRoles roles() const override { return {false, false, true, true, false}; }
+  CallResult<std::string> execute_write(const CallContextPtr& call, const AdapterWrite& write) override {
+    if (on_execute) return on_execute(call, write);
+    answered_request(call);
+    return std::string(R"({"ok":true})");
+  }
+  CallResult<EffectFound> find_effect(const CallContextPtr& call, const AdapterWrite& write) override {
+    return on_find ? on_find(call, write) : EffectFound{};
+  }
+  bool supports_rollback(std::string_view) override { return can_undo; }
+  CallResult<std::string> create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) override {
+    return on_point ? on_point(call, write) : std::string(R"({"before":1})");
+  }
+
+  CallResult<SyncStep> full_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&) override { return none(); }
+  CallResult<SyncStep> incremental_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&,
+                                        std::int64_t) override {
+    return none();
+  }
+  CallResult<std::string> read(const CallContextPtr&, const std::shared_ptr<ReplicaReader>&, std::string_view,
+                               std::string_view) override {
+    return none();
+  }
+  CallResult<std::string> resolve(const CallContextPtr&, const std::shared_ptr<ReplicaReader>&, std::string_view,
+                                  std::string_view) override {
+    return none();
+  }
+  CallResult<std::string> rollback(const CallContextPtr&, const RollbackRequest&) override { return none(); }
+  CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override { return none(); }
+  CallResult<Identity> verify(const CallContextPtr&) override { return none(); }
+  CallResult<bool> revoke(const CallContextPtr&) override { return none(); }
+
+ private:
+  static CallFailure none() { return {KRUX_UNSUPPORTED, true, {}, "not here", {}}; }
+};
+
+inline CapabilityDefinition operation(const std::string& name, bool undoable = false, bool harmless = false) {
+  CapabilityDefinition c;
+  c.name = name;
+  c.kind = CapabilityKind::kWrite;
+  c.undoable = undoable;
+  c.harmless_to_repeat = harmless;
+  return c;
+}
+
+inline std::shared_ptr<ServiceDefinition> notes_definition() {
+  auto d = std::make_shared<ServiceDefinition>();
+  d->service = "notes";
+  d->api_base_url = "https://notes.example/";
+  d->capabilities = {operation("notes.add"), operation("notes.move", true), operation("notes.tag", false, true)};
+  return d;
+}
+
+inline ActiveAccountPtr account_of(std::shared_ptr<ServiceAdapter> adapter,
+                                   std::shared_ptr<ServiceDefinition> definition, AccountRef ref = kAccount) {
+  auto account = std::make_shared<ActiveAccount>();
+  account->ref = std::move(ref);
+  account->definition = std::move(definition);
+  account->adapter = std::move(adapter);
+  account->health = std::make_shared<AdapterHealth>();
+  return account;
+}
+
+inline NewWrite new_write(const std::string& text, const std::string& operation = "notes.add") {
+  NewWrite w;
+  w.agent_id = "agent_1";
+  w.account = kAccount;
+  w.operation = operation;
+  w.params_json = R"({"text":")" + text + "\"}";
+  w.summary = text;
+  w.tier = "notify";
+  w.definition_version = "1";
+  w.when_absent = "ask";
+  return w;
+}
+
+/// Waits for the one answer of an asynchronous call.
+template <class T>
+class Answer {
+ public:
+  std::function<void(std::variant<T, Error>)> slot() {
+    return [shared = shared_](std::variant<T, Error> answer) { shared->set_value(std::move(answer)); };
+  }
+  std::variant<T, Error> wait() { return shared_->get_future().get(); }
+  T value() { return std::get<T>(wait()); }
+  Error error() { return std::get<Error>(wait()); }
+
+ private:
+  std::shared_ptr<std::promise<std::variant<T, Error>>> shared_ =
+      std::make_shared<std::promise<std::variant<T, Error>>>();
+};
+
+/// What changes tell; lets a test wait for a state instead of for a time.
+class Changes {
+ public:
+  void saw(const BufferedWrite& write) {
+    const std::lock_guard lock(mutex_);
+    all_.push_back(write);
+    latest_[write.write_id] = write;
+    cv_.notify_all();
+  }
+  /// The first state of the write that fits, from now on or its latest. Gives up after half a minute of real time.
+  std::optional<BufferedWrite> until(const std::string& id, const std::function<bool(const BufferedWrite&)>& fits) {
+    std::unique_lock lock(mutex_);
+    const auto there = [&] {
+      const auto at = latest_.find(id);
+      return at != latest_.end() && fits(at->second);
+    };
+    if (!cv_.wait_for(lock, std::chrono::seconds(30), there)) return std::nullopt;
+    return latest_[id];
+  }
+  std::vector<WriteState> path(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    std::vector<WriteState> states;
+    for (const auto& w : all_) {
+      if (w.write_id == id) states.push_back(w.state);
+    }
+    return states;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable cv_;
+  std::vector<BufferedWrite> all_;
+  std::map<std::string, BufferedWrite> latest_;
+};
+
+/// A run of the host. Several may follow each other on one directory.
+struct Host {
+  explicit Host(const std::filesystem::path& directory, DrivenClock& driven, ExecutorOptions options = {},
+                const std::string& boot_id = "boot-1")
+      : clock(driven),
+        store(directory / "kruxos.db", kLedgerKind),
+        buffer(store, clock, boot_id),
+        runner(clock, {}),
+        executor(store, buffer, accounts, runner, clock, steady(std::move(options))) {
+    buffer.on_change([this](const BufferedWrite& w) { changes.saw(w); });
+  }
+  ~Host() { executor.stop(5000); }
+
+  static ExecutorOptions steady(ExecutorOptions options) {
+    if (!options.retry.random) options.retry.random = [] { return 0.5; };  // no jitter
+    return options;
+  }
+  void serve(const std::shared_ptr<ScriptedAdapter>& adapter) {
+    accounts.publish(account_of(adapter, notes_definition()));
+    executor.start();
+  }
+  BufferedWrite submit(NewWrite write) {
+    Answer<Submitted> answer;
+    buffer.submit(std::move(write), answer.slot());
+    return answer.value().write;
+  }
+  std::variant<BufferedWrite, Error> cancel(const std::string& id, const std::string& agent = "agent_1") {
+    Answer<BufferedWrite> answer;
+    buffer.cancel(id, agent, "agent:" + agent, answer.slot());
+    return answer.wait();
+  }
+  std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteBuffer::Decision decision) {
+    Answer<BufferedWrite> answer;
+    buffer.resolve(id, decision, "operator:ann", answer.slot());
+    return answer.wait();
+  }
+  /// Waits for the state, without the clock moving; fails the calling expression otherwise.
+  BufferedWrite until(const std::string& id, WriteState state) {
+    auto found = changes.until(id, [&](auto& w) { return w.state == state; });
+    if (!found) throw std::runtime_error("write never became " + std::string(to_string(state)));
+    return *found;
+  }
+  BufferedWrite until_told(const std::string& id) {
+    auto found = changes.until(id, [&](auto& w) { return w.told_person; });
+    if (!found) throw std::runtime_error("nobody was told of the write");
+    return *found;
+  }
+  /// Waits until calls have ended and the executor has gone to sleep on the driven clock.
+  void quiet() {
+    for (int i = 0; i < 30'000 && (executor.in_flight() > 0 || !executor.asleep()); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  DrivenClock& clock;
+  Changes changes;
+  AccountDirectory accounts;
+  GroupCommit store;
+  WriteBuffer buffer;
+  CallRunner runner;
+  EnhancedWriteExecutor executor;
+};
+
+}  // namespace write_test

@@ -1,0 +1,382 @@
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <thread>
+
+#include "host/cli/command_line.hpp"
+#include "host/cli/commands.hpp"
+#include "host/cli/fake_console.hpp"
+#include "host/control/control_server.hpp"
+#include "host/control/fake_operator.hpp"
+#include "host/gateway/http_server.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+using namespace krux::test;
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// A host, and the command run against it.
+struct Fixture {
+  support::Scratch scratch;
+  FakeOperator api;
+  ControlServer control{api};
+  HttpServer server;
+  FakeConsole console;
+
+  Fixture() { server.listen_unix(scratch.path() / "control.sock", control.handler()); }
+  ~Fixture() { server.stop(0); }
+
+  int run(std::vector<std::string> arguments) {
+    console.out_text.str("");
+    console.err_text.str("");
+    arguments.insert(arguments.begin(), {"--data-dir", scratch.path()});
+    return cli::run_command(arguments, console, [](const auto& file, const auto& definitions) {
+      return cli::VerifyReport{file == "good.so", "report of " + file.string() + "\n",
+                               R"({"definitions":")" + definitions.string() + "\"}"};
+    });
+  }
+  std::string out() const { return console.out_text.str(); }
+  std::string err() const { return console.err_text.str(); }
+};
+
+const std::string kWrite =
+    R"({"write":{"write_id":"w_1","agent":"al","service":"x","account_id":"A1","operation":"x.send","state":"unknown",)"
+    R"("needs_person":true,"params":{"text":"hello\u001b[2J world","n":3},"content_hash":"abc","created_at_ms":1000,)"
+    R"("due_at_ms":2000,"error":{"type":"OutcomeUnknown","message":"no answer"},)"
+    R"("history":[{"kind":"attempt","attempt":1,"started_at_ms":1500,"outcome":"may_be_done","message":"time-out"}]}})";
+
+}  // namespace
+
+TEST_CASE("usage errors exit with 2 and say what is wrong", "[cli]") {
+  Fixture f;
+  const std::vector<std::vector<std::string>> rows{{},
+                                                   {"nonsense"},
+                                                   {"agent"},
+                                                   {"agent", "create"},
+                                                   {"agent", "create", "a", "b"},
+                                                   {"approve", "resolve", "w_1"},
+                                                   {"approve", "resolve", "w_1", "--resend", "--discard"},
+                                                   {"approve", "list", "--recent", "0"},
+                                                   {"alerts", "--acknowledge", "x"},
+                                                   {"sync"},
+                                                   {"--socket", "s", "status"},
+                                                   {"status", "--nonsense"}};
+  for (const auto& row : rows) {
+    CHECK(f.run(row) == 2);
+    CHECK_FALSE(f.err().empty());
+  }
+  CHECK(f.run({"--help"}) == 0);
+  CHECK(has(f.out(), "approve"));
+  CHECK(f.run({"approve", "resolve", "--help"}) == 0);
+  CHECK(has(f.out(), "--happened"));
+  CHECK(f.api.asked().empty());
+}
+
+TEST_CASE("without a host there is a clear sentence and exit code 3", "[cli]") {
+  support::Scratch scratch;
+  FakeConsole console;
+  const auto run = [&](const std::string& socket) {
+    return cli::run_command({"status", "--socket", socket}, console, {});
+  };
+  CHECK(run(scratch.path() / "control.sock") == 3);
+  CHECK(has(console.err_text.str(), "The host is not running"));
+  CHECK(run(scratch.path() / "no" / "control.sock") == 3);
+  const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, (scratch.path() / "dead").c_str());
+  REQUIRE(::bind(dead, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  CHECK(run(scratch.path() / "dead") == 3);
+  ::close(dead);
+  CHECK(run(std::string(200, 'x')) == 1);
+}
+
+TEST_CASE("the host's errors have their exit codes, and their words with --json", "[cli]") {
+  Fixture f;
+  const auto code_for = [&](const Error& error) {
+    f.api.errors.clear();
+    f.api.errors.emplace("status", error);
+    return f.run({"status"});
+  };
+  CHECK(code_for(invalid_input("Bad \x1b[31m thing.")) == 1);
+  CHECK(has(f.err(), "Bad \\x1b[31m thing."));
+  CHECK(code_for(not_found("No such thing.")) == 4);
+  CHECK(code_for(conflict("Not now.")) == 5);
+  CHECK(code_for({"CannotCancel", "Too late."}) == 5);
+  CHECK(code_for(database_error("The disk is full.")) == 1);
+  CHECK(f.out().empty());
+  CHECK(f.run({"--json", "status"}) == 1);
+  CHECK(has(f.out(), R"({"error":{"type":"DatabaseError")"));
+}
+
+TEST_CASE("an answer that is no JSON is an error", "[cli]") {
+  Fixture f;
+  for (const std::string text : {"", "nonsense", "{\"a\":\"\xff\"}"}) {
+    f.api.answers["status"] = text;
+    CHECK(f.run({"status"}) == 1);
+    CHECK(has(f.err(), "The host's answer"));
+  }
+  f.api.answers["status"] = R"({"services":[{"service":7}],"writes":[],"alerts":null,"gateway":"x","health":3})";
+  CHECK(f.run({"status"}) == 0);
+}
+
+TEST_CASE("status", "[cli]") {
+  Fixture f;
+  f.api.answers["status"] =
+      R"({"status":"degraded","ready":true,"version":"0.1.0","pid":42,"uptime_ms":65000,"agents":2,)"
+      R"("gateway":{"host":"127.0.0.1","port":7700,"tls":false},"health":{"host":"127.0.0.1","port":7704},)"
+      R"("writes":{"buffered":3,"executing":0,"unknown":1,"needs_person":1},"alerts":{"open":2},)"
+      R"("services":[{"service":"x","adapter_version":"1.2.3","account_name":"Acme","state":"connected","synced_at_ms":1,)"
+      R"("phase":"syncing","parts_done":3,"parts_total":45,"problems":2}]})";
+  CHECK(f.run({"status"}) == 0);
+  for (const auto* part : {"degraded, ready", "0.1.0 (pid 42, up 1 min)", "http://127.0.0.1:7700",
+                           "3 buffered, 1 unknown", "kruxos approve list", "2 open", "Acme", "1.2.3", "syncing 3/45",
+                           "2 parts could not be synced: kruxos sync x"}) {
+    INFO(part);
+    CHECK(has(f.out(), part));
+  }
+  CHECK_FALSE(has(f.out(), "executing"));
+  CHECK(f.run({"status", "--json"}) == 0);
+  CHECK(f.out() == f.api.answers["status"] + "\n");
+}
+
+TEST_CASE("agents", "[cli]") {
+  Fixture f;
+  const std::string key(64, 'a');
+  f.api.answers["create_agent"] = R"({"agent":{"name":"al","agent_id":"agent_1"},"key":")" + key + "\"}";
+  CHECK(f.run({"agent", "create", "al"}) == 0);
+  CHECK(f.out() == key + "\n");
+  CHECK(has(f.err(), "shown this once only"));
+  f.api.asked();
+  f.run({"agent", "show", "a/b ?é"});
+  CHECK(f.api.asked() == std::vector<std::string>{"agent a/b ?é"});
+  f.api.answers["agents"] = R"({"agents":[{"name":"al","agent_id":"agent_1","revoked":true}]})";
+  CHECK(f.run({"agent", "list"}) == 0);
+  CHECK(has(f.out(), "revoked"));
+  f.api.answers["agents"] = R"({"agents":[]})";
+  CHECK(f.run({"agent", "list"}) == 0);
+  CHECK(has(f.out(), "kruxos agent create"));
+}
+
+TEST_CASE("agents lose their keys only after a yes on a terminal", "[cli]") {
+  Fixture f;
+  f.console.terminal = true;
+  for (const auto* command : {"rotate", "revoke"}) {
+    f.console.lines = {"n"};
+    CHECK(f.run({"agent", command, "al"}) == 1);
+    CHECK(f.api.asked().empty());
+    f.console.lines = {"y"};
+    CHECK(f.run({"agent", command, "al"}) == 0);
+    CHECK(f.api.asked().size() == 1);
+    CHECK(f.run({"agent", command, "al", "--yes"}) == 0);
+    CHECK(f.api.asked().size() == 1);
+  }
+}
+
+TEST_CASE("revoking tells what became of the agent's writes", "[cli]") {
+  Fixture f;
+  const auto said = [&](const std::string& writes) {
+    f.api.answers["revoke_agent"] = R"({"agent":{"name":"al"},)" + writes + "}";
+    CHECK(f.run({"agent", "revoke", "al"}) == 0);
+    return f.out();
+  };
+  CHECK(said(R"("cancelled_writes":0,"writes_left":0)") == "Agent al is revoked.\n");
+  CHECK(has(said(R"("cancelled_writes":1,"writes_left":0)"), "1 waiting write is cancelled."));
+  const auto both = said(R"("cancelled_writes":3,"writes_left":2)");
+  CHECK(has(both, "3 waiting writes are cancelled."));
+  CHECK(has(both, "2 writes can no longer be cancelled: kruxos approve list"));
+}
+
+TEST_CASE("connecting reads the token and shows what is missing", "[cli]") {
+  Fixture f;
+  f.api.answers["connection"] = R"({"connection":{"help":"Make a token\nat \u001b[1mhome."}})";
+  f.api.answers["connect"] =
+      R"({"connection":{"service":"x","account_id":"A1","account_name":"Acme","scopes":["r","w"],)"
+      R"("missing_scopes":["m"]}})";
+  f.console.lines = {" tok-1\t"};
+  CHECK(f.run({"connect", "x"}) == 0);
+  auto asked = f.api.asked();
+  REQUIRE(asked.size() == 1);
+  CHECK(has(asked[0], "connect x tok-1 operator:"));
+  for (const auto* part : {"Acme (A1)", "r, w", "Missing"}) CHECK(has(f.out(), part));
+  CHECK_FALSE(has(f.out() + f.err(), "tok-1"));
+  f.console.terminal = true;
+  f.console.lines = {""};
+  CHECK(f.run({"connect", "x"}) == 2);
+  CHECK(has(f.err(), "Make a token\nat \\x1b[1mhome.\n"));
+  for (const std::string token : {"a b", "a\"b", "a\\b", "a\x01", "caf\xc3\xa9"}) {
+    f.console.lines = {token};
+    f.api.asked();
+    CHECK(f.run({"connect", "x"}) == 1);
+    CHECK(f.api.asked().size() == 1);  // its help, not the token
+    CHECK_FALSE(has(f.err(), token));
+  }
+  f.api.answers["connections"] =
+      R"({"connections":[{"service":"x","state":"needs attention","problem":"token refused"}]})";
+  CHECK(f.run({"connect", "status"}) == 0);
+  CHECK(has(f.out(), "token refused"));
+}
+
+TEST_CASE("sync returns at once, or waits for the pass with its progress", "[cli]") {
+  Fixture f;
+  const auto state = [](const char* rest) {
+    return std::string(R"({"sync":{"service":"x","accounts":[{"account_id":"A1","account_name":"Acme",)") + rest +
+           "}]}}";
+  };
+  f.api.answers["sync_now"] = state(R"("phase":"syncing","passes":4,"failures_in_a_row":0)");
+  CHECK(f.run({"sync", "x"}) == 0);
+  CHECK(has(f.out(), "syncing"));
+  f.api.answers["sync_now"] = state(
+      R"("phase":"idle","passes":4,"records":{"messages":40,"users":2},"problems":[{"part":"#a","message":"No access."}])");
+  CHECK(f.run({"sync", "x"}) == 0);
+  CHECK(has(f.out(), "40 messages, 2 users"));
+  CHECK(has(f.out(), "No access."));
+  f.console.terminal = true;
+  int slept = 0;
+  f.api.answers["sync_status"] = state(R"("phase":"syncing","full":true,"passes":4,"parts_done":1,"parts_total":3)");
+  SECTION("until it passed") {
+    f.console.on_sleep = [&] {
+      if (++slept == 2) f.api.answers["sync_status"] = state(R"("phase":"idle","passes":5)");
+    };
+    CHECK(f.run({"sync", "x", "--wait"}) == 0);
+    CHECK(has(f.console.progress_text, "Acme: syncing, full sync, 1 of 3"));
+    CHECK(slept == 2);
+  }
+  SECTION("until it failed") {
+    f.console.on_sleep = [&] {
+      f.api.answers["sync_status"] =
+          state(R"("phase":"backing_off","passes":4,"failures_in_a_row":1,"last_error":"The service is down.")");
+    };
+    CHECK(f.run({"sync", "x", "--wait"}) == 1);
+    CHECK(has(f.err(), "The service is down."));
+  }
+  SECTION("until the account is gone") {
+    f.console.on_sleep = [&] { f.api.answers["sync_status"] = R"({"sync":{"accounts":[]}})"; };
+    CHECK(f.run({"sync", "x", "--wait"}) == 1);
+  }
+}
+
+TEST_CASE("writes are listed by what they need", "[cli]") {
+  Fixture f;
+  const auto row = [](const char* id, const char* state, const char* more) {
+    return std::string(R"({"write_id":")") + id +
+           R"(","agent":"al","operation":"x.send","summary":"#general: hi","state":")" + state + "\"" + more + "}";
+  };
+  f.api.answers["writes person"] = R"({"writes":[)" + row("w_1", "unknown", R"(,"needs_person":true)") + "]}";
+  f.api.answers["writes"] = R"({"writes":[)" + row("w_1", "unknown", R"(,"needs_person":true)") + "," +
+                            row("w_2", "buffered", R"(,"due_at_ms":99999999999999)") + "]}";
+  f.api.answers["writes completed,failed,cancelled,rejected,rolled_back,discarded"] =
+      R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000)") + "]}";
+  CHECK(f.run({"approve", "list", "--service", "x y"}) == 0);
+  const auto asked = f.api.asked();
+  REQUIRE(asked.size() == 3);
+  for (const auto& each : asked) CHECK(has(each, "service=x y"));
+  const auto waiting = f.out().find("Waiting for your decision"), pending = f.out().find("Buffered and under way"),
+             recent = f.out().find("Recent");
+  REQUIRE(recent != std::string::npos);
+  CHECK((f.out().find("w_1") > waiting && f.out().find("w_1") < pending));
+  CHECK((f.out().find("w_2") > pending && f.out().find("w_2") < recent));
+  CHECK(f.out().find("w_3") > recent);
+  CHECK(f.out().find("w_1", pending) == std::string::npos);
+  CHECK(f.run({"approve", "list", "--json"}) == 0);
+  CHECK(parse_json(f.out(), "it").MemberCount() == 3);
+  f.api.answers.clear();
+  CHECK(f.run({"approve", "list"}) == 0);
+  CHECK(has(f.out(), "There are no writes."));
+}
+
+TEST_CASE("a write is shown whole", "[cli]") {
+  Fixture f;
+  f.api.answers["write"] = kWrite;
+  CHECK(f.run({"approve", "show", "w_1"}) == 0);
+  for (const auto* part :
+       {"unknown, waits for your decision", "hello\\x1b[2J world", "OutcomeUnknown: no answer", "may_be_done"})
+    CHECK(has(f.out(), part));
+}
+
+TEST_CASE("a decision about an unknown write is a person's", "[cli]") {
+  Fixture f;
+  f.api.answers["write"] = f.api.answers["resolve_write"] = kWrite;
+  CHECK(f.run({"approve", "resolve", "w_1", "--resend"}) == 2);
+  CHECK(has(f.err(), "--yes"));
+  CHECK(f.api.asked().empty());
+  const std::vector<std::pair<std::string, std::string>> decisions{
+      {"--resend", "0"}, {"--discard", "1"}, {"--happened", "2"}};
+  for (const auto& [option, number] : decisions) {
+    CHECK(f.run({"approve", "resolve", "w_1", option, "--yes"}) == 0);
+    const auto asked = f.api.asked();
+    REQUIRE(asked.size() == 1);
+    CHECK(has(asked[0], "resolve_write w_1 " + number));
+  }
+  f.console.terminal = true;
+  f.console.lines = {"no"};
+  CHECK(f.run({"approve", "resolve", "w_1", "--resend"}) == 1);
+  CHECK(f.api.asked() == std::vector<std::string>{"write w_1"});
+  CHECK(has(f.out(), "hello"));
+  CHECK(has(f.console.prompts, "twice"));
+  f.console.lines = {"y"};
+  CHECK(f.run({"approve", "resolve", "w_1", "--resend"}) == 0);
+  CHECK(f.api.asked().size() == 2);
+  f.console.lines = {"y"};
+  CHECK(f.run({"approve", "cancel", "w_1"}) == 0);
+}
+
+TEST_CASE("plugins, configuration, alerts", "[cli]") {
+  Fixture f;
+  f.api.answers["plugins"] =
+      R"({"directory":"/p","plugins":[{"file":"/p/a.so","service":"x","version":"1","state":"loaded"},)"
+      R"({"file":"/p/b.so","state":"refused","reason":"It is no ELF file."}]})";
+  CHECK(f.run({"plugin", "list"}) == 0);
+  CHECK(has(f.out(), "It is no ELF file."));
+  f.api.asked();
+  CHECK(f.run({"plugin", "release", "x"}) == 0);
+  CHECK(has(f.out(), "The adapter of x is called again."));
+  const auto released = f.api.asked();
+  REQUIRE(released.size() == 1);
+  CHECK(has(released.front(), "release_plugin x operator:"));
+  CHECK(f.run({"plugin", "verify", "good.so"}) == 0);
+  CHECK(f.out() == "report of good.so\n");
+  CHECK(f.run({"plugin", "verify", "bad.so", "--definitions", "d", "--json"}) == 1);
+  CHECK(f.out() == "{\"definitions\":\"d\"}\n");
+  f.api.answers["config"] =
+      R"({"server.port":{"value":7700,"origin":"default"},"log.level":{"value":"info","origin":"file"}})";
+  CHECK(f.run({"config", "show"}) == 0);
+  CHECK(has(f.out(), "server.port  7700   default"));
+  f.api.answers["alerts"] =
+      R"({"alerts":[{"id":3,"severity":"critical","message":"Decide.","raised_at_ms":1000,"write_id":"w_1"}]})";
+  CHECK(f.run({"alerts"}) == 0);
+  CHECK(has(f.out(), "Decide."));
+  f.api.asked();
+  CHECK(f.run({"alerts", "--acknowledge", "3"}) == 0);
+  CHECK(has(f.api.asked().at(0), "acknowledge_alert 3"));
+  f.api.answers.clear();
+  CHECK(f.run({"alerts"}) == 0);
+  CHECK(has(f.out(), "no open alerts"));
+}
+
+TEST_CASE("the completion script is valid bash and knows the commands", "[cli]") {
+  Fixture f;
+  CHECK(f.run({"completion", "bash"}) == 0);
+  const auto script = f.scratch.path() / "completion";
+  FILE* file = std::fopen(script.c_str(), "w");
+  std::fputs(f.out().c_str(), file);
+  std::fclose(file);
+  const auto completes = [&](const std::string& words, const std::string& wanted) {
+    const auto command = "bash -c 'source " + script.string() + "; COMP_WORDS=(" + words +
+                         "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _kruxos; [[ \" ${COMPREPLY[*]} \" == *\" " + wanted +
+                         " \"* ]]'";
+    return std::system(command.c_str()) == 0;
+  };
+  CHECK(completes("kruxos sta", "status"));
+  CHECK(completes("kruxos --data-dir /x agent rev", "revoke"));
+  CHECK(completes("kruxos approve resolve w_1 --re", "--resend"));
+  CHECK_FALSE(completes("kruxos approve sta", "status"));
+}

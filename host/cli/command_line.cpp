@@ -1,0 +1,169 @@
+#include "host/cli/command_line.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <functional>
+
+#include "core/util/clock.hpp"
+#include "host/cli/commands.hpp"
+
+namespace krux::cli {
+namespace {
+
+/// What the arguments say; `run` is the command that they name.
+struct Parsed {
+  std::string socket, data_dir;
+  bool json = false, yes = false, wait = false, all = false;
+  std::string name, service, id, file, definitions, decision;
+  int recent = 10;
+  std::int64_t alert = 0;
+  std::function<int(const Session&)> run;
+};
+
+std::string default_data_dir() {
+  if (const char* given = std::getenv("KRUXOS_DATA_DIR"); given && *given) return given;
+  const char* home = std::getenv("HOME");
+  return std::string(home ? home : "") + "/.local/share/kruxos";
+}
+
+CLI::App* add(CLI::App* app, const char* name, const char* help, Parsed& parsed,
+              std::function<int(const Session&)> run) {
+  auto* command = app->add_subcommand(name, help);
+  command->callback([&parsed, run = std::move(run)] { parsed.run = run; });
+  return command;
+}
+
+CLI::App* group(CLI::App& app, const char* name, const char* help) {
+  auto* command = app.add_subcommand(name, help);
+  command->require_subcommand(1);
+  return command;
+}
+
+void add_host_commands(CLI::App& app, Parsed& p) {
+  add(&app, "status", "The host, its services and what waits", p, show_status);
+  add(group(app, "config", "The host's configuration"), "show", "Every value and where it comes from", p, show_config);
+  auto* plugin = group(app, "plugin", "Adapters");
+  add(plugin, "list", "Those that the host found, and why it refused some", p, list_plugins);
+  add(plugin, "release", "Call one again that hung and was quarantined", p,
+      [&p](const Session& s) { return release_plugin(s, p.service); })
+      ->add_option("SERVICE", p.service, "Which service's adapter")
+      ->required();
+  auto* verify = add(plugin, "verify", "Make all checks on a file, without a running host", p,
+                     [&p](const Session& s) { return verify_plugin(s, p.file, p.definitions); });
+  verify->add_option("FILE", p.file, "The adapter's shared library")->required();
+  verify->add_option("--definitions", p.definitions, "Directory of the services' definitions");
+  auto* alerts = add(&app, "alerts", "What you must hear of", p, [&p](const Session& s) {
+    return p.alert > 0 ? acknowledge_alert(s, p.alert) : list_alerts(s, p.all);
+  });
+  alerts->add_flag("--all", p.all, "Acknowledged ones too");
+  alerts->add_option("--acknowledge", p.alert, "Mark this one as seen")->type_name("ID")->check(CLI::PositiveNumber);
+}
+
+void add_agent_commands(CLI::App& app, Parsed& p) {
+  auto* agent = group(app, "agent", "Agents and their keys");
+  const auto one = [&](const char* name, const char* help, std::function<int(const Session&)> run) {
+    auto* command = add(agent, name, help, p, std::move(run));
+    command->add_option("NAME", p.name, "The agent's name or id")->required();
+    return command;
+  };
+  one("create", "Make an agent; prints its key", [&p](const Session& s) { return create_agent(s, p.name); });
+  add(agent, "list", "All agents", p, list_agents);
+  one("show", "One agent", [&p](const Session& s) { return show_agent(s, p.name); });
+  one("rotate", "Replace its key; prints the new one", [&p](const Session& s) {
+    return rotate_agent(s, p.name, p.yes);
+  })->add_flag("-y,--yes", p.yes, "Do not ask");
+  one("revoke", "Shut it out", [&p](const Session& s) {
+    return revoke_agent(s, p.name, p.yes);
+  })->add_flag("-y,--yes", p.yes, "Do not ask");
+}
+
+void add_service_commands(CLI::App& app, Parsed& p) {
+  add(&app, "connect", "Connect an account: the token is read from standard input", p,
+      [&p](const Session& s) { return connect_service(s, p.service); })
+      ->add_option("SERVICE", p.service, "Which service; `status` shows all connections")
+      ->required();
+  auto* sync =
+      add(&app, "sync", "Sync a service now", p, [&p](const Session& s) { return sync_service(s, p.service, p.wait); });
+  sync->add_option("SERVICE", p.service, "Which service")->required();
+  sync->add_flag("--wait", p.wait, "Until it is done, with its progress");
+}
+
+void add_approve_commands(CLI::App& app, Parsed& p) {
+  auto* approve = group(app, "approve", "What agents want to write");
+  auto* list = add(approve, "list", "What waits for you, is buffered, under way or recent", p,
+                   [&p](const Session& s) { return list_writes(s, p.service, p.recent); });
+  list->add_option("--service", p.service, "Of this service only");
+  list->add_option("--recent", p.recent, "How many that have ended")->check(CLI::Range(1, 500));
+  const auto one = [&](const char* name, const char* help, std::function<int(const Session&)> run) {
+    auto* command = add(approve, name, help, p, std::move(run));
+    command->add_option("ID", p.id, "The write's id")->required();
+    return command;
+  };
+  one("show", "One write with its content and attempts", [&p](const Session& s) { return show_write(s, p.id); });
+  one("cancel", "Stop a write that has not begun", [&p](const Session& s) {
+    return cancel_write(s, p.id, p.yes);
+  })->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* resolve = one("resolve", "Decide about a write whose outcome is unknown",
+                      [&p](const Session& s) { return resolve_write(s, p.id, p.decision, p.yes); });
+  resolve->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* decision = resolve->add_option_group("decision");
+  for (const auto& [name, help] : {std::pair("resend", "It did not happen: send it again"),
+                                   std::pair("discard", "Give it up"), std::pair("happened", "It did happen")}) {
+    decision->add_flag_callback(
+        std::string("--") + name, [&p, name = name] { p.decision = name; }, help);
+  }
+  decision->require_option(1);
+}
+
+void add_completion(CLI::App& app, Parsed& p) {
+  auto* completion = group(app, "completion", "A script for your shell");
+  add(completion, "bash", "Put it into ~/.local/share/bash-completion/completions/kruxos", p, [](const Session& s) {
+    s.console.out() << kBashCompletion;
+    return static_cast<int>(kOk);
+  });
+}
+
+int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify) {
+  const auto data_dir = parsed.data_dir.empty() ? default_data_dir() : parsed.data_dir;
+  const auto socket =
+      parsed.socket.empty() ? std::filesystem::path(data_dir) / "control.sock" : std::filesystem::path(parsed.socket);
+  const Session session{console, ControlClient(socket), parsed.json, SystemClock().wall_ms(), verify};
+  try {
+    const int code = parsed.run(session);
+    console.out() << std::flush;
+    return code;
+  } catch (const CliError& error) {
+    console.progress("");
+    if (parsed.json && !error.json().empty()) console.out() << error.json() << std::endl;
+    console.err() << styled(console, "kruxos: ", Style::kBad) << error.what() << std::endl;
+    return error.code();
+  } catch (const std::exception& error) {
+    console.err() << styled(console, "kruxos: ", Style::kBad) << error.what() << std::endl;
+    return kFailed;
+  }
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments, Console& console, const VerifyPlugin& verify) {
+  Parsed parsed;
+  CLI::App app("Operates a running kruxosd.", "kruxos");
+  app.require_subcommand(1);
+  app.fallthrough();
+  auto* socket = app.add_option("--socket", parsed.socket, "The host's control socket");
+  app.add_option("--data-dir", parsed.data_dir, "The host's data directory, with its control socket")->excludes(socket);
+  app.add_flag("--json", parsed.json, "JSON instead of tables");
+  add_host_commands(app, parsed);
+  add_agent_commands(app, parsed);
+  add_service_commands(app, parsed);
+  add_approve_commands(app, parsed);
+  add_completion(app, parsed);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error, console.out(), console.err()) == 0 ? kOk : kUsage;
+  }
+  return run(parsed, console, verify);
+}
+
+}  // namespace krux::cli

@@ -1,0 +1,118 @@
+#include "host/cli/control_client.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+#include "core/util/descriptor.hpp"
+#include "core/util/error.hpp"
+#include "core/util/text.hpp"
+
+namespace krux::cli {
+namespace {
+
+constexpr std::size_t kMaxAnswer = 64u << 20;
+constexpr int kTimeoutSeconds = 120;  // connecting an account asks its service
+
+class Socket {
+ public:
+  explicit Socket(const std::filesystem::path& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = path.string();
+    if (name.size() >= sizeof address.sun_path)
+      fail(kFailed, fmt::format("\"{}\" is too long for a socket's path.", printable(name)));
+    std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
+    const timeval limit{kTimeoutSeconds, 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) refuse(errno, name);
+  }
+
+  void send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const auto n = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n <= 0) return;  // the host may have answered and closed already: its answer says why
+      bytes.remove_prefix(static_cast<std::size_t>(n));
+    }
+  }
+  std::string receive_all() {
+    std::string all;
+    std::array<char, 65536> chunk;
+    while (all.size() < kMaxAnswer) {
+      const auto n = ::recv(fd_.get(), chunk.data(), chunk.size(), 0);
+      if (n < 0 && errno != ECONNRESET) fail(kFailed, "The host did not answer in time. Its log may say why.");
+      if (n <= 0) break;
+      all.append(chunk.data(), static_cast<std::size_t>(n));
+    }
+    return all;
+  }
+
+ private:
+  [[noreturn]] static void fail(ExitCode code, const std::string& message) { throw CliError(code, message); }
+  [[noreturn]] static void refuse(int error, const std::string& name) {
+    if (error == ENOENT || error == ECONNREFUSED || error == ENOTDIR) {
+      fail(kNotRunning, fmt::format("The host is not running (nothing answers on {}). Start it with kruxosd, or name "
+                                    "its place with --data-dir or --socket.",
+                                    printable(name)));
+    }
+    if (error == EACCES) {
+      fail(kFailed, fmt::format("You may not use {}: it belongs to the user that runs the host. Run this command as "
+                                "that user or as root.",
+                                printable(name)));
+    }
+    fail(kFailed,
+         fmt::format("Cannot reach the host on {}: {}.", printable(name), std::generic_category().message(error)));
+  }
+
+  const Descriptor fd_;
+};
+
+struct Parsed {
+  int status = 0;
+  std::string body;
+};
+
+Parsed parse_answer(std::string text) {
+  const auto end = text.find("\r\n\r\n");
+  Parsed parsed;
+  if (text.starts_with("HTTP/1.1 ") && text.size() > 12 && end != std::string::npos)
+    std::from_chars(text.data() + 9, text.data() + 12, parsed.status);
+  if (parsed.status == 0) throw CliError(kFailed, "The host's answer broke off. Its log may say why.");
+  parsed.body = text.erase(0, end + 4);
+  return parsed;
+}
+
+ExitCode exit_code_of(int status) {
+  return status == 404 ? kNotFound : status == 409 ? kConflict : kFailed;
+}
+
+}  // namespace
+
+HostAnswer ControlClient::call(const char* method, const std::string& target, std::string_view body) const {
+  Socket socket(socket_);
+  socket.send(fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+                          method, target, body.size()));
+  socket.send(body);
+  auto parsed = parse_answer(socket.receive_all());
+  HostAnswer answer{std::move(parsed.body), {}};
+  try {
+    answer.json = parse_json(answer.text, "The host's answer", {kMaxAnswer, 64});
+  } catch (const Error& error) {
+    throw CliError(kFailed, error.what());
+  }
+  if (parsed.status / 100 == 2) return answer;
+  const auto* error = find_member(answer.json, "error");
+  const auto message = error ? find_string(*error, "message") : std::nullopt;
+  throw CliError(exit_code_of(parsed.status), message ? printable(*message) : "The host refused, without a reason.",
+                 answer.text);
+}
+
+}  // namespace krux::cli

@@ -1,0 +1,40 @@
+// A console for tests.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <sstream>
+#include <string>
+
+#include "host/cli/terminal.hpp"
+
+namespace krux::test {
+
+class FakeConsole final : public cli::Console {
+ public:
+  std::ostringstream out_text, err_text;
+  bool terminal = false, colour = false;
+  int columns = 80;
+  std::deque<std::string> lines;  ///< what is typed
+  std::string prompts, progress_text;
+  std::function<void()> on_sleep = [] {};
+
+  std::ostream& out() override { return out_text; }
+  std::ostream& err() override { return err_text; }
+  bool reads_terminal() const override { return terminal; }
+  bool writes_terminal() const override { return terminal; }
+  bool colours() const override { return colour; }
+  int width() const override { return columns; }
+  std::optional<std::string> read_line(const std::string& prompt) override {
+    prompts += prompt;
+    if (lines.empty()) return std::nullopt;
+    auto line = lines.front();
+    lines.pop_front();
+    return line;
+  }
+  SecretBytes read_secret(const std::string& prompt) override { return make_secret(read_line(prompt).value_or("")); }
+  void progress(const std::string& line) override { progress_text += line + "|"; }
+  void sleep_ms(int) override { on_sleep(); }
+};
+
+}  // namespace krux::test

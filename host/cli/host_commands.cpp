@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+#include <rapidjson/prettywriter.h>
+
+#include <ostream>
+
+#include "core/util/text.hpp"
+#include "host/cli/commands.hpp"
+#include "host/gateway/http_types.hpp"
+
+namespace krux::cli {
+namespace {
+
+Style style_of_status(const std::string& status) {
+  return status == "ok" ? Style::kGood : status == "critical" ? Style::kBad : Style::kWarn;
+}
+
+std::string address_of(const JsonValue& listener) {
+  return fmt::format("{}://{}:{}", flag(listener, "tls") ? "https" : "http", text(listener, "host"),
+                     number(listener, "port"));
+}
+
+/// "3 buffered, 1 unknown": what is not 0, of these.
+std::string counts(const JsonValue& object, std::initializer_list<std::pair<const char*, const char*>> names) {
+  std::string out;
+  for (const auto& [name, words] : names) {
+    const auto count = number(object, name);
+    if (count != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, words);
+  }
+  return out.empty() ? "none" : out;
+}
+
+/// "syncing 3/45", "idle"
+std::string sync_words(const JsonValue& service) {
+  const auto phase = text(service, "phase");
+  const auto done = number(service, "parts_done"), total = number(service, "parts_total");
+  const bool under_way = phase != "idle" && total > 0 && done < total;
+  return phase.empty() ? "-" : under_way ? fmt::format("{} {}/{}", phase, done, total) : phase;
+}
+
+std::string problem_words(const JsonValue& service) {
+  auto problem = text(service, "problem");
+  const auto parts = number(service, "problems");
+  if (!problem.empty() || parts == 0) return problem;
+  return fmt::format("{} could not be synced: kruxos sync {}", parts == 1 ? "1 part" : fmt::format("{} parts", parts),
+                     text(service, "service"));
+}
+
+void print_services(const Session& session, const JsonValue& services) {
+  Table table(
+      {{"SERVICE"}, {"ADAPTER"}, {"ACCOUNT", false, true}, {"STATE"}, {"SYNC"}, {"LAST SYNC"}, {"", false, true}});
+  for (const auto& service : services.GetArray()) {
+    const auto state = text(service, "state");
+    const auto style = state == "connected" ? Style::kGood : state == "not connected" ? Style::kDim : Style::kWarn;
+    table.add({text(service, "service"),
+               text(service, "adapter_version"),
+               text(service, "account_name"),
+               {state, style},
+               sync_words(service),
+               relative(number(service, "synced_at_ms"), session.now_ms),
+               problem_words(service)});
+  }
+  session.console.out() << "\n";
+  if (!table.empty()) return table.print(session.console);
+  session.console.out() << "No adapter is loaded; `kruxos plugin list` says why.\n";
+}
+
+}  // namespace
+
+int show_status(const Session& session) {
+  const auto answer = session.host.get("/v1/status");
+  if (session.printed(answer)) return kOk;
+  const auto& status = answer.json;
+  const auto& writes = part(status, "writes");
+  Listing listing;
+  const auto state = text(status, "status");
+  listing.add("Host",
+              {fmt::format("{}{}", state, flag(status, "ready") ? ", ready" : ", not ready"), style_of_status(state)});
+  listing.add("Version", fmt::format("{} (pid {}, up {})", text(status, "version"), number(status, "pid"),
+                                     duration(number(status, "uptime_ms"))));
+  listing.add("Gateway", address_of(part(status, "gateway")));
+  listing.add("Health", address_of(part(status, "health")) + "/health");
+  listing.add("Agents", std::to_string(number(status, "agents")));
+  listing.add("Writes", counts(writes, {{"buffered", "buffered"},
+                                        {"executing", "executing"},
+                                        {"unknown", "unknown"},
+                                        {"dead_letter", "to be retried"}}));
+  const auto waiting = number(writes, "needs_person"), alerts = number(part(status, "alerts"), "open");
+  if (waiting > 0)
+    listing.add("Decisions", {fmt::format("{} wait for you: kruxos approve list", waiting), Style::kWarn});
+  if (alerts > 0) listing.add("Alerts", {fmt::format("{} open: kruxos alerts", alerts), Style::kWarn});
+  listing.print(session.console);
+  print_services(session, items(status, "services"));
+  return kOk;
+}
+
+int show_config(const Session& session) {
+  const auto answer = session.host.get("/v1/config");
+  if (session.printed(answer)) return kOk;
+  Table table({{"KEY"}, {"VALUE", false, true}, {"FROM"}});
+  for (const auto& entry : answer.json.GetObject()) {
+    const auto* value = find_member(entry.value, "value");
+    const auto shown = !value ? to_json(entry.value) : value->IsString() ? std::string(view(*value)) : to_json(*value);
+    const auto origin = text(entry.value, "origin");
+    table.add({view(entry.name), shown, {origin, origin == "default" ? Style::kDim : Style::kPlain}});
+  }
+  table.print(session.console);
+  return kOk;
+}
+
+int list_plugins(const Session& session) {
+  const auto answer = session.host.get("/v1/plugins");
+  if (session.printed(answer)) return kOk;
+  Table table({{"FILE", false, true}, {"SERVICE"}, {"VERSION"}, {"STATE"}, {"REASON", false, true}});
+  for (const auto& plugin : items(answer.json, "plugins").GetArray()) {
+    const auto state = text(plugin, "state");
+    table.add({text(plugin, "file"),
+               text(plugin, "service"),
+               text(plugin, "version"),
+               {state, state == "loaded" ? Style::kGood : Style::kBad},
+               text(plugin, "reason")});
+  }
+  if (table.empty()) {
+    session.console.out() << "There is no adapter in " << printable(text(answer.json, "directory")) << ".\n";
+    return kOk;
+  }
+  table.print(session.console);
+  return kOk;
+}
+
+int release_plugin(const Session& session, const std::string& service) {
+  const auto answer = session.host.post("/v1/plugins/" + url_encode(service) + "/release");
+  if (!session.printed(answer))
+    session.console.out() << "The adapter of " << printable(service) << " is called again.\n";
+  return kOk;
+}
+
+int verify_plugin(const Session& session, const std::string& file, const std::string& definitions) {
+  const auto report = session.verify(file, definitions);
+  session.console.out() << (session.json ? report.json + "\n" : report.text);
+  return report.passed ? kOk : kFailed;
+}
+
+int list_alerts(const Session& session, bool all) {
+  const auto answer = session.host.get(all ? "/v1/alerts?all=1" : "/v1/alerts");
+  if (session.printed(answer)) return kOk;
+  bool any = false;
+  for (const auto& alert : items(answer.json, "alerts").GetArray()) {
+    const auto severity = text(alert, "severity");
+    const auto style = severity == "critical" ? Style::kBad : severity == "warning" ? Style::kWarn : Style::kPlain;
+    if (any) session.console.out() << "\n";
+    any = true;
+    Listing listing;
+    listing.add(fmt::format("#{}", number(alert, "id")), {severity, style});
+    listing.add("", text(alert, "message"));
+    listing.add("raised", moment(number(alert, "raised_at_ms"), session.now_ms));
+    listing.add_unless_empty("write", text(alert, "write_id"));
+    const auto by = text(alert, "acknowledged_by");
+    if (!by.empty()) listing.add("seen by", by + ", " + moment(number(alert, "acknowledged_at_ms"), session.now_ms));
+    listing.print(session.console);
+  }
+  if (!any) session.console.out() << (all ? "There are no alerts.\n" : "There are no open alerts.\n");
+  return kOk;
+}
+
+int acknowledge_alert(const Session& session, std::int64_t id) {
+  const auto answer = session.host.post(fmt::format("/v1/alerts/{}/acknowledge", id));
+  if (!session.printed(answer)) session.console.out() << "Alert " << id << " is acknowledged.\n";
+  return kOk;
+}
+
+}  // namespace krux::cli

@@ -1,0 +1,53 @@
+// What every command works with, and the small change of showing JSON to people.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "host/cli/control_client.hpp"
+#include "host/cli/table.hpp"
+#include "host/cli/terminal.hpp"
+
+namespace krux::cli {
+
+/// Checks an adapter's file without a host: the report for people and as JSON. May throw std::exception.
+struct VerifyReport {
+  bool passed = false;
+  std::string text, json;
+};
+using VerifyPlugin =
+    std::function<VerifyReport(const std::filesystem::path& file, const std::filesystem::path& definitions)>;
+
+struct Session {
+  Console& console;
+  ControlClient host;
+  bool json = false;        ///< the host's words instead of tables
+  std::int64_t now_ms = 0;  ///< the wall clock, for "3 min ago"
+  VerifyPlugin verify;
+
+  /// Prints the answer's text when JSON is wanted; then there is nothing more to do.
+  bool printed(const HostAnswer& answer) const;
+  /// Whether to go on: asked on a terminal, unless `assume_yes`. In a script the command itself is the word.
+  bool confirm(const std::string& question, bool assume_yes) const;
+};
+
+// Members of the host's answers; empty, 0 or false where they are missing.
+std::string text(const JsonValue& object, std::string_view name);
+std::int64_t number(const JsonValue& object, std::string_view name);
+bool flag(const JsonValue& object, std::string_view name);
+/// An empty array or object where there is none.
+const JsonValue& items(const JsonValue& object, std::string_view name);
+const JsonValue& part(const JsonValue& object, std::string_view name);
+/// "a, b, c"
+std::string joined(const JsonValue& array);
+
+/// "3 min ago", "in 25 s", "now"; "-" for 0.
+std::string relative(std::int64_t at_ms, std::int64_t now_ms);
+/// "2 d 3 h", "45 s"
+std::string duration(std::int64_t ms);
+/// "2026-11-21 09:30:00 UTC (3 min ago)"; empty for 0.
+std::string moment(std::int64_t at_ms, std::int64_t now_ms);
+
+}  // namespace krux::cli

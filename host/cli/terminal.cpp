@@ -1,0 +1,113 @@
+#include "host/cli/terminal.hpp"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <thread>
+
+namespace krux::cli {
+namespace {
+
+constexpr std::size_t kMaxSecret = 16 * 1024;
+
+termios shown_settings;  // for the handler, which may touch nothing else
+
+extern "C" void show_again(int signal) {
+  tcsetattr(STDIN_FILENO, TCSANOW, &shown_settings);
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+/// The terminal does not echo while this lives, and is as it was again however the program ends.
+class Hidden {
+ public:
+  Hidden() {
+    tcgetattr(STDIN_FILENO, &shown_settings);
+    struct sigaction action {};
+    action.sa_handler = show_again;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
+    termios hidden = shown_settings;
+    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
+  }
+  ~Hidden() {
+    tcsetattr(STDIN_FILENO, TCSANOW, &shown_settings);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  Hidden(const Hidden&) = delete;
+  Hidden& operator=(const Hidden&) = delete;
+
+ private:
+  static constexpr std::array<int, 4> kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  std::array<struct sigaction, 4> before_{};
+};
+
+/// Byte by byte and past the streams, which would keep a copy.
+SecretBytes read_secret_line() {
+  SecretBytes line;
+  char c = 0;
+  while (line.size() < kMaxSecret && ::read(STDIN_FILENO, &c, 1) == 1 && c != '\n') line.push_back(c);
+  c = 0;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return line;
+}
+
+class SystemConsole final : public Console {
+ public:
+  std::ostream& out() override { return std::cout; }
+  std::ostream& err() override { return std::cerr; }
+  bool reads_terminal() const override { return ::isatty(STDIN_FILENO) == 1; }
+  bool writes_terminal() const override { return ::isatty(STDOUT_FILENO) == 1; }
+
+  bool colours() const override {
+    const char *no_color = std::getenv("NO_COLOR"), *term = std::getenv("TERM");
+    return writes_terminal() && !(no_color && *no_color) && !(term && std::strcmp(term, "dumb") == 0);
+  }
+
+  int width() const override {
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    const char* columns = std::getenv("COLUMNS");
+    const int given = columns ? std::atoi(columns) : 0;
+    return given > 0 ? given : 80;
+  }
+
+  std::optional<std::string> read_line(const std::string& prompt) override {
+    if (reads_terminal()) std::cerr << prompt << std::flush;
+    std::string line;
+    if (!std::getline(std::cin, line)) return std::nullopt;
+    return line;
+  }
+
+  SecretBytes read_secret(const std::string& prompt) override {
+    if (!reads_terminal()) return read_secret_line();
+    std::cerr << prompt << std::flush;
+    SecretBytes line;
+    {
+      const Hidden hidden;
+      line = read_secret_line();
+    }
+    std::cerr << "\n";
+    return line;
+  }
+
+  void progress(const std::string& line) override {
+    if (writes_terminal()) std::cout << "\r\x1b[K" << line << std::flush;
+  }
+  void sleep_ms(int ms) override { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+};
+
+}  // namespace
+
+Console& system_console() {
+  static SystemConsole console;
+  return console;
+}
+
+}  // namespace krux::cli

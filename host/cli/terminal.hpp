@@ -1,0 +1,37 @@
+// Where the `kruxos` command reads and writes.
+#pragma once
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "core/net/secret.hpp"
+
+namespace krux::cli {
+
+/// One thread. Tests bring their own.
+class Console {
+ public:
+  virtual ~Console() = default;
+  virtual std::ostream& out() = 0;
+  virtual std::ostream& err() = 0;
+
+  virtual bool reads_terminal() const = 0;
+  virtual bool writes_terminal() const = 0;
+  virtual bool colours() const = 0;
+  virtual int width() const = 0;  ///< columns; what does not write to a terminal has no end of line
+
+  /// One line without its end; on a terminal after the prompt. Nothing at the end of the input.
+  virtual std::optional<std::string> read_line(const std::string& prompt) = 0;
+  /// The same, not shown while it is typed, and wiped when it goes.
+  virtual SecretBytes read_secret(const std::string& prompt) = 0;
+
+  /// Redraws one line of progress on a terminal; nothing elsewhere.
+  virtual void progress(const std::string& line) = 0;
+  virtual void sleep_ms(int ms) = 0;
+};
+
+/// Standard input and output. Colours only on a terminal, unless NO_COLOR is set or TERM is "dumb".
+Console& system_console();
+
+}  // namespace krux::cli

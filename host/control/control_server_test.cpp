@@ -1,0 +1,249 @@
+#include "host/control/control_server.hpp"
+
+#include <poll.h>
+#include <pwd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <thread>
+
+#include "host/control/fake_operator.hpp"
+#include "host/control/routes.hpp"
+#include "host/gateway/http_server.hpp"
+#include "host/gateway/raw_client.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+using namespace std::string_literals;
+using namespace krux::test;
+
+namespace {
+
+std::string me() {
+  return std::string("operator:") + getpwuid(geteuid())->pw_name;
+}
+
+struct Fixture {
+  support::Scratch scratch;
+  FakeOperator api;
+  ControlServer control;
+  HttpServer server;
+  std::filesystem::path path = scratch.path() / "control.sock";
+
+  explicit Fixture(ControlServer::Options options = {}) : control(api, options) {
+    server.listen_unix(path, control.handler());
+  }
+  ~Fixture() { server.stop(0); }
+  RawAnswer ask(std::string_view bytes) { return RawClient(path).ask(bytes); }
+  /// What the host was asked for that request.
+  std::vector<std::string> asked_for(std::string_view bytes) {
+    CHECK(ask(bytes).status == 200);
+    return api.asked();
+  }
+};
+
+using Asked = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("each path reaches its operation", "[control]") {
+  Fixture f;
+  CHECK(f.asked_for(http_get("/v1/status")) == Asked{"status"});
+  CHECK(f.asked_for(http_get("/v1/config")) == Asked{"config"});
+  CHECK(f.asked_for(http_get("/v1/agents")) == Asked{"agents"});
+  CHECK(f.asked_for(http_post("/v1/agents", R"({"name":"al"})")) == Asked{"create_agent al " + me()});
+  CHECK(f.asked_for(http_get("/v1/agents/a%20b%2Fc")) == Asked{"agent a b/c"});
+  CHECK(f.asked_for(http_post("/v1/agents/al/rotate", "")) == Asked{"rotate_agent al " + me()});
+  CHECK(f.asked_for(http_post("/v1/agents/al/revoke", "")) == Asked{"revoke_agent al " + me()});
+  CHECK(f.asked_for(http_get("/v1/connections")) == Asked{"connections"});
+  CHECK(f.asked_for(http_get("/v1/connections/x")) == Asked{"connection x"});
+  CHECK(f.asked_for(http_post("/v1/connections/x", R"({"token":"t\u002d1"})")) == Asked{"connect x t-1 " + me()});
+  CHECK(f.asked_for(http_get("/v1/sync/x")) == Asked{"sync_status x"});
+  CHECK(f.asked_for(http_post("/v1/sync/x", "")) == Asked{"sync_now x " + me()});
+  CHECK(f.asked_for(http_get("/v1/writes")) == Asked{"writes agent= service= limit=50 before="});
+  CHECK(f.asked_for(http_get("/v1/writes?service=x&agent=al&state=buffered,unknown&limit=7&before=w_1")) ==
+        Asked{"writes buffered,unknown agent=al service=x limit=7 before=w_1"});
+  CHECK(f.asked_for(http_get("/v1/writes?needs_person=1")) == Asked{"writes person agent= service= limit=50 before="});
+  CHECK(f.asked_for(http_get("/v1/writes/w_1")) == Asked{"write w_1"});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/cancel", "")) == Asked{"cancel_write w_1 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"resend"})")) ==
+        Asked{"resolve_write w_1 0 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"discard"})")) ==
+        Asked{"resolve_write w_1 1 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"happened"})")) ==
+        Asked{"resolve_write w_1 2 " + me()});
+  CHECK(f.asked_for(http_get("/v1/plugins")) == Asked{"plugins"});
+  CHECK(f.asked_for(http_post("/v1/plugins/notes/release", "")) == Asked{"release_plugin notes " + me()});
+  CHECK(f.asked_for(http_post("/v1/plugins/verify", R"({"file":"/x.so"})")) == Asked{"verify_plugin /x.so"});
+  CHECK(f.asked_for(http_get("/v1/alerts")) == Asked{"alerts open 50"});
+  CHECK(f.asked_for(http_get("/v1/alerts?all=1")) == Asked{"alerts all 50"});
+  CHECK(f.asked_for(http_post("/v1/alerts/12/acknowledge", "")) == Asked{"acknowledge_alert 12 " + me()});
+}
+
+TEST_CASE("requests that do not fit are refused before the host is asked", "[control]") {
+  Fixture f;
+  struct Row {
+    std::string bytes;
+    int status;
+  };
+  const std::vector<Row> rows{
+      {http_get("/"), 404},
+      {http_get("/v1"), 404},
+      {http_get("/v1/status/"), 404},
+      {http_get("/v1//status"), 404},
+      {http_get("/v1/agents/"), 404},
+      {http_get("/v1/agents/%zz"), 404},
+      {http_get("/v1/agents/%00"), 404},
+      {http_get("/v1/agents/%ff"), 404},
+      {http_post("/v1/status", "{}"), 405},
+      {"DELETE /v1/agents/a HTTP/1.1\r\nHost: h\r\n\r\n", 405},
+      {http_post("/v1/agents", ""), 400},
+      {http_post("/v1/agents", "[]"), 400},
+      {http_post("/v1/agents", R"({"name":""})"), 400},
+      {http_post("/v1/agents", R"({"name":7})"), 400},
+      {http_post("/v1/agents", R"({"name":"a","more":1})"), 400},
+      {http_post("/v1/agents", std::string(100'000, '[')), 400},
+      {http_post("/v1/connections/x", ""), 400},
+      {http_post("/v1/connections/x", "tok-1"), 400},
+      {http_post("/v1/connections/x", R"({"token":""})"), 400},
+      {http_post("/v1/connections/x", R"({"token":"a","b":1})"), 400},
+      {http_post("/v1/connections/x", R"({"token":"a"}}")"), 400},
+      {http_post("/v1/connections/x", "{\"token\":\"a\"}\0"s), 400},
+      {http_post("/v1/connections/x", "{\"token\":\"\xff\"}"), 400},
+      {http_post("/v1/connections/x", std::string(100'000, '[')), 400},
+      {http_get("/v1/writes?state=nonsense"), 400},
+      {http_get("/v1/writes?limit=0"), 400},
+      {http_get("/v1/writes?limit=1e3"), 400},
+      {http_get("/v1/writes?limit=99999999999999999999"), 400},
+      {http_post("/v1/writes/w/resolve", R"({"decision":"maybe"})"), 400},
+      {http_post("/v1/alerts/x/acknowledge", ""), 400},
+      {http_get("/v1/status", "Origin: http://localhost\r\n"), 403},
+  };
+  for (const auto& row : rows) {
+    INFO(row.bytes.substr(0, 120));
+    const auto answer = f.ask(row.bytes);
+    CHECK(answer.status == row.status);
+    CHECK(answer.body.find("\"message\":\"") != std::string::npos);
+    CHECK(f.api.asked().empty());
+  }
+}
+
+TEST_CASE("the host's errors have their status", "[control]") {
+  Fixture f;
+  const auto status_for = [&](const Error& error) {
+    f.api.errors.clear();
+    f.api.errors.emplace("status", error);
+    return f.ask(http_get("/v1/status")).status;
+  };
+  CHECK(status_for(not_found("no")) == 404);
+  CHECK(status_for(conflict("no")) == 409);
+  CHECK(status_for({"CannotCancel", "no"}) == 409);
+  CHECK(status_for(invalid_input("no")) == 400);
+  CHECK(status_for(database_error("no")) == 503);
+}
+
+TEST_CASE("an error has what an operator needs, and no advice for agents", "[control]") {
+  Fixture f;
+  const auto body_for = [&](const Error& error) {
+    f.api.errors.clear();
+    f.api.errors.emplace("status", error);
+    return f.ask(http_get("/v1/status")).body;
+  };
+  CHECK(body_for({"ConflictError", "Not \"now\"."}) ==
+        R"({"error":{"type":"ConflictError","message":"Not \"now\".","retryable":false}})");
+  CHECK(body_for(database_error("The disk \xff.")) ==
+        R"({"error":{"type":"DatabaseError","message":"The disk \\xff.","retryable":true}})");
+  CHECK(body_for(Error("CannotCancel", "Too late.").with_context(R"({"write_id":"w_1"})")) ==
+        R"({"error":{"type":"CannotCancel","message":"Too late.","retryable":false,"context":{"write_id":"w_1"}}})");
+}
+
+TEST_CASE("another user than the owner and root is refused", "[control]") {
+  FakeOperator api;
+  ControlServer control(api, {1, 8, 4711});
+  const auto status_for = [&](const Peer& peer) {
+    std::atomic<int> status{0};
+    ServerRequest request;
+    request.method = "GET";
+    request.path = "/v1/status";
+    request.peer = peer;
+    control.handler()(std::move(request), [&](const ServerResponse& response) { status = response.status; });
+    while (status == 0) std::this_thread::yield();
+    return status.load();
+  };
+  CHECK(status_for({"", true, 4711, 1}) == 200);
+  CHECK(status_for({"", true, 0, 1}) == 200);
+  CHECK(status_for({"", true, 4712, 1}) == 403);
+  CHECK(status_for({"", true, static_cast<uid_t>(-1), 0}) == 403);
+  CHECK(status_for({"127.0.0.1", false, 4711, 1}) == 403);
+}
+
+TEST_CASE("a token's body is wiped, whatever comes of it", "[control]") {
+  FakeOperator api;
+  for (const std::string body : {R"({"token":"secret-secret"})", R"({"token":"secret-secret",)", "secret-secret"}) {
+    ServerRequest request;
+    request.method = "POST";
+    request.path = "/v1/connections/x";
+    request.body = body;
+    const auto response = run_operator_request(api, request);
+    CHECK(request.body == std::string(body.size(), '\0'));
+    CHECK(response.body.find("secret") == std::string::npos);
+  }
+}
+
+namespace {
+/// Blocks in status().
+class SlowOperator final : public FakeOperator {
+ public:
+  std::string status() override {
+    std::unique_lock lock(mutex_);
+    ++running_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return released_; });
+    return "{}";
+  }
+  void wait_for(int count) {
+    std::unique_lock lock(mutex_);
+    REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return running_ >= count; }));
+  }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    released_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int running_ = 0;
+  bool released_ = false;
+};
+}  // namespace
+
+TEST_CASE("operations that take their time do not hold up others, up to a limit", "[control]") {
+  support::Scratch scratch;
+  SlowOperator api;
+  ControlServer control(api, {2, 1, ::geteuid()});
+  HttpServer server;
+  const auto path = scratch.path() / "s";
+  server.listen_unix(path, control.handler());
+  RawClient first(path), second(path);
+  first.send(http_get("/v1/status"));
+  api.wait_for(1);
+  CHECK(RawClient(path).ask(http_get("/v1/agents")).status == 200);
+  second.send(http_get("/v1/status"));
+  api.wait_for(2);
+  RawClient third(path), fourth(path);
+  third.send(http_get("/v1/agents"));
+  fourth.send(http_get("/v1/agents"));
+  // One of them waits in the queue, the other is refused.
+  std::array<pollfd, 2> both{{{third.fd(), POLLIN, 0}, {fourth.fd(), POLLIN, 0}}};
+  REQUIRE(::poll(both.data(), both.size(), 20'000) == 1);
+  RawClient &refused = both[0].revents ? third : fourth, &queued = both[0].revents ? fourth : third;
+  CHECK(refused.receive().status == 503);
+  api.release();
+  CHECK(first.receive().status == 200);
+  CHECK(second.receive().status == 200);
+  CHECK(queued.receive().status == 200);
+  server.stop(0);
+}

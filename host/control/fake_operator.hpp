@@ -1,0 +1,89 @@
+// A host for the tests of the operator's side: answers what the test lays out, and notes what it was asked.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "host/control/operator_api.hpp"
+
+namespace krux::test {
+
+class FakeOperator : public OperatorApi {
+ public:
+  /// What a call answers, by its name and first argument ("agent alice"), else by its name; "{}" without either.
+  std::map<std::string, std::string> answers;
+  /// Thrown by the call of that name.
+  std::map<std::string, Error> errors;
+
+  std::vector<std::string> asked() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(asked_, {});
+  }
+
+  std::string status() override { return call("status"); }
+  std::string config() override { return call("config"); }
+  std::string agents() override { return call("agents"); }
+  std::string agent(const std::string& name) override { return call("agent", name); }
+  std::string create_agent(const std::string& name, const std::string& who) override {
+    return call("create_agent", name, who);
+  }
+  std::string rotate_agent(const std::string& name, const std::string& who) override {
+    return call("rotate_agent", name, who);
+  }
+  std::string revoke_agent(const std::string& name, const std::string& who) override {
+    return call("revoke_agent", name, who);
+  }
+  std::string connections() override { return call("connections"); }
+  std::string connection(const std::string& service) override { return call("connection", service); }
+  std::string connect(const std::string& service, const Secret& token, const std::string& who) override {
+    return call("connect", service, std::string(token.reveal()) + " " + who);
+  }
+  std::string sync_status(const std::string& service) override { return call("sync_status", service); }
+  std::string sync_now(const std::string& service, const std::string& who) override {
+    return call("sync_now", service, who);
+  }
+  std::string writes(const WriteFilter& f) override {
+    std::string states;
+    for (const auto state : f.states) states += std::string(states.empty() ? "" : ",") + krux::to_string(state);
+    return call("writes", f.needs_person ? "person" : states,
+                "agent=" + f.agent_id + " service=" + f.service + " limit=" + std::to_string(f.limit) +
+                    " before=" + f.before_write_id);
+  }
+  std::string write(const std::string& id) override { return call("write", id); }
+  std::string cancel_write(const std::string& id, const std::string& who) override {
+    return call("cancel_write", id, who);
+  }
+  std::string resolve_write(const std::string& id, WriteBuffer::Decision decision, const std::string& who) override {
+    return call("resolve_write", id, std::to_string(static_cast<int>(decision)) + " " + who);
+  }
+  std::string plugins() override { return call("plugins"); }
+  std::string release_plugin(const std::string& service, const std::string& who) override {
+    return call("release_plugin", service, who);
+  }
+  std::string verify_plugin(const std::string& file) override { return call("verify_plugin", file); }
+  std::string alerts(bool open_only, std::int64_t limit) override {
+    return call("alerts", open_only ? "open" : "all", std::to_string(limit));
+  }
+  std::string acknowledge_alert(std::int64_t id, const std::string& who) override {
+    return call("acknowledge_alert", std::to_string(id), who);
+  }
+
+ protected:
+  virtual std::string call(const std::string& name, const std::string& first = {}, const std::string& more = {}) {
+    const std::lock_guard lock(mutex_);
+    asked_.push_back(name + (first.empty() ? "" : " " + first) + (more.empty() ? "" : " " + more));
+    if (const auto error = errors.find(name); error != errors.end()) throw Error(error->second);
+    for (const auto& key : {name + " " + first, name}) {
+      if (const auto found = answers.find(key); found != answers.end()) return found->second;
+    }
+    return "{}";
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> asked_;
+};
+
+}  // namespace krux::test

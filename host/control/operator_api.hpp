@@ -1,0 +1,61 @@
+// What the operator's socket needs of the host. docs/operator-api.md has the shapes of the answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/util/error.hpp"
+#include "core/vault/vault.hpp"
+#include "core/write/write.hpp"
+#include "core/write/write_buffer.hpp"
+
+namespace krux {
+
+/// Each member returns one JSON object. They run on the control server's workers, several at once, and may block; they
+/// throw krux::Error, with not_found() for what does not exist and ConflictError or CannotCancel for what does not go
+/// now. `who`: "operator:<user>".
+class OperatorApi {
+ public:
+  virtual ~OperatorApi() = default;
+
+  virtual std::string status() = 0;
+  virtual std::string config() = 0;
+
+  virtual std::string agents() = 0;
+  virtual std::string agent(const std::string& name_or_id) = 0;
+  virtual std::string create_agent(const std::string& name, const std::string& who) = 0;
+  virtual std::string rotate_agent(const std::string& name_or_id, const std::string& who) = 0;
+  virtual std::string revoke_agent(const std::string& name_or_id, const std::string& who) = 0;
+
+  virtual std::string connections() = 0;
+  /// Of one service, connected or not, with the help that its definition gives for connecting.
+  virtual std::string connection(const std::string& service) = 0;
+  /// Asks the service whose token it is, then stores it.
+  virtual std::string connect(const std::string& service, const Secret& token, const std::string& who) = 0;
+
+  virtual std::string sync_status(const std::string& service) = 0;
+  /// Makes the next step due now and returns at once what sync_status() says.
+  virtual std::string sync_now(const std::string& service, const std::string& who) = 0;
+
+  /// `filter.agent_id` holds what the operator named: an agent's id or name.
+  virtual std::string writes(const WriteFilter& filter) = 0;
+  virtual std::string write(const std::string& write_id) = 0;
+  virtual std::string cancel_write(const std::string& write_id, const std::string& who) = 0;
+  virtual std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
+                                    const std::string& who) = 0;
+
+  virtual std::string plugins() = 0;
+  /// Lets an adapter be called again that the host has quarantined.
+  virtual std::string release_plugin(const std::string& service, const std::string& who) = 0;
+  virtual std::string verify_plugin(const std::string& file) = 0;
+
+  virtual std::string alerts(bool open_only, std::int64_t limit) = 0;
+  virtual std::string acknowledge_alert(std::int64_t id, const std::string& who) = 0;
+};
+
+inline Error not_found(const std::string& message) {
+  return {"NotFound", message};
+}
+
+}  // namespace krux

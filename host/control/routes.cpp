@@ -1,0 +1,241 @@
+#include "host/control/routes.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <charconv>
+#include <optional>
+#include <span>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+#include "host/json_out.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kMaxListed = 500;
+
+/// One request, its path taken apart: `names` are the parts that stand for a pattern's '*'.
+struct Call {
+  OperatorApi& api;
+  ServerRequest& request;
+  std::string who;
+  std::vector<std::string> names;
+
+  std::string query(std::string_view name) const { return query_value(request.query, name).value_or(""); }
+};
+
+std::string operator_name(uid_t uid) {
+  passwd entry{}, *found = nullptr;
+  std::array<char, 4096> buffer{};
+  getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+  return found ? fmt::format("operator:{}", found->pw_name) : fmt::format("operator:{}", uid);
+}
+
+JsonDocument body_of(const Call& call) {
+  auto document = parse_json(call.request.body, "The body");
+  if (!document.IsObject()) throw invalid_input("The body must be a JSON object.");
+  return document;
+}
+
+/// A string of the body's; nothing else may stand there.
+std::string only_string(const Call& call, std::string_view name) {
+  const auto document = body_of(call);
+  const auto value = find_string(document, name);
+  if (!value || value->empty() || document.MemberCount() != 1)
+    throw invalid_input(fmt::format("The body must be {{\"{}\": \"...\"}}.", name));
+  return std::string(*value);
+}
+
+/// Parsed in place, so that the token is nowhere but in the body, which is wiped, and in the returned Secret.
+Secret token_of(Call& call) {
+  constexpr unsigned flags =
+      rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  auto& body = call.request.body;
+  JsonDocument document;
+  if (body.find('\0') == std::string::npos) document.ParseInsitu<flags>(body.data());
+  const bool valid = !document.HasParseError() && document.IsObject() && document.MemberCount() == 1;
+  const auto token = valid ? find_string(document, "token") : std::nullopt;
+  if (!token || token->empty()) throw invalid_input("The body must be {\"token\": \"...\"}.");
+  return Secret(*token);
+}
+
+std::int64_t number(const std::string& text, std::string_view what, std::int64_t most) {
+  std::int64_t value = 0;
+  const auto end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || value < 1 || value > most)
+    throw invalid_input(fmt::format("{} must be a whole number from 1 to {}.", what, most));
+  return value;
+}
+
+std::int64_t limit_of(const Call& call) {
+  const auto text = call.query("limit");
+  return text.empty() ? 50 : number(text, "limit", kMaxListed);
+}
+
+std::vector<WriteState> states_of(std::string_view text) {
+  std::vector<WriteState> states;
+  while (!text.empty()) {
+    const auto end = text.find(',');
+    const std::string name(text.substr(0, end));
+    const auto state = parse_write_state(name);
+    if (!state) throw invalid_input(fmt::format("There is no state \"{}\".", printable(name)));
+    states.push_back(*state);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return states;
+}
+
+std::string list_writes(const Call& call) {
+  WriteFilter filter;
+  filter.agent_id = call.query("agent");
+  filter.service = call.query("service");
+  filter.account_id = call.query("account");
+  filter.states = states_of(call.query("state"));
+  filter.needs_person = call.query("needs_person") == "1";
+  filter.limit = limit_of(call);
+  filter.before_write_id = call.query("before");
+  return call.api.writes(filter);
+}
+
+std::string resolve(const Call& call) {
+  const auto decision = only_string(call, "decision");
+  using Decision = WriteBuffer::Decision;
+  if (decision == "resend") return call.api.resolve_write(call.names[0], Decision::kResend, call.who);
+  if (decision == "discard") return call.api.resolve_write(call.names[0], Decision::kDiscard, call.who);
+  if (decision == "happened") return call.api.resolve_write(call.names[0], Decision::kHappened, call.who);
+  throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
+}
+
+std::string acknowledge(const Call& call) {
+  const auto id = number(call.names[0], "An alert's id", std::int64_t{1} << 53);
+  return call.api.acknowledge_alert(id, call.who);
+}
+
+struct Route {
+  std::string_view method, pattern;
+  std::string (*run)(Call&);
+};
+
+constexpr std::array<Route, 21> kRoutes{{
+    {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
+    {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
+    {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
+    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who); }},
+    {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
+    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], c.who); }},
+    {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
+    {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
+    {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
+    {"POST", "/v1/connections/*", [](Call& c) { return c.api.connect(c.names[0], token_of(c), c.who); }},
+    {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
+    {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who); }},
+    {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
+    {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
+    {"POST", "/v1/writes/*/cancel", [](Call& c) { return c.api.cancel_write(c.names[0], c.who); }},
+    {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }},
+    {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},
+    {"POST", "/v1/plugins/verify", [](Call& c) { return c.api.verify_plugin(only_string(c, "file")); }},
+    {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); }},
+    {"GET", "/v1/alerts", [](Call& c) { return c.api.alerts(c.query("all") != "1", limit_of(c)); }},
+    {"POST", "/v1/alerts/*/acknowledge", [](Call& c) { return acknowledge(c); }},
+}};
+
+/// Takes the first part off.
+std::string_view next_part(std::string_view& path) {
+  path.remove_prefix(1);
+  const auto end = path.find('/');
+  const auto part = path.substr(0, end);
+  path.remove_prefix(part.size());
+  return part;
+}
+
+/// The parts that stand for '*', decoded; nothing when the path does not fit.
+std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
+  std::vector<std::string> names;
+  while (!pattern.empty() && !path.empty()) {
+    const auto wanted = next_part(pattern), part = next_part(path);
+    if (wanted == "*") {
+      auto name = url_decode(part);
+      if (!name || name->empty()) return std::nullopt;
+      names.push_back(*std::move(name));
+    } else if (wanted != part) {
+      return std::nullopt;
+    }
+  }
+  if (!pattern.empty() || !path.empty()) return std::nullopt;
+  return names;
+}
+
+/// Without the advice that goes with an agent's errors: an operator can follow none of it.
+ServerResponse failed(const Error& error) {
+  ServerResponse response;
+  response.status = http_status_of(error);
+  response.body = json_object([&](JsonWriter& out) {
+    put_key(out, "error");
+    out.StartObject();
+    put(out, "type", error.type());
+    put(out, "message", error.what());
+    put(out, "retryable", error.retryable());
+    if (!error.context_json().empty()) put_raw(out, "context", error.context_json());
+    out.EndObject();
+  });
+  return response;
+}
+
+ServerResponse answer(OperatorApi& api, ServerRequest& request) {
+  std::string allowed;
+  for (const auto& route : kRoutes) {
+    auto names = match(route.pattern, request.path);
+    if (!names) continue;
+    if (route.method != request.method) {
+      allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+      continue;
+    }
+    Call call{api, request, operator_name(request.peer.uid), *std::move(names)};
+    ServerResponse response;
+    response.body = route.run(call);
+    return response;
+  }
+  if (allowed.empty()) throw not_found("There is no such path; docs/operator-api.md lists them.");
+  auto response = error_response(405, "InvalidInput", fmt::format("This path takes {}.", allowed));
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
+/// Wipes a request's body however its handling ends.
+struct Wiped {
+  explicit Wiped(std::string& b) : body(b) {}
+  ~Wiped() { sodium_memzero(body.data(), body.size()); }
+  Wiped(const Wiped&) = delete;
+  Wiped& operator=(const Wiped&) = delete;
+  std::string& body;
+};
+
+}  // namespace
+
+int http_status_of(const Error& error) {
+  const auto& type = error.type();
+  if (type == "NotFound") return 404;
+  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected") return 409;
+  return error.retryable() ? 503 : 400;
+}
+
+ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request) {
+  const Wiped wiped(request.body);
+  try {
+    return answer(api, request);
+  } catch (const Error& error) {
+    return failed(error);
+  } catch (const std::exception& error) {
+    spdlog::error("{} {} failed: {}", request.method, request.path, error.what());
+    return error_response(500, "Internal", "The host could not do this. Its log says more.");
+  }
+}
+
+}  // namespace krux

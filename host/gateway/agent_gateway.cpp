@@ -1,0 +1,160 @@
+#include "host/gateway/agent_gateway.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+
+#include "core/util/error.hpp"
+#include "host/gateway/agent_methods.hpp"
+#include "host/gateway/failed_tries.hpp"
+#include "host/gateway/json_rpc.hpp"
+
+namespace krux {
+namespace {
+
+ServerResponse rpc_refusal(int status, const RpcError& error) {
+  ServerResponse response;
+  response.status = status;
+  response.body = rpc_error_text("null", error);
+  return response;
+}
+
+ServerResponse not_authenticated() {
+  auto response = rpc_refusal(
+      401, {rpc_code::kAuthentication,
+            "A valid agent key is needed: send \"Authorization: Bearer <key>\". The operator makes keys with "
+            "`kruxos agent create <name>`.",
+            R"({"type":"NotAuthenticated","retryable":false})"});
+  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"kruxos\"");
+  return response;
+}
+
+ServerResponse locked(std::int64_t wait_ms) {
+  const auto seconds = (wait_ms + 999) / 1000;
+  auto response = rpc_refusal(
+      429, {rpc_code::kRateLimit,
+            fmt::format("Too many tries with a wrong key came from this address. Try again in {} s.", seconds),
+            fmt::format(R"({{"type":"RateLimited","retryable":true,"retry_after":{}}})", seconds)});
+  response.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return response;
+}
+
+ServerResponse wrong_method(const char* allowed) {
+  auto response = error_response(405, "InvalidInput", fmt::format("This path is served to {} only.", allowed));
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
+/// The key of "Authorization: Bearer <64 hex>".
+std::optional<std::string_view> bearer_key(const ServerRequest& request) {
+  const auto header = request.header("authorization");
+  constexpr std::string_view scheme = "bearer ";
+  if (!header || header->size() != scheme.size() + 64) return std::nullopt;
+  for (std::size_t i = 0; i < scheme.size(); ++i) {
+    if (((*header)[i] | 0x20) != (scheme[i] | 0x20)) return std::nullopt;
+  }
+  const auto key = header->substr(scheme.size());
+  return std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isxdigit(c); }) ? std::optional(key)
+                                                                                               : std::nullopt;
+}
+
+/// "localhost:7700" -> "localhost", "[::1]:7700" -> "[::1]"
+std::string_view without_port(std::string_view host) {
+  const auto bracket = host.find(']');
+  return host.substr(0, host.find(':', bracket == std::string_view::npos ? 0 : bracket));
+}
+
+bool names_loopback(std::string_view host) {
+  std::string name(without_port(host));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
+}
+
+}  // namespace
+
+std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only) {
+  if (request.header("origin"))
+    return error_response(403, "PolicyDenied", "Requests from web pages (with an Origin header) are refused.");
+  const auto host = request.header("host");
+  if (loopback_only && host && !names_loopback(*host)) {
+    return error_response(
+        403, "PolicyDenied",
+        "This address serves its own machine: the Host header must be localhost, 127.0.0.1 or [::1].");
+  }
+  return std::nullopt;
+}
+
+struct AgentGateway::State : std::enable_shared_from_this<State> {
+  State(AgentApi& agent_api, Clock& clock, GatewayLimits limits)
+      : api(agent_api), tries(clock), methods(agent_api, clock, limits) {}
+
+  /// The agent, or the answer that refuses the request.
+  std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request);
+  void rpc(const ServerRequest& request, Respond respond);
+
+  AgentApi& api;
+  FailedTries tries;
+  AgentMethods methods;
+};
+
+std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request) {
+  const auto address = tries_key(request.peer.address);
+  const auto key = bearer_key(request);
+  // A right key always passes: it cannot be guessed, and on one machine all agents share an address.
+  if (auto agent = key ? api.authenticate(*key) : std::nullopt) return *std::move(agent);
+  if (const auto wait_ms = tries.locked_for(address)) return locked(*wait_ms);
+  tries.failed(address);
+  return not_authenticated();
+}
+
+void AgentGateway::State::rpc(const ServerRequest& request, Respond respond) {
+  auto who = authenticate(request);
+  if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
+  const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
+  const auto dispatch = [self = shared_from_this(), caller](const std::string& method, std::string_view params,
+                                                            RpcReply reply) {
+    self->methods.run(caller, method, params, std::move(reply));
+  };
+  run_json_rpc(request.body, dispatch, {}, [respond = std::move(respond)](std::string text) {
+    ServerResponse response;
+    response.status = text.empty() ? 204 : 200;
+    response.body = std::move(text);
+    respond(std::move(response));
+  });
+}
+
+AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits)
+    : state_(std::make_shared<State>(api, clock, limits)) {}
+
+AgentGateway::~AgentGateway() = default;
+
+Handler AgentGateway::handler(bool loopback_only) {
+  return [state = state_, loopback_only](const ServerRequest& request, const Respond& respond) {
+    if (auto refused = refuse_foreign(request, loopback_only)) return respond(*std::move(refused));
+    if (request.path != "/rpc")
+      return respond(error_response(404, "NotFound", "There is nothing here: agents send JSON-RPC to POST /rpc."));
+    if (request.method != "POST") return respond(wrong_method("POST"));
+    state->rpc(request, respond);
+  };
+}
+
+Handler health_handler(HealthSource& source) {
+  return [&source](const ServerRequest& request, const Respond& respond) {
+    if (auto refused = refuse_foreign(request, true)) return respond(*std::move(refused));
+    const bool ready = request.path == "/health/ready";
+    if (!ready && request.path != "/health")
+      return respond(error_response(404, "NotFound", "There is nothing here but /health and /health/ready."));
+    if (request.method != "GET") return respond(wrong_method("GET, HEAD"));
+    Health health = source.health();
+    ServerResponse response;
+    const bool good = ready ? health.ready : health.status != "critical";
+    response.status = good ? 200 : 503;
+    response.body = ready ? fmt::format(R"({{"ready":{}}})", health.ready) : std::move(health.json);
+    respond(std::move(response));
+  };
+}
+
+}  // namespace krux

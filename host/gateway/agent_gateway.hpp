@@ -1,0 +1,71 @@
+// What agents reach: JSON-RPC 2.0 over POST /rpc, by key. And the health pages beside it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/capability/capability_handler.hpp"
+#include "core/state/agents.hpp"
+#include "core/util/clock.hpp"
+#include "host/gateway/http_types.hpp"
+
+namespace krux {
+
+/// What the gateway needs of the host. Any thread; only invoke() may take its time, by calling back later.
+class AgentApi {
+ public:
+  virtual ~AgentApi() = default;
+  /// The agent whose key this is, unless it was revoked.
+  virtual std::optional<Agent> authenticate(std::string_view key) = 0;
+  /// As CapabilityHandler's members of these names.
+  virtual void invoke(Invocation invocation, std::function<void(InvocationResult)> done) = 0;
+  virtual std::string list_json(const std::string& category, const std::string& tag,
+                                const std::string& name_contains) = 0;
+  virtual std::optional<std::string> describe_json(const std::string& name) = 0;
+};
+
+struct GatewayLimits {
+  std::size_t calls_per_connection = 64;  ///< in flight; a connection has one message under way, which may be a batch
+  std::size_t calls_per_agent = 256;
+};
+
+/// Serves as an HttpServer's handler on any of its threads. `api` and `clock` must outlive the server.
+class AgentGateway {
+ public:
+  AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits = {});
+  ~AgentGateway();
+  AgentGateway(const AgentGateway&) = delete;
+  AgentGateway& operator=(const AgentGateway&) = delete;
+
+  /// Only a request whose Host header names this machine's loopback is served then: a foreign page whose name resolves
+  /// to 127.0.0.1 gets nothing. For listeners bound to the loopback.
+  Handler handler(bool loopback_only);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  ///< shared with calls under way
+};
+
+struct Health {
+  std::string status;  ///< "ok", "degraded", "critical"
+  bool ready = false;
+  std::string json;  ///< one object with the details, `status` among them
+};
+
+/// Any thread; must not block.
+class HealthSource {
+ public:
+  virtual ~HealthSource() = default;
+  virtual Health health() = 0;
+};
+
+/// GET /health (503 when critical) and /health/ready (503 until ready). `source` must outlive the server.
+Handler health_handler(HealthSource& source);
+
+/// Why a request is no agent's, or nothing: browsers (they send Origin) and, where `loopback_only`, foreign hosts.
+std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only);
+
+}  // namespace krux

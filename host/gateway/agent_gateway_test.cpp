@@ -1,0 +1,341 @@
+#include "host/gateway/agent_gateway.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/util/ids.hpp"
+#include "core/util/json.hpp"
+#include "host/gateway/http_server.hpp"
+#include "host/gateway/raw_client.hpp"
+
+using namespace krux;
+using namespace krux::test;
+
+namespace {
+
+const std::string kKey(64, 'a'), kOtherKey(64, 'b'), kWrongKey(64, 'c');
+
+/// Two agents; "wait" calls are held until they are released, others are answered with their own arguments.
+class FakeApi final : public AgentApi {
+ public:
+  std::optional<Agent> authenticate(std::string_view key) override {
+    if (key == kKey) return Agent{"agent_1", "alice"};
+    if (key == kOtherKey) return Agent{"agent_2", "bob"};
+    return std::nullopt;
+  }
+  void invoke(Invocation call, std::function<void(InvocationResult)> done) override {
+    const std::lock_guard lock(mutex_);
+    last = call;
+    ++invoked;
+    if (call.capability == "wait")
+      held_.push_back(std::move(done));
+    else if (call.capability == "fail")
+      done({false, {}, R"({"type":"NotConnected"})"});
+    else
+      done({true, call.arguments_json, {}});
+    changed_.notify_all();
+  }
+  std::string list_json(const std::string& category, const std::string& tag, const std::string& contains) override {
+    return "[" + json_string(category + "|" + tag + "|" + contains) + "]";
+  }
+  std::optional<std::string> describe_json(const std::string& name) override {
+    return name == "x.read" ? std::optional<std::string>(R"({"name":"x.read"})") : std::nullopt;
+  }
+
+  void wait_for_held(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return held_.size() >= count; }));
+  }
+  void release() {
+    std::vector<std::function<void(InvocationResult)>> held;
+    {
+      const std::lock_guard lock(mutex_);
+      held.swap(held_);
+    }
+    for (const auto& done : held) done({true, "{}", {}});
+  }
+
+  Invocation last;
+  std::atomic<int> invoked{0};
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::function<void(InvocationResult)>> held_;
+};
+
+struct Fixture {
+  FakeApi api;
+  DrivenClock clock;
+  AgentGateway gateway;
+  HttpServer server{2};
+  std::uint16_t port;
+
+  explicit Fixture(GatewayLimits limits = {}) : gateway(api, clock, limits) {
+    port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true)).port;
+  }
+  RawAnswer post(std::string_view body, const std::string& key = kKey, const std::string& more = {}) {
+    RawClient client(port);
+    const auto authorization = key.empty() ? std::string() : "Authorization: Bearer " + key + "\r\n";
+    return client.ask(http_post("/rpc", body, authorization + more));
+  }
+  /// The answer to one call of that method, as text.
+  std::string call(const std::string& method, const std::string& params, const std::string& key = kKey) {
+    return post(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}", key).body;
+  }
+};
+
+std::string result(const std::string& json) {
+  return R"({"jsonrpc":"2.0","id":1,"result":)" + json + "}";
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string invoke_batch(int count, const std::string& capability) {
+  std::string items;
+  for (int i = 0; i < count; ++i) {
+    items += std::string(i ? "," : "[") +
+             R"({"jsonrpc":"2.0","method":"capabilities.invoke","params":{"capability":")" + capability +
+             R"("},"id":)" + std::to_string(i) + "}";
+  }
+  return items + "]";
+}
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("capabilities are listed, described and invoked", "[gateway]") {
+  Fixture f;
+  CHECK(f.call("capabilities.list", R"({"category":"c","name_contains":"n"})") ==
+        result(R"({"capabilities":["c||n"]})"));
+  CHECK(f.call("capabilities.list", "{}") == result(R"({"capabilities":["||"]})"));
+  CHECK(f.call("capabilities.describe", R"({"name":"x.read"})") == result(R"({"name":"x.read"})"));
+  CHECK(has(f.call("capabilities.describe", R"({"name":"x.\u001bwrite"})"), "-32602"));
+  CHECK(f.call("capabilities.invoke", R"({"capability":"x.read","arguments":{"q":"é", "n": 1.50}})") ==
+        result(R"({"success":true,"data":{"q":"é", "n": 1.50}})"));
+  CHECK(f.call("capabilities.invoke", R"({"capability":"x.read"})") == result(R"({"success":true,"data":{}})"));
+  CHECK(f.call("capabilities.invoke", R"({"capability":"fail","idempotency_key":"k"})") ==
+        result(R"({"success":false,"error":{"type":"NotConnected"}})"));
+  CHECK(f.api.last.idempotency_key == "k");
+  CHECK(f.api.last.agent_id == "agent_1");
+  CHECK(f.api.last.agent_name == "alice");
+}
+
+TEST_CASE("wrong parameters are named", "[gateway]") {
+  Fixture f;
+  struct Row {
+    const char *method, *params, *says;
+  };
+  const std::vector<Row> rows{
+      {"capabilities.invoke", "{}", "\\\"capability\\\" is missing"},
+      {"capabilities.invoke", R"({"capability":1})", "must be a string"},
+      {"capabilities.invoke", R"({"capability":"x","arguments":[]})", "must be an object"},
+      {"capabilities.invoke", R"({"capability":"x","arguments":"{}"})", "must be an object"},
+      {"capabilities.invoke", R"({"capability":"x","argument":{}})", "no parameter \\\"argument\\\""},
+      {"capabilities.invoke", R"({"capability":"x","capability":"y"})", "stands twice"},
+      {"capabilities.describe", "{}", "missing"},
+      {"capabilities.list", R"({"tags":"x"})", "it takes category, tag, name_contains"},
+      {"session.create", R"({"agent_name":7})", "must be a string"},
+      {"session.end", "{}", "missing"},
+  };
+  for (const auto& row : rows) {
+    const auto text = f.call(row.method, row.params);
+    INFO(row.method << row.params << " -> " << text);
+    CHECK(has(text, R"("code":-32602)"));
+    CHECK(has(text, row.says));
+  }
+  CHECK(has(f.call("session.create", R"({"agent_name":")" + std::string(300, 'x') + "\"}"), "at most 256"));
+  CHECK(has(f.call("no.such", "{}"), R"("code":-32601)"));
+  CHECK(f.api.invoked == 0);
+  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x","transaction":"t"})"), "not available in this version"));
+  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x","transaction":"t"})"), R"("success":false)"));
+  CHECK(f.api.invoked == 0);
+}
+
+TEST_CASE("sessions belong to one agent and end", "[gateway]") {
+  Fixture f;
+  const auto created = parse_json(f.call("session.create", R"({"agent_name":"helper","purpose":"tests"})"), "x");
+  const auto& session = *find_member(created, "result");
+  const std::string id(find_string(session, "session_id").value());
+  CHECK(is_id("sess_", id));
+  CHECK(find_string(session, "agent") == "alice");
+  CHECK(find_int(session, "expires_in") == 86'400);
+  const auto params = R"({"capability":"x","session_id":")" + id + "\"}";
+  CHECK(has(f.call("capabilities.invoke", params), R"("success":true)"));
+  CHECK(f.api.last.session_id == id);
+  f.api.invoked = 0;
+  CHECK(has(f.call("capabilities.invoke", params, kOtherKey), R"("success":false,"error":{"type":"SessionExpired")"));
+  CHECK(has(f.call("session.end", R"({"session_id":")" + id + "\"}", kOtherKey), "SessionExpired"));
+  CHECK(f.api.invoked == 0);
+  SECTION("by session.end") {
+    CHECK(f.call("session.end", R"({"session_id":")" + id + "\"}") == result(R"({"ended":true})"));
+  }
+  SECTION("by a day without use") {
+    f.clock.advance(24 * 3'600'000);
+  }
+  CHECK(has(f.call("capabilities.invoke", params), "SessionExpired"));
+  CHECK(f.api.invoked == 0);
+}
+
+TEST_CASE("without a valid key there is nothing", "[gateway]") {
+  Fixture f;
+  const std::string body = R"({"jsonrpc":"2.0","id":1,"method":"capabilities.list"})";
+  for (const auto& header :
+       {std::string(), "Authorization: Bearer " + kWrongKey + "\r\n", "Authorization: Bearer " + kKey + "a\r\n",
+        "Authorization: Basic " + kKey + "\r\n", std::string("Authorization: Bearer\r\n"),
+        "Authorization: Bearer " + std::string(64, 'g') + "\r\n", "Authorization: " + kKey + "\r\n"}) {
+    RawClient client(f.port);
+    const auto answer = client.ask(http_post("/rpc", body, header));
+    INFO(header);
+    CHECK(answer.status == 401);
+    CHECK(has(answer.body, R"("code":-32003)"));
+    CHECK(has(answer.headers.at("WWW-Authenticate"), "Bearer"));
+    CHECK_FALSE(has(answer.body, kKey));
+  }
+  CHECK(f.post(body).status == 200);
+  CHECK(RawClient(f.port).ask(http_post("/rpc", body, "authorization: bearer " + kKey + "\r\n")).status == 200);
+}
+
+TEST_CASE("guessing keys is slowed down, right keys pass", "[gateway]") {
+  Fixture f;
+  const std::string body = R"({"jsonrpc":"2.0","id":1,"method":"capabilities.list"})";
+  for (int i = 0; i < 10; ++i) {
+    CHECK(f.post(body, kWrongKey).status == 401);
+    f.clock.advance(1'000);
+  }
+  const auto locked = f.post(body, kWrongKey);
+  CHECK(locked.status == 429);
+  CHECK(has(locked.body, R"("code":-32000)"));
+  CHECK(locked.headers.at("Retry-After") == "50");
+  CHECK(f.post(body, kOtherKey).status == 200);
+  f.clock.advance(50'000);
+  CHECK(f.post(body, kWrongKey).status == 401);
+}
+
+TEST_CASE("browsers and foreign names get nothing, other paths and methods are named", "[gateway]") {
+  Fixture f;
+  const std::string body = R"({"jsonrpc":"2.0","id":1,"method":"capabilities.list"})";
+  CHECK(f.post(body, kKey, "Origin: http://localhost:7700\r\n").status == 403);
+  CHECK(f.post(body, kKey, "Origin: null\r\n").status == 403);
+  const auto with_host = [&](const std::string& host) {
+    RawClient client(f.port);
+    return client
+        .ask("POST /rpc HTTP/1.1\r\nHost: " + host + "\r\nAuthorization: Bearer " + kKey +
+             "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body)
+        .status;
+  };
+  for (const auto* host : {"localhost", "LOCALHOST:1", "127.0.0.1:7700", "[::1]", "[::1]:7700"})
+    CHECK(with_host(host) == 200);
+  for (const auto* host :
+       {"evil.example", "127.0.0.1.evil.example", "localhost.evil:7700", "[::2]", "", "evil@localhost"})
+    CHECK(with_host(host) == 403);
+  RawClient client(f.port);
+  CHECK(client.ask(http_get("/")).status == 404);
+  CHECK(client.ask(http_get("/health")).status == 404);
+  const auto get = client.ask(http_get("/rpc"));
+  CHECK(get.status == 405);
+  CHECK(get.headers.at("Allow") == "POST");
+}
+
+TEST_CASE("a gateway for the network takes any Host", "[gateway]") {
+  Fixture f;
+  const auto port = f.server.listen_tcp("127.0.0.1", 0, f.gateway.handler(false)).port;
+  CHECK(RawClient(port).ask("POST /rpc HTTP/1.1\r\nHost: kruxos.example\r\n\r\n").status == 401);
+}
+
+TEST_CASE("notifications alone are answered with 204", "[gateway]") {
+  Fixture f;
+  const auto answer = f.post(R"({"jsonrpc":"2.0","method":"capabilities.list"})");
+  CHECK(answer.status == 204);
+  CHECK(answer.body.empty());
+  CHECK(answer.headers.count("Content-Length") == 0);
+}
+
+TEST_CASE("calls in flight are limited for a connection and for an agent", "[gateway]") {
+  Fixture f({64, 100});
+  const auto header = "Authorization: Bearer " + kKey + "\r\n";
+  RawClient first(f.port), second(f.port);
+  first.send(http_post("/rpc", invoke_batch(70, "wait"), header));
+  f.api.wait_for_held(64);
+  second.send(http_post("/rpc", invoke_batch(40, "wait"), header));
+  f.api.wait_for_held(100);
+  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})"), "This agent has 100 calls in flight"));
+  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})", kOtherKey), R"("success":true)"));
+  CHECK(has(f.call("capabilities.list", "{}"), "capabilities"));
+  f.api.release();
+  const auto one = first.receive().body, two = second.receive().body;
+  CHECK(count_of(one, R"("success":true)") == 64);
+  CHECK(count_of(one, "This connection has 64 calls in flight") == 6);
+  CHECK(count_of(one, R"("code":-32000)") == 6);
+  CHECK(count_of(two, "This agent has 100 calls in flight") == 4);
+  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})"), R"("success":true)"));
+}
+
+TEST_CASE("a hundred agents' clients at once", "[gateway]") {
+  Fixture f;
+  std::atomic<int> right{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 100; ++i) {
+    clients.emplace_back([&, i] {
+      RawClient client(f.port);
+      for (int k = 0; k < 20; ++k) {
+        const auto text = R"({"n":)" + std::to_string(i * 100 + k) + "}";
+        const auto answer = client.ask(http_post(
+            "/rpc",
+            R"({"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":{"capability":"x","arguments":)" + text +
+                "}}",
+            "Authorization: Bearer " + (i % 2 ? kKey : kOtherKey) + "\r\n"));
+        if (answer.body == result(R"({"success":true,"data":)" + text + "}")) ++right;
+      }
+    });
+  }
+  for (auto& client : clients) client.join();
+  CHECK(right == 2000);
+}
+
+TEST_CASE("an agent that hangs up while its call runs costs nothing", "[gateway]") {
+  Fixture f;
+  {
+    RawClient client(f.port);
+    client.send(http_post("/rpc", invoke_batch(3, "wait"), "Authorization: Bearer " + kKey + "\r\n"));
+    f.api.wait_for_held(3);
+  }
+  f.api.release();
+  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})"), R"("success":true)"));
+}
+
+namespace {
+struct FakeHealth final : HealthSource {
+  std::string status = "ok";
+  bool ready = true;
+  Health health() override { return {status, ready, R"({"status":")" + status + "\"}"}; }
+};
+}  // namespace
+
+TEST_CASE("health and readiness", "[gateway]") {
+  FakeHealth source;
+  HttpServer server;
+  const auto port = server.listen_tcp("127.0.0.1", 0, health_handler(source)).port;
+  RawClient client(port);
+  CHECK(client.ask(http_get("/health")).body == R"({"status":"ok"})");
+  CHECK(client.ask(http_get("/health/ready")).body == R"({"ready":true})");
+  source.status = "degraded";
+  CHECK(client.ask(http_get("/health")).status == 200);
+  source.status = "critical";
+  source.ready = false;
+  CHECK(client.ask(http_get("/health")).status == 503);
+  CHECK(client.ask(http_get("/health/ready")).status == 503);
+  CHECK(client.ask(http_post("/health", "")).status == 405);
+  CHECK(client.ask(http_get("/metrics.txt")).status == 404);
+  CHECK(client.ask("GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n").status == 403);
+}

@@ -1,0 +1,209 @@
+#include "host/gateway/agent_methods.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kMaxLabel = 256;  // of texts that only describe a session
+
+RpcError invalid_params(std::string message) {
+  return {rpc_code::kInvalidParams, std::move(message), R"({"type":"InvalidInput","retryable":false})"};
+}
+
+RpcError too_many_calls(const std::string& whose, std::size_t limit) {
+  return {rpc_code::kRateLimit,
+          fmt::format("{} has {} calls in flight, which is the limit. Send this one again when others are answered.",
+                      whose, limit),
+          R"({"type":"RateLimited","retryable":true,"retry_after":1})"};
+}
+
+Error session_expired() {
+  return {"SessionExpired",
+          "There is no such session of this agent, or it has ended. Open a new one with session.create, or leave "
+          "session_id out."};
+}
+
+/// A capability's failure is a result, not a JSON-RPC error.
+std::string failure(const Error& error) {
+  return fmt::format(R"({{"success":false,"error":{}}})", error_json(error, nullptr));
+}
+
+std::string invocation_text(const InvocationResult& result) {
+  std::string text;
+  const auto& part = result.success ? result.data_json : result.error_json;
+  text.reserve(part.size() + 32);
+  text.append(result.success ? R"({"success":true,"data":)" : R"({"success":false,"error":)").append(part).append("}");
+  return text;
+}
+
+/// A place among the calls in flight, given back when the last copy goes.
+class Place {
+ public:
+  Place(std::atomic<std::size_t>& count, std::shared_ptr<void> owner) : count_(count), owner_(std::move(owner)) {}
+  ~Place() { --count_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  /// Null when `limit` places are taken.
+  static std::shared_ptr<Place> take(std::atomic<std::size_t>& count, std::size_t limit, std::shared_ptr<void> owner) {
+    if (count.fetch_add(1) < limit) return std::make_shared<Place>(count, std::move(owner));
+    --count;
+    return nullptr;
+  }
+
+ private:
+  std::atomic<std::size_t>& count_;
+  const std::shared_ptr<void> owner_;
+};
+
+}  // namespace
+
+/// A method's parameters by name. Each accessor throws krux::Error InvalidInput.
+struct AgentMethods::Params {
+  Params(std::string_view text, std::span<const std::string_view> allowed) {
+    if (text.empty()) return;
+    std::string why;
+    auto taken = take_apart(text, {}, why);
+    if (!taken) throw invalid_input(fmt::format("\"params\" is not valid: {}.", why));
+    parts = *std::move(taken);
+    for (const auto& member : parts.members) {
+      if (std::find(allowed.begin(), allowed.end(), member.name) != allowed.end()) continue;
+      throw invalid_input(fmt::format("This method has no parameter \"{}\"; it takes {}.", printable(member.name),
+                                      allowed.empty() ? "none" : fmt::format("{}", fmt::join(allowed, ", "))));
+    }
+  }
+
+  const JsonSpan* find(std::string_view name) const {
+    const auto* found = parts.find(name);
+    return found && found->kind != JsonKind::kNull ? found : nullptr;
+  }
+
+  /// Empty when it is missing.
+  std::string text(std::string_view name, std::size_t max_bytes = kMaxLabel) const {
+    const auto* found = find(name);
+    if (!found) return {};
+    if (found->kind != JsonKind::kString) throw invalid_input(fmt::format("\"{}\" must be a string.", name));
+    if (found->text.size() > max_bytes)
+      throw invalid_input(
+          fmt::format("\"{}\" has {} bytes, at most {} are allowed.", name, found->text.size(), max_bytes));
+    return found->text;
+  }
+
+  std::string required(std::string_view name) const {
+    auto value = text(name);
+    if (value.empty()) throw invalid_input(fmt::format("\"{}\" is missing.", name));
+    return value;
+  }
+
+  JsonParts parts;
+};
+
+AgentMethods::AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits)
+    : api_(api), clock_(clock), limits_(limits), sessions_(clock) {}
+
+void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply) {
+  static constexpr std::array<std::string_view, 5> invoke_params{"capability", "arguments", "session_id",
+                                                                 "idempotency_key", "transaction"};
+  static constexpr std::array<std::string_view, 2> create_params{"agent_name", "purpose"};
+  static constexpr std::array<std::string_view, 1> end_params{"session_id"};
+  static constexpr std::array<std::string_view, 3> list_params{"category", "tag", "name_contains"};
+  static constexpr std::array<std::string_view, 1> describe_params{"name"};
+  struct Row {
+    std::string_view name;
+    Method run;
+    std::span<const std::string_view> params;
+  };
+  static constexpr std::array<Row, 4> rows{{{"session.create", &AgentMethods::create_session, create_params},
+                                            {"session.end", &AgentMethods::end_session, end_params},
+                                            {"capabilities.list", &AgentMethods::list, list_params},
+                                            {"capabilities.describe", &AgentMethods::describe, describe_params}}};
+  try {
+    if (method == "capabilities.invoke") return invoke(caller, Params(params, invoke_params), reply);
+    for (const auto& row : rows) {
+      if (row.name == method) return reply((this->*row.run)(*caller, Params(params, row.params)));
+    }
+  } catch (const Error& error) {
+    if (error.type() != "InvalidInput") throw;
+    return reply(invalid_params(error.what()));
+  }
+  reply(RpcError{rpc_code::kMethodNotFound,
+                 fmt::format("There is no method \"{}\". There are session.create, session.end, capabilities.list, "
+                             "capabilities.describe and capabilities.invoke.",
+                             printable(method.substr(0, kMaxLabel))),
+                 {}});
+}
+
+RpcOutcome AgentMethods::create_session(const Caller& caller, const Params& params) {
+  const auto name = params.text("agent_name"), purpose = params.text("purpose", 4 * kMaxLabel);
+  const auto id = sessions_.create(caller.agent.agent_id);
+  return fmt::format(
+      R"({{"session_id":{},"agent":{},"agent_id":{},"agent_name":{},"purpose":{},"created_at":{},"expires_in":{}}})",
+      json_string(id), json_string(caller.agent.name), json_string(caller.agent.agent_id),
+      json_string(name.empty() ? caller.agent.name : name), json_string(purpose),
+      json_string(format_time(clock_.wall_ms())), sessions_.idle_ms() / 1000);
+}
+
+RpcOutcome AgentMethods::end_session(const Caller& caller, const Params& params) {
+  const auto id = params.required("session_id");
+  if (sessions_.end(id, caller.agent.agent_id)) return R"({"ended":true})";
+  const auto error = session_expired();
+  return RpcError{rpc_code::kInvalidParams, error.what(), R"({"type":"SessionExpired","retryable":false})"};
+}
+
+RpcOutcome AgentMethods::list(const Caller&, const Params& params) {
+  return fmt::format(R"({{"capabilities":{}}})",
+                     api_.list_json(params.text("category"), params.text("tag"), params.text("name_contains")));
+}
+
+RpcOutcome AgentMethods::describe(const Caller&, const Params& params) {
+  const auto name = params.required("name");
+  if (auto found = api_.describe_json(name)) return *std::move(found);
+  return invalid_params(
+      fmt::format("There is no capability \"{}\". capabilities.list names those there are.", printable(name)));
+}
+
+void AgentMethods::invoke(const CallerPtr& caller, const Params& params, RpcReply& reply) {
+  Invocation call;
+  call.agent_id = caller->agent.agent_id;
+  call.agent_name = caller->agent.name;
+  call.capability = params.required("capability");
+  call.session_id = params.text("session_id");
+  call.idempotency_key = params.text("idempotency_key");
+  const auto* arguments = params.find("arguments");
+  if (arguments && arguments->kind != JsonKind::kObject) throw invalid_input("\"arguments\" must be an object.");
+  call.arguments_json = arguments ? arguments->raw : std::string_view("{}");
+  if (params.find("transaction"))
+    return reply(failure(invalid_input("Transactions are not available in this version. Leave \"transaction\" out.")));
+  if (!call.session_id.empty() && !sessions_.use(call.session_id, call.agent_id))
+    return reply(failure(session_expired()));
+
+  auto of_connection = Place::take(caller->in_flight, limits_.calls_per_connection, caller);
+  if (!of_connection) return reply(too_many_calls("This connection", limits_.calls_per_connection));
+  const auto counter = counter_of(call.agent_id);
+  auto of_agent = Place::take(*counter, limits_.calls_per_agent, counter);
+  if (!of_agent) return reply(too_many_calls("This agent", limits_.calls_per_agent));
+  api_.invoke(std::move(call), [of_connection = std::move(of_connection), of_agent = std::move(of_agent),
+                                reply = std::move(reply)](const InvocationResult& result) mutable {
+    of_connection.reset();
+    of_agent.reset();
+    reply(invocation_text(result));
+  });
+}
+
+AgentMethods::Counter AgentMethods::counter_of(const std::string& agent_id) {
+  const std::lock_guard lock(mutex_);
+  auto& counter = in_flight_[agent_id];
+  if (!counter) counter = std::make_shared<std::atomic<std::size_t>>(0);
+  return counter;
+}
+
+}  // namespace krux

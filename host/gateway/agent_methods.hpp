@@ -1,0 +1,53 @@
+// The JSON-RPC methods of an authenticated agent.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/json_rpc.hpp"
+#include "host/gateway/sessions.hpp"
+
+namespace krux {
+
+/// Any thread. Calls under way outlive nothing they need: counters are shared with them.
+class AgentMethods {
+ public:
+  /// One message's sender; its own count of calls in flight.
+  struct Caller {
+    explicit Caller(Agent a) : agent(std::move(a)) {}
+    const Agent agent;
+    std::atomic<std::size_t> in_flight{0};
+  };
+  using CallerPtr = std::shared_ptr<Caller>;
+
+  AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits);
+
+  void run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply);
+
+ private:
+  struct Params;
+  using Method = RpcOutcome (AgentMethods::*)(const Caller&, const Params&);
+
+  RpcOutcome create_session(const Caller& caller, const Params& params);
+  RpcOutcome end_session(const Caller& caller, const Params& params);
+  RpcOutcome list(const Caller& caller, const Params& params);
+  RpcOutcome describe(const Caller& caller, const Params& params);
+  /// Takes `reply` only when nothing more can throw.
+  void invoke(const CallerPtr& caller, const Params& params, RpcReply& reply);
+
+  using Counter = std::shared_ptr<std::atomic<std::size_t>>;
+  Counter counter_of(const std::string& agent_id);
+
+  AgentApi& api_;
+  Clock& clock_;
+  const GatewayLimits limits_;
+  Sessions sessions_;
+  std::mutex mutex_;
+  std::map<std::string, Counter> in_flight_;  ///< by agent
+};
+
+}  // namespace krux

@@ -1,0 +1,59 @@
+// A request and its answer as the host's handlers see them; no type of the HTTP library in sight.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace krux {
+
+/// Who is at the other end.
+struct Peer {
+  std::string address;  ///< "127.0.0.1", "::1"; empty on a Unix socket
+  bool local = false;   ///< a Unix socket; then uid and pid are the kernel's word
+  uid_t uid = static_cast<uid_t>(-1);
+  pid_t pid = 0;
+};
+
+struct ServerRequest {
+  std::string method;  ///< in capitals; a HEAD arrives as GET, the server leaves the answer's body out
+  std::string path;    ///< begins with '/', as it was sent (percent-encoded)
+  std::string query;   ///< behind the '?', as it was sent
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+  std::string body;
+  Peer peer;
+
+  /// The first header of that name, which is given in lower case.
+  std::optional<std::string_view> header(std::string_view name) const;
+};
+
+struct ServerResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< further ones
+};
+
+/// Answers a request. Any thread, once; later calls do nothing. Let go of without a call, the answer is a 500.
+using Respond = std::function<void(ServerResponse)>;
+
+/// Runs on an event loop, on several at once where the server has several: it must not block.
+using Handler = std::function<void(ServerRequest, Respond)>;
+
+/// {"error": {"type": type, "message": message}}
+ServerResponse error_response(int status, std::string_view type, std::string_view message);
+
+/// "%41b" -> "Ab"; nothing where the escapes are broken, or hide a NUL or bytes that are no UTF-8.
+std::optional<std::string> url_decode(std::string_view text);
+/// Everything but unreserved characters escaped.
+std::string url_encode(std::string_view text);
+
+/// The decoded value of `name` in a query string; nothing where it is missing or broken.
+std::optional<std::string> query_value(std::string_view query, std::string_view name);
+
+}  // namespace krux

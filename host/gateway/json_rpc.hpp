@@ -1,0 +1,47 @@
+// JSON-RPC 2.0 over any carrier: one text in, one text out.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "host/gateway/json_span.hpp"
+
+namespace krux {
+
+namespace rpc_code {
+inline constexpr int kParse = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602,
+                     kInternal = -32603, kRateLimit = -32000, kPolicyDenied = -32001, kApprovalRequired = -32002,
+                     kAuthentication = -32003;
+}  // namespace rpc_code
+
+struct RpcError {
+  int code = rpc_code::kInternal;
+  std::string message;
+  std::string data_json;  ///< one JSON value; may be empty
+};
+
+/// The result as one JSON value, or an error.
+using RpcOutcome = std::variant<std::string, RpcError>;
+using RpcReply = std::function<void(RpcOutcome)>;
+
+/// Runs one method. `params`: an object's text, or empty when none were given; it is lent for the call. `reply` runs
+/// once, on any thread, also when nobody will read it (a notification).
+using RpcDispatch = std::function<void(const std::string& method, std::string_view params, RpcReply reply)>;
+
+struct RpcLimits {
+  JsonLimits json;
+  std::size_t batch = 100;  ///< at most kMaxParts
+};
+
+/// Answers one message, single or batch. `done` runs exactly once with the answer's text, which is empty when the
+/// message held nothing but notifications; on this thread or on the one of the last reply. Never throws.
+void run_json_rpc(std::string_view message, const RpcDispatch& dispatch, const RpcLimits& limits,
+                  std::function<void(std::string)> done);
+
+/// {"jsonrpc":"2.0","id":id,"error":{...}}; `id` is JSON.
+std::string rpc_error_text(std::string_view id, const RpcError& error);
+
+}  // namespace krux

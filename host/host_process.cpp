@@ -1,0 +1,243 @@
+#include "host/host_process.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "core/capability/capability_handler.hpp"
+#include "core/config/base_url.hpp"
+#include "core/state/agents.hpp"
+#include "core/storage/group_commit.hpp"
+#include "core/storage/write_file.hpp"
+#include "core/write/enhanced_write_executor.hpp"
+#include "core/write/write_buffer.hpp"
+#include "host/control/control_server.hpp"
+#include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/http_server.hpp"
+#include "host/ledger_check.hpp"
+#include "host/operator_service.hpp"
+#include "host/service_host.hpp"
+
+namespace krux {
+namespace {
+
+class AgentSide final : public AgentApi {
+ public:
+  AgentSide(AgentStore& agents, CapabilityHandler& handler) : agents_(agents), handler_(handler) {}
+  std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
+  void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
+    handler_.invoke(std::move(invocation), std::move(done));
+  }
+  std::string list_json(const std::string& category, const std::string& tag,
+                        const std::string& name_contains) override {
+    return handler_.list_json(category, tag, name_contains);
+  }
+  std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
+
+ private:
+  AgentStore& agents_;
+  CapabilityHandler& handler_;
+};
+
+CallRunner::Options runner_options(const Config& config) {
+  CallRunner::Options options;
+  options.threads = config.worker_threads;
+  return options;
+}
+
+ExecutorOptions executor_options(const Config& config) {
+  ExecutorOptions options;
+  options.concurrency = config.write_buffer.executor_concurrency;
+  options.retry.schedule_ms = config.retry.schedule_ms;
+  options.retry.settle_ms = config.retry.settle_ms;
+  return options;
+}
+
+HandlerOptions handler_options(const Config& config) {
+  HandlerOptions options;
+  options.default_delay_ms = config.write_buffer.default_delay_ms;
+  options.delays_ms = config.write_buffer.delays_ms;
+  options.settle_ms = config.retry.settle_ms;
+  return options;
+}
+
+TransportOptions transport_options(const Config& config) {
+  TransportOptions options;
+  options.extra_ca_file = config.net.ca_file;
+  options.allowed_networks = config.net.allow_private_hosts;
+  options.user_agent = "kruxos/" KRUXOS_VERSION;
+  return options;
+}
+
+void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins) {
+  for (const auto& problem : definitions.problems()) spdlog::error("definition refused: {}", problem.reason);
+  for (const auto& plugin : plugins.all()) {
+    if (plugin.state == PluginInfo::State::kLoaded) {
+      spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
+    } else {
+      spdlog::warn("adapter refused: {}: {}", plugin.file.string(), plugin.reason);
+    }
+  }
+}
+
+}  // namespace
+
+struct HostProcess::Parts final : HealthSource {
+  Parts(Config c, Clock& k);
+  Health health() override;
+  ListenState listening();
+  void listen();
+  bool stop(std::int64_t limit_ms);
+
+  const Config config;
+  Clock& clock;
+  DataDirectory directory;
+  GroupCommit store;
+  Vault vault;
+  AgentStore agents;
+  AlertStore alerts;
+  DefinitionSet definitions;
+  DefinitionSetIndex index;
+  PluginRegistry plugins;
+  AccountDirectory accounts;
+  std::shared_ptr<HttpTransport> transport;
+  CallRunner runner;
+  PluginFactory factory;
+  WriteBuffer writes;
+  EnhancedWriteExecutor executor;
+  SyncScheduler scheduler;
+  ServiceHost services;
+  CapabilityHandler handler;
+  OperatorService operators;
+  AgentSide agent_side;
+  AgentGateway gateway;
+  ControlServer control;
+  HttpServer server;
+  std::optional<LedgerCheck> check;
+  std::string ready;
+  std::atomic<std::uint16_t> gateway_port{0}, health_port{0};
+  std::atomic<bool> stopping{false};
+};
+
+HostProcess::Parts::Parts(Config c, Clock& k)
+    : config(std::move(c)),
+      clock(k),
+      directory(config.data_dir),
+      store(directory.ledger(), kLedgerKind),
+      vault(store, clock, config.vault_key_file, directory.path()),
+      agents(store, clock),
+      alerts(store, clock),
+      definitions(config.definitions_dir),
+      index(definitions),
+      plugins(PluginRegistry::discover(config.plugins_dir, InspectOptions{{}, &index})),
+      transport(make_http_transport(transport_options(config))),
+      runner(clock, runner_options(config)),
+      factory(plugins, runner, clock),
+      writes(store, clock),
+      executor(store, writes, accounts, runner, clock, executor_options(config)),
+      scheduler(clock, runner,
+                {.attention = [this](const AccountRef& account,
+                                     const std::string& why) { services.note_attention(account, why); }}),
+      services({config, clock, directory, vault, alerts, definitions, plugins, accounts, runner, factory, scheduler,
+                writes, executor, transport}),
+      handler(accounts, runner, writes, clock, handler_options(config)),
+      operators({config, clock, agents, vault, alerts, plugins, accounts, writes, scheduler, services, index,
+                 [this] { return listening(); }}),
+      agent_side(agents, handler),
+      gateway(agent_side, clock),
+      control(operators),
+      server(2, HttpServer::Begin::kLater) {
+  log_refusals(definitions, plugins);
+  try {
+    // First of all: a host that cannot listen must not have begun to sync and to send.
+    listen();
+    services.start();
+    executor.start();
+    server.serve();
+    check.emplace(directory.ledger(), alerts);
+  } catch (...) {
+    // Syncs run already, and what they tell goes to members that would be gone before them.
+    stop(0);
+    throw;
+  }
+}
+
+void HostProcess::Parts::listen() {
+  std::optional<TlsFiles> tls;
+  if (!config.server.tls_certificate.empty()) tls = TlsFiles{config.server.tls_certificate, config.server.tls_key};
+  server.listen_unix(directory.control_socket(), control.handler());
+  health_port = server.listen_tcp("127.0.0.1", config.server.health_port, health_handler(*this)).port;
+  // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
+  const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);
+  const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback), {}, tls);
+  gateway_port = bound.port;
+  write_file_atomically(directory.ports_file(),
+                        fmt::format("{{\"gateway\":{},\"health\":{}}}\n", bound.port, health_port.load()));
+  const auto host =
+      config.server.host.find(':') == std::string::npos ? config.server.host : "[" + config.server.host + "]";
+  ready = fmt::format("ready {}://{}:{} health http://127.0.0.1:{} control {}", tls ? "https" : "http", host,
+                      bound.port, health_port.load(), directory.control_socket().string());
+}
+
+ListenState HostProcess::Parts::listening() {
+  const bool failing = store.failing();
+  const char* status = failing                                                     ? "critical"
+                       : writes.counts().needs_person > 0 || alerts.any_critical() ? "degraded"
+                                                                                   : "ok";
+  return {gateway_port, health_port, !failing && !stopping, status};
+}
+
+Health HostProcess::Parts::health() {
+  const auto counts = writes.counts();
+  const bool failing = store.failing();
+  const auto state = listening();
+  Health health;
+  health.status = state.status;
+  health.ready = state.ready;
+  health.json = fmt::format(
+      R"({{"status":"{}","ready":{},"ledger":"{}","writes_waiting_for_a_person":{},"accounts":{}}})", state.status,
+      state.ready, failing ? "commits fail: see the log" : "ok", counts.needs_person, accounts.accounts().size());
+  return health;
+}
+
+HostProcess::HostProcess(Config config, Clock& clock) : parts_(std::make_unique<Parts>(std::move(config), clock)) {}
+
+HostProcess::~HostProcess() {
+  stop(5'000);
+}
+
+const std::string& HostProcess::ready_line() const {
+  return parts_->ready;
+}
+
+void HostProcess::reload() {
+  parts_->definitions.reload();
+  parts_->alerts.settle("definition_refused");
+  for (const auto& problem : parts_->definitions.problems()) {
+    parts_->alerts.raise({"warning", "definition_refused", problem.file.stem().string(), "", "", problem.reason, true});
+  }
+  parts_->services.refresh_definitions();
+  spdlog::info("definitions reloaded");
+}
+
+bool HostProcess::stop(std::int64_t limit_ms) {
+  return parts_->stop(limit_ms);
+}
+
+bool HostProcess::Parts::stop(std::int64_t limit_ms) {
+  if (stopping.exchange(true)) return runner.lost() == 0;
+  check.reset();
+  server.stop(limit_ms / 5);
+  scheduler.stop();
+  executor.stop(limit_ms / 2);
+  transport->stop();
+  return runner.stop();
+}
+
+void check_configuration(const Config& config) {
+  const DefinitionSet definitions(config.definitions_dir);
+  if (!definitions.problems().empty()) throw ConfigError(definitions.problems().front().reason);
+}
+
+}  // namespace krux

@@ -1,0 +1,83 @@
+// What the operator's socket answers. docs/operator-api.md has the shapes.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/config/config.hpp"
+#include "core/replica/sync_scheduler.hpp"
+#include "core/state/agents.hpp"
+#include "core/util/json.hpp"
+#include "core/write/alerts.hpp"
+#include "core/write/write_buffer.hpp"
+#include "host/control/operator_api.hpp"
+#include "host/plugins/plugin_registry.hpp"
+#include "host/service_host.hpp"
+
+namespace krux {
+
+/// Ports and readiness, known once the host listens.
+struct ListenState {
+  std::uint16_t gateway_port = 0, health_port = 0;
+  bool ready = false;
+  std::string status;  ///< "ok", "degraded", "critical"
+};
+
+/// Any thread. What it is given must outlive it.
+class OperatorService final : public OperatorApi {
+ public:
+  struct Parts {
+    const Config& config;
+    Clock& clock;
+    AgentStore& agents;
+    Vault& vault;
+    AlertStore& alerts;
+    const PluginRegistry& plugins;
+    AccountDirectory& accounts;
+    WriteBuffer& writes;
+    SyncScheduler& scheduler;
+    ServiceHost& services;
+    const DefinitionIndex& definitions;
+    std::function<ListenState()> listening;
+  };
+  explicit OperatorService(Parts parts) : parts_(std::move(parts)), started_boot_ms_(parts_.clock.boot_ms()) {}
+
+  std::string status() override;
+  std::string config() override;
+  std::string agents() override;
+  std::string agent(const std::string& name_or_id) override;
+  std::string create_agent(const std::string& name, const std::string& who) override;
+  std::string rotate_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string connections() override;
+  std::string connection(const std::string& service) override;
+  std::string connect(const std::string& service, const Secret& token, const std::string& who) override;
+  std::string sync_status(const std::string& service) override;
+  std::string sync_now(const std::string& service, const std::string& who) override;
+  std::string writes(const WriteFilter& filter) override;
+  std::string write(const std::string& write_id) override;
+  std::string cancel_write(const std::string& write_id, const std::string& who) override;
+  std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
+                            const std::string& who) override;
+  std::string plugins() override;
+  std::string release_plugin(const std::string& service, const std::string& who) override;
+  std::string verify_plugin(const std::string& file) override;
+  std::string alerts(bool open_only, std::int64_t limit) override;
+  std::string acknowledge_alert(std::int64_t id, const std::string& who) override;
+
+ private:
+  void put_services(JsonWriter& out);
+  void put_service(JsonWriter& out, const ActiveService& service);
+  void put_connections(JsonWriter& out, const std::string& service);
+  void put_sync(JsonWriter& out, const std::string& service);
+  void put_write(JsonWriter& out, const BufferedWrite& write, bool whole);
+  std::string agent_name(const std::string& agent_id);
+  std::string one_write(const BufferedWrite& write);
+  const char* state_of(const PluginInfo& plugin) const;
+  void must_be_loaded(const std::string& service);
+
+  Parts parts_;
+  const std::int64_t started_boot_ms_;
+};
+
+}  // namespace krux

@@ -1,0 +1,192 @@
+// Connections and their syncs, as the operator sees them.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "core/replica/sync_store.hpp"
+#include "core/util/text.hpp"
+#include "host/json_out.hpp"
+#include "host/operator_service.hpp"
+
+namespace krux {
+namespace {
+
+std::vector<std::string> missing_scopes(const ServiceDefinition& definition, const Connection& connection) {
+  std::vector<std::string> missing;
+  if (!connection.scopes_known) return missing;
+  for (const auto& scope : definition.connect_scopes) {
+    const auto& granted = connection.scopes;
+    if (std::find(granted.begin(), granted.end(), scope) == granted.end()) missing.push_back(scope);
+  }
+  return missing;
+}
+
+void put_connection(JsonWriter& out, const ServiceDefinition& definition, const Connection& c, bool served) {
+  put(out, "service", c.service);
+  put(out, "account_id", c.account_id);
+  put(out, "account_name", c.display_name);
+  put(out, "generation", std::int64_t{c.generation});
+  put(out, "state", !served ? "not served" : c.needs_attention ? "needs attention" : "connected");
+  put(out, "connected_at_ms", c.connected_at_ms);
+  put(out, "scopes", c.scopes);
+  put(out, "missing_scopes", missing_scopes(definition, c));
+  put(out, "problem", c.attention);
+}
+
+void put_progress(JsonWriter& out, const SyncStatus& s) {
+  put(out, "phase", to_string(s.phase));
+  put(out, "full", s.full);
+  put(out, "parts_done", static_cast<std::int64_t>(s.parts_done));
+  put(out, "parts_total", static_cast<std::int64_t>(s.parts_total));
+}
+
+std::vector<Connection> of_service(std::vector<Connection> all, const std::string& service) {
+  std::erase_if(all, [&](const Connection& c) { return c.service != service; });
+  return all;
+}
+
+void put_problems(JsonWriter& out, const std::vector<SyncProblem>& problems) {
+  put_objects(out, "problems", problems, [&](const SyncProblem& problem) {
+    put(out, "part", problem.part);
+    put(out, "message", problem.message);
+    put(out, "since_ms", problem.since_ms);
+  });
+}
+
+}  // namespace
+
+void OperatorService::must_be_loaded(const std::string& service) {
+  if (parts_.accounts.service(service)) return;
+  throw not_found(
+      fmt::format("There is no service {} here: kruxos plugin list shows the adapters and why some are refused.",
+                  printable(service)));
+}
+
+void OperatorService::put_services(JsonWriter& out) {
+  const auto services = parts_.accounts.services();
+  const auto connections = parts_.vault.connections();
+  const auto syncs = parts_.scheduler.status();
+  put_key(out, "services");
+  out.StartArray();
+  for (const auto& service : services) {
+    const auto& name = service.definition->service;
+    const auto mine = of_service(connections, name);
+    if (mine.empty()) {
+      out.StartObject();
+      put(out, "service", name);
+      put(out, "adapter_version", service.adapter_version);
+      put(out, "state", "not connected");
+      out.EndObject();
+    }
+    for (const auto& connection : mine) {
+      const auto account = parts_.accounts.find({name, connection.account_id, connection.generation});
+      out.StartObject();
+      put(out, "adapter_version", service.adapter_version);
+      put_connection(out, *service.definition, connection, account != nullptr);
+      put(out, "synced_at_ms", account ? account->replica->state().last_sync_ms : 0);
+      for (const auto& sync : syncs) {
+        if (account && sync.account == account->ref) put_progress(out, sync);
+      }
+      put(out, "problems", static_cast<std::int64_t>(account ? account->replica->problems().size() : 0));
+      out.EndObject();
+    }
+  }
+  out.EndArray();
+}
+
+void OperatorService::put_connections(JsonWriter& out, const std::string& only) {
+  put_key(out, "connections");
+  out.StartArray();
+  for (const auto& service : parts_.accounts.services()) {
+    const auto& name = service.definition->service;
+    if (!only.empty() && name != only) continue;
+    const auto mine = of_service(parts_.vault.connections(), name);
+    if (mine.empty()) {
+      out.StartObject();
+      put(out, "service", name);
+      put(out, "state", "not connected");
+      out.EndObject();
+    }
+    for (const auto& connection : mine) {
+      out.StartObject();
+      put_connection(out, *service.definition, connection,
+                     parts_.accounts.find({name, connection.account_id, connection.generation}) != nullptr);
+      out.EndObject();
+    }
+  }
+  out.EndArray();
+}
+
+std::string OperatorService::connections() {
+  return json_object([&](JsonWriter& out) { put_connections(out, ""); });
+}
+
+std::string OperatorService::connection(const std::string& service) {
+  must_be_loaded(service);
+  return json_object([&](JsonWriter& out) {
+    put_key(out, "connection");
+    out.StartObject();
+    put(out, "service", service);
+    put(out, "help", parts_.services.connect_help(service));
+    put_connections(out, service);
+    out.EndObject();
+  });
+}
+
+std::string OperatorService::connect(const std::string& service, const Secret& token, const std::string& who) {
+  must_be_loaded(service);
+  const auto connected = parts_.services.connect(service, token);
+  spdlog::info("{} connected {} {}", who, service, connected.connection.account_id);
+  const auto definition = parts_.accounts.service(service)->definition;
+  return json_object([&](JsonWriter& out) {
+    put_key(out, "connection");
+    out.StartObject();
+    put_connection(out, *definition, connected.connection, true);
+    out.EndObject();
+  });
+}
+
+void OperatorService::put_sync(JsonWriter& out, const std::string& service) {
+  auto all = parts_.scheduler.status();
+  std::erase_if(all, [&](const SyncStatus& s) { return s.account.service != service; });
+  put_key(out, "sync");
+  out.StartObject();
+  put(out, "service", service);
+  put_objects(out, "accounts", all, [&](const SyncStatus& s) {
+    const auto account = parts_.accounts.find(s.account);
+    put(out, "account_id", s.account.account_id);
+    put(out, "account_name", account ? account->display_name : s.account.account_id);
+    put_progress(out, s);
+    put(out, "passes", static_cast<std::int64_t>(s.passes));
+    put(out, "failures_in_a_row", static_cast<std::int64_t>(s.failures_in_a_row));
+    put(out, "last_error", s.last_error);
+    put(out, "next_at_ms", s.next_ms);
+    if (!account) return;
+    put(out, "synced_at_ms", account->replica->state().last_sync_ms);
+    put(out, "complete_through_ms", account->replica->state().complete_through_ms);
+    put_key(out, "records");
+    out.StartObject();
+    for (const auto& [collection, count] : account->replica->counts()) put(out, collection, count);
+    out.EndObject();
+    put_problems(out, account->replica->problems());
+  });
+  out.EndObject();
+}
+
+std::string OperatorService::sync_status(const std::string& service) {
+  must_be_loaded(service);
+  return json_object([&](JsonWriter& out) { put_sync(out, service); });
+}
+
+std::string OperatorService::sync_now(const std::string& service, const std::string&) {
+  must_be_loaded(service);
+  // What is reported is from before the kick, so that whoever waits for a new pass can tell it from the last one.
+  auto before = sync_status(service);
+  if (!parts_.scheduler.sync_now(service)) {
+    throw not_connected(fmt::format("{0} is not connected; connect it with: kruxos connect {0}", service));
+  }
+  return before;
+}
+
+}  // namespace krux

@@ -1,0 +1,104 @@
+#include "host/plugins/abi_bridge/answers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr int kDeepestJson = 32;
+constexpr std::int64_t kLongestWait = 24 * 3600 * 1000;
+constexpr std::size_t kLongestAccountId = 256;
+
+}  // namespace
+
+CallFailure defect(std::string message) {
+  return {KRUX_INTERNAL, false, {}, std::move(message), std::nullopt};
+}
+
+CallResult<std::string> read_object(const LentCall& call, krux_status status, const BoundedSink& out,
+                                    std::string_view what) {
+  if (out.overflowed()) return defect(fmt::format("The adapter's {} is larger than {} KiB.", what, out.max() / 1024));
+  if (status != KRUX_OK) return call.failure(status);
+  std::string why;
+  if (is_json_object(out.text(), {out.max(), kDeepestJson}, &why)) return out.text();
+  return defect(fmt::format("The adapter's {} is not one JSON object: {}", what, why));
+}
+
+CallResult<SyncStep> read_step(const LentCall& call, krux_status status, const krux_sync_step& step) {
+  if (status != KRUX_OK) return call.failure(status);
+  SyncStep out;
+  switch (step.next) {
+    case KRUX_SYNC_DONE:
+      out.next = SyncStep::Next::kDone;
+      break;
+    case KRUX_SYNC_MORE:
+      out.next = SyncStep::Next::kMore;
+      break;
+    case KRUX_SYNC_WAIT:
+      out.next = SyncStep::Next::kWait;
+      break;
+    default:
+      return defect(fmt::format("The adapter's sync step says {}, which is none of done, more and wait.", step.next));
+  }
+  if (step.wait_ms < 0 || step.complete_through_ms < 0) return defect("The adapter's sync step has a negative time.");
+  out.wait_ms = std::min(step.wait_ms, kLongestWait);
+  // The future cannot be in the replica.
+  out.complete_through_ms = std::min(step.complete_through_ms, call.context()->clock().wall_ms());
+  out.parts_total = step.parts_total;
+  out.parts_done = std::min(step.parts_done, step.parts_total);
+  return out;
+}
+
+CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std::int32_t found,
+                                   const BoundedSink* out) {
+  if (status != KRUX_OK) return call.failure(status);
+  EffectFound effect;
+  switch (found) {
+    case KRUX_EFFECT_FOUND:
+      effect.answer = EffectFound::Answer::kFound;
+      break;
+    case KRUX_EFFECT_ABSENT:
+      effect.answer = EffectFound::Answer::kAbsent;
+      break;
+    case KRUX_EFFECT_DISPROVED:
+      effect.answer = EffectFound::Answer::kDisproved;
+      break;
+    default:  // a value that this host does not know is no knowledge
+      return effect;
+  }
+  if (effect.answer != EffectFound::Answer::kFound || !out) return effect;
+  auto result = read_object(call, status, *out, "result");
+  if (auto* failure = std::get_if<CallFailure>(&result)) return *failure;
+  effect.result_json = std::get<std::string>(std::move(result));
+  return effect;
+}
+
+CallResult<Identity> read_identity(const LentCall& call, krux_status status, const BoundedSink& out) {
+  auto object = read_object(call, status, out, "identity");
+  if (auto* failure = std::get_if<CallFailure>(&object)) return *failure;
+  const auto json = parse_json(std::get<std::string>(object), "the identity", {out.max(), kDeepestJson});
+  const auto id = find_string(json, "account_id"), name = find_string(json, "display_name");
+  if (!id || id->empty() || id->size() > kLongestAccountId) {
+    return defect(fmt::format("The adapter's identity has no account_id of 1 to {} bytes.", kLongestAccountId));
+  }
+  Identity identity;
+  identity.account_id = *id;
+  identity.display_name = printable(name.value_or(*id));
+  identity.principal = find_string(json, "principal").value_or("");
+  const auto* scopes = find_member(json, "scopes");
+  if (!scopes) return identity;
+  if (!scopes->IsArray()) return defect("The scopes in the adapter's identity are not an array.");
+  identity.scopes_known = true;
+  for (const auto& scope : scopes->GetArray()) {
+    if (!scope.IsString()) return defect("A scope in the adapter's identity is not a text.");
+    identity.scopes.emplace_back(view(scope));
+  }
+  return identity;
+}
+
+}  // namespace krux

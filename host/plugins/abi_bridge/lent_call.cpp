@@ -1,0 +1,135 @@
+#include "host/plugins/abi_bridge/lent_call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kLongestMessage = 4096;
+constexpr std::size_t kLongestNote = 64 * 1024;
+constexpr std::int64_t kLongestRetryAfter = std::int64_t{7} * 24 * 3600 * 1000;
+
+/// Which tables are lent at this moment, so that one that an adapter kept too long leads nowhere.
+struct LiveCalls {
+  std::mutex mutex;
+  std::unordered_map<const krux_call*, CallContextPtr> calls;
+};
+
+LiveCalls& live() {
+  static auto* all = new LiveCalls;  // never destroyed: lost threads may end after the statics
+  return *all;
+}
+
+/// An adapter's sentence, fit to be shown.
+std::string clean_message(krux_str message) {
+  if (message.len == 0 || !message.ptr) return {};
+  std::string_view text(message.ptr, std::min(message.len, kLongestMessage));
+  if (text.size() < message.len) {  // not in the middle of a character
+    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.remove_suffix(1);
+    if (!text.empty()) text.remove_suffix(1);
+  }
+  return printable(text);
+}
+
+/// The name of an error in a definition, or nothing.
+std::string clean_type(krux_str type) {
+  if (type.len == 0 || type.len > 64 || !type.ptr) return {};
+  const std::string_view text(type.ptr, type.len);
+  const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return std::all_of(text.begin(), text.end(), fits) ? std::string(text) : std::string();
+}
+
+}  // namespace
+
+LentCall::LentCall(CallContextPtr call, Notes notes) : call_(std::move(call)), notes_(notes) {
+  const auto& owner = call_->owner();
+  table_.size = sizeof(krux_call);
+  table_.attempt = owner.attempt;
+  table_.self = this;
+  table_.write_id = to_abi(owner.write_id);
+  table_.deadline_ms = call_->clock().wall_ms() + call_->left_ms();
+  table_.cancelled = [](void* self) noexcept -> std::int32_t {
+    return static_cast<LentCall*>(self)->call_->cancelled();
+  };
+  table_.fail = [](void* self, const krux_failure* failure) noexcept {
+    auto& me = *static_cast<LentCall*>(self);
+    me.guard([&] {
+      me.fail(required(failure, "The failure"));
+      return KRUX_OK;
+    });
+  };
+  table_.now_ms = [](void* self) noexcept { return static_cast<LentCall*>(self)->call_->clock().wall_ms(); };
+  table_.remember = [](void* self, krux_str note) noexcept -> krux_status {
+    auto& me = *static_cast<LentCall*>(self);
+    return me.guard([&] { return me.remember(note); });
+  };
+  const std::lock_guard lock(live().mutex);
+  live().calls.emplace(&table_, call_);
+}
+
+LentCall::~LentCall() {
+  const std::lock_guard lock(live().mutex);
+  live().calls.erase(&table_);
+}
+
+CallContextPtr LentCall::find(const krux_call* table) {
+  const std::lock_guard lock(live().mutex);
+  const auto found = live().calls.find(table);
+  return found == live().calls.end() ? nullptr : found->second;
+}
+
+void LentCall::fail(const krux_failure& failure) {
+  CallFailure said;
+  said.status = is_known(failure.status) && failure.status != KRUX_OK ? failure.status : KRUX_INTERNAL;
+  said.effect_none = failure.effect == KRUX_EFFECT_NONE;
+  said.type = clean_type(failure.type);
+  said.message = clean_message(failure.message);
+  if (failure.retry_after_ms >= 0) said.retry_after_ms = std::min(failure.retry_after_ms, kLongestRetryAfter);
+  {
+    const std::lock_guard lock(mutex_);
+    if (said_) return;
+    said_ = said;
+  }
+  call_->fail(std::move(said));
+}
+
+krux_status LentCall::remember(krux_str note) {
+  if (notes_ == Notes::kRefused) return KRUX_UNSUPPORTED;
+  const auto text = text_of(note, "The note", kLongestNote);
+  parse_json(text, "the note");
+  if (call_->remember(text)) return KRUX_OK;
+  return call_->ended() ? KRUX_CANCELLED : KRUX_STORAGE;
+}
+
+krux_status LentCall::host_failed(krux_status status, const char* words) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    host_words_ = words;
+  } catch (...) {  // without words, then
+  }
+  return status;
+}
+
+CallFailure LentCall::failure(krux_status returned) const {
+  CallFailure failure;
+  const std::lock_guard lock(mutex_);
+  if (said_) {
+    failure = *said_;
+  } else if (is_known(returned)) {
+    failure.status = returned;
+  } else {
+    failure.message = fmt::format("The adapter returned the status {}, which this host does not know.", returned);
+  }
+  if (failure.message.empty()) failure.message = words_for(failure.status);
+  if (!host_words_.empty()) failure.message += fmt::format(" (The host had said: {})", host_words_);
+  if (call_->wire() == WireState::kOpen) failure.effect_none = false;
+  return failure;
+}
+
+}  // namespace krux

@@ -1,0 +1,54 @@
+#include "host/plugins/abi_bridge/lent_host.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kLongestLine = 8192;
+
+}  // namespace
+
+AdapterLog default_adapter_log() {
+  return [](int level, const std::string& service, const std::string& account_id, std::string_view line) {
+    constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                                                    spdlog::level::err};
+    spdlog::log(levels[level], "[{}/{}] {}", service, account_id, line);
+  };
+}
+
+LentHost::LentHost(std::string service, std::string account_id, std::shared_ptr<HttpClient> http, AdapterLog log)
+    : service_(std::move(service)), account_id_(std::move(account_id)), log_(std::move(log)), http_(std::move(http)) {
+  log_table_.size = sizeof(krux_log);
+  log_table_.self = this;
+  log_table_.write = [](void* self, std::int32_t level, krux_str message) noexcept {
+    try {
+      static_cast<const LentHost*>(self)->log(level, message);
+    } catch (...) {  // a line is lost; a log must not fail the call
+    }
+  };
+  table_.size = sizeof(krux_host);
+  table_.abi_minor = KRUX_ABI_MINOR;
+  table_.self = this;
+  table_.query = [](void* self, const char* iid) noexcept { return static_cast<const LentHost*>(self)->query(iid); };
+}
+
+const void* LentHost::query(const char* iid) const {
+  if (!iid) return nullptr;
+  if (std::strcmp(iid, KRUX_IID_HTTP_CLIENT) == 0) return http_.table();
+  if (std::strcmp(iid, KRUX_IID_LOG) == 0) return &log_table_;
+  return nullptr;
+}
+
+void LentHost::log(int level, krux_str message) const {
+  if (!message.ptr) return;
+  const std::string_view text(message.ptr, std::min(message.len, kLongestLine));
+  log_(std::clamp<int>(level, KRUX_LOG_DEBUG, KRUX_LOG_ERROR), service_, account_id_, printable(text));
+}
+
+}  // namespace krux

@@ -1,0 +1,257 @@
+// The mock adapter through the bridge: what it gives, and every way in which it may misbehave.
+#include "host/plugins/abi_bridge/plugin_adapter.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "host/plugins/testdata/fakes.hpp"
+
+using namespace krux;
+using test::Bridge;
+using test::failed;
+using test::good;
+
+namespace {
+
+CallFailure read_failure(const Bridge& bridge, ServiceAdapter& adapter, const std::string& capability) {
+  INFO(capability);
+  return failed(adapter.read(bridge.call(), bridge.reader, capability, "{}"));
+}
+
+AdapterWrite write_of(const std::string& operation) {
+  return {"w_1", operation, "{\"x\":1}", "{\"n\":2}", "{}", 1, 5, 6};
+}
+
+}  // namespace
+
+TEST_CASE("Roles, parameters, account and results pass the bridge") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  const auto roles = adapter->roles();
+  CHECK((roles.sync && roles.read && roles.write && roles.rollback && roles.account));
+  const auto echo = [&](const std::string& json) {
+    return good(adapter->read(bridge.call(), bridge.reader, "mock.echo", json));
+  };
+  CHECK(echo("{\"a\":\"\xc3\xa4\"}") == "{\"a\":\"\xc3\xa4\"}");
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.account", "{}")) == R"({"id":"T1","scopes":["a\"b"]})");
+  CHECK(good(adapter->resolve(bridge.call(), bridge.reader, "mock.send", "{\"p\":1}")) == "{\"p\":1}");
+}
+
+TEST_CASE("Whatever an adapter throws is a failure with its words") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  auto failure = read_failure(bridge, *adapter, "mock.throw");
+  CHECK(failure.status == KRUX_NOT_FOUND);
+  CHECK(failure.type == "ThingNotFound");
+  CHECK(failure.message == "no \\x1b[31m thing");
+  failure = read_failure(bridge, *adapter, "mock.throw_exception");
+  CHECK(failure.status == KRUX_INTERNAL);
+  CHECK(failure.message == "a defect");
+  CHECK(read_failure(bridge, *adapter, "mock.throw_number").status == KRUX_INTERNAL);
+  CHECK(read_failure(bridge, *adapter, "mock.throw_status").status == KRUX_INTERNAL);
+  CHECK(read_failure(bridge, *adapter, "mock.no_such").status == KRUX_UNSUPPORTED);
+}
+
+TEST_CASE("A result that is not one JSON object within its limits is a defect") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  for (const auto* capability :
+       {"mock.garbage", "mock.array", "mock.empty", "mock.nul", "mock.bad_utf8", "mock.deep"}) {
+    const auto failure = read_failure(bridge, *adapter, capability);
+    CHECK(failure.status == KRUX_INTERNAL);
+    CHECK_THAT(failure.message, Catch::Contains("not one JSON object"));
+  }
+  CHECK_THAT(read_failure(bridge, *adapter, "mock.huge").message, Catch::Contains("larger than 8192 KiB"));
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.echo", "{}")) == "{}");
+}
+
+TEST_CASE("A query reaches the reader, and rows stop where the adapter says so") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  bridge.reader->rows = {{"i1", "{}"}, {"i2", "{}"}, {"i3", "{}"}};
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.query", "{}")) == R"({"ids":"i1i2","total":3})");
+  const auto& where = bridge.reader->last.where;
+  CHECK(bridge.reader->last.descending);
+  CHECK(where.kind == Condition::Kind::kAllOf);
+  REQUIRE(where.children.size() == 2);
+  CHECK(where.children[0].kind == Condition::Kind::kText);
+  CHECK(where.children[0].text == "hell");
+  CHECK(where.children[1].children.at(0).number == 9);
+}
+
+TEST_CASE("A sync step fills the store, its cursors and its reports") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  const auto step = good(adapter->full_sync(bridge.call(), bridge.session));
+  CHECK(step.next == SyncStep::Next::kWait);
+  CHECK(step.wait_ms == 1500);
+  CHECK(step.parts_done == 2);  // never more than there are
+  REQUIRE(bridge.session->committed.size() == 1);
+  const auto& record = bridge.session->committed[0];
+  CHECK(record.id == "i1");
+  CHECK(record.text == "hello");
+  REQUIRE(record.fields.size() == 2);
+  CHECK(std::get<std::string>(record.fields[0].second) == "ann");
+  CHECK(std::get<std::int64_t>(record.fields[1].second) == 7);
+  CHECK(bridge.session->reports == std::vector<std::string>{"c1 1 not a member"});
+  const auto done = good(adapter->incremental_sync(bridge.call(), bridge.session, 0));
+  CHECK(done.next == SyncStep::Next::kDone);
+  CHECK(done.complete_through_ms == 42);
+}
+
+TEST_CASE("Records that do not fit are refused, and the failure says why") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  const auto failure = [&](int which) {
+    return failed(adapter->incremental_sync(bridge.call(), bridge.session, which));
+  };
+  CHECK(failure(1).status == KRUX_INVALID);
+  CHECK_THAT(failure(1).message, Catch::Contains("json of record i2 is no object"));
+  CHECK_THAT(failure(2).message, Catch::Contains("no field colour"));
+  CHECK_THAT(failure(3).message, Catch::Contains("not valid UTF-8"));
+  CHECK_THAT(failure(4).message, Catch::Contains("none of done, more and wait"));
+  CHECK(failure(5).status == KRUX_CURSOR_EXPIRED);
+  CHECK(bridge.session->put_records.empty());
+}
+
+TEST_CASE("A write is sent by the host's client and bound to its attempt") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  const auto call = bridge.call("w_1");
+  CHECK(good(adapter->execute_write(call, write_of("mock.send"))) == R"({"status":200,"id":"w_1"})");
+  CHECK(call->wire() == WireState::kAnswered);
+  REQUIRE(bridge.http->requests().size() == 1);
+  CHECK(bridge.http->requests()[0].body == "{\"x\":1}");
+
+  CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.stream"))).size() > 0);
+  CHECK(bridge.http->requests()[1].body == "abc");
+  CHECK(bridge.http->requests()[1].body_length == 3);
+}
+
+TEST_CASE("What is not sent, lost or made up is judged by the wire") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  auto ended = bridge.call("w_1");
+  ended->end();
+  CHECK(failed(adapter->execute_write(ended, write_of("mock.send"))).status == KRUX_CANCELLED);
+  CHECK(bridge.http->requests().empty());
+
+  const auto none = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.none")));
+  CHECK((none.effect_none && none.status == KRUX_REFUSED));
+  const auto garbage = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.garbage")));
+  CHECK((!garbage.effect_none && garbage.status == KRUX_INTERNAL));
+  CHECK(failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.claim_none"))).effect_none);
+  bridge.http->lose_answers = true;
+  CHECK_FALSE(failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.claim_none"))).effect_none);
+  const auto lost = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.send")));
+  CHECK(lost.status == KRUX_NETWORK);
+  CHECK(lost.message == "The connection was reset.");
+}
+
+TEST_CASE("An adapter cannot set the host's headers") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  const auto failure = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.header")));
+  CHECK(failure.status == KRUX_INVALID);
+  CHECK_THAT(failure.message, Catch::Contains("authorization"));
+  CHECK(bridge.http->requests().empty());
+}
+
+TEST_CASE("Several requests at once come back in their order") {
+  const Bridge bridge;
+  bridge.http->answer = [](const HttpRequest& request) {
+    return std::pair(200, request.url.substr(request.url.size() - 1));
+  };
+  const auto adapter = bridge.make("mock");
+  CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.many"))) == R"({"all":"0 1 2 3 4 5 6 "})");
+}
+
+TEST_CASE("A note is kept by the ledger and comes back to find_effect") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  std::string kept;
+  const auto call = bridge.call("w_1", [&](std::string_view note) { return kept = note, true; });
+  CHECK(good(adapter->execute_write(call, write_of("mock.note"))) == "{}");
+  CHECK(kept == "{\"n\":1}");
+  kept.clear();
+  const auto refused = failed(adapter->create_rollback_point(call, write_of("mock.note")));
+  CHECK(refused.status == KRUX_UNSUPPORTED);
+  CHECK(kept.empty());
+}
+
+TEST_CASE("The answers of find_effect, and what is none") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  using Answer = EffectFound::Answer;
+  const auto find = [&](const char* operation) {
+    return good(adapter->find_effect(bridge.call(), write_of(operation)));
+  };
+  CHECK(find("mock.send").answer == Answer::kFound);
+  CHECK(find("mock.send").result_json == "{\"n\":2}");
+  CHECK(find("mock.absent").answer == Answer::kAbsent);
+  CHECK(find("mock.disproved").answer == Answer::kDisproved);
+  CHECK(find("mock.odd").answer == Answer::kCannotTell);
+  CHECK(failed(adapter->find_effect(bridge.call(), write_of("mock.garbage"))).status == KRUX_INTERNAL);
+}
+
+TEST_CASE("Rollback points are limited, conflicts and results pass") {
+  const Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  CHECK(adapter->supports_rollback("mock.note"));
+  CHECK_FALSE(adapter->supports_rollback("mock.send"));
+  CHECK(good(adapter->create_rollback_point(bridge.call(), write_of("mock.send"))) == "{\"before\":1}");
+  CHECK_THAT(failed(adapter->create_rollback_point(bridge.call(), write_of("mock.huge"))).message,
+             Catch::Contains("64 KiB"));
+  RollbackRequest request{"rb_1", "mock.send", "{}", "{\"before\":1}", "{}", false};
+  CHECK(failed(adapter->rollback(bridge.call(), request)).status == KRUX_CONFLICT);
+  request.force = true;
+  CHECK(good(adapter->rollback(bridge.call(), request)) == R"({"undone":{"before":1}})");
+  CHECK(good(adapter->find_rollback(bridge.call(), request)).answer == EffectFound::Answer::kFound);
+}
+
+TEST_CASE("An identity is read and cleaned, a log line is escaped") {
+  Bridge bridge;
+  const auto adapter = bridge.make("mock");
+  const auto identity = good(adapter->verify(bridge.call()));
+  CHECK(identity.account_id == "T1");
+  CHECK(identity.display_name == "Team \\x1b[1m");
+  CHECK((identity.scopes_known && identity.scopes == std::vector<std::string>{"a", "b"}));
+  CHECK(good(adapter->revoke(bridge.call())));
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.log", "{}")) == "{}");
+  CHECK(bridge.log == std::vector<std::string>{"3 mock line\\n\\x1b[2J"});
+}
+
+TEST_CASE("An adapter that refuses its account, or a configuration that does not fit, makes none") {
+  const Bridge bridge;
+  auto setup = bridge.setup("mock");
+  setup.config_json = R"({"create":"throw"})";
+  try {
+    bridge.factory.make(setup);
+    FAIL("it was made");
+  } catch (const Error& e) {
+    CHECK(e.type() == "NotAuthenticated");
+    CHECK_THAT(e.what(), Catch::Contains("The token is no good."));
+  }
+  setup.config_json = R"({"create":"other"})";
+  CHECK_THROWS_WITH(bridge.factory.make(setup), Catch::Contains("/create"));
+  CHECK_THAT(bridge.factory.config_problem("mock", "[]"), Catch::Contains("not a JSON object"));
+  setup.service = "nothing";
+  CHECK_THROWS_WITH(bridge.factory.make(setup), Catch::Contains("No adapter for nothing"));
+}
+
+#ifdef KRUXOS_LIBCXX_PLUGIN
+TEST_CASE("An adapter with another standard library, linked statically and hidden, works as well") {
+  const test::PluginDir dir;
+  dir.copy(KRUXOS_LIBCXX_PLUGIN, "libcxx");
+  const auto registry = PluginRegistry::discover(dir.path(), test::options());
+  REQUIRE(registry.all().size() == 1);
+  CHECK(registry.all()[0].reason == "");
+  Bridge bridge;
+  const PluginFactory factory(registry, bridge.runner, bridge.clock);
+  const auto adapter = factory.make(bridge.setup("mock"));
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.echo", "{\"a\":1}")) == "{\"a\":1}");
+  CHECK(read_failure(bridge, *adapter, "mock.throw_exception").message == "a defect");
+  CHECK(read_failure(bridge, *adapter, "mock.throw_number").status == KRUX_INTERNAL);
+  CHECK(good(adapter->full_sync(bridge.call(), bridge.session)).next == SyncStep::Next::kWait);
+  CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.many"))).size() > 10);
+}
+#endif

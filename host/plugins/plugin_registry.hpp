@@ -1,0 +1,42 @@
+// The adapters that the host found, and those that it refused, each with its reason.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/replica/collection.hpp"
+#include "host/plugins/inspection.hpp"
+
+namespace krux {
+
+struct PluginInfo {
+  std::filesystem::path file;
+  std::string service, prefix, version;  ///< empty where it was refused before it said so
+  std::uint32_t abi_minor = 0;
+  enum class State { kLoaded, kRefused } state = State::kRefused;
+  std::string reason;  ///< why it was refused, as a sentence that says what to do
+  std::string sha256;
+  std::vector<CollectionSpec> collections;
+  std::string config_schema_json;            ///< empty: it takes no configuration
+  const krux_plugin_entry* entry = nullptr;  ///< of a loaded one; valid until the process ends
+};
+
+/// Built once at start, immutable afterwards; any thread may read it.
+class PluginRegistry {
+ public:
+  /// Looks at every *.so of the directory in the order of their names. A file that is refused ends nothing. Of two
+  /// files for one service the first is taken. Throws ConfigError when the directory itself cannot be used.
+  static PluginRegistry discover(const std::filesystem::path& directory, const InspectOptions& options);
+
+  const std::vector<PluginInfo>& all() const { return all_; }
+  /// The loaded adapter of that service, or nullptr.
+  const PluginInfo* find(const std::string& service) const;
+
+ private:
+  void consider(const std::filesystem::path& file, const InspectOptions& options);
+
+  std::vector<PluginInfo> all_;
+};
+
+}  // namespace krux

@@ -1,0 +1,30 @@
+// Loads a plugin in a process of its own first: a damaged library can crash the loader, and a constructor can do
+// anything.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "host/plugins/entry_check.hpp"
+
+namespace krux {
+
+struct ProbeOptions {
+  std::filesystem::path program;     ///< kruxos-plugin-probe; empty: find_probe()
+  std::int64_t timeout_ms = 10'000;  ///< real time: it bounds another process
+};
+
+struct ProbeResult {
+  std::string problem;  ///< a sentence; empty when the plugin loaded and its entry is in order
+  EntryInfo entry;
+  std::string describe_json;
+};
+
+/// Blocks until the probe has answered, died or used up its time. Any thread.
+ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& options);
+
+/// kruxos-plugin-probe next to the running program, or in ../libexec/kruxos from there.
+std::filesystem::path find_probe();
+
+}  // namespace krux

@@ -1,0 +1,112 @@
+// kruxos-plugin-probe FILE: loads one plugin, asks what it says of itself, and prints that as one JSON object:
+// {"problem": "..."} or {"service", "prefix", "version", "abi_minor", "describe"} with the description as a string.
+// kruxosd starts it and expects it to crash or hang; it limits itself before it loads anything.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+#include "host/plugins/elf_inspect.hpp"
+#include "host/plugins/entry_check.hpp"
+#include "host/plugins/plugin_file.hpp"
+#include "host/plugins/plugin_library.hpp"
+
+namespace {
+
+constexpr std::size_t kLargestDescription = 256 * 1024;
+
+void limit(__rlimit_resource what, rlim_t most) {
+  const rlimit value{most, most};
+  setrlimit(what, &value);
+}
+
+void limit_self() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_DUMPABLE, 0);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, 20);
+  limit(RLIMIT_FSIZE, 0);
+  limit(RLIMIT_NOFILE, 64);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  limit(RLIMIT_AS, rlim_t{2} << 30);
+#endif
+}
+
+/// The answer gets a descriptor of its own; what the plugin prints goes nowhere.
+int take_output() {
+  const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  dup2(null, STDERR_FILENO);
+  return out;
+}
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const auto put = write(fd, text.data(), text.size());
+    if (put <= 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+std::string problem_json(std::string_view problem) {
+  return "{\"problem\":" + krux::json_string(problem) + "}";
+}
+
+krux_status describe(const krux_plugin_entry& entry, std::string& out) {
+  const krux_sink sink{&out, [](void* self, krux_str bytes) noexcept -> int32_t {
+                         auto& text = *static_cast<std::string*>(self);
+                         if (bytes.len > kLargestDescription - text.size()) return 1;
+                         text.append(bytes.ptr, bytes.len);
+                         return 0;
+                       }};
+  return entry.describe(&sink);
+}
+
+std::string probe(const char* path) {
+  const auto file = krux::open_plugin_file(path);
+  if (!file.problem.empty()) return problem_json(file.problem);
+  std::uint64_t bytes = 0;
+  for (const auto& entry : krux::inspect_elf(file.bytes).entries) {
+    if (entry.name == krux::kEntrySymbol) bytes = entry.size;
+  }
+  const krux::PluginLibrary library(path);
+  krux::EntryInfo info;
+  if (const auto problem = krux::check_entry(library.entry(), bytes, info); !problem.empty())
+    return problem_json(problem);
+  std::string description;
+  if (describe(library.entry(), description) != KRUX_OK) {
+    return problem_json("It could not describe itself, or at too great length.");
+  }
+  if (!krux::is_valid_utf8(description)) return problem_json("Its description is not valid UTF-8.");
+  return "{\"service\":" + krux::json_string(info.service) + ",\"prefix\":" + krux::json_string(info.prefix) +
+         ",\"version\":" + krux::json_string(info.version) + ",\"abi_minor\":" + std::to_string(info.abi_minor) +
+         ",\"describe\":" + krux::json_string(description) + "}";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    constexpr std::string_view usage = "usage: kruxos-plugin-probe FILE\n";
+    return write_all(STDERR_FILENO, usage) ? 2 : 3;
+  }
+  limit_self();
+  const int out = take_output();
+  std::string answer;
+  try {
+    answer = probe(argv[1]);
+  } catch (const std::exception& e) {
+    answer = problem_json(krux::printable(e.what()));
+  }
+  const bool written = write_all(out, answer);
+  _exit(written ? 0 : 3);  // without the plugin's static destructors: the answer is out
+}

@@ -1,0 +1,7 @@
+#include "entry.hpp"
+namespace {
+[[gnu::constructor]] void crash() {
+  __builtin_trap();
+}
+}  // namespace
+BROKEN_PLUGIN(KRUX_MAGIC, sizeof(krux_plugin_entry), "broken", "broken", "1.0.0", &broken::describe);

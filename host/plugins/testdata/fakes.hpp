@@ -1,0 +1,176 @@
+// What the bridge's tests lend to adapters, and the adapters themselves, made once for the whole program.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/adapter/call_runner.hpp"
+#include "core/net/http.hpp"
+#include "core/replica/sync_session.hpp"
+#include "core/util/clock.hpp"
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+#include "host/plugins/abi_bridge/plugin_factory.hpp"
+#include "host/plugins/testdata/plugin_dir.hpp"
+
+namespace krux::test {
+
+class FakeReader final : public ReplicaReader {
+ public:
+  std::vector<std::pair<std::string, std::string>> rows;  ///< id, json; the last one first
+  Query last;
+
+  bool get(std::string_view, std::string_view id, const OnRow& on_row) override {
+    for (const auto& [key, json] : rows) {
+      if (key == id) return on_row({key, json, 1, 2}), true;
+    }
+    return false;
+  }
+  QueryResult query(const Query& query, const OnRow& on_row) override {
+    if (query.collection == "broken") throw database_error("The disk is full.");
+    last = query;
+    for (const auto& [key, json] : rows) {
+      if (!on_row({key, json, 1, 2})) break;
+    }
+    return {rows.size(), false, false};
+  }
+  bool blob(std::string_view, std::string_view, std::string_view,
+            const std::function<bool(std::string_view)>&) override {
+    return false;
+  }
+};
+
+class FakeSession final : public SyncSession {
+ public:
+  std::vector<Record> put_records, committed;
+  std::map<std::string, std::string, std::less<>> cursors;
+  std::vector<std::string> reports, sweeps;
+  std::shared_ptr<FakeReader> fake_reader = std::make_shared<FakeReader>();
+
+  void put(Record record) override {
+    if (!is_json_object(record.json)) throw invalid_input("The json of record " + record.id + " is no object.");
+    put_records.push_back(std::move(record));
+  }
+  void erase(std::string_view, std::string_view id) override {
+    std::erase_if(put_records, [&](const auto& record) { return record.id == id; });
+  }
+  void sweep(std::string_view collection, std::string_view, std::int64_t generation, std::int64_t,
+             std::int64_t) override {
+    sweeps.push_back(std::string(collection) + " " + std::to_string(generation));
+    std::erase_if(committed, [&](const auto& record) { return record.generation < generation; });
+  }
+  void put_blob(std::string_view, std::string_view, std::string_view, std::int64_t,
+                const std::function<std::int64_t(char*, std::size_t)>&) override {}
+  std::optional<std::string> cursor(std::string_view key) override {
+    const auto found = cursors.find(key);
+    return found == cursors.end() || found->second.empty() ? std::nullopt : std::optional(found->second);
+  }
+  void set_cursor(std::string_view key, std::string_view value) override {
+    cursors.insert_or_assign(std::string(key), value);
+  }
+  void commit() override {
+    for (auto& record : put_records) {
+      fake_reader->rows.emplace_back(record.id, record.json);
+      committed.push_back(std::move(record));
+    }
+    put_records.clear();
+  }
+  void report(std::string_view part, krux_status status, std::string_view message) override {
+    reports.push_back(std::string(part) + " " + std::to_string(status) + " " + std::string(message));
+  }
+  const std::shared_ptr<ReplicaReader>& reader() override { return reader_; }
+  void close() override {}
+
+ private:
+  std::shared_ptr<ReplicaReader> reader_ = fake_reader;
+};
+
+/// Answers from a function; keeps to the call as the real one does.
+class FakeHttp final : public HttpClient {
+ public:
+  std::function<std::pair<int, std::string>(const HttpRequest&)> answer = [](const HttpRequest&) {
+    return std::pair(200, std::string("ok"));
+  };
+  bool lose_answers = false;
+
+  HttpOutcome send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) override {
+    if (!request.safe() && !call->begin_unsafe_request()) return {KRUX_CANCELLED, "The call has ended.", std::nullopt};
+    auto seen = request;
+    char buffer[16];
+    for (std::int64_t got = 0; seen.body_source && (got = seen.body_source(buffer, sizeof(buffer))) > 0;) {
+      seen.body.append(buffer, static_cast<std::size_t>(got));
+    }
+    std::pair<int, std::string> said;
+    {
+      const std::lock_guard lock(mutex_);
+      requests_.push_back(seen);
+      said = answer(seen);
+    }
+    if (lose_answers) return {KRUX_NETWORK, "The connection was reset.", std::nullopt};
+    if (!request.safe() && said.first < 500) call->request_answered();
+    const bool taken = sink.head(said.first, {{"Content-Type", "text/plain"}}) && sink.body(said.second);
+    return taken ? HttpOutcome{} : HttpOutcome{KRUX_CANCELLED, "The adapter stopped.", std::nullopt};
+  }
+  std::vector<HttpRequest> requests() const {
+    const std::lock_guard lock(mutex_);
+    return requests_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<HttpRequest> requests_;
+};
+
+/// The plugins of the bridge's tests, discovered once.
+inline const PluginRegistry& registry() {
+  static const PluginDir dir;
+  static const PluginRegistry all = [] {
+    for (const auto* name : {"mock_adapter", "stray_adapter", "truncated_write", "null_write"}) dir.add(name);
+    dir.copy(KRUXOS_NOTES_PLUGIN, "notes");
+    return PluginRegistry::discover(dir.path(), options());
+  }();
+  return all;
+}
+
+/// A clock, a runner, and adapters made with them. Everything that an adapter logs is kept.
+struct Bridge {
+  SystemClock clock;
+  CallRunner runner{clock, {4, 16, 50}};
+  std::shared_ptr<FakeHttp> http = std::make_shared<FakeHttp>();
+  std::shared_ptr<FakeReader> reader = std::make_shared<FakeReader>();
+  std::shared_ptr<FakeSession> session = std::make_shared<FakeSession>();
+  std::vector<std::string> log;
+  PluginFactory factory{registry(), runner, clock,
+                        [this](int level, const std::string& service, const std::string&, std::string_view line) {
+                          log.push_back(std::to_string(level) + " " + service + " " + std::string(line));
+                        }};
+
+  AdapterSetup setup(const std::string& service) const {
+    return {service, "T1", 1, std::vector<std::string>{"a\"b"}, "{}", http};
+  }
+  std::shared_ptr<ServiceAdapter> make(const std::string& service) const { return factory.make(setup(service)); }
+
+  CallContextPtr call(const std::string& write_id = {}, CallContext::Remember remember = {}) const {
+    return std::make_shared<CallContext>(CallOwner{"mock", "T1", 1, write_id, write_id.empty() ? 0u : 1u}, clock,
+                                         clock.boot_ms() + 60'000, std::move(remember));
+  }
+};
+
+template <class T>
+T good(CallResult<T> result) {
+  if (auto* failure = std::get_if<CallFailure>(&result)) throw std::runtime_error(failure->message);
+  return std::get<T>(std::move(result));
+}
+
+template <class T>
+CallFailure failed(CallResult<T> result) {
+  if (auto* failure = std::get_if<CallFailure>(&result)) return *failure;
+  throw std::runtime_error("it did not fail");
+}
+
+}  // namespace krux::test

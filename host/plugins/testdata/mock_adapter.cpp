@@ -1,0 +1,196 @@
+// An adapter that misbehaves on demand: its capabilities and operations say how. Compiled several times: by other
+// compilers, and as the second plugin of its service.
+#include <atomic>
+#include <chrono>
+#include <kruxos/adapter.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+std::atomic<bool> door_open{false};  // of one process: the tests close it again
+std::atomic<int> waiting{0}, alive{0};
+
+/// Hangs without a look at the call, until a test opens the door.
+void hang() {
+  ++waiting;
+  while (!door_open) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  --waiting;
+}
+
+class MockAdapter final : public kruxos::SyncAdapter,
+                          public kruxos::ReadAdapter,
+                          public kruxos::WriteExecutor,
+                          public kruxos::RollbackCapable,
+                          public kruxos::AccountAdapter {
+ public:
+  MockAdapter(kruxos::Host host, const kruxos::Account& account) : host_(host), account_(account) {
+    if (account.config_json.find("\"throw\"") != std::string::npos) {
+      throw kruxos::ProxyError(kruxos::ErrorKind::kAuth, "The token is no good.");
+    }
+    if (account.config_json.find("\"hang\"") != std::string::npos) hang();
+    ++alive;
+  }
+  ~MockAdapter() { --alive; }
+
+  static kruxos::Description describe() {
+    return {{{"items",
+              1,
+              kruxos::Order::kTime,
+              true,
+              {{"owner", kruxos::FieldType::kText}, {"size", kruxos::FieldType::kInteger}}}},
+            R"({"type":"object","additionalProperties":false,"properties":{"create":{"enum":["throw","hang"]}}})"};
+  }
+
+  kruxos::SyncStep full_sync(const kruxos::Call&, kruxos::SyncStore& store) override {
+    kruxos::Record record;
+    record.collection = "items";
+    record.id = "i1";
+    record.json = R"({"id":"i1"})";
+    record.text = "hello";
+    record.order_ms = 5;
+    record.fields = {{"owner", std::string("ann")}, {"size", std::int64_t{7}}};
+    store.put(record);
+    store.set_cursor("page", "2");
+    store.commit();
+    store.report_failure("c1", kruxos::ErrorKind::kAuth, "not a member");
+    return kruxos::SyncStep::wait(1500).with_progress(3, 2);
+  }
+
+  kruxos::SyncStep incremental_sync(const kruxos::Call&, kruxos::SyncStore& store, std::int64_t last_sync_ms) override {
+    kruxos::Record record;
+    record.collection = "items";
+    record.id = "i2";
+    record.json = last_sync_ms == 1 ? "not json" : "{}";
+    if (last_sync_ms == 2) record.fields = {{"colour", std::string("red")}};
+    if (last_sync_ms == 3) record.text = "bad \xff utf-8";
+    if (last_sync_ms == 4) return {99, 0, 0, 0, 0};
+    if (last_sync_ms == 5) throw kruxos::ProxyError(kruxos::ErrorKind::kCursorExpired, "gone");
+    store.put(record);
+    return kruxos::SyncStep::done(store.cursor("page").value_or("") == "2" ? 42 : 0);
+  }
+
+  std::string read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
+                   std::string_view params) override {
+    if (capability == "mock.echo") return std::string(params);
+    if (capability == "mock.account")
+      return "{\"id\":\"" + account_.account_id + "\",\"scopes\":" + account_.scopes_json + "}";
+    if (capability == "mock.throw")
+      throw kruxos::ProxyError(kruxos::ErrorKind::kNotFound, "no \x1b[31m thing").type("ThingNotFound");
+    if (capability == "mock.throw_exception") throw std::runtime_error("a defect");
+    if (capability == "mock.throw_number") throw 7;
+    if (capability == "mock.throw_status") throw kruxos::ProxyError(static_cast<kruxos::ErrorKind>(77), "odd");
+    if (capability == "mock.garbage") return "{\"a\":";
+    if (capability == "mock.array") return "[1]";
+    if (capability == "mock.empty") return "";
+    if (capability == "mock.nul") return std::string("{\"a\":\"\0\"}", 9);
+    if (capability == "mock.bad_utf8") return "{\"a\":\"\xff\"}";
+    if (capability == "mock.deep") return "{\"a\":" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+    if (capability == "mock.huge") return "{\"a\":\"" + std::string(9 << 20, 'x') + "\"}";
+    if (capability == "mock.hang") {
+      hang();
+      return "{\"late\":true}";
+    }
+    if (capability == "mock.count") {
+      return "{\"waiting\":" + std::to_string(waiting) + ",\"alive\":" + std::to_string(alive) + "}";
+    }
+    if (capability == "mock.open" || capability == "mock.close") {
+      door_open = capability == "mock.open";
+      return "{}";
+    }
+    if (capability == "mock.log") {
+      host_.log(99, std::string("line\n\x1b[2J"));
+      return "{}";
+    }
+    if (capability == "mock.query") return query(reader);
+    if (capability == "mock.cancelled") return call.cancelled() ? "{\"cancelled\":true}" : "{\"cancelled\":false}";
+    throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported, "There is no such capability.");
+  }
+
+  std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    if (write.operation == "mock.garbage") return "oops";
+    if (write.operation == "mock.hang") hang();
+    if (write.operation == "mock.note") {
+      call.remember("{\"n\":1}");
+      return "{}";
+    }
+    if (write.operation == "mock.none") throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, "no").no_effect();
+    kruxos::HttpRequest request;
+    request.method = "POST";
+    request.url = "things";
+    request.body = write.params_json;
+    if (write.operation == "mock.header") request.headers = {{"authorization", "mine"}};
+    if (write.operation == "mock.stream") {
+      request.body.clear();
+      request.body_length = 3;
+      request.body_source = [sent = false](char* buffer, std::size_t) mutable -> std::int64_t {
+        if (std::exchange(sent, true)) return 0;
+        std::string_view("abc").copy(buffer, 3);
+        return 3;
+      };
+    }
+    const auto result = host_.http().send(call, request);
+    if (write.operation == "mock.claim_none")
+      throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, "claimed").no_effect();
+    if (write.operation == "mock.many") return many(call);
+    return "{\"status\":" + std::to_string(result.or_throw().status) + ",\"id\":\"" + std::string(write.write_id) +
+           "\"}";
+  }
+
+  kruxos::EffectFound find_effect(const kruxos::Call&, const kruxos::BufferedWrite& write) override {
+    if (write.operation == "mock.absent") return kruxos::EffectFound::absent();
+    if (write.operation == "mock.disproved") return kruxos::EffectFound::disproved();
+    if (write.operation == "mock.odd") return {42, "{}"};
+    if (write.operation == "mock.garbage") return kruxos::EffectFound::found("oops");
+    return kruxos::EffectFound::found(std::string(write.note_json));
+  }
+
+  bool supports_rollback(std::string_view operation) override { return operation == "mock.note"; }
+  std::string create_rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    if (write.operation == "mock.huge") return "{\"a\":\"" + std::string(65 * 1024, 'x') + "\"}";
+    if (write.operation == "mock.note") call.remember("{}");
+    return "{\"before\":1}";
+  }
+  std::string rollback(const kruxos::Call&, const kruxos::RollbackRequest& request) override {
+    if (!request.force) throw kruxos::ProxyError(kruxos::ErrorKind::kConflict, "changed since").no_effect();
+    return "{\"undone\":" + std::string(request.point_json) + "}";
+  }
+  kruxos::EffectFound find_rollback(const kruxos::Call&, const kruxos::RollbackRequest&) override {
+    return kruxos::EffectFound::found("{}");
+  }
+
+  kruxos::Identity verify(const kruxos::Call&) override {
+    return {"T1", "Team \x1b[1m", std::vector<std::string>{"a", "b"}};
+  }
+  void revoke(const kruxos::Call&) override {}
+
+ private:
+  std::string many(const kruxos::Call& call) {
+    std::vector<kruxos::HttpRequest> requests(7);
+    for (std::size_t i = 0; i < requests.size(); ++i) requests[i].url = "many/" + std::to_string(i);
+    std::string all;
+    for (const auto& result : host_.http().send_many(call, requests)) all += result.or_throw().body + " ";
+    return "{\"all\":\"" + all + "\"}";
+  }
+
+  static std::string query(const kruxos::Reader& reader) {
+    kruxos::Query query;
+    query.collection = "items";
+    query.where =
+        kruxos::all_of({kruxos::contains_text("hell"), kruxos::none_of({kruxos::field_eq("size", std::int64_t{9})})});
+    std::string ids;
+    const auto result = reader.query(query, [&](const kruxos::Row& row) {
+      ids += row.id;
+      return ids.size() < 4;
+    });
+    return "{\"ids\":\"" + ids + "\",\"total\":" + std::to_string(result.total) + "}";
+  }
+
+  kruxos::Host host_;
+  kruxos::Account account_;
+};
+
+}  // namespace
+
+KRUXOS_PLUGIN(MockAdapter, "mock", "mock", "1.2.0");

@@ -1,0 +1,137 @@
+// Connecting an account.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "core/net/url.hpp"
+#include "core/util/error.hpp"
+#include "core/util/log.hpp"
+#include "core/util/text.hpp"
+#include "host/service_host.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kLongestToken = 4096;  // the pattern's matching needs stack in proportion
+
+Error refused(const std::string& service, const CallFailure& failure) {
+  if (failure.status == KRUX_AUTH) {
+    return not_connected(fmt::format("{} does not accept this token: {}", service, printable(failure.message)));
+  }
+  return {"ServiceUnavailable",
+          fmt::format("{} could not be asked whose token this is, and nothing was stored: {}", service,
+                      printable(failure.message)),
+          true, failure.retry_after_ms};
+}
+
+}  // namespace
+
+Identity ServiceHost::verify(const std::string& service, const Secret& token) {
+  const auto definition = definition_of(service);
+  const auto origin = parse_base_url(base_url_of(*definition)).origin();
+  // The adapter and its client live for this call alone; the token stays with the caller.
+  auto held = std::make_shared<Secret>(token.reveal());
+  const auto http = make_http(*definition, [held, origin] {
+    return std::optional(BoundToken{make_secret(held->reveal()), origin});
+  });
+  const auto adapter =
+      parts_.factory.make({service, "", 0, std::nullopt, config_of(service).adapter_config_json, http});
+  if (!adapter->roles().account) {
+    throw Error(
+        "ServiceUnavailable",
+        fmt::format("The adapter of {} cannot tell whose token it is, so that it cannot be connected.", service));
+  }
+  const auto call = std::make_shared<CallContext>(CallOwner{service, "", 0, "", 0}, parts_.clock,
+                                                  parts_.clock.boot_ms() + definition->call_timeout_ms);
+  const auto result = std::make_shared<CallResult<Identity>>(
+      CallFailure{KRUX_TIMEOUT, true, "Timeout", "it did not answer in time", std::nullopt});
+  const auto end = parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->verify(call); });
+  if (end == CallRunner::End::kAbandoned)
+    throw refused(service, {KRUX_TIMEOUT, true, "", "it did not answer in time", std::nullopt});
+  if (const auto* failure = std::get_if<CallFailure>(result.get())) throw refused(service, *failure);
+  return std::get<Identity>(*result);
+}
+
+Connected ServiceHost::connect(const std::string& service, const Secret& token) {
+  // The operator's few workers must not all wait for a service that hangs.
+  const std::unique_lock lock(connecting_, std::try_to_lock);
+  if (!lock) throw conflict("Another account is being connected. Try again when that has ended.");
+  const auto definition = definition_of(service);
+  const auto text = token.reveal();
+  if (text.size() > kLongestToken) {
+    throw invalid_input(fmt::format("This is no token: it has more than {} bytes.", kLongestToken));
+  }
+  if (definition->connect_token_pattern.empty()) {
+    throw invalid_input(fmt::format("{} is not connected by a pasted token.", service));
+  }
+  if (!std::regex_match(text.begin(), text.end(), std::regex(definition->connect_token_pattern))) {
+    throw invalid_input(
+        fmt::format("This is not a token of {}. On a terminal, `kruxos connect {}` says how to get one.",
+                    definition->display_name, service));
+  }
+  const auto identity = verify(service, token);
+  Connection connection;
+  connection.service = service;
+  connection.account_id = identity.account_id;
+  connection.display_name = identity.display_name;
+  connection.principal = identity.principal;
+  connection.scopes = identity.scopes;
+  connection.scopes_known = identity.scopes_known;
+  connection.token_origin = parse_base_url(base_url_of(*definition)).origin();
+  connection.connected_at_ms = parts_.clock.wall_ms();
+  refuse_other_principal(connection);
+  connection.generation = parts_.vault.connect(connection, token);
+  activate(connection);
+  tell_of_stranded(connection);
+  parts_.alerts.settle("not_authenticated", service, connection.account_id);
+  parts_.executor.connection_restored({service, connection.account_id, connection.generation});
+  log_event(spdlog::level::info, {"connected", service, connection.account_id, "", ""},
+            fmt::format("{} {} connected, generation {}", service, connection.account_id, connection.generation));
+  Connected connected{connection, {}};
+  for (const auto& scope : definition->connect_scopes) {
+    const bool granted = std::find(identity.scopes.begin(), identity.scopes.end(), scope) != identity.scopes.end();
+    if (identity.scopes_known && !granted) connected.missing_scopes.push_back(scope);
+  }
+  return connected;
+}
+
+/// Writes that were accepted for one principal must neither go out as another nor be left behind.
+void ServiceHost::refuse_other_principal(const Connection& connection) {
+  for (const auto& known : parts_.vault.connections()) {
+    if (known.service != connection.service || known.account_id != connection.account_id) continue;
+    if (known.principal == connection.principal) return;
+    if (open_writes_of(known, 1).empty()) return;
+    throw conflict(
+        fmt::format("{0} {1} is connected as {2}, and this token belongs to {3}. Writes that were accepted as {2} have "
+                    "not ended: cancel or "
+                    "resolve them (kruxos approve list --service {0}), then connect again. Nothing was changed.",
+                    known.service, known.account_id, printable(known.principal), printable(connection.principal)));
+  }
+}
+
+/// A write that was admitted under the old connection while this one was made will never run.
+void ServiceHost::tell_of_stranded(const Connection& connection) {
+  const auto left = open_writes_of(connection, 50);
+  for (const auto& write : left) {
+    if (write.account.generation == connection.generation) continue;
+    parts_.alerts.raise({"critical", "write_stranded", connection.service, connection.account_id, write.write_id,
+                         fmt::format("Write {} was accepted for an earlier connection of {} {} and will not be carried "
+                                     "out. Cancel it: kruxos approve cancel {}",
+                                     write.write_id, connection.service, connection.account_id, write.write_id),
+                         true});
+  }
+}
+
+std::vector<BufferedWrite> ServiceHost::open_writes_of(const Connection& connection, std::int64_t limit) const {
+  WriteFilter open;
+  open.service = connection.service;
+  open.account_id = connection.account_id;
+  for (int s = 0; s < kWriteStates; ++s) {
+    if (!has_ended(static_cast<WriteState>(s))) open.states.push_back(static_cast<WriteState>(s));
+  }
+  open.limit = limit;
+  return parts_.writes.list(open);
+}
+
+}  // namespace krux

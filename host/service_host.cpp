@@ -1,0 +1,200 @@
+#include "host/service_host.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "core/net/account_http.hpp"
+#include "core/net/url.hpp"
+#include "core/replica/open_replica.hpp"
+#include "core/util/error.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+/// The definition's rules, those of the same `match` replaced by the configuration's.
+std::vector<QuotaRule> quota_of(const ServiceDefinition& definition, const ServiceConfig& config) {
+  auto rules = definition.quota;
+  if (!config.quota) return rules;
+  for (const auto& mine : *config.quota) {
+    std::erase_if(rules, [&](const QuotaRule& rule) { return rule.match == mine.match; });
+  }
+  // In front: of the rules that fit a path, the first one's `match` counts.
+  rules.insert(rules.begin(), config.quota->begin(), config.quota->end());
+  return rules;
+}
+
+}  // namespace
+
+void ServiceHost::start() {
+  publish_services();
+  for (const auto& connection : parts_.vault.connections()) {
+    if (!is_served(connection.service)) {
+      spdlog::warn("{} {} is connected, but no adapter for {} is loaded: see kruxos plugin list", connection.service,
+                   connection.account_id, connection.service);
+      continue;
+    }
+    try {
+      activate(connection);
+    } catch (const std::exception& error) {
+      parts_.accounts.set_unserved(connection.service);
+      parts_.alerts.raise(
+          {"critical", "account_not_served", connection.service, connection.account_id, "",
+           fmt::format("{} {} is not served: {}", connection.service, connection.account_id, error.what()), true});
+    }
+  }
+}
+
+bool ServiceHost::is_served(const std::string& service) const {
+  return parts_.accounts.service(service).has_value();
+}
+
+void ServiceHost::publish_services() {
+  std::vector<ActiveService> services;
+  for (const auto& plugin : parts_.plugins.all()) {
+    if (plugin.state != PluginInfo::State::kLoaded || !config_of(plugin.service).enabled) continue;
+    const auto definition = parts_.definitions.find(plugin.service);
+    if (definition) services.push_back({definition, plugin.version});
+  }
+  parts_.accounts.set_services(std::move(services));
+}
+
+void ServiceHost::refresh_definitions() {
+  const std::lock_guard publishing(publishing_);
+  publish_services();
+  for (const auto& account : parts_.accounts.accounts()) {
+    const auto definition = parts_.definitions.find(account->ref.service);
+    if (!definition || definition == account->definition) continue;
+    auto changed = std::make_shared<ActiveAccount>(*account);
+    changed->definition = definition;
+    parts_.accounts.publish(std::move(changed));
+  }
+  parts_.executor.wake();
+}
+
+std::shared_ptr<const ServiceDefinition> ServiceHost::definition_of(const std::string& service) const {
+  const auto active = parts_.accounts.service(service);
+  if (!active) {
+    throw invalid_input(
+        fmt::format("There is no service \"{}\" here: kruxos plugin list shows the adapters and why some are refused.",
+                    printable(service)));
+  }
+  return active->definition;
+}
+
+const ServiceConfig& ServiceHost::config_of(const std::string& service) const {
+  static const ServiceConfig defaults;
+  const auto at = parts_.config.services.find(service);
+  return at == parts_.config.services.end() ? defaults : at->second;
+}
+
+std::string ServiceHost::base_url_of(const ServiceDefinition& definition) const {
+  const auto& configured = config_of(definition.service).api_base_url;
+  return configured.empty() ? definition.api_base_url : configured;
+}
+
+std::string ServiceHost::connect_help(const std::string& service) const {
+  return definition_of(service)->connect_help;
+}
+
+std::shared_ptr<HttpClient> ServiceHost::make_http(const ServiceDefinition& definition,
+                                                   std::function<std::optional<BoundToken>()> token) const {
+  AccountHttpOptions options{definition.service, base_url_of(definition), definition.hosts,
+                             quota_of(definition, config_of(definition.service))};
+  AccountHooks hooks;
+  hooks.token = std::move(token);
+  hooks.observe = [service = definition.service](const RequestRecord& r) {
+    spdlog::debug("{} {} {} -> {} in {} ms, {} bytes, outcome {}", service, r.method, r.path, r.status, r.ms, r.bytes,
+                  r.outcome);
+  };
+  return std::make_shared<AccountHttp>(std::move(options), parts_.transport, parts_.clock, std::move(hooks));
+}
+
+/// Makes the adapter, opens the replica, publishes the account, begins its sync.
+void ServiceHost::activate(const Connection& c) {
+  const std::lock_guard publishing(publishing_);
+  const auto definition = definition_of(c.service);
+  const auto& config = config_of(c.service);
+  auto account = std::make_shared<ActiveAccount>();
+  account->ref = {c.service, c.account_id, c.generation};
+  account->display_name = c.display_name;
+  account->scopes = c.scopes;
+  account->scopes_known = c.scopes_known;
+  account->definition = definition;
+  account->health = std::make_shared<AdapterHealth>([&alerts = parts_.alerts, ref = account->ref] {
+    alerts.raise({"critical", "adapter_quarantined", ref.service, ref.account_id, "",
+                  fmt::format("The adapter of {0} did not return from two calls in a row and is no longer called: "
+                              "reads are refused and writes wait. Try it again with: kruxos plugin release {0}",
+                              ref.service),
+                  true});
+  });
+  const auto http = make_http(
+      *definition, [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
+        const auto token = vault.token(ref.service, ref.account_id, ref.generation);
+        if (!token) return std::nullopt;
+        return BoundToken{make_secret(token->reveal()), origin};
+      });
+  std::optional<std::vector<std::string>> scopes;
+  if (c.scopes_known) scopes = c.scopes;
+  account->adapter =
+      parts_.factory.make({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http});
+  // The old generation's sync must have let go of the replica before the new one opens it.
+  parts_.scheduler.remove(c.service, c.account_id);
+  account->replica = open_replica_of(c);
+  parts_.accounts.publish(account);
+  for (const char* kind : {"account_not_served", "adapter_quarantined"}) {
+    parts_.alerts.settle(kind, c.service, c.account_id);
+  }
+  if (account->adapter->roles().sync) {
+    parts_.scheduler.add(account, config.sync_interval_ms.value_or(definition->sync_interval_ms));
+  }
+  parts_.executor.wake();
+}
+
+std::shared_ptr<SyncStore> ServiceHost::open_replica_of(const Connection& c) {
+  auto opened = open_replica(parts_.directory.replica(c.service, c.account_id),
+                             parts_.plugins.find(c.service)->collections, parts_.clock);
+  if (!opened.set_aside.empty()) {
+    const auto message = fmt::format(
+        "The replica of {} {} was damaged. It was moved to {} and everything is synced anew; writes are not affected. "
+        "Check the disk, then delete the moved file.",
+        c.service, c.account_id, opened.set_aside.string());
+    parts_.alerts.raise({"warning", "replica_damaged", c.service, c.account_id, "", message, false});
+  }
+  return std::move(opened.store);
+}
+
+bool ServiceHost::release(const std::string& service) {
+  bool any = false;
+  for (const auto& account : parts_.accounts.accounts()) {
+    if (account->ref.service != service || !account->health->quarantined()) continue;
+    account->health->release();
+    parts_.alerts.settle("adapter_quarantined", service, account->ref.account_id);
+    any = true;
+  }
+  parts_.executor.wake();
+  parts_.scheduler.sync_now(service);
+  return any;
+}
+
+void ServiceHost::note_attention(const AccountRef& account, const std::string& why) {
+  // The last step of a connection that was replaced has nothing to say about the new token.
+  const auto known = parts_.vault.connections();
+  const auto same = [&](const Connection& c) { return AccountRef{c.service, c.account_id, c.generation} == account; };
+  if (std::none_of(known.begin(), known.end(), same)) return;
+  parts_.vault.set_attention(account.service, account.account_id, why);
+  if (why.empty()) {
+    parts_.alerts.settle("not_authenticated", account.service, account.account_id);
+    return parts_.executor.connection_restored(account);
+  }
+  parts_.alerts.raise(
+      {"critical", "not_authenticated", account.service, account.account_id, "",
+       fmt::format("{0} no longer accepts the token of {1}: {2} Reads go on from the replica, writes wait. "
+                   "Connect it again: kruxos connect {0}",
+                   account.service, account.account_id, why),
+       true});
+}
+
+}  // namespace krux

@@ -1,0 +1,94 @@
+// Services and their connected accounts: adapters made, replicas opened, syncs begun, accounts connected.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/adapter/call_runner.hpp"
+#include "core/capability/definition_set.hpp"
+#include "core/config/config.hpp"
+#include "core/net/account_http.hpp"
+#include "core/replica/sync_scheduler.hpp"
+#include "core/service/accounts.hpp"
+#include "core/storage/data_directory.hpp"
+#include "core/vault/vault.hpp"
+#include "core/write/alerts.hpp"
+#include "core/write/enhanced_write_executor.hpp"
+#include "core/write/write_buffer.hpp"
+#include "host/plugins/abi_bridge/plugin_factory.hpp"
+#include "host/plugins/plugin_registry.hpp"
+
+namespace krux {
+
+/// What a successful connect came to.
+struct Connected {
+  Connection connection;
+  std::vector<std::string> missing_scopes;  ///< that the definition names and the token lacks
+};
+
+/// Any thread, after start(). What it is given must outlive it.
+class ServiceHost {
+ public:
+  struct Parts {
+    const Config& config;
+    Clock& clock;
+    const DataDirectory& directory;
+    Vault& vault;
+    AlertStore& alerts;
+    DefinitionSet& definitions;
+    const PluginRegistry& plugins;
+    AccountDirectory& accounts;
+    CallRunner& runner;
+    const PluginFactory& factory;
+    SyncScheduler& scheduler;
+    WriteBuffer& writes;
+    EnhancedWriteExecutor& executor;
+    std::shared_ptr<HttpTransport> transport;
+  };
+  explicit ServiceHost(Parts parts) : parts_(std::move(parts)) {}
+
+  /// Publishes the services whose adapter is loaded and whose configuration enables them, and every account that the
+  /// vault knows of them. An account that cannot be opened is logged and raises an alert; the others are served.
+  void start();
+  /// Publishes the definitions anew, after they were reloaded.
+  void refresh_definitions();
+
+  /// Asks the service whose token it is, and keeps it. Blocks for as long as the service takes. Throws krux::Error:
+  /// InvalidInput for a token that cannot be one, NotConnected when the service refuses it, ServiceUnavailable,
+  /// DatabaseError.
+  Connected connect(const std::string& service, const Secret& token);
+
+  /// How an operator gets a token for the service; throws krux::Error InvalidInput when no such service is loaded.
+  std::string connect_help(const std::string& service) const;
+
+  /// Lets the adapter be called again after it was quarantined; false when it was not.
+  bool release(const std::string& service);
+
+  /// The service refuses the account's token (a sentence), or takes it again (empty).
+  void note_attention(const AccountRef& account, const std::string& why);
+
+ private:
+  std::shared_ptr<const ServiceDefinition> definition_of(const std::string& service) const;
+  const ServiceConfig& config_of(const std::string& service) const;
+  std::string base_url_of(const ServiceDefinition& definition) const;
+  std::shared_ptr<HttpClient> make_http(const ServiceDefinition& definition,
+                                        std::function<std::optional<BoundToken>()> token) const;
+  Identity verify(const std::string& service, const Secret& token);
+  void refuse_other_principal(const Connection& connection);
+  void tell_of_stranded(const Connection& connection);
+  std::vector<BufferedWrite> open_writes_of(const Connection& connection, std::int64_t limit) const;
+  void activate(const Connection& connection);
+  std::shared_ptr<SyncStore> open_replica_of(const Connection& connection);
+  void publish_services();
+  bool is_served(const std::string& service) const;
+
+  Parts parts_;
+  std::mutex connecting_;  ///< one connect at a time
+  std::mutex publishing_;  ///< so that a reload does not bring back an account that a connect has just replaced
+};
+
+}  // namespace krux

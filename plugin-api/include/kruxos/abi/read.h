@@ -1,0 +1,92 @@
+/* kruxos/abi/read.h - reading the replica, and the read role ("krux.read-adapter/1").
+ *
+ * A read never calls the service, unless the capability's definition says `fetches`.
+ */
+#ifndef KRUXOS_ABI_READ_H
+#define KRUXOS_ABI_READ_H
+#include <kruxos/abi/call.h>
+KRUX_BEGIN_DECLS
+
+#define KRUX_IID_READ_ADAPTER "krux.read-adapter/1"
+
+/* One node of a condition. ALL_OF of nothing is true, ANY_OF of nothing is false, NONE_OF is true when no child is. */
+enum { KRUX_ALL_OF = 1, KRUX_ANY_OF = 2, KRUX_NONE_OF = 3, KRUX_TEXT = 4, KRUX_FIELD = 5 };
+enum { KRUX_EQ = 1, KRUX_NE = 2, KRUX_LT = 3, KRUX_LE = 4, KRUX_GT = 5, KRUX_GE = 6, KRUX_CONTAINS = 7 };
+
+typedef struct krux_condition {
+  uint32_t size;
+  int32_t kind;
+  int32_t op; /* FIELD: KRUX_EQ ... ; KRUX_CONTAINS (text fields) compares folded */
+  uint32_t reserved;
+  krux_str field; /* FIELD: one of the collection's fields. A record without a value fits no comparison but NE */
+  krux_str text;  /* TEXT: a substring of the record's searched text, case and normal form folded; FIELD of type text:
+                     the value */
+  int64_t number; /* FIELD of type integer: the value */
+  const struct krux_condition* const* children; /* ALL_OF, ANY_OF, NONE_OF */
+  size_t child_count;
+} krux_condition;
+
+enum { KRUX_ORDER_ASCENDING = 0, KRUX_ORDER_DESCENDING = 1 };
+
+typedef struct krux_query {
+  uint32_t size;
+  int32_t order; /* by the collection's order; DESCENDING is newest first */
+  krux_str collection;
+  const krux_condition* where; /* NULL: everything */
+  int64_t from_ms, to_ms;      /* inclusive, for collections ordered by time; INT64_MIN and INT64_MAX: no bound */
+  uint32_t limit, offset;
+  uint32_t count_limit; /* how far `total` is counted exactly; 0: the host's default (1000) */
+  uint32_t reserved;
+} krux_query;
+
+typedef struct krux_row {
+  uint32_t size;
+  uint32_t reserved;
+  krux_str id, json; /* as put by the sync; json is one JSON object */
+  int64_t order_ms;
+  int64_t synced_at_ms; /* when the sync last saw this record */
+} krux_row;
+
+/* Rows arrive in order. Returns 0 to go on. A row is borrowed for the duration of this callback. */
+typedef struct krux_row_sink {
+  void* self;
+  int32_t (*row)(void* self, const krux_row* row) KRUX_NOEXCEPT;
+} krux_row_sink;
+
+typedef struct krux_query_result {
+  uint32_t size;
+  int32_t total_is_lower_bound; /* more than count_limit fit, or the time was used up */
+  uint64_t total;
+  int32_t incomplete; /* the time budget was used up before the page was full */
+  uint32_t reserved;
+} krux_query_result;
+
+/* A read-only view of one account's replica, consistent for the duration of the call. [the thread of the call] */
+typedef struct krux_reader {
+  uint32_t size;
+  uint32_t reserved;
+  void* self;
+  krux_status (*get)(void* self, krux_str collection, krux_str id,
+                     const krux_row_sink* out) KRUX_NOEXCEPT; /* or KRUX_NOT_FOUND */
+  krux_status (*query)(void* self, const krux_query* query, const krux_row_sink* out,
+                       krux_query_result* result) KRUX_NOEXCEPT;
+  krux_status (*blob)(void* self, krux_str collection, krux_str id, krux_str name,
+                      const krux_sink* out) KRUX_NOEXCEPT; /* or KRUX_NOT_FOUND */
+} krux_reader;
+
+typedef struct krux_read_adapter {
+  uint32_t size;
+  uint32_t reserved;
+  /* Answers `capability` ("notes.search"): params_json has been checked against the definition and has its defaults.
+   * Writes one JSON object of at most 8 MiB to `result_json`. Its members `freshness` and `content_trust` are the
+   * host's: a result that has one of them is refused. [worker, re-entrant] */
+  krux_status (*read)(void* self, const krux_call* call, const krux_reader* reader, krux_str capability,
+                      krux_str params_json, const krux_sink* result_json) KRUX_NOEXCEPT;
+  /* Writes only, before hashing: replaces what stands for something else (a channel's name) by its id, from the replica
+   * alone. Writes the resolved parameters. NULL when there is nothing to resolve. [worker, re-entrant] */
+  krux_status (*resolve)(void* self, const krux_call* call, const krux_reader* reader, krux_str operation,
+                         krux_str params_json, const krux_sink* resolved_json) KRUX_NOEXCEPT;
+} krux_read_adapter;
+
+KRUX_END_DECLS
+#endif

@@ -1,0 +1,131 @@
+// kruxos/adapter/call.hpp - the running call, and the edge at which exceptions become statuses.
+#pragma once
+#include <kruxos/abi/call.h>
+#include <kruxos/adapter/error.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+namespace kruxos {
+
+inline krux_str to_abi(std::string_view text) noexcept {
+  return {text.data(), text.size()};
+}
+inline std::string_view from_abi(krux_str text) noexcept {
+  return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
+}
+
+/// One running call. Borrowed: valid until the function that got it returns. Any thread that the function started and
+/// joins may use it.
+class Call {
+ public:
+  explicit Call(const krux_call* call) noexcept : call_(call) {}
+
+  /// True once the call should end: cancelled, past its deadline, or the host stops. Ask in loops.
+  bool cancelled() const noexcept { return call_->cancelled(call_->self) != 0; }
+  void throw_if_cancelled() const {
+    if (cancelled()) throw ProxyError(ErrorKind::kCancelled, "The call was cancelled.");
+  }
+
+  /// The host's clock, Unix milliseconds. Tests drive it: compare with this one only.
+  std::int64_t now_ms() const noexcept { return call_->now_ms(call_->self); }
+  std::int64_t deadline_ms() const noexcept { return call_->deadline_ms; }
+
+  std::uint32_t attempt() const noexcept { return call_->attempt; }                 ///< 0 outside writes
+  std::string_view write_id() const noexcept { return from_abi(call_->write_id); }  ///< empty outside writes
+
+  /// In execute_write: keeps a note (JSON, at most 64 KiB) with the write. It is durable on return, and find_effect and
+  /// later attempts get it. Throws when it could not be kept: then do not go on.
+  void remember(std::string_view note_json) const {
+    const auto status = call_->remember(call_->self, to_abi(note_json));
+    if (status != KRUX_OK) {
+      throw ProxyError(static_cast<ErrorKind>(status), "The host could not keep the note of this write.");
+    }
+  }
+
+  const krux_call* raw() const noexcept { return call_; }
+
+ private:
+  const krux_call* call_;
+};
+
+namespace detail {
+
+inline void check(krux_status status, const char* what) {
+  if (status == KRUX_OK) return;
+  throw ProxyError(static_cast<ErrorKind>(status), std::string("The host refused ") + what + ".");
+}
+
+inline void report(const krux_call* call, krux_status status, std::int32_t effect, std::string_view type,
+                   std::string_view message, std::int64_t retry_after_ms) noexcept {
+  const krux_failure failure{sizeof(krux_failure), status, effect, 0, to_abi(type), to_abi(message), retry_after_ms};
+  call->fail(call->self, &failure);
+}
+
+/// Runs `body`. Whatever it throws becomes a failure and a status: nothing passes this edge.
+template <class Body>
+krux_status guard(const krux_call* call, Body&& body) noexcept {
+  try {
+    body();
+    return KRUX_OK;
+  } catch (const ProxyError& e) {
+    const auto status = static_cast<krux_status>(e.kind());
+    report(call, status, e.has_no_effect() ? KRUX_EFFECT_NONE : KRUX_EFFECT_MAYBE, e.type(), e.what(),
+           e.retry_after_ms());
+    return status;
+  } catch (const std::exception& e) {
+    report(call, KRUX_INTERNAL, KRUX_EFFECT_MAYBE, "", e.what(), -1);
+  } catch (...) {
+    report(call, KRUX_INTERNAL, KRUX_EFFECT_MAYBE, "", "The adapter threw something that is no std::exception.", -1);
+  }
+  return KRUX_INTERNAL;
+}
+
+/// Keeps what an author's callback throws while the host calls it, and throws it again on the author's side.
+class Caught {
+ public:
+  /// Runs `body`, which says whether to go on; returns what the host understands: 0 to go on, 1 to stop.
+  template <class Body>
+  std::int32_t run(Body&& body) noexcept {
+    try {
+      return body() ? 0 : 1;
+    } catch (...) {
+      error_ = std::current_exception();
+      return 1;
+    }
+  }
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
+/// Gathers what the host writes.
+struct StringSink {
+  std::string text;
+  Caught caught;
+  krux_sink sink{this, [](void* self, krux_str bytes) noexcept -> std::int32_t {
+                   auto& me = *static_cast<StringSink*>(self);
+                   return me.caught.run([&] {
+                     me.text.append(from_abi(bytes));
+                     return true;
+                   });
+                 }};
+  StringSink() = default;
+  StringSink(const StringSink&) = delete;
+  StringSink& operator=(const StringSink&) = delete;
+};
+
+/// Writes to the host; a receiver that says "stop" ends the call.
+inline void emit(const krux_sink* sink, std::string_view bytes) {
+  if (sink->write(sink->self, to_abi(bytes)) != 0) {
+    throw ProxyError(ErrorKind::kCancelled, "The host takes no more of this result.");
+  }
+}
+
+}  // namespace detail
+}  // namespace kruxos

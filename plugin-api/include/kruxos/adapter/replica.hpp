@@ -1,0 +1,297 @@
+// kruxos/adapter/replica.hpp - the account's replica: collections, queries, and what a sync step writes.
+#pragma once
+#include <kruxos/abi/sync.h>
+#include <kruxos/adapter/call.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace kruxos {
+
+enum class FieldType { kText, kInteger };
+enum class Order { kTime, kKey };
+
+struct Field {
+  std::string name;
+  FieldType type = FieldType::kText;
+};
+
+/// One kind of record. Raise `version` whenever what you put changes: the host then empties the collection and syncs
+/// anew.
+struct Collection {
+  std::string name;
+  std::int64_t version = 1;
+  Order order = Order::kTime;
+  bool searchable = false;
+  std::vector<Field> fields;
+};
+
+using Value = std::variant<std::string, std::int64_t>;
+
+/// What sync puts. `json` comes back from the reader as it is.
+struct Record {
+  std::string collection, id, json;
+  std::string text;       ///< what is searched: fields joined with char(31)
+  std::string order_key;  ///< collections ordered by key
+  std::int64_t order_ms = 0;
+  std::string scope;  ///< what sweep() works on
+  std::int64_t generation = 0;
+  std::vector<std::pair<std::string, Value>> fields;
+};
+
+/// A condition on records. Build it with the functions below: all_of({contains_text("x"), field_eq("channel", "C1")}).
+struct Condition {
+  std::int32_t kind = KRUX_ALL_OF;
+  std::int32_t op = KRUX_EQ;
+  std::string field, text;
+  std::int64_t number = 0;
+  std::vector<Condition> children;
+};
+
+inline Condition all_of(std::vector<Condition> of) {
+  return {KRUX_ALL_OF, 0, {}, {}, 0, std::move(of)};
+}
+inline Condition any_of(std::vector<Condition> of) {
+  return {KRUX_ANY_OF, 0, {}, {}, 0, std::move(of)};
+}
+inline Condition none_of(std::vector<Condition> of) {
+  return {KRUX_NONE_OF, 0, {}, {}, 0, std::move(of)};
+}
+inline Condition contains_text(std::string part) {
+  return {KRUX_TEXT, 0, {}, std::move(part), 0, {}};
+}
+/// `op` is one of KRUX_EQ, KRUX_NE, KRUX_LT, KRUX_LE, KRUX_GT, KRUX_GE, and KRUX_CONTAINS for text.
+inline Condition field_is(std::string field, std::int32_t op, std::string text) {
+  return {KRUX_FIELD, op, std::move(field), std::move(text), 0, {}};
+}
+inline Condition field_is(std::string field, std::int32_t op, std::int64_t number) {
+  return {KRUX_FIELD, op, std::move(field), {}, number, {}};
+}
+inline Condition field_eq(std::string field, std::string text) {
+  return field_is(std::move(field), KRUX_EQ, std::move(text));
+}
+inline Condition field_eq(std::string field, std::int64_t number) {
+  return field_is(std::move(field), KRUX_EQ, number);
+}
+
+struct Query {
+  std::string collection;
+  Condition where;         ///< everything, unless said
+  bool descending = true;  ///< by the collection's order: newest first
+  std::int64_t from_ms = std::numeric_limits<std::int64_t>::min(), to_ms = std::numeric_limits<std::int64_t>::max();
+  std::uint32_t limit = 20, offset = 0;
+  std::uint32_t count_limit = 0;  ///< 0: the host's default
+};
+
+/// Borrowed for the callback that gets it.
+struct Row {
+  std::string_view id, json;
+  std::int64_t order_ms = 0, synced_at_ms = 0;
+};
+
+struct QueryResult {
+  std::uint64_t total = 0;
+  bool total_is_lower_bound = false, incomplete = false;
+};
+
+namespace detail {
+
+/// A Condition in the boundary's terms. Pinned: nodes point at each other and into `source`.
+class AbiCondition {
+ public:
+  explicit AbiCondition(const Condition& source) {
+    children_.reserve(source.children.size());
+    for (const auto& child : source.children) {
+      children_.push_back(std::make_unique<AbiCondition>(child));
+      pointers_.push_back(&children_.back()->node);
+    }
+    node = {sizeof(krux_condition), source.kind,      source.op,       0, to_abi(source.field), to_abi(source.text),
+            source.number,          pointers_.data(), pointers_.size()};
+  }
+  AbiCondition(const AbiCondition&) = delete;
+  AbiCondition& operator=(const AbiCondition&) = delete;
+  krux_condition node{};
+
+ private:
+  std::vector<std::unique_ptr<AbiCondition>> children_;
+  std::vector<const krux_condition*> pointers_;
+};
+
+}  // namespace detail
+
+/// A read-only, consistent view of the replica. Borrowed for the call; the call's own thread only.
+class Reader {
+ public:
+  using OnRow = std::function<bool(const Row&)>;  ///< false: stop
+
+  explicit Reader(const krux_reader* reader) noexcept : reader_(reader) {}
+
+  /// False when there is no such record.
+  bool get(std::string_view collection, std::string_view id, const OnRow& on_row) const {
+    Rows rows{on_row, {}};
+    const auto sink = rows.sink();
+    return rows.finish(reader_->get(reader_->self, to_abi(collection), to_abi(id), &sink), "to read a record");
+  }
+  /// The record's JSON.
+  std::optional<std::string> get(std::string_view collection, std::string_view id) const {
+    std::optional<std::string> json;
+    get(collection, id, [&](const Row& row) {
+      json.emplace(row.json);
+      return true;
+    });
+    return json;
+  }
+
+  QueryResult query(const Query& query, const OnRow& on_row) const {
+    const detail::AbiCondition where(query.where);
+    const krux_query abi{sizeof(krux_query),
+                         query.descending ? KRUX_ORDER_DESCENDING : KRUX_ORDER_ASCENDING,
+                         to_abi(query.collection),
+                         &where.node,
+                         query.from_ms,
+                         query.to_ms,
+                         query.limit,
+                         query.offset,
+                         query.count_limit,
+                         0};
+    krux_query_result result{};
+    result.size = sizeof(result);
+    Rows rows{on_row, {}};
+    const auto sink = rows.sink();
+    rows.finish(reader_->query(reader_->self, &abi, &sink, &result), "this query");
+    return {result.total, result.total_is_lower_bound != 0, result.incomplete != 0};
+  }
+
+  /// Bytes kept by SyncStore::put_blob, or nothing.
+  std::optional<std::string> blob(std::string_view collection, std::string_view id, std::string_view name) const {
+    detail::StringSink out;
+    const auto status = reader_->blob(reader_->self, to_abi(collection), to_abi(id), to_abi(name), &out.sink);
+    out.caught.rethrow();
+    if (status == KRUX_NOT_FOUND) return std::nullopt;
+    detail::check(status, "to read a blob");
+    return std::move(out.text);
+  }
+
+ private:
+  struct Rows {
+    const OnRow& on_row;
+    detail::Caught caught;
+    krux_row_sink sink() {
+      return {this, [](void* self, const krux_row* row) noexcept -> std::int32_t {
+                auto& me = *static_cast<Rows*>(self);
+                return me.caught.run([&] {
+                  return me.on_row({from_abi(row->id), from_abi(row->json), row->order_ms, row->synced_at_ms});
+                });
+              }};
+    }
+    bool finish(krux_status status, const char* what) const {
+      caught.rethrow();
+      if (status == KRUX_NOT_FOUND) return false;
+      detail::check(status, what);
+      return true;
+    }
+  };
+  const krux_reader* reader_;
+};
+
+/// What one sync step may change. Changes and cursors become visible together with commit(); what is not committed when
+/// the step returns is dropped. The call's own thread only.
+class SyncStore {
+ public:
+  explicit SyncStore(const krux_sync_store* store) noexcept : store_(store) {}
+
+  Reader reader() const noexcept { return Reader(store_->reader); }  ///< the committed rows
+
+  void put(const Record& record) {
+    std::vector<krux_field> fields;
+    fields.reserve(record.fields.size());
+    for (const auto& [name, value] : record.fields) {
+      const auto* text = std::get_if<std::string>(&value);
+      fields.push_back({to_abi(name), text ? to_abi(*text) : krux_str{}, text ? 0 : std::get<std::int64_t>(value)});
+    }
+    const krux_record abi{sizeof(krux_record),
+                          0,
+                          to_abi(record.collection),
+                          to_abi(record.id),
+                          to_abi(record.json),
+                          to_abi(record.text),
+                          to_abi(record.order_key),
+                          record.order_ms,
+                          to_abi(record.scope),
+                          record.generation,
+                          fields.data(),
+                          fields.size()};
+    detail::check(store_->put(store_->self, &abi), "a record");
+  }
+  void erase(std::string_view collection, std::string_view id) {
+    detail::check(store_->erase(store_->self, to_abi(collection), to_abi(id)), "to erase a record");
+  }
+  /// Removes the rows of `scope` that a complete pass over [from_ms, to_ms] did not see: those of an earlier
+  /// generation.
+  void sweep(std::string_view collection, std::string_view scope, std::int64_t generation,
+             std::int64_t from_ms = std::numeric_limits<std::int64_t>::min(),
+             std::int64_t to_ms = std::numeric_limits<std::int64_t>::max()) {
+    detail::check(store_->sweep(store_->self, to_abi(collection), to_abi(scope), generation, from_ms, to_ms),
+                  "a sweep");
+  }
+  /// `source` fills a buffer and returns how many bytes, 0 at the end, -1 on failure; `total` is -1 when unknown.
+  void put_blob(std::string_view collection, std::string_view id, std::string_view name, std::int64_t total,
+                const std::function<std::int64_t(char*, std::size_t)>& source) {
+    Source abi{source, {}};
+    const krux_source bytes{&abi, total, &Source::read};
+    const auto status = store_->put_blob(store_->self, to_abi(collection), to_abi(id), to_abi(name), &bytes);
+    abi.caught.rethrow();
+    detail::check(status, "a blob");
+  }
+
+  /// A committed cursor.
+  std::optional<std::string> cursor(std::string_view key) const {
+    detail::StringSink out;
+    const auto status = store_->get_cursor(store_->self, to_abi(key), &out.sink);
+    out.caught.rethrow();
+    if (status == KRUX_NOT_FOUND) return std::nullopt;
+    detail::check(status, "to read a cursor");
+    return std::move(out.text);
+  }
+  /// An empty value removes it.
+  void set_cursor(std::string_view key, std::string_view value) {
+    detail::check(store_->set_cursor(store_->self, to_abi(key), to_abi(value)), "a cursor");
+  }
+  void commit() { detail::check(store_->commit(store_->self), "to commit"); }
+
+  /// One part (a channel, a label) could not be synced. It ends nothing: go on with the others.
+  void report_failure(std::string_view part, ErrorKind kind, std::string_view message) {
+    detail::check(store_->report(store_->self, to_abi(part), static_cast<krux_status>(kind), to_abi(message)),
+                  "a report");
+  }
+  /// The part is in order again.
+  void report_ok(std::string_view part) {
+    detail::check(store_->report(store_->self, to_abi(part), KRUX_OK, krux_str{}), "a report");
+  }
+
+ private:
+  struct Source {
+    const std::function<std::int64_t(char*, std::size_t)>& fill;
+    detail::Caught caught;
+    static std::int64_t read(void* self, char* buffer, std::size_t capacity) noexcept {
+      auto& me = *static_cast<Source*>(self);
+      std::int64_t got = -1;
+      me.caught.run([&] {
+        got = me.fill(buffer, capacity);
+        return true;
+      });
+      return got;
+    }
+  };
+  const krux_sync_store* store_;
+};
+
+}  // namespace kruxos

@@ -1,0 +1,209 @@
+#include "model.hpp"
+
+#include <algorithm>
+
+#include "timestamp.hpp"
+
+namespace slack {
+namespace {
+
+using kruxos::FieldType;
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  }
+  return out;
+}
+
+std::string reactions_json(const std::vector<Message::Reaction>& reactions) {
+  std::string out = "[";
+  for (const auto& reaction : reactions) {
+    if (out.size() > 1) out += ',';
+    std::string users = "[";
+    for (const auto& user : reaction.users) users += (users.size() > 1 ? "," : "") + quoted(user);
+    out += ObjectWriter().text("name", reaction.name).integer("count", reaction.count).raw("users", users + "]").done();
+  }
+  return out + "]";
+}
+
+std::vector<Message::Reaction> reactions_of(const Json& message) {
+  std::vector<Message::Reaction> out;
+  const auto* list = member(message, "reactions");
+  if (!list || !list->IsArray()) return out;
+  for (const auto& item : list->GetArray()) {
+    Message::Reaction reaction{clean(text_of(item, "name")), integer_of(item, "count"), {}};
+    if (const auto* users = member(item, "users"); users && users->IsArray()) {
+      for (const auto& user : users->GetArray()) {
+        if (user.IsString()) reaction.users.push_back(clean({user.GetString(), user.GetStringLength()}));
+      }
+    }
+    if (!reaction.name.empty()) out.push_back(std::move(reaction));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<kruxos::Collection> collections() {
+  return {
+      {kChannels,
+       1,
+       kruxos::Order::kKey,
+       true,
+       {{"name", FieldType::kText}, {"is_member", FieldType::kInteger}, {"is_archived", FieldType::kInteger}}},
+      {kUsers, 1, kruxos::Order::kKey, true, {{"name", FieldType::kText}}},
+      {kMessages,
+       1,
+       kruxos::Order::kTime,
+       true,
+       {{"channel_id", FieldType::kText},
+        {"user_id", FieldType::kText},
+        {"thread_ts", FieldType::kText},
+        {"active_thread", FieldType::kText},
+        {"replies_pending", FieldType::kInteger}}},
+  };
+}
+
+bool is_id(std::string_view text, std::string_view kinds) {
+  if (text.size() < 9 || text.size() > 32 || kinds.find(text.front()) == std::string_view::npos) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); });
+}
+
+std::optional<kruxos::Record> channel_record(const Json& channel, std::int64_t generation) {
+  const std::string id = clean(text_of(channel, "id"));
+  if (id.empty() || id.find('/') != std::string::npos) return std::nullopt;
+  // A direct message has no name, only the user it is with.
+  const std::string name = clean(text_of(channel, "name", text_of(channel, "user", id)));
+  const auto* topic = member(channel, "topic");
+  kruxos::Record record;
+  record.collection = kChannels;
+  record.id = id;
+  record.json = ObjectWriter()
+                    .text("id", id)
+                    .text("name", name)
+                    .text("topic", topic ? clean(text_of(*topic, "value")) : "")
+                    .integer("member_count", integer_of(channel, "num_members"))
+                    .flag("is_private", flag_of(channel, "is_private"))
+                    .flag("is_member", flag_of(channel, "is_member"))
+                    .flag("is_archived", flag_of(channel, "is_archived"))
+                    .done();
+  record.text = name;
+  record.order_key = lower(name);
+  record.generation = generation;
+  record.fields = {{"name", lower(name)},
+                   {"is_member", std::int64_t{flag_of(channel, "is_member")}},
+                   {"is_archived", std::int64_t{flag_of(channel, "is_archived")}}};
+  return record;
+}
+
+std::optional<kruxos::Record> user_record(const Json& user, std::int64_t generation) {
+  const std::string id = clean(text_of(user, "id"));
+  if (id.empty()) return std::nullopt;
+  const std::string name = clean(text_of(user, "name", id));
+  const auto* profile = member(user, "profile");
+  const std::string real_name = clean(text_of(user, "real_name", profile ? text_of(*profile, "real_name") : ""));
+  const std::string display = profile ? clean(text_of(*profile, "display_name")) : "";
+  kruxos::Record record;
+  record.collection = kUsers;
+  record.id = id;
+  record.json = ObjectWriter()
+                    .text("id", id)
+                    .text("name", name)
+                    .text("real_name", real_name)
+                    .text("display_name", display)
+                    .done();
+  record.text = name + "\x1f" + real_name + "\x1f" + display;
+  record.order_key = lower(name);
+  record.generation = generation;
+  record.fields = {{"name", lower(name)}};
+  return record;
+}
+
+std::string unescaped(std::string_view text) {
+  constexpr std::pair<std::string_view, char> entities[] = {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}};
+  std::string out;
+  for (;;) {
+    const auto plain = text.substr(0, text.find('&'));
+    out += plain;
+    text.remove_prefix(plain.size());
+    if (text.empty()) return out;
+    const auto at = std::find_if(std::begin(entities), std::end(entities),
+                                 [&](const auto& entity) { return text.starts_with(entity.first); });
+    const bool found = at != std::end(entities);
+    out += found ? at->second : '&';
+    text.remove_prefix(found ? at->first.size() : 1);
+  }
+}
+
+std::optional<Message> message_from_slack(const Json& json, std::string_view channel) {
+  Message m;
+  m.ts = text_of(json, "ts");
+  if (!micros(m.ts)) return std::nullopt;
+  m.channel = clean(channel);
+  m.thread_ts = text_of(json, "thread_ts");
+  if (!m.thread_ts.empty() && !micros(m.thread_ts)) m.thread_ts.clear();
+  m.user = clean(text_of(json, "user"));
+  m.bot_id = clean(text_of(json, "bot_id"));
+  if (m.user.empty()) m.user = m.bot_id;
+  m.text = clean(text_of(json, "text"));
+  m.subtype = clean(text_of(json, "subtype"));
+  if (const auto* edited = member(json, "edited")) m.edited_ts = text_of(*edited, "ts");
+  if (!micros(m.edited_ts)) m.edited_ts.clear();
+  m.reply_count = integer_of(json, "reply_count");
+  m.latest_reply = text_of(json, "latest_reply");
+  if (!micros(m.latest_reply)) m.latest_reply.clear();
+  m.reactions = reactions_of(json);
+  return m;
+}
+
+std::optional<Message> message_from_record(std::string_view text) {
+  const auto json = parse(text);
+  if (json.HasParseError()) return std::nullopt;
+  auto m = message_from_slack(json, text_of(json, "channel_id"));
+  if (!m) return m;
+  m->user = text_of(json, "user_id");
+  m->edited_ts = text_of(json, "edited_ts");
+  m->replies_pending = flag_of(json, "replies_pending");
+  return m;
+}
+
+kruxos::Record message_record(const Message& m, std::int64_t generation) {
+  // user_id and channel_id stand first: the read path takes them without parsing.
+  ObjectWriter writer;
+  writer.text("user_id", m.user).text("channel_id", m.channel).text("id", m.id()).text("ts", m.ts).text("text", m.text);
+  writer.text("thread_ts", m.thread_ts).raw("reactions", reactions_json(m.reactions));
+  if (m.edited_ts.empty()) {
+    writer.raw("edited_at", "null");
+  } else {
+    writer.text("edited_at", format_moment(millis(m.edited_ts))).text("edited_ts", m.edited_ts);
+  }
+  if (!m.bot_id.empty()) writer.text("bot_id", m.bot_id);
+  if (!m.subtype.empty()) writer.text("subtype", m.subtype);
+  if (m.has_replies()) writer.integer("reply_count", m.reply_count).text("latest_reply", m.latest_reply);
+  if (m.replies_pending) writer.flag("replies_pending", true);
+
+  kruxos::Record record;
+  record.collection = kMessages;
+  record.id = m.id();
+  record.json = writer.done();
+  record.text = unescaped(m.text);
+  record.order_ms = millis(m.ts);
+  const bool of_channel = !m.is_reply() || (m.is_broadcast() && m.thread_unknown);
+  record.scope = of_channel ? m.channel : m.thread_id();
+  record.generation = generation;
+  record.fields = {{"channel_id", m.channel}, {"user_id", m.user}};
+  if (!m.thread_ts.empty()) record.fields.emplace_back("thread_ts", m.thread_ts);
+  if (m.thread_active) record.fields.emplace_back("active_thread", m.channel);
+  if (m.replies_pending) record.fields.emplace_back("replies_pending", std::int64_t{1});
+  return record;
+}
+
+std::optional<MessageId> parse_message_id(std::string_view id) {
+  const auto slash = id.find('/');
+  if (slash == std::string_view::npos || slash == 0 || !micros(id.substr(slash + 1))) return std::nullopt;
+  return MessageId{std::string(id.substr(0, slash)), std::string(id.substr(slash + 1))};
+}
+
+}  // namespace slack

@@ -1,0 +1,66 @@
+// Slack's channels, users and messages as records of the replica.
+#pragma once
+
+#include <kruxos/adapter.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json.hpp"
+
+namespace slack {
+
+inline constexpr const char* kChannels = "channels";
+inline constexpr const char* kUsers = "users";
+inline constexpr const char* kMessages = "messages";
+
+std::vector<kruxos::Collection> collections();
+
+/// An id as Slack makes them: a letter of `kinds`, then capitals and digits, nine characters or more.
+bool is_id(std::string_view text, std::string_view kinds);
+
+/// Records, or nothing when the object has no usable id. `generation` is the pass that saw it.
+std::optional<kruxos::Record> channel_record(const Json& channel, std::int64_t generation);
+std::optional<kruxos::Record> user_record(const Json& user, std::int64_t generation);
+
+/// A message of one channel. Replies belong to their thread's scope, everything else to the channel's, so that a
+/// complete look at either can tell what is gone. A reply that was sent to the channel too belongs to the channel where
+/// nobody looks at its thread.
+struct Message {
+  std::string channel, ts, thread_ts, user, text, bot_id, subtype, edited_ts, latest_reply;
+  std::int64_t reply_count = 0;
+  struct Reaction {
+    std::string name;
+    std::int64_t count = 0;
+    std::vector<std::string> users;
+  };
+  std::vector<Reaction> reactions;
+  bool replies_pending = false;  ///< the thread is to be looked at
+  bool thread_active = false;    ///< opens a thread with replies that the look back reaches; not kept in the record
+  bool thread_unknown = false;   ///< the replica lacks the first message of its thread
+
+  bool is_reply() const { return !thread_ts.empty() && thread_ts != ts; }
+  bool is_broadcast() const { return is_reply() && subtype == "thread_broadcast"; }
+  bool has_replies() const { return reply_count > 0 && !is_reply(); }
+  std::string id() const { return channel + "/" + ts; }
+  std::string thread_id() const { return channel + "/" + (thread_ts.empty() ? ts : thread_ts); }
+};
+
+/// Slack writes &, < and > as entities; people search for what they see.
+std::string unescaped(std::string_view text);
+
+/// From Slack's answer; nothing when it has no timestamp.
+std::optional<Message> message_from_slack(const Json& json, std::string_view channel);
+/// From a record's own JSON.
+std::optional<Message> message_from_record(std::string_view json);
+kruxos::Record message_record(const Message& message, std::int64_t generation);
+
+/// "C1/1700000001.000001" apart; nothing when it is not a message's id.
+struct MessageId {
+  std::string channel, ts;
+};
+std::optional<MessageId> parse_message_id(std::string_view id);
+
+}  // namespace slack

@@ -1,0 +1,221 @@
+#include "read.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "model.hpp"
+#include "resolve.hpp"
+#include "timestamp.hpp"
+
+namespace slack {
+namespace {
+
+using kruxos::ErrorKind;
+using kruxos::ProxyError;
+
+// More people than this fit a name: the condition would be longer than it is useful.
+constexpr std::uint32_t kMostUsers = 200;
+// An answer ends early rather than to grow beyond what the host takes (8 MiB) or an agent can use.
+constexpr std::size_t kLargestPage = 2 << 20;
+
+/// Names of users and channels, looked up once each.
+class Names {
+ public:
+  explicit Names(const kruxos::Reader& reader) : reader_(reader) {}
+
+  /// As a JSON string; the id itself where the replica has no such record.
+  const std::string& channel(std::string_view id) { return name(kChannels, channels_, id); }
+  const std::string& user(std::string_view id) { return name(kUsers, users_, id); }
+
+ private:
+  using Known = std::map<std::string, std::string, std::less<>>;
+  const std::string& name(const char* collection, Known& known, std::string_view id) {
+    if (const auto at = known.find(id); at != known.end()) return at->second;
+    std::string found(id);
+    if (const auto json = id.empty() ? std::nullopt : reader_.get(collection, id)) {
+      const auto document = parse(*json);
+      if (!document.HasParseError()) found = text_of(document, "name", id);
+    }
+    return known.emplace(std::string(id), quoted(found)).first->second;
+  }
+  const kruxos::Reader& reader_;
+  Known channels_, users_;
+};
+
+/// Writes records of messages as agents get them: the record's own JSON with the names in front. Parsing each record
+/// again would cost more than the search.
+class MessageWriter {
+ public:
+  explicit MessageWriter(const kruxos::Reader& reader) : names_(reader) {}
+
+  void add(const kruxos::Row& row, std::string& out) {
+    const auto [user, channel] = ids_of(row.json);
+    if (row.synced_at_ms != last_synced_ms_) {
+      last_synced_ms_ = row.synced_at_ms;
+      last_synced_ = format_moment(row.synced_at_ms);
+    }
+    out.append("{\"user_name\":").append(names_.user(user));
+    out.append(",\"channel_name\":").append(names_.channel(channel));
+    out.append(",\"synced_at\":\"").append(last_synced_).append("\",").append(row.json.substr(1));
+  }
+
+ private:
+  /// Records begin with {"user_id":"...","channel_id":"...", (message_record).
+  static std::pair<std::string_view, std::string_view> ids_of(std::string_view json) {
+    constexpr std::string_view first = "{\"user_id\":\"", second = "\",\"channel_id\":\"";
+    const auto middle = json.find(second, first.size());
+    if (!json.starts_with(first) || middle == std::string_view::npos) return {};
+    const auto channel = middle + second.size();
+    return {json.substr(first.size(), middle - first.size()), json.substr(channel, json.find('"', channel) - channel)};
+  }
+
+  Names names_;
+  std::int64_t last_synced_ms_ = -1;
+  std::string last_synced_;
+};
+
+std::string totals(const kruxos::QueryResult& result) {
+  std::string out = ",\"total\":" + std::to_string(result.total);
+  if (result.total_is_lower_bound) out += ",\"total_is_lower_bound\":true";
+  if (result.incomplete) out += ",\"incomplete\":true";
+  return out + "}";
+}
+
+/// A condition for the one user whose id it is, or those whose name contains `user`.
+kruxos::Condition from_user(const kruxos::Reader& reader, std::string_view user) {
+  if (reader.get(kUsers, user)) return kruxos::field_eq("user_id", std::string(user));
+  kruxos::Query query;
+  query.collection = kUsers;
+  query.where = kruxos::contains_text(std::string(user));
+  query.limit = kMostUsers + 1;
+  query.count_limit = 1;
+  std::vector<kruxos::Condition> any;
+  reader.query(query, [&](const kruxos::Row& row) {
+    any.push_back(kruxos::field_eq("user_id", std::string(row.id)));
+    return true;
+  });
+  if (any.size() > kMostUsers) {
+    throw invalid("More than " + std::to_string(kMostUsers) + " users' names contain \"" + std::string(user) +
+                  "\": give more of the name, or an id.");
+  }
+  // Messages of bots and of other workspaces' people carry ids that the list of users does not have.
+  if (any.empty() && is_id(user, "UWB")) return kruxos::field_eq("user_id", std::string(user));
+  if (any.size() == 1) return any.front();
+  return kruxos::any_of(std::move(any));
+}
+
+/// Kept within what a query takes, though the host has checked it.
+std::uint32_t count_of(const Json& params, std::string_view name, std::int64_t otherwise, std::int64_t most) {
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(integer_of(params, name, otherwise), 0, most));
+}
+
+std::int64_t moment(const Json& params, const char* name, RangeEnd end, std::int64_t otherwise) {
+  const auto text = text_of(params, name);
+  if (text.empty()) return otherwise;
+  if (const auto ms = parse_moment(text, end)) return *ms;
+  throw invalid(std::string(name) +
+                " is not a time: use RFC 3339, such as 2026-11-21T09:30:00Z, or a Slack timestamp.");
+}
+
+std::string search(const kruxos::Reader& reader, const Json& params) {
+  kruxos::Query query;
+  query.collection = kMessages;
+  if (const auto channel = text_of(params, "channel"); !channel.empty()) {
+    const auto id = find_channel(reader, channel);
+    if (id.empty())
+      throw invalid("There is no channel \"" + std::string(channel) + "\" in the replica: slack.channels lists them.");
+    query.where.children.push_back(kruxos::field_eq("channel_id", id));
+  }
+  if (const auto user = text_of(params, "user"); !user.empty()) query.where.children.push_back(from_user(reader, user));
+  if (const auto text = text_of(params, "query"); !text.empty()) {
+    query.where.children.push_back(kruxos::contains_text(std::string(text)));
+  }
+  query.from_ms = moment(params, "from_date", RangeEnd::kFirst, query.from_ms);
+  query.to_ms = moment(params, "to_date", RangeEnd::kLast, query.to_ms);
+  query.limit = count_of(params, "limit", 20, 1000);
+  query.offset = count_of(params, "offset", 0, 1'000'000'000);
+  MessageWriter writer(reader);
+  std::string out = "{\"messages\":[";
+  const auto result = reader.query(query, [&](const kruxos::Row& row) {
+    if (out.back() != '[') out += ',';
+    writer.add(row, out);
+    return out.size() < kLargestPage;
+  });
+  return out + (out.size() < kLargestPage ? "]" : "],\"page_is_cut\":true") + totals(result);
+}
+
+std::string read_message(const kruxos::Reader& reader, const Json& params) {
+  const std::string id(text_of(params, "message_id"));
+  if (!parse_message_id(id)) {
+    throw invalid(
+        "message_id is \"<channel id>/<timestamp>\", such as C01234567/1700000001.000001; slack.search gives it as "
+        "id.");
+  }
+  MessageWriter writer(reader);
+  std::string out = "{\"message\":", thread_ts;
+  const bool found = reader.get(kMessages, id, [&](const kruxos::Row& row) {
+    const auto message = message_from_record(row.json);
+    if (message) thread_ts = message->thread_ts.empty() ? message->ts : message->thread_ts;
+    writer.add(row, out);
+    return true;
+  });
+  if (!found) {
+    throw ProxyError(ErrorKind::kNotFound,
+                     "There is no message " + id +
+                         " in the replica; it may be newer than the last sync, older than what is kept, or deleted.")
+        .type("MessageNotFound")
+        .no_effect();
+  }
+  const auto channel = id.substr(0, id.find('/'));
+  kruxos::Query query;
+  query.collection = kMessages;
+  query.where = kruxos::all_of({kruxos::field_eq("channel_id", channel), kruxos::field_eq("thread_ts", thread_ts)});
+  query.descending = false;
+  query.limit = 1000;
+  out += ",\"thread_replies\":[";
+  const auto parent = channel + "/" + thread_ts;
+  const auto result = reader.query(query, [&](const kruxos::Row& row) {
+    if (row.id == parent) return true;
+    if (out.back() != '[') out += ',';
+    writer.add(row, out);
+    return out.size() < kLargestPage;
+  });
+  const bool cut = out.size() >= kLargestPage;
+  out += "]";
+  if (cut || result.total > query.limit || result.incomplete) out += ",\"thread_replies_incomplete\":true";
+  return out + "}";
+}
+
+std::string list_channels(const kruxos::Reader& reader, const Json& params) {
+  kruxos::Query query;
+  query.collection = kChannels;
+  query.descending = false;
+  query.limit = count_of(params, "limit", 1000, 1000);
+  query.offset = count_of(params, "offset", 0, 1'000'000'000);
+  query.count_limit = 1'000'000;
+  if (const auto name = text_of(params, "name_contains"); !name.empty())
+    query.where = kruxos::contains_text(std::string(name));
+  std::string out = "{\"channels\":[";
+  const auto result = reader.query(query, [&](const kruxos::Row& row) {
+    out.append(out.back() == '[' ? "{\"synced_at\":\"" : ",{\"synced_at\":\"")
+        .append(format_moment(row.synced_at_ms))
+        .append("\",");
+    out.append(row.json.substr(1));
+    return true;
+  });
+  return out + "]" + totals(result);
+}
+
+}  // namespace
+
+std::string read_capability(const kruxos::Reader& reader, std::string_view capability, std::string_view params_json) {
+  const auto params = parse(params_json);
+  if (params.HasParseError() || !params.IsObject()) throw invalid("The arguments are not one JSON object.");
+  if (capability == "slack.search") return search(reader, params);
+  if (capability == "slack.read") return read_message(reader, params);
+  if (capability == "slack.channels") return list_channels(reader, params);
+  throw ProxyError(ErrorKind::kUnsupported, "This adapter does not answer " + std::string(capability) + ".");
+}
+
+}  // namespace slack

@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "model.hpp"
+#include "timestamp.hpp"
+#include "write.hpp"
+
+namespace slack {
+namespace {
+
+using kruxos::EffectFound;
+using kruxos::ErrorKind;
+using kruxos::ProxyError;
+
+rapidjson::Document object_of(std::string_view json) {
+  auto document = parse(json);
+  if (document.HasParseError() || !document.IsObject()) {
+    throw ProxyError(ErrorKind::kInvalid, "What is known of the write is not one JSON object.").no_effect();
+  }
+  return document;
+}
+
+bool is_message(std::string_view operation) {
+  return operation == "slack.send" || operation == "slack.reply";
+}
+
+std::string undone(bool was_gone) {
+  ObjectWriter writer;
+  writer.text("status", "ok");
+  if (was_gone) writer.flag("already", true);
+  return writer.done();
+}
+
+}  // namespace
+
+bool Writer::supports_rollback(std::string_view operation) {
+  return is_message(operation) || operation == "slack.react";
+}
+
+std::string Writer::rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) const {
+  const auto params = object_of(request.params_json), result = object_of(request.result_json);
+  if (!is_message(request.operation)) {
+    // Somebody else's reaction, or ours of before: nothing of this write's to undo.
+    return flag_of(result, "already") ? undone(true) : remove_reaction(call, params);
+  }
+  const auto present = present_message(call, params, result);
+  if (!present) return undone(true);
+  // Slack rewrites texts (entities, links), so that they cannot be compared; an edit leaves a mark.
+  if (!request.force && present->edited) {
+    throw ProxyError(ErrorKind::kConflict,
+                     "The message was changed since it was sent; undo it with force to delete it nevertheless.")
+        .type("RollbackConflict")
+        .no_effect();
+  }
+  return delete_message(call, result);
+}
+
+std::string Writer::delete_message(const kruxos::Call& call, const Json& result) const {
+  try {
+    api_.call(call, "chat.delete",
+              {{"channel", std::string(text_of(result, "channel"))}, {"ts", std::string(text_of(result, "ts"))}});
+    return undone(false);
+  } catch (const SlackError& error) {
+    if (error.name() == "message_not_found") return undone(true);
+    throw;
+  }
+}
+
+std::string Writer::remove_reaction(const kruxos::Call& call, const Json& params) const {
+  try {
+    api_.call(call, "reactions.remove",
+              {{"channel", std::string(text_of(params, "channel"))},
+               {"timestamp", std::string(text_of(params, "ts"))},
+               {"name", std::string(text_of(params, "reaction"))}});
+    return undone(false);
+  } catch (const SlackError& error) {
+    if (error.name() == "no_reaction" || error.name() == "message_not_found") return undone(true);
+    throw;
+  }
+}
+
+EffectFound Writer::find_rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) const {
+  const auto params = object_of(request.params_json), result = object_of(request.result_json);
+  if (is_message(request.operation)) {
+    return present_message(call, params, result) ? EffectFound::absent() : EffectFound::found(undone(false));
+  }
+  const auto there = has_reacted(call, params);
+  if (!there) return EffectFound::cannot_tell();
+  return *there ? EffectFound::absent() : EffectFound::found(undone(false));
+}
+
+std::optional<Writer::Present> Writer::present_message(const kruxos::Call& call, const Json& params,
+                                                       const Json& result) const {
+  const auto channel = text_of(result, "channel"), ts = text_of(result, "ts"), thread = text_of(params, "thread_ts");
+  if (channel.empty() || !micros(ts)) {
+    throw ProxyError(ErrorKind::kInvalid, "The write's result does not say which message it became.").no_effect();
+  }
+  // A page of a thread may hold its first message too, whatever the bounds.
+  Params form{{"channel", std::string(channel)},
+              {"latest", std::string(ts)},
+              {"oldest", std::string(ts)},
+              {"inclusive", "true"},
+              {"limit", "15"}};
+  if (!thread.empty()) form.emplace_back("ts", std::string(thread));
+  try {
+    const auto answer = api_.call(call, thread.empty() ? "conversations.history" : "conversations.replies", form);
+    const auto found = present_in(items_of(answer, "messages", "answer"), ts);
+    if (!found && !paging_of(answer, "").whole()) {
+      throw SlackError(ErrorKind::kUnavailable, "Slack does not show whether the message is there.", "");
+    }
+    return found;
+  } catch (SlackError& error) {
+    if (error.name() == "thread_not_found" || error.name() == "message_not_found") return std::nullopt;
+    error.no_effect();
+    throw;
+  }
+}
+
+std::optional<Writer::Present> Writer::present_in(const Json& messages, std::string_view ts) {
+  for (const auto& message : messages.GetArray()) {
+    if (text_of(message, "ts") != ts || text_of(message, "subtype") == "tombstone") continue;
+    return Present{member(message, "edited") != nullptr};
+  }
+  return std::nullopt;
+}
+
+}  // namespace slack

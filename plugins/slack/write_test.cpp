@@ -1,0 +1,216 @@
+// Writing, and looking whether it happened: what each outcome says of the effect.
+#include <catch2/catch.hpp>
+
+#include "test_support/desk.hpp"
+
+using kruxos::ErrorKind;
+using support::FakeAnswer;
+using namespace slack;
+
+TEST_CASE("a message is posted once, with its mark, and the result says which one it became") {
+  Desk desk;
+  Written write;
+  const auto result = parse(desk.execute(write));
+  REQUIRE(desk.last());
+  CHECK(result["message_id"] == (kA + "/" + emu::format_ts(desk.last()->ts)).c_str());
+  CHECK(desk.last()->text == "hello &lt;&amp;&gt; all");
+  CHECK(emu::marker_of(desk.last()->metadata) == "w_1");
+  CHECK(desk.rig.host.requests.size() == 1);
+}
+
+TEST_CASE("a reply goes into its thread") {
+  Desk desk;
+  Written write;
+  const auto parent = desk.rig.say(kA, "parent");
+  write.operation = "slack.reply";
+  write.params = ObjectWriter().text("channel", kA).text("thread_ts", parent).text("text", "re").done();
+  desk.execute(write);
+  CHECK(emu::format_ts(desk.last()->thread_ts) == parent);
+}
+
+TEST_CASE("the certainty of every outcome of a send") {
+  struct Row {
+    FakeAnswer answer;
+    ErrorKind kind;
+    bool no_effect;
+  };
+  const std::vector<Row> rows = {
+      {refusal("channel_not_found"), ErrorKind::kNotFound, true},
+      {refusal("not_in_channel"), ErrorKind::kRefused, true},
+      {refusal("msg_too_long"), ErrorKind::kRefused, true},
+      {refusal("invalid_auth"), ErrorKind::kAuth, true},
+      {refusal("ratelimited"), ErrorKind::kRateLimited, true},
+      {{429, "", {{"Retry-After", "7"}}, {}, "", -1}, ErrorKind::kRateLimited, true},
+      {FakeAnswer::failed(ErrorKind::kRateLimited, "quota", 5), ErrorKind::kRateLimited, true},
+      {refusal("internal_error"), ErrorKind::kUnavailable, false},
+      {refusal("fatal_error"), ErrorKind::kUnavailable, false},
+      {refusal("never_heard_of"), ErrorKind::kUnavailable, false},
+      {{503, "", {}, {}, "", -1}, ErrorKind::kUnavailable, false},
+      {{200, "{\"ok\":tr", {}, {}, "", -1}, ErrorKind::kUnavailable, false},
+      {{200, R"({"ok":true})", {}, {}, "", -1}, ErrorKind::kUnavailable, false},  // and which message is it?
+      {{200, R"({"ok":true,"ts":"x"})", {}, {}, "", -1}, ErrorKind::kUnavailable, false},
+      {FakeAnswer::failed(ErrorKind::kNetwork), ErrorKind::kNetwork, false},
+      {FakeAnswer::failed(ErrorKind::kTimeout), ErrorKind::kTimeout, false},
+  };
+  for (const auto& row : rows) {
+    INFO(row.answer.status << " " << row.answer.body << row.answer.message);
+    Desk desk;
+    desk.rig.override_answer = [&](const std::string&, const Params&) { return std::optional(row.answer); };
+    Written write;
+    try {
+      desk.execute(write);
+      FAIL("it was done");
+    } catch (const kruxos::ProxyError& error) {
+      CHECK(error.kind() == row.kind);
+      CHECK(error.has_no_effect() == row.no_effect);
+    }
+    CHECK(desk.rig.host.requests.size() == 1);  // never repeated
+  }
+  Desk desk;
+  Written write;
+  write.operation = "slack.unheard";
+  CHECK_THROWS_AS(desk.execute(write), kruxos::ProxyError);
+  CHECK(desk.rig.host.requests.empty());
+}
+
+TEST_CASE("a message whose answer was lost is found by its mark, page after page, and on Slack's own time") {
+  Desk desk;
+  desk.rig.service_ahead_ms = GENERATE(0, -5 * 3'600'000, 5 * 3'600'000);
+  desk.rig.state.behaviour.history_oldest_only = GENERATE("closest_to_oldest", "newest_first");
+  desk.rig.state.limits.set("conversations.history", {0, 7});
+  desk.rig.say_many(kA, 30);
+  Written write, other;
+  other.id = "w_2";
+  desk.execute(other);  // the same text, another write's
+  desk.lose_answer(write);
+  const auto ts = emu::format_ts(desk.last()->ts);
+  desk.rig.say_many(kA, 30);
+  desk.rig.host.clock.advance(3'600'000);
+  const auto found = desk.find(write);
+  CHECK(found.answer == KRUX_EFFECT_FOUND);
+  CHECK(found.result_json.find(ts) != std::string::npos);
+  for (const auto& request : desk.rig.host.requests) {
+    CHECK((request.url == "chat.postMessage" || request.url == "auth.test" || request.url == "conversations.history"));
+  }
+  Written absent;
+  absent.id = "w_3";
+  absent.first_attempt_at_ms = write.first_attempt_at_ms;
+  CHECK(desk.find(absent).answer == KRUX_EFFECT_ABSENT);
+}
+
+TEST_CASE("a reply whose answer was lost is found in its thread") {
+  Desk desk;
+  desk.rig.state.behaviour.replies_parent = GENERATE("first_page", "every_page", "newest_chunk_first");
+  desk.rig.state.limits.set("conversations.replies", {0, 4});
+  const auto parent = desk.rig.say(kA, "parent");
+  for (int i = 0; i < 10; ++i) desk.rig.say(kA, "re", parent);
+  Written write;
+  write.operation = "slack.reply";
+  write.params = ObjectWriter().text("channel", kA).text("thread_ts", parent).text("text", "re").done();
+  write.first_attempt_at_ms = desk.rig.host.clock.now_ms;
+  CHECK(desk.find(write).answer == KRUX_EFFECT_ABSENT);
+  desk.lose_answer(write);
+  for (int i = 0; i < 10; ++i) desk.rig.say(kA, "re", parent);
+  CHECK(desk.find(write).answer == KRUX_EFFECT_FOUND);
+}
+
+TEST_CASE("where marks cannot be seen, a message of ours leaves it open, and none of ours does not") {
+  Desk desk("xoxb-test:channels:history,chat:write");
+  desk.scopes = GENERATE(std::optional<std::vector<std::string>>{},
+                         std::optional(std::vector<std::string>{"channels:history", "chat:write"}));
+  Written write;
+  write.first_attempt_at_ms = desk.rig.host.clock.now_ms;
+  desk.rig.say_many(kA, 3);
+  CHECK(desk.find(write).answer == KRUX_EFFECT_ABSENT);
+  desk.lose_answer(write);
+  CHECK(desk.find(write).answer == KRUX_CANNOT_TELL);
+  write.id = "w_another";  // which must not take it for its own
+  CHECK(desk.find(write).answer == KRUX_CANNOT_TELL);
+}
+
+TEST_CASE("a mark whose payload Slack has stripped leaves it open") {
+  Desk desk;
+  Written write;
+  write.first_attempt_at_ms = desk.rig.host.clock.now_ms;
+  const auto answer = [&](const std::string& metadata) {
+    desk.rig.override_answer = [metadata](const std::string& method, const Params&) -> std::optional<FakeAnswer> {
+      if (method != "conversations.history") return std::nullopt;
+      return FakeAnswer{
+          200,
+          R"({"ok":true,"has_more":false,"messages":[{"ts":"1.000000","user":"U0KRUXBOT1","metadata":)" + metadata + "}]}",
+          {},
+          {},
+          "",
+          -1};
+    };
+    return desk.find(write).answer;
+  };
+  CHECK(answer(R"({"event_type":"kruxos_write"})") == KRUX_CANNOT_TELL);
+  CHECK(answer(R"({"event_type":"kruxos_write","event_payload":null})") == KRUX_CANNOT_TELL);
+  CHECK(answer(R"({"event_type":"kruxos_write","event_payload":{"write_id":"w_9"}})") == KRUX_EFFECT_ABSENT);
+  CHECK(answer(R"({"event_type":"other","event_payload":{"write_id":"w_1"}})") == KRUX_EFFECT_ABSENT);
+  CHECK(answer(R"({"event_type":"kruxos_write","event_payload":{"write_id":"w_1"}})") == KRUX_EFFECT_FOUND);
+}
+
+TEST_CASE("an incomplete look is no answer") {
+  Desk desk;
+  Written write;
+  write.first_attempt_at_ms = desk.rig.host.clock.now_ms;
+  const auto look = [&](const FakeAnswer& answer) {
+    desk.rig.override_answer = [answer](const std::string& method, const Params&) {
+      return method == "conversations.history" ? std::optional(answer) : std::nullopt;
+    };
+    try {
+      return desk.find(write).answer;
+    } catch (const kruxos::ProxyError&) {
+      return static_cast<std::int32_t>(KRUX_CANNOT_TELL);  // as the host takes it
+    }
+  };
+  CHECK(look({200, R"({"ok":true,"messages":[],"has_more":true})", {}, {}, "", -1}) == KRUX_CANNOT_TELL);
+  CHECK(look({200, R"({"ok":true,"messages":[],"response_metadata":{"next_cursor":"x"}})", {}, {}, "", -1}) ==
+        KRUX_CANNOT_TELL);
+  CHECK(look({200, R"({"ok":true})", {}, {}, "", -1}) == KRUX_CANNOT_TELL);
+  CHECK(look(refusal("channel_not_found")) == KRUX_CANNOT_TELL);
+  CHECK(look(FakeAnswer::failed(ErrorKind::kTimeout)) == KRUX_CANNOT_TELL);
+  int page = 0;
+  desk.rig.override_answer = [&](const std::string& method, const Params&) -> std::optional<FakeAnswer> {
+    if (method != "conversations.history") return std::nullopt;
+    const auto next = std::to_string(++page);
+    return FakeAnswer{
+        200, R"({"ok":true,"messages":[],"response_metadata":{"next_cursor":")" + next + "\"}}", {}, {}, "", -1};
+  };
+  CHECK(desk.find(write).answer == KRUX_CANNOT_TELL);  // and it ends
+}
+
+TEST_CASE("reactions: already there, already gone, and looked for") {
+  Desk desk;
+  const auto ts = desk.rig.say(kA, "x");
+  auto react = reaction("slack.react", ts, "tada"), remove = reaction("slack.remove_react", ts, "tada");
+  CHECK(desk.find(react).answer == KRUX_EFFECT_ABSENT);
+  CHECK(desk.execute(react) == R"({"status":"ok"})");
+  CHECK(desk.find(react).answer == KRUX_EFFECT_FOUND);
+  CHECK(desk.find(remove).answer == KRUX_EFFECT_ABSENT);
+  CHECK(desk.execute(react) == R"({"status":"ok","already":true})");
+  react.attempt = 2;  // an earlier attempt of its own has done it
+  CHECK(desk.execute(react) == R"({"status":"ok"})");
+  CHECK(desk.execute(remove) == R"({"status":"ok"})");
+  CHECK(desk.execute(remove) == R"({"status":"ok","already":true})");
+  auto nowhere = reaction("slack.react", "1.000000", "tada");
+  CHECK_THROWS_AS(desk.execute(nowhere), kruxos::ProxyError);
+}
+
+TEST_CASE("a reaction that Slack lists under another name, or not at all, leaves it open") {
+  Desk desk;
+  const auto ts = desk.rig.say(kA, "x");
+  auto react = reaction("slack.react", ts, "thumbsup");
+  desk.execute(react);
+  REQUIRE(desk.rig.message(kA, ts).reactions[0].name == "+1");
+  CHECK(desk.find(react).answer == KRUX_CANNOT_TELL);
+  CHECK(desk.find_undo(react, R"({"status":"ok"})") == KRUX_CANNOT_TELL);
+  desk.rig.override_answer = [](const std::string& method, const Params&) -> std::optional<FakeAnswer> {
+    if (method != "reactions.get") return std::nullopt;
+    return FakeAnswer{
+        200, R"({"ok":true,"message":{"reactions":[{"name":"thumbsup","count":3,"users":["U1"]}]}})", {}, {}, "", -1};
+  };
+  CHECK(desk.find(react).answer == KRUX_CANNOT_TELL);
+}

@@ -1,0 +1,230 @@
+"""What the demo stands on: the processes, the agent's and the operator's calls, and how it looks on a terminal."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
+TOKEN = "xoxb-demo-0000-token"
+SCOPES = ("channels:read,channels:history,groups:read,groups:history,users:read,chat:write,reactions:write,"
+          "reactions:read,metadata.message:read")
+
+COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def paint(text, *codes):
+    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if COLOUR else text
+
+
+def bold(text):
+    return paint(text, "1")
+
+
+def dim(text):
+    return paint(text, "2")
+
+
+def green(text):
+    return paint(text, "32")
+
+
+def yellow(text):
+    return paint(text, "33")
+
+
+def red(text):
+    return paint(text, "31")
+
+
+def cyan(text):
+    return paint(text, "36")
+
+
+WIDTH = min(shutil.get_terminal_size((100, 24)).columns, 110)
+
+
+def clean_environment():
+    """Without settings of the person's own host."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("KRUXOS_")}
+
+
+class DemoFailed(Exception):
+    pass
+
+
+class Stage:
+    """Starts emulator and host in a directory of their own, and ends them again whatever happens."""
+
+    def __init__(self, fast):
+        self.fast = fast
+        self.processes = []
+        self.number = 0
+        self.key = None
+
+    def __enter__(self):
+        os.umask(0o022)
+        for program in ("kruxosd", "kruxos", "slack-emulator"):
+            if not (BUILD / "bin" / program).exists():
+                sys.exit(f"{program} is not built: run make demo")
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="kruxos-demo-"))
+        return self
+
+    def __exit__(self, kind, error, trace):
+        for name, process in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+        if isinstance(error, (DemoFailed, KeyboardInterrupt)):
+            print()
+            print(red("The demo stopped: ") + (str(error) or "interrupted"))
+            log = self.directory / "kruxosd.log"
+            if log.exists() and isinstance(error, DemoFailed):
+                print(dim("The host's last lines:"))
+                for line in log.read_text(errors="replace").splitlines()[-15:]:
+                    print(dim("  " + line))
+            shutil.rmtree(self.directory, ignore_errors=True)
+            sys.exit(1)
+        shutil.rmtree(self.directory, ignore_errors=True)
+        return False
+
+    # --- telling -------------------------------------------------------------------------------------------------
+
+    def chapter(self, title, *text):
+        self.number += 1
+        print()
+        head = f" {self.number}  {title} "
+        print(paint(head, "1", "7") if COLOUR else f"== {head.strip()} ==")
+        self.say(*text)
+
+    def say(self, *text):
+        for part in text:
+            print(textwrap.fill(part, WIDTH - 2, initial_indent="  ", subsequent_indent="  "))
+        self.pause(0.6 if text else 0)
+
+    def show(self, text, marker="│"):
+        for line in text.rstrip("\n").split("\n"):
+            print(f"  {dim(marker)} {line}")
+        self.pause(0.4)
+
+    def good(self, text):
+        print(f"  {green('✓')} {text}")
+        self.pause(0.5)
+
+    def pause(self, seconds):
+        sys.stdout.flush()
+        if not self.fast and sys.stdout.isatty():
+            time.sleep(seconds)
+
+    # --- processes -----------------------------------------------------------------------------------------------
+
+    def start(self, name, command, log, **kwargs):
+        handle = open(log, "wb")
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=handle, text=True, cwd=self.directory,
+                                   env=clean_environment(), **kwargs)
+        self.processes.append((name, process))
+        line = process.stdout.readline().strip()
+        if not line.startswith("ready"):
+            process.wait(5)
+            said = pathlib.Path(log).read_text(errors="replace").strip().splitlines()
+            raise DemoFailed(f"{name} did not start: {said[-1] if said else line or 'it said nothing'}")
+        return line
+
+    def start_emulator(self):
+        line = self.start("the emulator", [str(BUILD / "bin" / "slack-emulator"), "--port", "0", "--die-with-parent",
+                                           "--token", f"{TOKEN}:{SCOPES}", "--team-name", "Acme"],
+                          self.directory / "emulator.log")
+        self.emulator = line.split()[1]
+
+    def start_host(self, config):
+        path = self.directory / "kruxos.yaml"
+        path.write_text(config)
+        line = self.start("kruxosd", [str(BUILD / "bin" / "kruxosd"), "--config", str(path)],
+                          self.directory / "kruxosd.log")
+        ports = json.loads((self.directory / "data" / "ports.json").read_text())
+        self.gateway = f"http://127.0.0.1:{ports['gateway']}/rpc"
+        return line
+
+    # --- the operator ---------------------------------------------------------------------------------------------
+
+    def kruxos(self, *arguments, stdin="", check=True, quiet=False):
+        command = [str(BUILD / "bin" / "kruxos"), "--data-dir", str(self.directory / "data"), *arguments]
+        if not quiet:
+            print(f"  {cyan('operator $')} kruxos {' '.join(arguments)}")
+        env = dict(clean_environment(), COLUMNS=str(WIDTH - 4))
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=120)
+        if check and done.returncode != 0:
+            raise DemoFailed(f"kruxos {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}")
+        return done.stdout if done.stdout else done.stderr
+
+    def operator(self, *arguments, **kwargs):
+        self.show(self.kruxos(*arguments, **kwargs).replace(str(self.directory), "…"))
+
+    def operator_json(self, *arguments):
+        return json.loads(self.kruxos("--json", *arguments, quiet=True))
+
+    # --- the agent ------------------------------------------------------------------------------------------------
+
+    def invoke(self, capability, quiet=False, **arguments):
+        if not quiet:
+            shown = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in arguments.items())
+            print(f"  {yellow('agent ▸')} {capability}({shown})")
+        result = self.rpc("capabilities.invoke", {"capability": capability, "arguments": arguments})
+        if not result["success"]:
+            raise DemoFailed(f"{capability}: {result['error']['type']}: {result['error']['message']}")
+        return result["data"]
+
+    def rpc(self, method, params):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        request = urllib.request.Request(self.gateway, body, {"Content-Type": "application/json",
+                                                              "Authorization": f"Bearer {self.key}"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                reply = json.load(answer)
+        except urllib.error.URLError as error:
+            raise DemoFailed(f"the gateway did not answer: {error}")
+        if "error" in reply:
+            raise DemoFailed(f"{method}: {reply['error']['message']}")
+        return reply["result"]
+
+    def status_of(self, write_id):
+        return self.invoke("proxy.write_status", quiet=True, write_id=write_id)
+
+    def follow(self, write_id, until, seconds=60):
+        """Prints each state that the write passes through; returns the last status."""
+        seen, end = [], time.monotonic() + seconds
+        begin = time.monotonic()
+        while time.monotonic() < end:
+            status = self.status_of(write_id)
+            state = status["status"] + (" (asks you)" if status.get("waits_for_operator") else "")
+            if state not in seen:
+                seen.append(state)
+                print(f"  {dim('+%4.1f s' % (time.monotonic() - begin))}  {bold(state)}")
+                sys.stdout.flush()
+            if until(status):
+                return status
+            time.sleep(0.1)
+        raise DemoFailed(f"the write stayed {seen[-1]}: {json.dumps(status)}")
+
+    # --- the emulated service ---------------------------------------------------------------------------------------
+
+    def slack(self, what, document=None):
+        data = json.dumps(document).encode() if document is not None else None
+        with urllib.request.urlopen(urllib.request.Request(f"{self.emulator}/_emulator/{what}", data), timeout=30) as answer:
+            return json.load(answer)
+
+    def effects(self, write_id):
+        """How many messages Slack holds, or ever held, that carry this write's marker."""
+        return self.slack("state")["markers"].get(write_id, {}).get("posted", 0)

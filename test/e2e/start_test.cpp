@@ -1,0 +1,153 @@
+// What the host refuses to start with, and that it leaves alone what it refuses.
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "host_fixture.hpp"
+
+using namespace krux::test;
+
+namespace {
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+// Its sentence, after an exit with code 1 and nothing on standard output.
+std::string refusal(Rig& rig) {
+  rig.launch();
+  const auto ended = rig.await_end();
+  CHECK(ended.code == 1);
+  CHECK(rig.host().output().empty());
+  auto said = rig.host().output(Stream::err);
+  CHECK(said.find("kruxosd: ") != std::string::npos);
+  return said;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// Without showing a database's bytes when they differ.
+bool same(const std::string& left, const std::string& right) {
+  return left == right;
+}
+
+void overwrite(const std::filesystem::path& file, std::streamoff at, const std::string& with) {
+  std::fstream out(file, std::ios::binary | std::ios::in | std::ios::out);
+  out.seekp(at);
+  out << with;
+}
+
+}  // namespace
+
+TEST_CASE("a second host on the same data directory is refused, and the first goes on") {
+  Rig rig;
+  rig.begin();
+  const auto second = run({.argv = {KRUXOS_TEST_HOST, "--config", rig.path("kruxos.yaml").string()}});
+  INFO(second.err);
+  CHECK(second.status.code == 1);
+  CHECK(contains(second.err, "Another kruxosd (pid " + std::to_string(rig.host().pid()) + ")"));
+  CHECK(rig.invoke("slack.channels").ok());
+  CHECK(rig.operate({"status"})["ready"].GetBool());
+}
+
+TEST_CASE("a configuration that is not understood is refused with its line") {
+  const auto [lines, part] = GENERATE(table<std::string, std::string>({
+      {"sever: {port: 1}\n", ":10:"},
+      {"worker_threads: many\n", ":10:"},
+      {"server: {port: 1}\n", ":10:"},
+      {"log: [\n", ":1"},
+      {"policies_dir: /tmp\n", ":10:"},
+      {"write_buffer: {delays: {slack.send: -1}}\n", ":10:"},
+  }));
+  CAPTURE(lines);
+  Rig rig;
+  rig.config_text += lines;
+  const auto said = refusal(rig);
+  INFO(said);
+  CHECK(contains(said, "kruxos.yaml"));
+  CHECK(contains(said, part));
+  const auto checked =
+      run({.argv = {KRUXOS_TEST_HOST, "--check-config", "--config", rig.path("kruxos.yaml").string()}});
+  CHECK(checked.status.code == 1);
+}
+
+TEST_CASE("a ledger of a newer version is refused and not touched") {
+  Rig rig;
+  rig.begin();
+  REQUIRE(rig.stop().ok());
+  const auto ledger = rig.data() / "kruxos.db";
+  overwrite(ledger, 60, std::string("\0\0\x03\xe7", 4));  // the header's user_version: 999
+  const auto before = bytes_of(ledger);
+  const auto said = refusal(rig);
+  INFO(said);
+  CHECK(contains(said, "kruxos.db"));
+  CHECK(contains(said, "newer"));
+  CHECK(same(bytes_of(ledger), before));
+}
+
+TEST_CASE("a damaged ledger is refused with a sentence and not touched") {
+  const std::string how = GENERATE("head", "page", "short", "other");
+  CAPTURE(how);
+  Rig rig;
+  rig.begin();
+  REQUIRE(rig.stop().ok());
+  const auto ledger = rig.data() / "kruxos.db";
+  if (how == "head") overwrite(ledger, 0, "This is no database.");
+  if (how == "page") overwrite(ledger, 4096, std::string(8192, '\x5a'));
+  if (how == "short") std::filesystem::resize_file(ledger, 5000);
+  if (how == "other") overwrite(ledger, 68, "abcd");  // the application_id
+  const auto before = bytes_of(ledger);
+  const auto said = refusal(rig);
+  INFO(said);
+  CHECK(contains(said, "kruxos.db"));
+  CHECK(same(bytes_of(ledger), before));
+}
+
+TEST_CASE("a data directory that others can enter is refused") {
+  Rig rig;
+  std::filesystem::create_directory(rig.data());
+  ::chmod(rig.data().c_str(), 0755);
+  CHECK(contains(refusal(rig), "chmod 700"));
+}
+
+TEST_CASE("a vault key that is lost is told, and serves again when it is put back") {
+  Rig rig;
+  rig.begin();
+  REQUIRE(rig.stop().ok());
+  std::filesystem::rename(rig.path("keys/vault.key"), rig.path("elsewhere"));
+  const auto said = refusal(rig);
+  INFO(said);
+  CHECK(contains(said, "vault.key"));
+  std::filesystem::rename(rig.path("elsewhere"), rig.path("keys/vault.key"));
+  rig.start();
+  const auto sent = rig.send("with the old token");
+  REQUIRE(sent.ok());
+  CHECK(rig.pass_time([&] { return rig.state(sent.write_id()) == "completed"; }, 60'000));
+}
+
+TEST_CASE("a name in the plugins directory that is no UTF-8 is listed readably") {
+  Rig rig;
+  std::ofstream(rig.path("adapters/\xffj.so")) << "This is no library.\n";
+  rig.start();
+  const auto plugins = rig.operate({"plugin", "list"});
+  INFO(text_of(plugins));
+  CHECK(size_at(plugins, "/plugins") == 2);
+  CHECK(contains(text_of(plugins), R"(\\xffj.so)"));
+}
+
+TEST_CASE("an adapter that is no library costs itself alone") {
+  Rig rig;
+  std::ofstream(rig.path("adapters/telegram.so")) << "This is no library.\n";
+  rig.begin();
+  const auto plugins = rig.operate({"plugin", "list"});
+  INFO(text_of(plugins));
+  CHECK(size_at(plugins, "/plugins") == 2);
+  CHECK(text_of(plugins).find("refused") != std::string::npos);
+  CHECK(rig.invoke("slack.channels").ok());
+}
