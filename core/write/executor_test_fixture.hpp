@@ -15,13 +15,13 @@ struct ExecutorFixture {
   std::atomic<int> executed{0}, looked{0};
 
   /// execute_write answers the n-th call (from 1) with answers[n], the last one from then on.
-  void answers(std::vector<std::function<CallResult<std::string>(const CallContextPtr&)>> each) {
+  void answers(const std::vector<std::function<CallResult<std::string>(const CallContextPtr&)>>& each) {
     adapter->on_execute = [this, each](const CallContextPtr& call, const AdapterWrite&) {
       const auto n = static_cast<std::size_t>(executed++);
       return each[std::min(n, each.size() - 1)](call);
     };
   }
-  void finds(std::vector<EffectFound> each) {
+  void finds(const std::vector<EffectFound>& each) {
     adapter->on_find = [this, each](const CallContextPtr&, const AdapterWrite&) -> CallResult<EffectFound> {
       const auto n = static_cast<std::size_t>(looked++);
       return each[std::min(n, each.size() - 1)];
