@@ -32,9 +32,9 @@ struct ChainRig : Rig {
 TEST_CASE("a message is edited while it waits, by its agent and by the operator") {
   ChainRig rig;
   const auto sent = rig.send("Helo.");
-  const auto edited = rig.invoke("proxy.edit_write", R"({"write_id":")" + sent.write_id() +
-                                                         R"(","content_hash":")" + sent.text("/content_hash") +
-                                                         R"(","arguments":{"text":"Hello."}})");
+  const auto edited =
+      rig.invoke("proxy.edit_write", R"({"write_id":")" + sent.write_id() + R"(","content_hash":")" +
+                                         sent.text("/content_hash") + R"(","arguments":{"text":"Hello."}})");
   INFO(text_of(edited.document));
   REQUIRE(edited.ok());
   CHECK(edited.write_id() == sent.write_id());
@@ -46,8 +46,9 @@ TEST_CASE("a message is edited while it waits, by its agent and by the operator"
   REQUIRE(rig.reaches(sent.write_id(), "completed"));
   CHECK(rig.slack().effect("posts") == 1);
   CHECK(rig.posts_of("Hello, everyone.") == 1);
-  CHECK(rig.invoke("proxy.edit_write", R"({"write_id":")" + sent.write_id() + R"(","arguments":{"text":"x"}})").error() ==
-        "ConflictError");
+  CHECK(
+      rig.invoke("proxy.edit_write", R"({"write_id":")" + sent.write_id() + R"(","arguments":{"text":"x"}})").error() ==
+      "ConflictError");
   CHECK(rig.code({"approve", "edit", sent.write_id(), "text=x", "--yes"}) == 5);
   CHECK(rig.code({"approve", "edit", sent.write_id(), "nonsense", "--yes"}) == 2);
   rig.check_contract();

@@ -38,10 +38,14 @@ struct Step {
 
 // A look sees whether the message is gone; where it still stands, a person is asked.
 const Step kUndo[] = {
-    {"write.undo.before_commit", "none"},           {"write.undo.after_commit", "completed"},
-    {"write.claim.before_commit", "completed"},     {"write.claim.after_commit", "unknown (told)"},
-    {"write.execute.before_call", "unknown (told)"}, {"write.execute.after_call", "completed"},
-    {"write.outcome.before_commit", "completed"},   {"write.outcome.after_commit", "completed"},
+    {"write.undo.before_commit", "none"},
+    {"write.undo.after_commit", "completed"},
+    {"write.claim.before_commit", "completed"},
+    {"write.claim.after_commit", "unknown (told)"},
+    {"write.execute.before_call", "unknown (told)"},
+    {"write.execute.after_call", "completed"},
+    {"write.outcome.before_commit", "completed"},
+    {"write.outcome.after_commit", "completed"},
 };
 
 constexpr const char* kOther = "Edited.";
