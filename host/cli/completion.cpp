@@ -11,18 +11,21 @@ _kruxos() {
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --socket|--data-dir|--service|--recent|--definitions|--acknowledge) ((i++)) ;;
+      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--wait|--receipt) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect sync approve plugin config alerts completion' ;;
+    '') choices='status agent connect disconnect sync approve plugin vault config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status' ;;
+    disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
+    vault) choices='status unlock rotate passphrase' ;;
+    'vault passphrase') choices='--remove' ;;
     approve) choices='list show cancel resolve' ;;
     'approve list') choices='--service --recent' ;;
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
