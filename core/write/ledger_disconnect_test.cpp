@@ -70,14 +70,14 @@ TEST_CASE("a write that a person was told of keeps its alert, and is looked for 
 
 TEST_CASE("what waits to be sent again is discarded, and what has ended or is another account's stays") {
   HandOver f;
+  const auto done = f.executing("done");
+  f.record(done, WriteEvent::kDone);
   const auto again = f.unknown("again"), late = f.unknown("late");
   f.record(f.get(again), WriteEvent::kLookAbsentResend, 0, true);
   REQUIRE(f.get(again).state == WriteState::kBuffered);
   REQUIRE(f.get(again).closed);
   f.record(f.get(late), WriteEvent::kLookDisproved, 60'000, true);
   REQUIRE(f.get(late).state == WriteState::kDeadLetter);
-  const auto done = f.executing("done");
-  f.record(done, WriteEvent::kDone);
   auto theirs = immediate("theirs");
   theirs.account.account_id = "N0002";
   const auto other = f.submit(theirs).write.write_id;
