@@ -66,7 +66,8 @@ ActiveAccountPtr Disconnection::account() const {
 }
 
 bool Disconnection::is_done(const std::string& step) const {
-  return std::any_of(receipt_.steps.begin(), receipt_.steps.end(), [&](const auto& s) { return s.step == step && s.outcome != kStopped; });
+  return std::any_of(receipt_.steps.begin(), receipt_.steps.end(),
+                     [&](const auto& s) { return s.step == step && s.outcome != kStopped; });
 }
 
 void Disconnection::note(const std::string& step, const std::string& outcome, const std::string& message) {
@@ -176,10 +177,11 @@ void Disconnection::settle_writes() {
   }
   parts_.executor.end_calls(receipt_.service, receipt_.account_id);
   parts_.writes.ledger().hand_over(receipt_.service, receipt_.account_id, order_.who);
-  note("unknown_writes", "left",
-       fmt::format("{} had not ended. What may have happened is left for a person to decide, and the host can no longer "
-                   "look; what was to be sent again is discarded.",
-                   left));
+  note(
+      "unknown_writes", "left",
+      fmt::format("{} had not ended. What may have happened is left for a person to decide, and the host can no longer "
+                  "look; what was to be sent again is discarded.",
+                  left));
 }
 
 void Disconnection::revoke_token() {

@@ -57,7 +57,7 @@ class Disconnection {
   const ServiceHost::Parts& parts_;
   Receipt receipt_;
   const DisconnectOrder order_;
-  std::set<std::int64_t> noted_;          ///< seq of writes that the receipt has
+  std::set<std::int64_t> noted_;           ///< seq of writes that the receipt has
   std::weak_ptr<ServiceAdapter> adapter_;  ///< whoever works for the account holds it
 };
 

@@ -64,7 +64,8 @@ HandlerOptions handler_options(const Config& config) {
 }
 
 VaultOptions vault_options(const Config& config, const DataDirectory& directory) {
-  return {config.vault_key_file, directory.path(),
+  return {config.vault_key_file,
+          directory.path(),
           config.vault.passphrase ? VaultMode::kPassphrase : VaultMode::kKeyFile,
           {config.vault.argon2_passes, config.vault.argon2_memory_mib << 20}};
 }
@@ -148,11 +149,11 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
                                      const std::string& why) { services.note_attention(account, why); }}),
-      services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory, scheduler,
-                writes, executor, transport}),
+      services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
+                scheduler, writes, executor, transport}),
       handler(accounts, runner, writes, clock, handler_options(config)),
-      operators({config, clock, agents, vault, alerts, receipts, plugins, accounts, writes, scheduler, services, handler, index,
-                 [this] { return listening(); }}),
+      operators({config, clock, agents, vault, alerts, receipts, plugins, accounts, writes, scheduler, services,
+                 handler, index, [this] { return listening(); }}),
       agent_side(agents, handler),
       gateway(agent_side, clock),
       control(operators),

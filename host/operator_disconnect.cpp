@@ -87,8 +87,8 @@ std::string OperatorService::receipts(std::int64_t limit) {
 std::string OperatorService::receipt(const std::string& receipt_id) {
   const auto receipt = parts_.receipts.get(receipt_id);
   if (!receipt)
-    throw not_found(fmt::format("There is no receipt {}: kruxos disconnect --receipts shows them.",
-                                printable(receipt_id)));
+    throw not_found(
+        fmt::format("There is no receipt {}: kruxos disconnect --receipts shows them.", printable(receipt_id)));
   return receipt_json(*receipt);
 }
 

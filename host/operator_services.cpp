@@ -145,9 +145,9 @@ std::string OperatorService::connect(const std::string& service, const Secret& t
   must_be_loaded(service);
   const auto connected = parts_.services.connect(service, token);
   const auto& connection = connected.connection;
-  log_event(spdlog::level::info, {"connected", service, connection.account_id, "", ""},
-            fmt::format("{} connected {} {}, generation {}", who, service, connection.account_id,
-                        connection.generation));
+  log_event(
+      spdlog::level::info, {"connected", service, connection.account_id, "", ""},
+      fmt::format("{} connected {} {}, generation {}", who, service, connection.account_id, connection.generation));
   const auto definition = parts_.accounts.service(service)->definition;
   return json_object([&](JsonWriter& out) {
     put_key(out, "connection");

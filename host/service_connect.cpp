@@ -120,9 +120,10 @@ void ServiceHost::refuse_other_principal(const Connection& connection) {
 void ServiceHost::refuse_unfinished(const Connection& connection) const {
   for (const auto& receipt : parts_.receipts.under_way()) {
     if (receipt.service != connection.service || receipt.account_id != connection.account_id) continue;
-    throw conflict(fmt::format("The disconnection of {0} {1} has not ended. Finish it with: kruxos disconnect {0} {1}. "
-                               "Then connect it again; nothing was changed.",
-                               receipt.service, printable(receipt.account_id)));
+    throw conflict(
+        fmt::format("The disconnection of {0} {1} has not ended. Finish it with: kruxos disconnect {0} {1}. "
+                    "Then connect it again; nothing was changed.",
+                    receipt.service, printable(receipt.account_id)));
   }
 }
 

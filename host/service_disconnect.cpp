@@ -54,8 +54,8 @@ Candidate choose(std::vector<Candidate> all, const std::string& service, const s
     std::erase_if(named, [&](const Candidate& a) { return a.display_name != account; });
   }
   if (named.size() == 1) return named.front();
-  throw not_connected(fmt::format("{} has no account \"{}\"; connected are: {}.", service, printable(account),
-                                  names_of(all)));
+  throw not_connected(
+      fmt::format("{} has no account \"{}\"; connected are: {}.", service, printable(account), names_of(all)));
 }
 
 /// The only one that the token may be sent to, wherever the service is configured to be now.
@@ -93,12 +93,12 @@ Receipt ServiceHost::disconnect(const std::string& service, const std::string& a
   if (!lock) throw conflict("Another account is being connected or disconnected. Try again when that has ended.");
   auto receipt = receipt_for(service, account, order);
   const auto account_id = receipt.account_id;
-  Disconnection::Access access{
-      parts_, [this](const Receipt& of) { return revoke(of); },
-      [this](const ActiveAccountPtr& served) {
-        if (served->adapter->roles().sync) parts_.scheduler.add(served, sync_interval_of(*served->definition));
-      },
-      [this] { return pause(); }};
+  Disconnection::Access access{parts_, [this](const Receipt& of) { return revoke(of); },
+                               [this](const ActiveAccountPtr& served) {
+                                 if (served->adapter->roles().sync)
+                                   parts_.scheduler.add(served, sync_interval_of(*served->definition));
+                               },
+                               [this] { return pause(); }};
   auto ended = Disconnection(std::move(access), std::move(receipt), order).run();
   for (const char* kind : {"not_authenticated", "account_not_served", "adapter_quarantined", "disconnect_unfinished"}) {
     parts_.alerts.settle(kind, service, account_id);
@@ -124,9 +124,9 @@ std::optional<std::string> ServiceHost::revoke(const Receipt& receipt) {
     const auto adapter = parts_.factory.make({receipt.service, receipt.account_id, receipt.generation, std::nullopt,
                                               config_of(receipt.service).adapter_config_json, http});
     if (!adapter->roles().account) return "Its adapter cannot revoke tokens.";
-    const auto call = std::make_shared<CallContext>(
-        CallOwner{receipt.service, receipt.account_id, receipt.generation, "", 0}, parts_.clock,
-        parts_.clock.boot_ms() + definition->call_timeout_ms);
+    const auto call =
+        std::make_shared<CallContext>(CallOwner{receipt.service, receipt.account_id, receipt.generation, "", 0},
+                                      parts_.clock, parts_.clock.boot_ms() + definition->call_timeout_ms);
     const auto result = std::make_shared<CallResult<bool>>(
         CallFailure{KRUX_TIMEOUT, true, "Timeout", "it did not answer in time.", std::nullopt});
     const auto end = parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->revoke(call); });
@@ -155,11 +155,12 @@ void ServiceHost::resume_disconnections() {
     parts_.accounts.begin_leaving(receipt.service, receipt.account_id);
     const DisconnectOrder order{receipt.forced, 0, receipt.who};
     Disconnection({parts_, {}, {}, {}}, receipt, order).cancel_waiting();
-    parts_.alerts.raise({"critical", "disconnect_unfinished", receipt.service, receipt.account_id, "",
-                         fmt::format("The disconnection of {0} {1} was cut short. It takes no writes and is not synced. "
-                                     "Finish it with: kruxos disconnect {0} {1}",
-                                     receipt.service, receipt.account_id),
-                         true});
+    parts_.alerts.raise(
+        {"critical", "disconnect_unfinished", receipt.service, receipt.account_id, "",
+         fmt::format("The disconnection of {0} {1} was cut short. It takes no writes and is not synced. "
+                     "Finish it with: kruxos disconnect {0} {1}",
+                     receipt.service, receipt.account_id),
+         true});
   }
 }
 

@@ -108,8 +108,7 @@ std::vector<Setting> directory_settings() {
          c.vault.passphrase = g.value.choice({"key_file", "passphrase"}) == 1;
        },
        [](const Config& c) { return json_string(c.vault.passphrase ? "passphrase" : "key_file"); }},
-      {"vault.argon2_passes", false,
-       [](const Given& g, Config& c) { c.vault.argon2_passes = g.value.integer(1, 100); },
+      {"vault.argon2_passes", false, [](const Given& g, Config& c) { c.vault.argon2_passes = g.value.integer(1, 100); },
        [](const Config& c) { return fmt::format("{}", c.vault.argon2_passes); }},
       {"vault.argon2_memory_mib", false,
        [](const Given& g, Config& c) { c.vault.argon2_memory_mib = g.value.integer(16, 16384); },

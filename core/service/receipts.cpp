@@ -91,8 +91,7 @@ void ReceiptStore::note_writes(const std::string& receipt_id, const std::vector<
 
 void ReceiptStore::end(const std::string& receipt_id, const std::string& outcome, const std::string& message) {
   store_.run([&](SQLite::Database& db) {
-    Statement(db.getHandle(),
-              "UPDATE receipts SET ended_at_ms = ?2, outcome = ?3, message = ?4 WHERE receipt_id = ?1")
+    Statement(db.getHandle(), "UPDATE receipts SET ended_at_ms = ?2, outcome = ?3, message = ?4 WHERE receipt_id = ?1")
         .bind_all(receipt_id, clock_.wall_ms(), outcome, message)
         .run();
   });
@@ -106,8 +105,8 @@ std::optional<Receipt> ReceiptStore::get(const std::string& receipt_id) const {
   Statement steps(db->getHandle(), "SELECT step, outcome, message, at_ms FROM receipt_steps WHERE receipt_id = ?1");
   steps.bind_all(receipt_id);
   while (steps.step()) {
-    receipt.steps.push_back({std::string(steps.text(0)), std::string(steps.text(1)), std::string(steps.text(2)),
-                             steps.integer(3)});
+    receipt.steps.push_back(
+        {std::string(steps.text(0)), std::string(steps.text(1)), std::string(steps.text(2)), steps.integer(3)});
   }
   std::sort(receipt.steps.begin(), receipt.steps.end(),
             [](const auto& a, const auto& b) { return place_of(a.step) < place_of(b.step); });

@@ -38,15 +38,15 @@ Secret key_from_passphrase(const Secret& passphrase, std::string_view salt, cons
   if (!is_possible(salt, cost))
     throw database_error("What the ledger says of the vault's passphrase is damaged: restore it from a copy.");
   Secret key(kVaultKeyBytes);
-  const int result =
-      crypto_pwhash(reinterpret_cast<unsigned char*>(key.bytes()), key.size(), passphrase.reveal().data(),
-                    passphrase.size(), reinterpret_cast<const unsigned char*>(salt.data()),
-                    static_cast<unsigned long long>(cost.passes), static_cast<std::size_t>(cost.memory_bytes),
-                    crypto_pwhash_ALG_ARGON2ID13);
+  const int result = crypto_pwhash(
+      reinterpret_cast<unsigned char*>(key.bytes()), key.size(), passphrase.reveal().data(), passphrase.size(),
+      reinterpret_cast<const unsigned char*>(salt.data()), static_cast<unsigned long long>(cost.passes),
+      static_cast<std::size_t>(cost.memory_bytes), crypto_pwhash_ALG_ARGON2ID13);
   if (result != 0) {
-    throw database_error(fmt::format("The system does not give the {} MiB of memory that the passphrase's check takes. "
-                                     "Free some, then try again.",
-                                     cost.memory_bytes >> 20));
+    throw database_error(
+        fmt::format("The system does not give the {} MiB of memory that the passphrase's check takes. "
+                    "Free some, then try again.",
+                    cost.memory_bytes >> 20));
   }
   return key;
 }

@@ -1,5 +1,5 @@
-// The services' tokens, encrypted at rest: XChaCha20-Poly1305 under a key from a file outside the data directory or from
-// a passphrase, bound to their account, generation and origin, so that a row put in another's place does not open.
+// The services' tokens, encrypted at rest: XChaCha20-Poly1305 under a key from a file outside the data directory or
+// from a passphrase, bound to their account, generation and origin, so that a row put in another's place does not open.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,10 @@ struct VaultOptions {
 struct VaultStatus {
   VaultMode mode = VaultMode::kKeyFile;
   bool locked = false;
-  bool passphrase_set = false;  ///< false: the first unlock() sets it
+  bool passphrase_set = false;      ///< false: the first unlock() sets it
   std::int64_t key_made_at_ms = 0;  ///< 0: before this was noted, or there is no key yet
   std::int64_t tokens = 0;
-  PassphraseCost cost;          ///< of the present passphrase
+  PassphraseCost cost;           ///< of the present passphrase
   std::int64_t next_try_ms = 0;  ///< for so long no passphrase is tried, after wrong ones
 };
 

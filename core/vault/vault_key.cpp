@@ -260,9 +260,10 @@ Vault::State::Rekeyed Vault::State::reseal(VaultKeyPtr to, VaultKeyRow row) cons
     const auto bound = token_belongs_to(stored.connection);
     const auto token = open_sealed(*key, stored.sealed, bound);
     if (!token) {
-      throw database_error(fmt::format("The stored token of {0} {1} is damaged, so that the key stays as it is. Connect "
-                                       "or disconnect the account first.",
-                                       of.first, printable(of.second)));
+      throw database_error(
+          fmt::format("The stored token of {0} {1} is damaged, so that the key stays as it is. Connect "
+                      "or disconnect the account first.",
+                      of.first, printable(of.second)));
     }
     rekeyed.sealed[of] = seal(*rekeyed.key, token->reveal(), bound);
   }
@@ -324,9 +325,10 @@ void Vault::State::rekey_to_file() {
   try {
     adopt_staged_key_file(options.key_file);
   } catch (const Error& error) {
-    throw database_error(fmt::format("The tokens are encrypted with the new key, but it could not be put into its "
-                                     "place: {} Keep {}: the next start takes the key from there.",
-                                     error.what(), staged_key_file(options.key_file).string()));
+    throw database_error(
+        fmt::format("The tokens are encrypted with the new key, but it could not be put into its "
+                    "place: {} Keep {}: the next start takes the key from there.",
+                    error.what(), staged_key_file(options.key_file).string()));
   }
   KRUX_FAULT_POINT("vault.rekey.adopted");
 }

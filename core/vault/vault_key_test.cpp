@@ -6,8 +6,8 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <thread>
 #include <fstream>
+#include <thread>
 
 #include "core/storage/group_commit.hpp"
 #include "core/storage/statement.hpp"

@@ -39,7 +39,7 @@ struct Vault::State {
   Clock& clock;
   const VaultOptions options;
 
-  std::mutex changing;  ///< one change at a time, database and memory together
+  std::mutex changing;    ///< one change at a time, database and memory together
   PassphraseTries tries;  ///< under `changing`, as is `unsettled`
   /// A change of the key whose commit failed: it may have become durable all the same.
   struct Rekeyed {

@@ -108,8 +108,9 @@ void add_disconnect_command(CLI::App& app, Parsed& p) {
                          [&p](const Session& s) { return run_disconnect(s, p); });
   disconnect->add_option("SERVICE", p.disconnect.service, "Which service");
   disconnect->add_option("ACCOUNT", p.disconnect.account, "Its account, where there are several: id or name");
-  disconnect->add_flag("--force", p.disconnect.force,
-                       "Leave writes of unknown outcome to a person, and a token that cannot be revoked to the service");
+  disconnect->add_flag(
+      "--force", p.disconnect.force,
+      "Leave writes of unknown outcome to a person, and a token that cannot be revoked to the service");
   disconnect->add_option("--wait", p.disconnect.wait_seconds, "Seconds that writes under way are waited for")
       ->check(CLI::Range(0, 600));
   disconnect->add_flag("-y,--yes", p.yes, "Do not ask");
@@ -123,9 +124,8 @@ void add_vault_commands(CLI::App& app, Parsed& p) {
   add(vault, "unlock", "Open it: the passphrase is read from standard input", p, unlock_vault);
   add(vault, "rotate", "Make a new key and encrypt every token with it", p, rotate_vault);
   add(vault, "passphrase", "Protect it by a passphrase instead of the key file, or change the passphrase", p,
-      [&p](const Session& s) {
-    return p.remove ? use_vault_key_file(s) : set_vault_passphrase(s);
-  })->add_flag("--remove", p.remove, "Go back to the key file");
+      [&p](const Session& s) { return p.remove ? use_vault_key_file(s) : set_vault_passphrase(s); })
+      ->add_flag("--remove", p.remove, "Go back to the key file");
 }
 
 /// One decision about several writes: by their ids, or all that wait for it.

@@ -22,7 +22,8 @@ constexpr std::size_t kMaxAnswer = 64u << 20;
 
 class Socket {
  public:
-  Socket(const std::filesystem::path& path, int timeout_seconds) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  Socket(const std::filesystem::path& path, int timeout_seconds)
+      : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string name = path.string();

@@ -61,11 +61,11 @@ int print_receipt(const Session& session, const HostAnswer& answer) {
 }
 
 std::string question(const std::string& service, const std::string& account, bool force) {
-  return fmt::format("{}{} is disconnected: its waiting writes are cancelled, its token is revoked and removed, the "
-                     "local copy of its data is deleted{}. Go on?",
-                     printable(service), account.empty() ? "" : " " + printable(account),
-                     force ? ", also where that leaves writes of unknown outcome or a token that the service still knows"
-                           : "");
+  return fmt::format(
+      "{}{} is disconnected: its waiting writes are cancelled, its token is revoked and removed, the "
+      "local copy of its data is deleted{}. Go on?",
+      printable(service), account.empty() ? "" : " " + printable(account),
+      force ? ", also where that leaves writes of unknown outcome or a token that the service still knows" : "");
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ TEST_CASE("disconnecting prints the receipt", "[cli]") {
   f.api.answers["disconnect"] = kReceipt;
   CHECK(f.run({"disconnect", "x"}) == 0);
   CHECK(f.api.asked().front().starts_with("disconnect x  -1 operator:"));
-  for (const auto* part : {"rcpt_1", "Acme\\x1b[2J (A1)", "disconnected, by force", "may still know", "w_1", "unknown"}) {
+  for (const auto* part :
+       {"rcpt_1", "Acme\\x1b[2J (A1)", "disconnected, by force", "may still know", "w_1", "unknown"}) {
     INFO(part);
     CHECK(has(f.out(), part));
   }

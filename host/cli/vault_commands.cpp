@@ -49,7 +49,8 @@ int print_vault(const Session& session, const HostAnswer& answer) {
                                             flag(vault, "passphrase_set") ? "" : ", which is not set yet",
                                             number(vault, "argon2_passes"), number(vault, "argon2_memory_mib")));
     const auto wait = number(vault, "next_try_in_ms");
-    if (wait > 0) listing.add("Next try", {fmt::format("in {} s, after wrong ones", (wait + 999) / 1000), Style::kWarn});
+    if (wait > 0)
+      listing.add("Next try", {fmt::format("in {} s, after wrong ones", (wait + 999) / 1000), Style::kWarn});
   } else {
     listing.add("Protected by", "the key file " + text(vault, "key_file"));
   }

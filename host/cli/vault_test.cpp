@@ -10,7 +10,8 @@ namespace {
 
 using Asked = std::vector<std::string>;
 
-const std::string kFile = R"({"vault":{"mode":"key_file","locked":false,"key_file":"/k","tokens":2,"key_made_at_ms":0}})";
+const std::string kFile =
+    R"({"vault":{"mode":"key_file","locked":false,"key_file":"/k","tokens":2,"key_made_at_ms":0}})";
 const std::string kLocked = R"({"vault":{"mode":"passphrase","locked":true,"passphrase_set":true,"tokens":2,)"
                             R"("argon2_passes":3,"argon2_memory_mib":256,"next_try_in_ms":1500}})";
 

@@ -41,8 +41,9 @@ class FakeOperator : public OperatorApi {
     return call("connect", service, std::string(token.reveal()) + " " + who);
   }
   std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override {
-    return call("disconnect", service,
-                order.account + (order.force ? " force " : " ") + std::to_string(order.wait_ms.value_or(-1)) + " " + who);
+    return call(
+        "disconnect", service,
+        order.account + (order.force ? " force " : " ") + std::to_string(order.wait_ms.value_or(-1)) + " " + who);
   }
   std::string receipts(std::int64_t limit) override { return call("receipts", std::to_string(limit)); }
   std::string receipt(const std::string& id) override { return call("receipt", id); }

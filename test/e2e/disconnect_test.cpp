@@ -159,7 +159,9 @@ TEST_CASE("a write under way is waited for") {
   REQUIRE(eventually([&] { return rig.slack().hanging() == 1; }));
   std::optional<Finished> done;
   std::thread operating([&] { done = rig.kruxos({"--json", "disconnect", "slack"}); });
-  CHECK(eventually([&] { return text_at(rig.operate({"connect", "status"}), "/connections/0/state") == "disconnecting"; }));
+  CHECK(eventually([&] {
+    return text_at(rig.operate({"connect", "status"}), "/connections/0/state") == "disconnecting";
+  }));
   CHECK(rig.invoke("slack.channels").error() == "NotConnected");
   CHECK(rig.slack().calls("auth.revoke") == 0);
   rig.slack().release(true);
@@ -240,7 +242,9 @@ TEST_CASE("the host stops while a disconnection waits, and the same command fini
   REQUIRE(rig.pass_time([&] { return rig.state(lost.write_id()) == "unknown"; }, 60'000));
   std::optional<Finished> done;
   std::thread operating([&] { done = rig.kruxos({"disconnect", "slack"}); });
-  CHECK(eventually([&] { return text_at(rig.operate({"connect", "status"}), "/connections/0/state") == "disconnecting"; }));
+  CHECK(eventually([&] {
+    return text_at(rig.operate({"connect", "status"}), "/connections/0/state") == "disconnecting";
+  }));
   CHECK(rig.stop().ok());
   operating.join();
   CHECK_FALSE(done->status.ok());

@@ -42,8 +42,9 @@ std::size_t found(Rig& rig) {
 
 // A private channel that the first bot is in.
 void seed_private(Rig& rig) {
-  rig.slack().seed(std::string(R"({"channels":[{"id":"G0PRIVATE01","name":"plans","type":"private_channel","num_members":2,)") +
-                   R"("messages":[{"user":"U0ALICE0001","text":")" + kSecretText + R"(","ts":"1699990400.000100"}]}]})");
+  rig.slack().seed(
+      std::string(R"({"channels":[{"id":"G0PRIVATE01","name":"plans","type":"private_channel","num_members":2,)") +
+      R"("messages":[{"user":"U0ALICE0001","text":")" + kSecretText + R"(","ts":"1699990400.000100"}]}]})");
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ void Tokens::add(const std::string& specification) {
   }
   const std::string bearer = specification.substr(0, colon);
   const std::size_t user = bearer.find('@'), team = bearer.find('@', std::min(user, bearer.size() - 1) + 1);
-  if (user != std::string::npos) token.user = bearer.substr(user + 1, team == std::string::npos ? team : team - user - 1);
+  if (user != std::string::npos)
+    token.user = bearer.substr(user + 1, team == std::string::npos ? team : team - user - 1);
   if (team != std::string::npos) token.team = bearer.substr(team + 1);
   tokens_[bearer.substr(0, user)] = std::move(token);
 }
