@@ -203,7 +203,9 @@ std::string disconnect(const Call& call) {
     const auto document = body_of(call);
     order.account = find_string(document, "account").value_or("");
     order.force = find_bool(document, "force").value_or(false);
-    if (const auto seconds = find_int(document, "wait_seconds")) order.wait_ms = *seconds * 1000;
+    // Out of range is refused below, and must not overflow before.
+    if (const auto seconds = find_int(document, "wait_seconds"))
+      order.wait_ms = *seconds < 0 || *seconds > kLongestWaitMs ? -1 : *seconds * 1000;
     const auto given = static_cast<rapidjson::SizeType>(find_string(document, "account").has_value()) +
                        static_cast<rapidjson::SizeType>(find_bool(document, "force").has_value()) +
                        static_cast<rapidjson::SizeType>(order.wait_ms.has_value());
