@@ -23,6 +23,34 @@ std::string scopes_json(const std::vector<std::string>& scopes) {
   return out.empty() ? "[]" : out + "]";
 }
 
+std::vector<std::string> parse_scopes(std::string_view json) {
+  std::vector<std::string> scopes;
+  const auto document = parse_json(json, "a connection's scopes");
+  if (!document.IsArray()) return scopes;
+  for (const auto& scope : document.GetArray()) {
+    if (scope.IsString()) scopes.emplace_back(view(scope));
+  }
+  return scopes;
+}
+
+VaultRow read_row(const Statement& row) {
+  VaultRow r;
+  auto& c = r.connection;
+  c.service = row.text(0);
+  c.account_id = row.text(1);
+  c.generation = static_cast<std::uint32_t>(row.integer(2));
+  c.display_name = row.text(3);
+  c.scopes = parse_scopes(row.text(4));
+  c.scopes_known = row.integer(5) != 0;
+  c.token_origin = row.text(6);
+  c.connected_at_ms = row.integer(7);
+  c.attention = row.text(8);
+  c.needs_attention = !c.attention.empty();
+  r.sealed = row.blob(9);
+  c.principal = row.text(10);
+  return r;
+}
+
 }  // namespace
 
 std::vector<std::string> token_belongs_to(const Connection& c) {
@@ -44,6 +72,22 @@ std::optional<VaultRow> Vault::State::connected(const std::string& service, cons
 void Vault::State::put(const VaultRow& row) {
   const std::lock_guard lock(mutex);
   rows[{row.connection.service, row.connection.account_id}] = row;
+}
+
+void Vault::State::load() {
+  rows = store.run([](SQLite::Database& db) {
+    VaultRows all;
+    Statement select(db.getHandle(),
+                     "SELECT service, account_id, generation, display_name, scopes_json, scopes_known, token_origin, "
+                     "connected_at_ms, attention, token, principal FROM connections");
+    while (select.step()) {
+      auto row = read_row(select);
+      std::pair of{row.connection.service, row.connection.account_id};
+      all.emplace(std::move(of), std::move(row));
+    }
+    return all;
+  });
+  key_row = store.run(read_key_row);
 }
 
 Vault::Vault(GroupCommit& store, Clock& clock, VaultOptions options)

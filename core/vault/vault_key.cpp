@@ -1,12 +1,9 @@
-// The vault's key: where it comes from, and how another one takes its place.
+// The vault's key: where it comes from, and who may have it.
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
-#include "core/util/fault_point.hpp"
-#include "core/util/json.hpp"
-#include "core/util/text.hpp"
 #include "core/vault/key_file.hpp"
 #include "core/vault/seal.hpp"
 #include "core/vault/vault_state.hpp"
@@ -17,33 +14,7 @@ namespace {
 constexpr std::string_view kKnownText = "kruxos vault key 1";
 const std::vector<std::string> kKnownTextBelongsTo{"known text"};
 
-std::vector<std::string> parse_scopes(std::string_view json) {
-  std::vector<std::string> scopes;
-  const auto document = parse_json(json, "a connection's scopes");
-  if (!document.IsArray()) return scopes;
-  for (const auto& scope : document.GetArray()) {
-    if (scope.IsString()) scopes.emplace_back(view(scope));
-  }
-  return scopes;
-}
-
-VaultRow read_row(const Statement& row) {
-  VaultRow r;
-  auto& c = r.connection;
-  c.service = row.text(0);
-  c.account_id = row.text(1);
-  c.generation = static_cast<std::uint32_t>(row.integer(2));
-  c.display_name = row.text(3);
-  c.scopes = parse_scopes(row.text(4));
-  c.scopes_known = row.integer(5) != 0;
-  c.token_origin = row.text(6);
-  c.connected_at_ms = row.integer(7);
-  c.attention = row.text(8);
-  c.needs_attention = !c.attention.empty();
-  r.sealed = row.blob(9);
-  c.principal = row.text(10);
-  return r;
-}
+}  // namespace
 
 VaultKeyRow read_key_row(SQLite::Database& db) {
   VaultKeyRow key;
@@ -75,15 +46,13 @@ void write_key_row(SQLite::Database& db, const VaultKeyRow& key) {
   insert.run();
 }
 
-bool opens(const Secret& key, const std::string& known_text) {
+bool opens_known_text(const Secret& key, const std::string& known_text) {
   return open_sealed(key, known_text, kKnownTextBelongsTo).has_value();
 }
 
 std::string new_known_text(const Secret& key) {
   return seal(key, kKnownText, kKnownTextBelongsTo);
 }
-
-}  // namespace
 
 const char* to_string(VaultMode mode) {
   return mode == VaultMode::kPassphrase ? "passphrase" : "key_file";
@@ -97,22 +66,6 @@ Error vault_is_locked() {
 }
 
 // --- at the start ---
-
-void Vault::State::load() {
-  rows = store.run([](SQLite::Database& db) {
-    VaultRows all;
-    Statement select(db.getHandle(),
-                     "SELECT service, account_id, generation, display_name, scopes_json, scopes_known, token_origin, "
-                     "connected_at_ms, attention, token, principal FROM connections");
-    while (select.step()) {
-      auto row = read_row(select);
-      std::pair of{row.connection.service, row.connection.account_id};
-      all.emplace(std::move(of), std::move(row));
-    }
-    return all;
-  });
-  key_row = store.run(read_key_row);
-}
 
 void Vault::State::open() {
   const bool is_new = key_row.known_text.empty() || (key_row.mode == VaultMode::kKeyFile && connected_count() == 0);
@@ -132,9 +85,9 @@ VaultKeyPtr Vault::State::find_key_file() const {
   const auto& file = options.key_file;
   const auto staged_file = staged_key_file(file);
   auto found = read_key_file(file);
-  const bool found_opens = found && opens(*found, key_row.known_text);
+  const bool found_opens = found && opens_known_text(*found, key_row.known_text);
   auto staged = found_opens ? std::nullopt : read_key_file(staged_file);
-  if (staged && opens(*staged, key_row.known_text)) {
+  if (staged && opens_known_text(*staged, key_row.known_text)) {
     adopt_staged_key_file(file);
     spdlog::info("the vault's new key was put into its place: {}", file.string());
     return std::make_shared<const Secret>(*std::move(staged));
@@ -154,7 +107,7 @@ void Vault::State::open_key_file() {
                     file.string(), tokens));
   }
   if (!found) found = std::make_shared<const Secret>(create_key_file(file));
-  if (!opens(*found, key_row.known_text)) {
+  if (!opens_known_text(*found, key_row.known_text)) {
     if (tokens > 0) {
       throw ConfigError(
           fmt::format("The vault's key file {} holds another key than the one that the stored tokens were encrypted "
@@ -174,7 +127,7 @@ void Vault::State::remove_replaced_key_file() {
   if (key_row.replaced_known_text.empty()) return;
   try {
     const auto left = read_key_file(options.key_file);
-    if (left && opens(*left, key_row.replaced_known_text)) remove_key_file(options.key_file);
+    if (left && opens_known_text(*left, key_row.replaced_known_text)) remove_key_file(options.key_file);
     key_row.replaced_known_text.clear();
     store.run([this](SQLite::Database& db) { write_key_row(db, key_row); });
   } catch (const std::exception& error) {
@@ -193,7 +146,7 @@ VaultKeyPtr Vault::State::must_be_open() const {
 VaultKeyPtr Vault::State::check_passphrase(const Secret& passphrase) {
   tries.begin();
   auto made = std::make_shared<const Secret>(key_from_passphrase(passphrase, key_row.salt, key_row.cost));
-  if (opens(*made, key_row.known_text)) {
+  if (opens_known_text(*made, key_row.known_text)) {
     tries.right();
     return made;
   }
@@ -234,8 +187,6 @@ void Vault::unlock(const Secret& passphrase) {
   state_->key = std::move(key);
 }
 
-// --- another key ---
-
 void Vault::State::set_first_passphrase(const Secret& passphrase) {
   check_new_passphrase(passphrase);
   VaultKeyRow row;
@@ -249,133 +200,6 @@ void Vault::State::set_first_passphrase(const Secret& passphrase) {
   const std::lock_guard lock(mutex);
   key = std::move(made);
   key_row = std::move(row);
-}
-
-/// Every token under the new key.
-Vault::State::Rekeyed Vault::State::reseal(VaultKeyPtr to, VaultKeyRow row) const {
-  const std::lock_guard lock(mutex);
-  Rekeyed rekeyed{std::move(to), std::move(row), {}};
-  for (const auto& [of, stored] : rows) {
-    if (stored.sealed.empty()) continue;
-    const auto bound = token_belongs_to(stored.connection);
-    const auto token = open_sealed(*key, stored.sealed, bound);
-    if (!token) {
-      throw database_error(
-          fmt::format("The stored token of {0} {1} is damaged, so that the key stays as it is. Connect "
-                      "or disconnect the account first.",
-                      of.first, printable(of.second)));
-    }
-    rekeyed.sealed[of] = seal(*rekeyed.key, token->reveal(), bound);
-  }
-  return rekeyed;
-}
-
-void Vault::State::adopt(const Rekeyed& rekeyed) {
-  const std::lock_guard lock(mutex);
-  key = rekeyed.key;
-  key_row = rekeyed.row;
-  for (const auto& [of, sealed] : rekeyed.sealed) {
-    const auto at = rows.find(of);
-    if (at != rows.end() && !at->second.sealed.empty()) at->second.sealed = sealed;
-  }
-}
-
-/// Finds out what became of a change of the key whose commit failed.
-void Vault::State::settle() {
-  if (!unsettled) return;
-  const auto stored = store.run(read_key_row);
-  const bool changed = stored.known_text == unsettled->row.known_text;
-  if (changed) adopt(*unsettled);
-  unsettled.reset();
-  if (!changed) return remove_key_file(staged_key_file(options.key_file));
-  if (key_row.mode == VaultMode::kKeyFile) return adopt_staged_key_file(options.key_file);
-  remove_replaced_key_file();
-}
-
-void Vault::State::rekey(VaultKeyPtr to, VaultKeyRow row) {
-  row.made_at_ms = clock.wall_ms();
-  row.known_text = new_known_text(*to);
-  const auto rekeyed = reseal(std::move(to), std::move(row));
-  KRUX_FAULT_POINT("vault.rekey.staged");
-  try {
-    store.run([&rekeyed](SQLite::Database& db) {
-      for (const auto& [of, sealed] : rekeyed.sealed) {
-        Statement update(db.getHandle(),
-                         "UPDATE connections SET token = ?3 WHERE service = ?1 AND account_id = ?2 AND token NOT NULL");
-        update.bind_all(of.first, of.second);
-        update.bind_blob(3, sealed);
-        update.run();
-      }
-      write_key_row(db, rekeyed.row);
-      KRUX_FAULT_POINT("vault.rekey.before_commit");
-    });
-  } catch (...) {
-    unsettled = rekeyed;
-    throw;
-  }
-  KRUX_FAULT_POINT("vault.rekey.after_commit");
-  adopt(rekeyed);
-}
-
-void Vault::State::rekey_to_file() {
-  check_key_outside(options.key_file, options.data_dir);
-  auto made = std::make_shared<const Secret>(new_vault_key());
-  stage_key_file(options.key_file, *made);
-  rekey(std::move(made), VaultKeyRow{});
-  try {
-    adopt_staged_key_file(options.key_file);
-  } catch (const Error& error) {
-    throw database_error(
-        fmt::format("The tokens are encrypted with the new key, but it could not be put into its "
-                    "place: {} Keep {}: the next start takes the key from there.",
-                    error.what(), staged_key_file(options.key_file).string()));
-  }
-  KRUX_FAULT_POINT("vault.rekey.adopted");
-}
-
-void Vault::State::rekey_to_passphrase(const Secret& passphrase) {
-  const bool from_file = key_row.mode == VaultMode::kKeyFile;
-  VaultKeyRow row;
-  row.mode = VaultMode::kPassphrase;
-  row.salt = new_passphrase_salt();
-  row.cost = options.cost;
-  if (from_file) row.replaced_known_text = key_row.known_text;
-  auto made = std::make_shared<const Secret>(key_from_passphrase(passphrase, row.salt, row.cost));
-  rekey(std::move(made), std::move(row));
-  if (!from_file) return;
-  remove_replaced_key_file();
-  KRUX_FAULT_POINT("vault.rekey.adopted");
-}
-
-void Vault::rotate(const Secret& passphrase) {
-  const std::lock_guard changing(state_->changing);
-  state_->settle();
-  state_->must_be_open();
-  if (state_->key_row.mode == VaultMode::kKeyFile) return state_->rekey_to_file();
-  state_->check_passphrase(passphrase);
-  state_->rekey_to_passphrase(passphrase);
-}
-
-void Vault::set_passphrase(const Secret& passphrase, const Secret& wanted) {
-  check_new_passphrase(wanted);
-  const std::lock_guard changing(state_->changing);
-  state_->settle();
-  const bool is_empty = state_->connected_count() == 0;
-  if (state_->key_row.mode == VaultMode::kPassphrase) {
-    if (locked() && is_empty) return state_->set_first_passphrase(wanted);
-    state_->must_be_open();
-    state_->check_passphrase(passphrase);
-  }
-  state_->rekey_to_passphrase(wanted);
-}
-
-void Vault::use_key_file(const Secret& passphrase) {
-  const std::lock_guard changing(state_->changing);
-  state_->settle();
-  if (state_->key_row.mode == VaultMode::kKeyFile) throw conflict("The vault's key is in a file already.");
-  state_->must_be_open();
-  state_->check_passphrase(passphrase);
-  state_->rekey_to_file();
 }
 
 }  // namespace krux

@@ -55,26 +55,33 @@ struct Vault::State {
   VaultRows rows;
 
   // vault.cpp
+  void load();
   std::optional<VaultRow> connected(const std::string& service, const std::string& account_id) const;
   void put(const VaultRow& row);
   std::ptrdiff_t connected_count() const;
 
   // vault_key.cpp
-  void load();
   void open();
   void open_key_file();
   VaultKeyPtr find_key_file() const;
   void remove_replaced_key_file();
-  void settle();
   VaultKeyPtr must_be_open() const;
   VaultKeyPtr check_passphrase(const Secret& passphrase);
   void set_first_passphrase(const Secret& passphrase);
+
+  // vault_rekey.cpp
+  void settle();
   void rekey(VaultKeyPtr to, VaultKeyRow row);
   void rekey_to_passphrase(const Secret& passphrase);
   void rekey_to_file();
   Rekeyed reseal(VaultKeyPtr to, VaultKeyRow row) const;
   void adopt(const Rekeyed& rekeyed);
 };
+
+VaultKeyRow read_key_row(SQLite::Database& db);
+void write_key_row(SQLite::Database& db, const VaultKeyRow& key);
+bool opens_known_text(const Secret& key, const std::string& known_text);
+std::string new_known_text(const Secret& key);
 
 /// What a token is bound to.
 std::vector<std::string> token_belongs_to(const Connection& connection);
