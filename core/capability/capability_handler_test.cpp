@@ -134,9 +134,8 @@ TEST_CASE("lists are filtered, and hold neither blocked capabilities nor service
     return all;
   };
   CHECK(names("", "", "").size() == 13);
-  CHECK(names("proxy", "", "") ==
-        std::vector<std::string>{"proxy.cancel_write", "proxy.edit_write", "proxy.rollback", "proxy.write_status",
-                                                                 "proxy.list_writes"});
+  CHECK(names("proxy", "", "") == std::vector<std::string>{"proxy.cancel_write", "proxy.edit_write", "proxy.rollback",
+                                                           "proxy.write_status", "proxy.list_writes"});
   CHECK(names("notes", "write", "") == std::vector<std::string>{"notes.add"});
   CHECK(names("", "", "wipe").empty());
   CHECK_FALSE(host.handler.describe_json("notes.wipe"));
