@@ -78,12 +78,12 @@ void Disconnection::note(const std::string& step, const std::string& outcome, co
 
 Receipt Disconnection::run() {
   parts_.accounts.begin_leaving(receipt_.service, receipt_.account_id);
-  KRUX_FAULT_POINT("disconnect.begun");
+  KRUX_FAULT_POINT("disconnect.begin.after");
   stop_sync();
   cancel_waiting();
-  KRUX_FAULT_POINT("disconnect.cancelled");
+  KRUX_FAULT_POINT("disconnect.writes.cancelled");
   if (!is_done("unknown_writes")) settle_writes();
-  KRUX_FAULT_POINT("disconnect.settled");
+  KRUX_FAULT_POINT("disconnect.writes.settled");
   if (!is_done("revoke")) revoke_token();
   KRUX_FAULT_POINT("disconnect.revoke.noted");
   remove_token();
@@ -94,7 +94,7 @@ Receipt Disconnection::run() {
   cancel_waiting();
   parts_.writes.ledger().hand_over(receipt_.service, receipt_.account_id, order_.who);
   parts_.receipts.end(receipt_.receipt_id, "disconnected", fmt::format("{} is disconnected.", name()));
-  KRUX_FAULT_POINT("disconnect.ended");
+  KRUX_FAULT_POINT("disconnect.end.after_commit");
   return parts_.receipts.get(receipt_.receipt_id).value_or(receipt_);
 }
 

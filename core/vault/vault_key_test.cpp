@@ -276,13 +276,13 @@ bool killed(const Fixture& f, const std::string& point, Change change) {
 }  // namespace
 
 TEST_CASE("a vault opens after a kill at any moment of a change of its key") {
-  const std::string point =
-      GENERATE("vault.rekey.staged", "vault.rekey.before_commit", "vault.rekey.after_commit", "vault.rekey.adopted");
+  const std::string point = GENERATE("vault.rekey.file.staged", "vault.rekey.before_commit", "vault.rekey.after_commit",
+                                     "vault.rekey.file.adopted");
   const std::string how = GENERATE("rotate", "passphrase", "another", "back");
   CAPTURE(point, how);
   const bool begins_with_file = how == "rotate" || how == "passphrase";
   const bool ends_with_file = how == "rotate" || how == "back";
-  if (how == "another" && point == "vault.rekey.adopted") return;  // no file is touched
+  if (how == "another" && point == "vault.rekey.file.adopted") return;  // no file is touched
   Fixture f;
   {
     auto vault = f.open(begins_with_file ? VaultMode::kKeyFile : VaultMode::kPassphrase);
@@ -297,7 +297,7 @@ TEST_CASE("a vault opens after a kill at any moment of a change of its key") {
       {"back", [](Vault& vault) { vault.use_key_file(Secret(kPassphrase)); }}};
   REQUIRE(killed(f, point, changes.at(how)));
   f.open_store();
-  const bool changed = point == "vault.rekey.after_commit" || point == "vault.rekey.adopted";
+  const bool changed = point == "vault.rekey.after_commit" || point == "vault.rekey.file.adopted";
   auto vault = f.open();
   const bool has_file = changed ? ends_with_file : begins_with_file;
   CHECK(vault.status().mode == (has_file ? VaultMode::kKeyFile : VaultMode::kPassphrase));

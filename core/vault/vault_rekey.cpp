@@ -56,7 +56,7 @@ void Vault::State::rekey(VaultKeyPtr to, VaultKeyRow row) {
   row.made_at_ms = clock.wall_ms();
   row.known_text = new_known_text(*to);
   const auto rekeyed = reseal(std::move(to), std::move(row));
-  KRUX_FAULT_POINT("vault.rekey.staged");
+  KRUX_FAULT_POINT("vault.rekey.file.staged");
   try {
     store.run([&rekeyed](SQLite::Database& db) {
       for (const auto& [of, sealed] : rekeyed.sealed) {
@@ -90,7 +90,7 @@ void Vault::State::rekey_to_file() {
                     "place: {} Keep {}: the next start takes the key from there.",
                     error.what(), staged_key_file(options.key_file).string()));
   }
-  KRUX_FAULT_POINT("vault.rekey.adopted");
+  KRUX_FAULT_POINT("vault.rekey.file.adopted");
 }
 
 void Vault::State::rekey_to_passphrase(const Secret& passphrase) {
@@ -104,7 +104,7 @@ void Vault::State::rekey_to_passphrase(const Secret& passphrase) {
   rekey(std::move(made), std::move(row));
   if (!from_file) return;
   remove_replaced_key_file();
-  KRUX_FAULT_POINT("vault.rekey.adopted");
+  KRUX_FAULT_POINT("vault.rekey.file.adopted");
 }
 
 void Vault::rotate(const Secret& passphrase) {

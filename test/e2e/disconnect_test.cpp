@@ -282,7 +282,7 @@ TEST_CASE("killed at any step of a disconnection, the same command finishes it, 
   CHECK(rig.send("after the kill").error() == "NotConnected");
   for (int i = 0; i < 3; ++i) rig.advance(20'000);
   CHECK(rig.slack().calls("chat.postMessage") == posted);
-  if (point != "disconnect.ended") {
+  if (point != "disconnect.end.after_commit") {
     const auto done = run_with_time(rig, {"--json", "disconnect", "slack", "--force"});
     INFO(done.out << done.err);
     REQUIRE(done.status.ok());
