@@ -34,6 +34,7 @@ class OperatorService final : public OperatorApi {
     AgentStore& agents;
     Vault& vault;
     AlertStore& alerts;
+    ReceiptStore& receipts;
     const PluginRegistry& plugins;
     AccountDirectory& accounts;
     WriteBuffer& writes;
@@ -55,6 +56,14 @@ class OperatorService final : public OperatorApi {
   std::string connections() override;
   std::string connection(const std::string& service) override;
   std::string connect(const std::string& service, const Secret& token, const std::string& who) override;
+  std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override;
+  std::string receipts(std::int64_t limit) override;
+  std::string receipt(const std::string& receipt_id) override;
+  std::string vault() override;
+  std::string unlock_vault(const Secret& passphrase, const std::string& who) override;
+  std::string rotate_vault(const Secret& passphrase, const std::string& who) override;
+  std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) override;
+  std::string use_vault_key_file(const Secret& passphrase, const std::string& who) override;
   std::string sync_status(const std::string& service) override;
   std::string sync_now(const std::string& service, const std::string& who) override;
   std::string writes(const WriteFilter& filter) override;
@@ -79,6 +88,8 @@ class OperatorService final : public OperatorApi {
   void put_services(JsonWriter& out);
   void put_service(JsonWriter& out, const ActiveService& service);
   void put_connections(JsonWriter& out, const std::string& service);
+  std::string state_instead(const Connection& connection);
+  void put_vault(JsonWriter& out);
   void put_sync(JsonWriter& out, const std::string& service);
   void put_write(JsonWriter& out, const BufferedWrite& write, bool whole);
   std::string agent_name(const std::string& agent_id);

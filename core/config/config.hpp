@@ -22,6 +22,10 @@ struct ServiceConfig {
 
 struct Config {
   std::filesystem::path data_dir, plugins_dir, definitions_dir, vault_key_file;  ///< absolute
+  struct VaultConfig {
+    bool passphrase = false;  ///< of a new vault; one that exists stays as it is
+    std::int64_t argon2_passes = 3, argon2_memory_mib = 256;
+  } vault;
   struct Server {
     std::string host = "127.0.0.1";
     std::uint16_t port = 7700, health_port = 7704;   ///< 0: a free one, see $data_dir/ports.json

@@ -103,6 +103,16 @@ std::vector<Setting> directory_settings() {
        [](const Config& c) { return json(c.definitions_dir); }},
       {"vault_key_file", false, [](const Given& g, Config& c) { c.vault_key_file = path_of(g); },
        [](const Config& c) { return json(c.vault_key_file); }},
+      {"vault.protection", false,
+       [](const Given& g, Config& c) {
+         c.vault.passphrase = g.value.choice({"key_file", "passphrase"}) == 1;
+       },
+       [](const Config& c) { return json_string(c.vault.passphrase ? "passphrase" : "key_file"); }},
+      {"vault.argon2_passes", false, [](const Given& g, Config& c) { c.vault.argon2_passes = g.value.integer(1, 100); },
+       [](const Config& c) { return fmt::format("{}", c.vault.argon2_passes); }},
+      {"vault.argon2_memory_mib", false,
+       [](const Given& g, Config& c) { c.vault.argon2_memory_mib = g.value.integer(16, 16384); },
+       [](const Config& c) { return fmt::format("{}", c.vault.argon2_memory_mib); }},
   };
 }
 

@@ -190,6 +190,18 @@ void EnhancedWriteExecutor::connection_restored(const AccountRef& account) {
   wake();
 }
 
+void EnhancedWriteExecutor::end_calls(const std::string& service, const std::string& account_id) {
+  std::vector<CallContextPtr> calls;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [seq, flight] : state_->flights) {
+      const auto& of = flight->write.account;
+      if (of.service == service && of.account_id == account_id && flight->context) calls.push_back(flight->context);
+    }
+  }
+  for (const auto& call : calls) call->cancel();
+}
+
 bool EnhancedWriteExecutor::asleep() const {
   const std::lock_guard lock(state_->mutex);
   const auto& s = *state_;

@@ -96,6 +96,9 @@ class Ledger {
   /// Dead letters of the account that wait for a working connection become due at once.
   void connection_restored(const AccountRef& account);
 
+  /// Nobody can carry out or look for the account's writes any more, of whatever generation (ledger_disconnect.cpp).
+  void hand_over(const std::string& service, const std::string& account_id, const std::string& who);
+
   // Reads. They throw krux::Error DatabaseError.
   std::optional<BufferedWrite> get(const std::string& write_id);
   std::vector<BufferedWrite> list(const WriteFilter& filter);
@@ -161,6 +164,7 @@ class Ledger {
                                     std::size_t more) const;
   void claim(StatementCache& sql, LedgerRow& row) const;
   BufferedWrite recover_one(StatementCache& sql, std::int64_t seq, std::optional<std::int64_t> settle_ms) const;
+  void hand_over_one(StatementCache& sql, LedgerRow& row, const std::string& who) const;
   /// The write, and the one that it undid.
   using Recorded = std::pair<BufferedWrite, std::optional<BufferedWrite>>;
   Recorded record_one(StatementCache& sql, const WriteReport& report) const;

@@ -19,6 +19,9 @@ struct Parsed {
   DecisionOptions decide;
   bool force = false;
   int recent = 10;
+  DisconnectArguments disconnect;
+  std::string receipt;
+  bool receipts = false, remove = false;
   std::int64_t alert = 0;
   std::function<int(const Session&)> run;
 };
@@ -89,6 +92,40 @@ void add_service_commands(CLI::App& app, Parsed& p) {
       add(&app, "sync", "Sync a service now", p, [&p](const Session& s) { return sync_service(s, p.service, p.wait); });
   sync->add_option("SERVICE", p.service, "Which service")->required();
   sync->add_flag("--wait", p.wait, "Until it is done, with its progress");
+}
+
+int run_disconnect(const Session& session, const Parsed& p) {
+  if (!p.receipt.empty()) return show_receipt(session, p.receipt);
+  if (p.receipts) return list_receipts(session);
+  if (p.disconnect.service.empty()) throw CliError(kUsage, "Which service? kruxos connect status shows all.");
+  auto arguments = p.disconnect;
+  arguments.yes = p.yes;
+  return disconnect_service(session, arguments);
+}
+
+void add_disconnect_command(CLI::App& app, Parsed& p) {
+  auto* disconnect = add(&app, "disconnect", "Disconnect an account, with a receipt", p,
+                         [&p](const Session& s) { return run_disconnect(s, p); });
+  disconnect->add_option("SERVICE", p.disconnect.service, "Which service");
+  disconnect->add_option("ACCOUNT", p.disconnect.account, "Its account, where there are several: id or name");
+  disconnect->add_flag(
+      "--force", p.disconnect.force,
+      "Leave writes of unknown outcome to a person, and a token that cannot be revoked to the service");
+  disconnect->add_option("--wait", p.disconnect.wait_seconds, "Seconds that writes under way are waited for")
+      ->check(CLI::Range(0, 600));
+  disconnect->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* receipt = disconnect->add_option("--receipt", p.receipt, "Show this receipt")->type_name("ID");
+  disconnect->add_flag("--receipts", p.receipts, "Show all receipts")->excludes(receipt);
+}
+
+void add_vault_commands(CLI::App& app, Parsed& p) {
+  auto* vault = group(app, "vault", "Where the services' tokens are kept");
+  add(vault, "status", "How it is protected, and whether it is open", p, show_vault);
+  add(vault, "unlock", "Open it: the passphrase is read from standard input", p, unlock_vault);
+  add(vault, "rotate", "Make a new key and encrypt every token with it", p, rotate_vault);
+  add(vault, "passphrase", "Protect it by a passphrase instead of the key file, or change the passphrase", p,
+      [&p](const Session& s) { return p.remove ? use_vault_key_file(s) : set_vault_passphrase(s); })
+      ->add_flag("--remove", p.remove, "Go back to the key file");
 }
 
 /// One decision about several writes: by their ids, or all that wait for it.
@@ -202,6 +239,8 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_host_commands(app, parsed);
   add_agent_commands(app, parsed);
   add_service_commands(app, parsed);
+  add_disconnect_command(app, parsed);
+  add_vault_commands(app, parsed);
   add_approve_commands(app, parsed);
   add_dead_letter_commands(app, parsed);
   add_completion(app, parsed);

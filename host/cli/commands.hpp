@@ -25,7 +25,21 @@ int revoke_agent(const Session& session, const std::string& name, bool yes);
 
 /// `service` "status" shows all connections instead.
 int connect_service(const Session& session, const std::string& service);
+struct DisconnectArguments {
+  std::string service, account;  ///< account: may be empty
+  bool force = false, yes = false;
+  int wait_seconds = -1;  ///< negative: as long as the host finds right
+};
+int disconnect_service(const Session& session, const DisconnectArguments& arguments);
+int show_receipt(const Session& session, const std::string& id);
+int list_receipts(const Session& session);
 int sync_service(const Session& session, const std::string& service, bool wait);
+
+int show_vault(const Session& session);
+int unlock_vault(const Session& session);
+int rotate_vault(const Session& session);
+int set_vault_passphrase(const Session& session);
+int use_vault_key_file(const Session& session);
 
 int list_writes(const Session& session, const std::string& service, int recent);
 int show_write(const Session& session, const std::string& id);

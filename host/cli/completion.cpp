@@ -11,18 +11,21 @@ _kruxos() {
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason) ((i++)) ;;
+      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect sync approve dlq plugin config alerts completion' ;;
+    '') choices='status agent connect disconnect sync approve dlq plugin vault config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status' ;;
+    disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
+    vault) choices='status unlock rotate passphrase' ;;
+    'vault passphrase') choices='--remove' ;;
     approve) choices='list show accept reject edit cancel rollback resolve' ;;
     'approve accept'*|'dlq retry'*|'dlq discard'*) choices='--all --service --agent --yes' ;;
     'approve reject'*) choices='--all --service --agent --reason --yes' ;;

@@ -40,6 +40,26 @@ class FakeOperator : public OperatorApi {
   std::string connect(const std::string& service, const Secret& token, const std::string& who) override {
     return call("connect", service, std::string(token.reveal()) + " " + who);
   }
+  std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override {
+    return call(
+        "disconnect", service,
+        order.account + (order.force ? " force " : " ") + std::to_string(order.wait_ms.value_or(-1)) + " " + who);
+  }
+  std::string receipts(std::int64_t limit) override { return call("receipts", std::to_string(limit)); }
+  std::string receipt(const std::string& id) override { return call("receipt", id); }
+  std::string vault() override { return call("vault"); }
+  std::string unlock_vault(const Secret& passphrase, const std::string& who) override {
+    return call("unlock_vault", std::string(passphrase.reveal()), who);
+  }
+  std::string rotate_vault(const Secret& passphrase, const std::string& who) override {
+    return call("rotate_vault", std::string(passphrase.reveal()), who);
+  }
+  std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) override {
+    return call("set_vault_passphrase", std::string(passphrase.reveal()), std::string(wanted.reveal()) + " " + who);
+  }
+  std::string use_vault_key_file(const Secret& passphrase, const std::string& who) override {
+    return call("use_vault_key_file", std::string(passphrase.reveal()), who);
+  }
   std::string sync_status(const std::string& service) override { return call("sync_status", service); }
   std::string sync_now(const std::string& service, const std::string& who) override {
     return call("sync_now", service, who);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,23 @@ class OperatorApi {
   virtual std::string connection(const std::string& service) = 0;
   /// Asks the service whose token it is, then stores it.
   virtual std::string connect(const std::string& service, const Secret& token, const std::string& who) = 0;
+
+  struct Disconnect {
+    std::string account;  ///< id or name; empty: the only one
+    bool force = false;
+    std::optional<std::int64_t> wait_ms;  ///< for writes under way
+  };
+  /// Blocks until it is through; may be repeated after a crash.
+  virtual std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) = 0;
+  virtual std::string receipts(std::int64_t limit) = 0;
+  virtual std::string receipt(const std::string& receipt_id) = 0;
+
+  virtual std::string vault() = 0;
+  // Each answers what vault() says then. A passphrase that is not needed may be empty.
+  virtual std::string unlock_vault(const Secret& passphrase, const std::string& who) = 0;
+  virtual std::string rotate_vault(const Secret& passphrase, const std::string& who) = 0;
+  virtual std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) = 0;
+  virtual std::string use_vault_key_file(const Secret& passphrase, const std::string& who) = 0;
 
   virtual std::string sync_status(const std::string& service) = 0;
   /// Makes the next step due now and returns at once what sync_status() says.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 #include <span>
 
@@ -18,7 +19,7 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kMaxListed = 500;
+constexpr std::int64_t kMaxListed = 500, kLongestWaitMs = 600'000;
 
 /// One request, its path taken apart: `names` are the parts that stand for a pattern's '*'.
 struct Call {
@@ -52,17 +53,35 @@ std::string only_string(const Call& call, std::string_view name) {
   return std::string(*value);
 }
 
-/// Parsed in place, so that the token is nowhere but in the body, which is wiped, and in the returned Secret.
-Secret token_of(Call& call) {
+/// Parsed in place, so that a secret is nowhere but in the body, which is wiped, and in the returned Secrets. In the
+/// order of `names`; empty where one is not given. Nothing but these may stand there.
+std::vector<Secret> secrets_of(Call& call, std::initializer_list<std::string_view> names) {
   constexpr unsigned flags =
       rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  std::vector<Secret> secrets(names.size());
   auto& body = call.request.body;
+  if (body.empty()) return secrets;
   JsonDocument document;
   if (body.find('\0') == std::string::npos) document.ParseInsitu<flags>(body.data());
-  const bool valid = !document.HasParseError() && document.IsObject() && document.MemberCount() == 1;
-  const auto token = valid ? find_string(document, "token") : std::nullopt;
-  if (!token || token->empty()) throw invalid_input("The body must be {\"token\": \"...\"}.");
-  return Secret(*token);
+  bool fits = !document.HasParseError() && document.IsObject() && document.MemberCount() <= names.size();
+  std::size_t found = 0, index = 0;
+  for (const auto name : names) {
+    const auto text = fits ? find_string(document, name) : std::nullopt;
+    if (text) secrets[index] = Secret(*text);
+    if (text) ++found;
+    ++index;
+  }
+  fits = fits && found == document.MemberCount();
+  if (fits) return secrets;
+  std::string all;
+  for (const auto name : names) all += fmt::format("{}\"{}\": \"...\"", all.empty() ? "" : ", ", name);
+  throw invalid_input(fmt::format("The body must be {{{}}}.", all));
+}
+
+Secret secret_of(Call& call, std::string_view name) {
+  auto secret = std::move(secrets_of(call, {name}).front());
+  if (secret.empty()) throw invalid_input(fmt::format("The body must be {{\"{}\": \"...\"}}.", name));
+  return secret;
 }
 
 std::int64_t number(const std::string& text, std::string_view what, std::int64_t most) {
@@ -178,12 +197,35 @@ std::string acknowledge(const Call& call) {
   return call.api.acknowledge_alert(id, call.who);
 }
 
+std::string disconnect(const Call& call) {
+  OperatorApi::Disconnect order;
+  if (!call.request.body.empty()) {
+    const auto document = body_of(call);
+    order.account = find_string(document, "account").value_or("");
+    order.force = find_bool(document, "force").value_or(false);
+    // Out of range is refused below, and must not overflow before.
+    if (const auto seconds = find_int(document, "wait_seconds"))
+      order.wait_ms = *seconds < 0 || *seconds > kLongestWaitMs ? -1 : *seconds * 1000;
+    const auto given = static_cast<rapidjson::SizeType>(find_string(document, "account").has_value()) +
+                       static_cast<rapidjson::SizeType>(find_bool(document, "force").has_value()) +
+                       static_cast<rapidjson::SizeType>(order.wait_ms.has_value());
+    if (document.MemberCount() != given || order.wait_ms.value_or(0) < 0 || order.wait_ms.value_or(0) > kLongestWaitMs)
+      throw invalid_input(R"(The body may hold {"account": "...", "force": true, "wait_seconds": 0 to 600}.)");
+  }
+  return call.api.disconnect(call.names[0], order, call.who);
+}
+
+std::string set_passphrase(Call& call) {
+  const auto secrets = secrets_of(call, {"passphrase", "new_passphrase"});
+  return call.api.set_vault_passphrase(secrets[0], secrets[1], call.who);
+}
+
 struct Route {
   std::string_view method, pattern;
   std::string (*run)(Call&);
 };
 
-constexpr std::array<Route, 27> kRoutes{{
+constexpr std::array<Route, 35> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -193,7 +235,16 @@ constexpr std::array<Route, 27> kRoutes{{
     {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
     {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
     {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
-    {"POST", "/v1/connections/*", [](Call& c) { return c.api.connect(c.names[0], token_of(c), c.who); }},
+    {"POST", "/v1/connections/*", [](Call& c) { return c.api.connect(c.names[0], secret_of(c, "token"), c.who); }},
+    {"POST", "/v1/connections/*/disconnect", [](Call& c) { return disconnect(c); }},
+    {"GET", "/v1/receipts", [](Call& c) { return c.api.receipts(limit_of(c)); }},
+    {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},
+    {"GET", "/v1/vault", [](Call& c) { return c.api.vault(); }},
+    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who); }},
+    {"POST", "/v1/vault/rotate",
+     [](Call& c) { return c.api.rotate_vault(secrets_of(c, {"passphrase"}).front(), c.who); }},
+    {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }},
+    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who); }},
     {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
     {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who); }},
     {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
