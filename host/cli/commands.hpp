@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "host/cli/scaffold.hpp"
 #include "host/cli/session.hpp"
 
 namespace krux::cli {
@@ -13,6 +14,9 @@ int list_plugins(const Session& session);
 int release_plugin(const Session& session, const std::string& service);
 /// Works without a running host.
 int verify_plugin(const Session& session, const std::string& file, const std::string& definitions);
+/// Works without a running host.
+int new_adapter(const Session& session, const ScaffoldPlan& plan);
+
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 

@@ -1,0 +1,122 @@
+// The installed package: adapters that are built against it, by two compilers, and that the host then takes.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "host/plugins/plugin_registry.hpp"
+#include "support/http.hpp"
+#include "support/process.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+using namespace krux::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Runs and shows what was said where it fails.
+void must(std::vector<std::string> argv, const std::string& in = {}) {
+  Command command{argv, {}};
+  command.env = {{"CXXFLAGS", ""}, {"LDFLAGS", ""}, {"DESTDIR", ""}};
+  command.working_directory = in;
+  const auto done = run(command, milliseconds(120'000));
+  std::string words;
+  for (const auto& word : argv) words += word + " ";
+  INFO(words << "\n" << done.out << done.err);
+  REQUIRE(done.status.ok());
+}
+
+/// An author's machine: the package in a prefix of its own, and nothing else of this project.
+struct Machine {
+  support::Scratch scratch;
+  fs::path home = fs::canonical(scratch.path());
+  fs::path prefix = home / "opt/kruxos";
+
+  Machine() { must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", "plugin_api"}); }
+  /// Configures, builds, tests and installs; returns the directory with the bundles.
+  fs::path build(const fs::path& source, const std::string& compiler, const std::string& flags = {}) const {
+    const auto build = home / ("build-" + source.filename().string()),
+               dist = home / ("dist-" + source.filename().string());
+    must({KRUXOS_CMAKE, "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + prefix.string(),
+          "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags, "-DCMAKE_BUILD_TYPE=Debug"});
+    must({KRUXOS_CMAKE, "--build", build, "-j", "2"});
+    must({KRUXOS_CTEST, "--test-dir", build, "--no-tests=error", "--output-on-failure"});
+    must({KRUXOS_CMAKE, "--install", build, "--prefix", dist});
+    return dist;
+  }
+};
+
+/// Loads a bundle's library as the host does at start.
+void load(const fs::path& bundle, const std::string& service, const std::string& prefix) {
+  const DefinitionSet definitions(bundle);
+  const DefinitionSetIndex index(definitions);
+  const auto registry = PluginRegistry::discover(bundle, {{KRUXOS_PLUGIN_PROBE, 20'000}, &index});
+  REQUIRE(registry.all().size() == 1);
+  INFO(registry.all()[0].reason);
+  const auto* plugin = registry.find(service);
+  REQUIRE(plugin);
+  CHECK(plugin->prefix == prefix);
+  CHECK(plugin->version == "1.0.0");
+  CHECK(plugin->entry != nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("the example builds alone against the installed package, and the host loads it") {
+  const Machine machine;
+  fs::copy(fs::path(KRUXOS_EXAMPLES) / "notes_adapter", machine.home / "notes", fs::copy_options::recursive);
+  const auto dist = machine.build(machine.home / "notes", KRUXOS_CXX);
+  CHECK(fs::exists(dist / "notes/manifest.yaml"));
+  load(dist / "notes", "notes", "notes");
+}
+
+TEST_CASE("a new adapter builds at once, passes its tests, and the host loads it") {
+  const Machine machine;
+  const auto source = machine.home / "acme_items";
+  must({KRUXOS_COMMAND, "adapter", "new", "acme_items", "--prefix", "items", "--display-name", "Acme's Items"},
+       machine.home);
+  const auto dist = machine.build(source, KRUXOS_CXX, "-Wall -Wextra -Wpedantic -Werror");
+  const auto bundle = dist / "acme_items";
+  must({KRUXOS_COMMAND, "plugin", "verify", bundle / "acme_items.so", "--definitions", bundle});
+  load(bundle, "acme_items", "items");
+}
+
+#ifdef KRUXOS_LIBCXX_COMPILER
+TEST_CASE("a new adapter built by clang with libc++ brings its runtime along, hidden") {
+  const Machine machine;
+  must({KRUXOS_COMMAND, "adapter", "new", "acme"}, machine.home);
+  const auto dist =
+      machine.build(machine.home / "acme", KRUXOS_LIBCXX_COMPILER, "-stdlib=libc++ -Wall -Wextra -Werror");
+  const auto needed = run({{"readelf", "-d", dist / "acme/acme.so"}, {}});
+  CHECK(needed.out.find("libc++") == std::string::npos);
+  const auto exported = run({{"nm", "-D", "--defined-only", "--format=posix", dist / "acme/acme.so"}, {}});
+  CHECK(exported.out.starts_with("krux_plugin_v1 "));
+  CHECK(exported.out.find('\n') == exported.out.size() - 1);
+  must({KRUXOS_COMMAND, "plugin", "verify", dist / "acme/acme.so", "--definitions", dist / "acme"});
+}
+#endif
+
+TEST_CASE("a package of another ABI major is not taken") {
+  const Machine machine;
+  const auto source = machine.home / "project";
+  fs::create_directory(source);
+  const auto configure = [&](const std::string& version) {
+    std::ofstream(source / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n"
+                                             << "find_package(KruxosPluginApi " << version << " CONFIG REQUIRED)\n"
+                                             << "file(WRITE ${CMAKE_BINARY_DIR}/dirs ${KruxosPluginApi_PLUGINS_DIR})\n";
+    fs::remove_all(machine.home / "b");
+    return run(
+        {{KRUXOS_CMAKE, "-S", source, "-B", machine.home / "b", "-DCMAKE_PREFIX_PATH=" + machine.prefix.string()}, {}},
+        milliseconds(60'000));
+  };
+  CHECK(configure("1").status.ok());
+  std::ifstream dirs(machine.home / "b/dirs");
+  CHECK(std::string(std::istreambuf_iterator<char>(dirs), {}) == (machine.prefix / "lib/kruxos/adapters").string());
+  for (const auto* other : {"0.9", "2", "1.7"}) {
+    const auto refused = configure(other);
+    INFO(other);
+    CHECK_FALSE(refused.status.ok());
+    CHECK(refused.err.find("KruxosPluginApi") != std::string::npos);
+  }
+}
