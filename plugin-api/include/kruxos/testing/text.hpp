@@ -59,6 +59,9 @@ inline std::int32_t lower(std::int32_t c) {
     return c + 32;
   }
   if (within(0x400, 0x40F)) return c + 80;
+  if (within(0x388, 0x38A)) return c + 37;
+  if (within(0x38E, 0x38F)) return c + 63;
+  if (c == 0x386 || c == 0x38C) return c + (c == 0x386 ? 38 : 64);
   return c == 0x3C2 ? 0x3C3 : c;  // the final sigma is a sigma
 }
 

@@ -22,7 +22,7 @@ struct FakeWrite {
   std::string operation, params_json;
   std::string write_id = "w_1";
   std::string note_json{}, point_json{};  ///< what the adapter remembered; its rollback point
-  std::uint32_t attempt = 0;          ///< of the last execute(), from 1
+  std::uint32_t attempt = 0;              ///< of the last execute(), from 1
   std::int64_t created_at_ms = 0, first_attempt_at_ms = 0;
 
   BufferedWrite lent() const {
