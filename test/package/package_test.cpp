@@ -5,47 +5,13 @@
 #include <iterator>
 
 #include "host/plugins/plugin_registry.hpp"
-#include "support/http.hpp"
-#include "support/process.hpp"
-#include "support/scratch.hpp"
+#include "package/machine.hpp"
 
 using namespace krux;
 using namespace krux::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Runs and shows what was said where it fails.
-void must(std::vector<std::string> argv, const std::string& in = {}) {
-  Command command{argv, {}};
-  command.env = {{"CXXFLAGS", ""}, {"LDFLAGS", ""}, {"DESTDIR", ""}};
-  command.working_directory = in;
-  const auto done = run(command, milliseconds(120'000));
-  std::string words;
-  for (const auto& word : argv) words += word + " ";
-  INFO(words << "\n" << done.out << done.err);
-  REQUIRE(done.status.ok());
-}
-
-/// An author's machine: the package in a prefix of its own, and nothing else of this project.
-struct Machine {
-  support::Scratch scratch;
-  fs::path home = fs::canonical(scratch.path());
-  fs::path prefix = home / "opt/kruxos";
-
-  Machine() { must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", "plugin_api"}); }
-  /// Configures, builds, tests and installs; returns the directory with the bundles.
-  fs::path build(const fs::path& source, const std::string& compiler, const std::string& flags = {}) const {
-    const auto build = home / ("build-" + source.filename().string()),
-               dist = home / ("dist-" + source.filename().string());
-    must({KRUXOS_CMAKE, "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + prefix.string(),
-          "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags, "-DCMAKE_BUILD_TYPE=Debug"});
-    must({KRUXOS_CMAKE, "--build", build, "-j", "2"});
-    must({KRUXOS_CTEST, "--test-dir", build, "--no-tests=error", "--output-on-failure"});
-    must({KRUXOS_CMAKE, "--install", build, "--prefix", dist});
-    return dist;
-  }
-};
 
 /// Loads a bundle's library as the host does at start.
 void load(const fs::path& bundle, const std::string& service, const std::string& prefix) {

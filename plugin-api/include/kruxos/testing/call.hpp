@@ -26,7 +26,7 @@ enum class CallKind {
   kAny,    ///< nothing is checked but what holds for all calls
   kRead,   ///< a read of the replica: sends nothing
   kFetch,  ///< a read whose definition says `fetches`: sends safe requests (GET, HEAD, OPTIONS) alone
-  kWrite,  ///< execute_write: may remember notes, sends no unsafe request twice
+  kWrite,  ///< execute_write and rollback: sends no unsafe request twice; may remember notes when it has an attempt
 };
 
 /// What the host knows of a call's unsafe requests.
@@ -108,7 +108,7 @@ class FakeCall {
                     said->retry_after_ms};
   }
   static krux_status remember(void* self, krux_str note) noexcept {
-    if (of(self).kind_ != CallKind::kWrite) return KRUX_UNSUPPORTED;
+    if (of(self).kind_ != CallKind::kWrite || of(self).abi_.attempt == 0) return KRUX_UNSUPPORTED;
     const auto text = from_abi(note);
     if (text.size() > 64 * 1024 || !detail::JsonCheck(text, 32).problem(false).empty()) return KRUX_INVALID;
     const std::lock_guard lock(of(self).mutex_);
