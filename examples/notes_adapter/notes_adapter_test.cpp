@@ -4,7 +4,6 @@
 #include <kruxos/testing.hpp>
 
 using namespace kruxos::testing;
-using kruxos::ErrorKind;
 using notes::NotesAdapter;
 
 namespace {

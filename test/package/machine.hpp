@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "host/plugins/plugin_registry.hpp"
 #include "support/process.hpp"
 #include "support/scratch.hpp"
 
 namespace krux::test {
 
 /// Runs and shows what was said where it fails.
-inline void must(std::vector<std::string> argv, const std::string& in = {}) {
+inline void must(const std::vector<std::string>& argv, const std::string& in = {}) {
   Command command{argv, {}};
   command.env = {{"CXXFLAGS", ""}, {"LDFLAGS", ""}, {"DESTDIR", ""}};
   command.working_directory = in;
@@ -43,5 +44,19 @@ struct Machine {
     return dist;
   }
 };
+
+/// Loads a bundle's library as the host does at start.
+inline void load(const std::filesystem::path& bundle, const std::string& service, const std::string& prefix) {
+  const DefinitionSet definitions(bundle);
+  const DefinitionSetIndex index(definitions);
+  const auto registry = PluginRegistry::discover(bundle, {{KRUXOS_PLUGIN_PROBE, 20'000}, &index});
+  REQUIRE(registry.all().size() == 1);
+  INFO(registry.all()[0].reason);
+  const auto* plugin = registry.find(service);
+  REQUIRE(plugin);
+  CHECK(plugin->prefix == prefix);
+  CHECK(plugin->version == "1.0.0");
+  CHECK(plugin->entry != nullptr);
+}
 
 }  // namespace krux::test

@@ -4,30 +4,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "host/plugins/plugin_registry.hpp"
 #include "package/machine.hpp"
 
 using namespace krux;
 using namespace krux::test;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// Loads a bundle's library as the host does at start.
-void load(const fs::path& bundle, const std::string& service, const std::string& prefix) {
-  const DefinitionSet definitions(bundle);
-  const DefinitionSetIndex index(definitions);
-  const auto registry = PluginRegistry::discover(bundle, {{KRUXOS_PLUGIN_PROBE, 20'000}, &index});
-  REQUIRE(registry.all().size() == 1);
-  INFO(registry.all()[0].reason);
-  const auto* plugin = registry.find(service);
-  REQUIRE(plugin);
-  CHECK(plugin->prefix == prefix);
-  CHECK(plugin->version == "1.0.0");
-  CHECK(plugin->entry != nullptr);
-}
-
-}  // namespace
 
 TEST_CASE("the example builds alone against the installed package, and the host loads it") {
   const Machine machine;
@@ -35,17 +16,6 @@ TEST_CASE("the example builds alone against the installed package, and the host 
   const auto dist = machine.build(machine.home / "notes", KRUXOS_CXX);
   CHECK(fs::exists(dist / "notes/manifest.yaml"));
   load(dist / "notes", "notes", "notes");
-}
-
-TEST_CASE("a new adapter builds at once, passes its tests, and the host loads it") {
-  const Machine machine;
-  const auto source = machine.home / "acme_items";
-  must({KRUXOS_COMMAND, "adapter", "new", "acme_items", "--prefix", "items", "--display-name", "Acme's Items"},
-       machine.home);
-  const auto dist = machine.build(source, KRUXOS_CXX, "-Wall -Wextra -Wpedantic -Werror");
-  const auto bundle = dist / "acme_items";
-  must({KRUXOS_COMMAND, "plugin", "verify", bundle / "acme_items.so", "--definitions", bundle});
-  load(bundle, "acme_items", "items");
 }
 
 #ifdef KRUXOS_LIBCXX_COMPILER

@@ -22,7 +22,7 @@ class Trial {
  public:
   explicit Trial(const fs::path& bundle) : bundle_(bundle), directory_(fs::canonical(scratch_.path())) {
     fake_ = std::make_unique<Process>(
-        Command{{KRUXOS_PYTHON, (bundle / "fake_acme.py").string(), "--port", "0", "--token", "test-token"}, {}});
+        Command{{KRUXOS_PYTHON, (bundle / "fake_acme_items.py").string(), "--port", "0", "--token", "test-token"}, {}});
     const auto line = fake_->wait_for_line("serving on 127.0.0.1:");
     REQUIRE(line);
     service_port_ = static_cast<std::uint16_t>(std::stoi(line->substr(line->rfind(':') + 1)));
@@ -32,8 +32,8 @@ class Trial {
     host_ = std::make_unique<Process>(host);
     INFO(host_->output(Stream::err));
     REQUIRE(host_->wait_for_line("ready http://", milliseconds(60'000)));
-    operate({"connect", "acme"}, "test-token\n");
-    operate({"sync", "acme", "--wait"});
+    operate({"connect", "acme_items"}, "test-token\n");
+    operate({"sync", "acme_items", "--wait"});
     key_ = operate({"agent", "create", "al"});
     key_.pop_back();
   }
@@ -72,12 +72,12 @@ class Trial {
       fs::create_directory(directory_ / name);
       fs::permissions(directory_ / name, fs::perms::owner_all);
     }
-    support::copy_safe(bundle_ / "acme.so", directory_ / "adapters/acme.so");
-    support::copy_safe(bundle_ / "acme.yaml", directory_ / "definitions/acme.yaml");
+    support::copy_safe(bundle_ / "acme_items.so", directory_ / "adapters/acme_items.so");
+    support::copy_safe(bundle_ / "acme_items.yaml", directory_ / "definitions/acme_items.yaml");
     std::ofstream(directory_ / "kruxos.yaml")
         << "data_dir: data\nplugins_dir: adapters\ndefinitions_dir: definitions\nvault_key_file: vault.key\n"
-        << "server: {port: 0, health_port: 0}\nwrite_buffer: {delays: {acme.create: 0, acme.delete: 0}}\n"
-        << "services: {acme: {api_base_url: \"http://127.0.0.1:" << service_port_ << "/\"}}\n";
+        << "server: {port: 0, health_port: 0}\nwrite_buffer: {delays: {items.create: 0, items.delete: 0}}\n"
+        << "services: {acme_items: {api_base_url: \"http://127.0.0.1:" << service_port_ << "/\"}}\n";
   }
 
   const support::Scratch scratch_;
@@ -105,26 +105,30 @@ std::string text_member(const std::string& json, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a new adapter works in a host: connected, synced, searched, written to and undone") {
+TEST_CASE("a new adapter builds at once and works in a host: connected, synced, searched, written to and undone") {
   const Machine machine;
-  must({KRUXOS_COMMAND, "adapter", "new", "acme"}, machine.home);
-  const Trial trial(machine.build(machine.home / "acme", KRUXOS_CXX) / "acme");
-  CHECK_THAT(trial.invoke("acme.search", R"({"query":"ITEM 3"})"), Catch::Contains("\"total\":1"));
-  CHECK_THAT(trial.invoke("acme.read", R"({"item_id":"i9"})"), Catch::Contains("ItemNotFound"));
+  must({KRUXOS_COMMAND, "adapter", "new", "acme_items", "--prefix", "items", "--display-name", "Acme's Items"},
+       machine.home);
+  const auto bundle =
+      machine.build(machine.home / "acme_items", KRUXOS_CXX, "-Wall -Wextra -Wpedantic -Werror") / "acme_items";
+  load(bundle, "acme_items", "items");
+  const Trial trial(bundle);
+  CHECK_THAT(trial.invoke("items.search", R"({"query":"ITEM 3"})"), Catch::Contains("\"total\":1"));
+  CHECK_THAT(trial.invoke("items.read", R"({"item_id":"i9"})"), Catch::Contains("ItemNotFound"));
 
-  const auto made = trial.invoke("acme.create", R"({"text":"made by an agent"})");
+  const auto made = trial.invoke("items.create", R"({"text":"made by an agent"})");
   const auto write_id = text_member(made, "write_id");
   const auto state = [&] { return trial.operate({"--json", "approve", "show", write_id}); };
   REQUIRE(eventually([&] { return state().find(R"("state":"completed")") != std::string::npos; }));
   CHECK_THAT(trial.items(), Catch::Contains("made by an agent") && Catch::Contains(write_id));
-  trial.operate({"sync", "acme", "--wait"});
-  CHECK_THAT(trial.invoke("acme.search", R"({"query":"by an AGENT"})"), Catch::Contains("\"total\":1"));
+  trial.operate({"sync", "acme_items", "--wait"});
+  CHECK_THAT(trial.invoke("items.search", R"({"query":"by an AGENT"})"), Catch::Contains("\"total\":1"));
 
   trial.operate({"approve", "rollback", write_id, "--yes"});
   CHECK(eventually([&] { return trial.items().find("made by an agent") == std::string::npos; }));
 
-  trial.invoke("acme.delete", R"({"item_id":"i1"})");
+  trial.invoke("items.delete", R"({"item_id":"i1"})");
   CHECK(eventually([&] { return trial.items().find("\"i1\"") == std::string::npos; }));
-  trial.operate({"sync", "acme", "--wait"});
-  CHECK_THAT(trial.invoke("acme.search", "{}"), Catch::Contains("\"total\":4"));
+  trial.operate({"sync", "acme_items", "--wait"});
+  CHECK_THAT(trial.invoke("items.search", "{}"), Catch::Contains("\"total\":4"));
 }

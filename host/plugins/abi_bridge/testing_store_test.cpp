@@ -52,7 +52,8 @@ class Twins {
   template <class Body>
   std::string both(const std::string& what, Body body) {
     kruxos::SyncStore real(lent_->table()), imitation = fake.store();
-    const auto expected = answer(body, real), got = answer(body, imitation);
+    auto expected = answer(body, real);
+    const auto got = answer(body, imitation);
     if (expected != got) {
       INFO(what << "\n  host: " << expected << "\n  fake: " << got << "\n  "
                 << (fake.refusals.empty() ? "" : fake.refusals.back()));

@@ -105,7 +105,7 @@ class FakeHost {
       if (auto refused = refuse(call, abi, request)) {
         answer = *refused;
       } else {
-        answer = answer_to(requests.back());
+        answer = answer_to_last();
         if (answer.hangs) wait(call, abi.timeout_ms);
         if (!request.safe() && (answer.sent || !answer.error)) call->note_sent();
         if (!request.safe() && !answer.error && answer.status < 500) call->note_answered();
@@ -172,7 +172,8 @@ class FakeHost {
     return got == 0 && static_cast<std::int64_t>(body.size()) == source.total;
   }
 
-  FakeAnswer answer_to(FakeRequest request) {  // a copy: on_request may clear `requests`
+  FakeAnswer answer_to_last() {
+    const FakeRequest request = requests.back();  // a copy: on_request may clear them
     if (!script_.empty()) {
       const auto difference = script_.front().difference(request);
       if (difference.empty()) {

@@ -31,8 +31,8 @@ struct FakeAnswer {
   std::optional<ErrorKind> error;
   std::string message;
   std::int64_t retry_after_ms = -1;
-  bool sent = true;                      ///< with an error: whether the service may have got the request
-  bool hangs = false;                    ///< with an error: time passes until the request's time-out or the deadline
+  bool sent = true;                        ///< with an error: whether the service may have got the request
+  bool hangs = false;                      ///< with an error: time passes until the request's time-out or the deadline
   std::optional<std::size_t> cut_after{};  ///< with an error: the response begins, and so many bytes of its body come
 
   /// A complete response.
