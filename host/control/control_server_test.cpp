@@ -73,6 +73,24 @@ TEST_CASE("each path reaches its operation", "[control]") {
         Asked{"resolve_write w_1 1 " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"happened"})")) ==
         Asked{"resolve_write w_1 2 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/accept", R"({"content_hash":"abc"})")) ==
+        Asked{"accept_write w_1 abc " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", R"({"reason":"no"})")) == Asked{"reject_write w_1 no " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", "{}")) == Asked{"reject_write w_1  " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/edit", R"({"content_hash":"abc","arguments":{"text":null}})")) ==
+        Asked{R"(edit_write w_1 abc {"text":null} )" + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/rollback", "{}")) == Asked{"rollback_write w_1 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/rollback", R"({"force":true})")) ==
+        Asked{"rollback_write w_1 force " + me()});
+  CHECK(
+      f.asked_for(http_post(
+          "/v1/decisions",
+          R"({"decision":"accept","writes":[{"write_id":"w_1","content_hash":"a"},{"write_id":"w_2","content_hash":"b"}]})")) ==
+      Asked{"decide accept w_1:a w_2:b " + me()});
+  CHECK(f.asked_for(
+            http_post("/v1/decisions", R"({"decision":"rollback","force":true,"writes":[{"write_id":"w_1"}]})")) ==
+        Asked{"decide rollback w_1: force " + me()});
+  CHECK(f.asked_for(http_get("/v1/limits")) == Asked{"limits"});
   CHECK(f.asked_for(http_get("/v1/plugins")) == Asked{"plugins"});
   CHECK(f.asked_for(http_post("/v1/plugins/notes/release", "")) == Asked{"release_plugin notes " + me()});
   CHECK(f.asked_for(http_post("/v1/plugins/verify", R"({"file":"/x.so"})")) == Asked{"verify_plugin /x.so"});
@@ -117,6 +135,18 @@ TEST_CASE("requests that do not fit are refused before the host is asked", "[con
       {http_get("/v1/writes?limit=1e3"), 400},
       {http_get("/v1/writes?limit=99999999999999999999"), 400},
       {http_post("/v1/writes/w/resolve", R"({"decision":"maybe"})"), 400},
+      {http_post("/v1/writes/w/accept", ""), 400},
+      {http_post("/v1/writes/w/accept", "{}"), 400},
+      {http_post("/v1/writes/w/reject", R"({"reason":7})"), 400},
+      {http_post("/v1/writes/w/reject", R"({"why":"x"})"), 400},
+      {http_post("/v1/writes/w/edit", R"({"arguments":{}})"), 400},
+      {http_post("/v1/writes/w/edit", R"({"content_hash":"a","arguments":[]})"), 400},
+      {http_post("/v1/writes/w/rollback", R"({"force":"yes"})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"maybe","writes":[{"write_id":"w"}]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"accept","writes":[{"write_id":"w"}]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel","writes":[]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel","writes":["w"]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel"})"), 400},
       {http_post("/v1/alerts/x/acknowledge", ""), 400},
       {http_get("/v1/status", "Origin: http://localhost\r\n"), 403},
   };

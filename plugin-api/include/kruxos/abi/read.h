@@ -91,9 +91,10 @@ typedef struct krux_read_adapter {
    * host's: a result that has one of them is refused. [worker, re-entrant] */
   krux_status (*read)(void* self, const krux_call* call, const krux_reader* reader, krux_str capability,
                       krux_str params_json, const krux_sink* result_json) KRUX_NOEXCEPT;
-  /* Writes only, before hashing: replaces what stands for something else (a channel's name) by its id, from the replica
-   * alone. Writes the resolved parameters, one JSON object; a failure refuses the write with its sentence. NULL when
-   * there is nothing to resolve. [worker, re-entrant] */
+  /* Replaces what stands for something else (a channel's name) by its id, from the replica alone: the parameters of a
+   * write before they are hashed, and of a read whose definition names a target those that the target names. Writes the
+   * resolved parameters, one JSON object; a failure refuses the call with its sentence. NULL when there is nothing to
+   * resolve. [worker, re-entrant] */
   krux_status (*resolve)(void* self, const krux_call* call, const krux_reader* reader, krux_str operation,
                          krux_str params_json, const krux_sink* resolved_json) KRUX_NOEXCEPT;
 } krux_read_adapter;
