@@ -23,6 +23,7 @@ struct Parsed {
   std::string receipt;
   bool receipts = false, remove = false;
   std::int64_t alert = 0;
+  ScaffoldPlan scaffold;
   std::function<int(const Session&)> run;
 };
 
@@ -198,6 +199,16 @@ void add_approve_commands(CLI::App& app, Parsed& p) {
   add_decision_commands(approve, p);
 }
 
+void add_adapter_commands(CLI::App& app, Parsed& p) {
+  auto* adapter = group(app, "adapter", "For authors of adapters");
+  auto* create = add(adapter, "new", "Begin one: files that build and pass their tests", p,
+                     [&p](const Session& s) { return new_adapter(s, p.scaffold); });
+  create->add_option("NAME", p.scaffold.name, "The service: small letters, digits and _")->required();
+  create->add_option("--dir", p.scaffold.directory, "Where to; NAME in the current directory unless given");
+  create->add_option("--prefix", p.scaffold.prefix, "Of its capabilities; NAME unless given");
+  create->add_option("--display-name", p.scaffold.display_name, "For people; made of NAME unless given");
+}
+
 void add_completion(CLI::App& app, Parsed& p) {
   auto* completion = group(app, "completion", "A script for your shell");
   add(completion, "bash", "Put it into ~/.local/share/bash-completion/completions/kruxos", p, [](const Session& s) {
@@ -243,6 +254,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_vault_commands(app, parsed);
   add_approve_commands(app, parsed);
   add_dead_letter_commands(app, parsed);
+  add_adapter_commands(app, parsed);
   add_completion(app, parsed);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/scaffold.hpp"
 #include "host/cli/session.hpp"
 
 namespace krux::cli {
@@ -14,6 +15,9 @@ int list_plugins(const Session& session);
 int release_plugin(const Session& session, const std::string& service);
 /// Works without a running host.
 int verify_plugin(const Session& session, const std::string& file, const std::string& definitions);
+/// Works without a running host.
+int new_adapter(const Session& session, const ScaffoldPlan& plan);
+
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 

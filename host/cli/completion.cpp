@@ -6,19 +6,20 @@ const char* const kBashCompletion = R"(# bash completion of kruxos
 _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
-    --data-dir|--definitions) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+    --data-dir|--definitions|--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
     --socket|verify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
+      --dir|--prefix|--display-name) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect disconnect sync approve dlq plugin vault config alerts completion' ;;
+    '') choices='status agent connect disconnect sync approve dlq plugin adapter vault config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status' ;;
@@ -37,6 +38,8 @@ _kruxos() {
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
     plugin) choices='list verify release' ;;
     'plugin verify'*) choices='--definitions' ;;
+    adapter) choices='new' ;;
+    'adapter new'*) choices='--dir --prefix --display-name' ;;
     config) choices='show' ;;
     alerts) choices='--all --acknowledge' ;;
     completion) choices='bash' ;;
