@@ -13,6 +13,8 @@ int list_plugins(const Session& session);
 int release_plugin(const Session& session, const std::string& service);
 /// Works without a running host.
 int verify_plugin(const Session& session, const std::string& file, const std::string& definitions);
+/// Works without a running host.
+int certify_adapter(const Session& session, CertifyRequest request);
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 

@@ -7,18 +7,18 @@ _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
     --data-dir|--definitions) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --socket|verify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --socket|--output|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --socket|--data-dir|--service|--recent|--definitions|--acknowledge) ((i++)) ;;
+      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--only|--output|--time-limit) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect sync approve plugin config alerts completion' ;;
+    '') choices='status agent connect sync approve plugin adapter config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status' ;;
@@ -28,6 +28,8 @@ _kruxos() {
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
     plugin) choices='list verify release' ;;
     'plugin verify'*) choices='--definitions' ;;
+    adapter) choices='certify' ;;
+    'adapter certify'*) choices='--only --list --output --time-limit' ;;
     config) choices='show' ;;
     alerts) choices='--all --acknowledge' ;;
     completion) choices='bash' ;;
