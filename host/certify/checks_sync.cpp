@@ -94,6 +94,18 @@ void full_sync_with(Lab& lab, Fault fault, const Undisturbed& good) {
   }
 }
 
+/// An adapter may keep notes of its own in a row: what an undisturbed sync puts there on its way counts as what it ends
+/// with.
+ReplicaRows known_rows(ReplicaRows rows, const Undisturbed& good) {
+  for (auto& [key, content] : rows) {
+    const auto end = good.rows.find(key);
+    const auto offered = good.offered.find(key);
+    if (end == good.rows.end() || offered == good.offered.end()) continue;
+    if (offered->second.contains(content)) content = end->second;
+  }
+  return rows;
+}
+
 /// On a filled replica, while nothing changes at the service: not one row may change.
 void later_sync_with(Lab& lab, Fault fault, const Undisturbed& good, SyncTrial& trial, std::size_t requests) {
   for (const auto at : positions(requests)) {
@@ -101,7 +113,7 @@ void later_sync_with(Lab& lab, Fault fault, const Undisturbed& good, SyncTrial& 
     lab.clock().advance(lab.definition().sync_interval_ms);
     lab.faults().arm({fault, at, fault == Fault::kTokenRefused ? std::size_t{0} : 1});
     judge_end(fault, trial.pass(), when);
-    if (const auto what = difference(good.rows, trial.rows()); !what.empty())
+    if (const auto what = difference(good.rows, known_rows(trial.rows(), good)); !what.empty())
       throw CheckFailed(fmt::format("{}, the replica changed although the service had not: {}.", when, what),
                         "Sweep only after every page of a pass was read and understood.");
     recover(lab, trial, good.rows, when);
@@ -109,13 +121,14 @@ void later_sync_with(Lab& lab, Fault fault, const Undisturbed& good, SyncTrial& 
 }
 
 void under_faults(Lab& lab, std::initializer_list<Fault> faults) {
-  const auto good = undisturbed(lab);
+  auto good = undisturbed(lab);
   SyncTrial trial(lab);
   trial.settle();
   lab.clock().advance(lab.definition().sync_interval_ms);
   lab.faults().clear();
   trial.settle();
   const auto requests = lab.faults().count();
+  for (const auto& [key, contents] : trial.offered()) good.offered[key].insert(contents.begin(), contents.end());
   for (const auto fault : faults) {
     full_sync_with(lab, fault, good);
     later_sync_with(lab, fault, good, trial, requests);
