@@ -59,6 +59,7 @@ HandlerOptions handler_options(const Config& config) {
   options.default_delay_ms = config.write_buffer.default_delay_ms;
   options.delays_ms = config.write_buffer.delays_ms;
   options.settle_ms = config.retry.settle_ms;
+  options.escalate_on_exceed = config.write_buffer.escalate_on_exceed;
   return options;
 }
 
@@ -142,7 +143,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       services({config, clock, directory, vault, alerts, definitions, plugins, accounts, runner, factory, scheduler,
                 writes, executor, transport}),
       handler(accounts, runner, writes, clock, handler_options(config)),
-      operators({config, clock, agents, vault, alerts, plugins, accounts, writes, scheduler, services, index,
+      operators({config, clock, agents, vault, alerts, plugins, accounts, writes, scheduler, services, handler, index,
                  [this] { return listening(); }}),
       agent_side(agents, handler),
       gateway(agent_side, clock),

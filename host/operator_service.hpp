@@ -16,6 +16,8 @@
 
 namespace krux {
 
+class CapabilityHandler;
+
 /// Ports and readiness, known once the host listens.
 struct ListenState {
   std::uint16_t gateway_port = 0, health_port = 0;
@@ -37,6 +39,7 @@ class OperatorService final : public OperatorApi {
     WriteBuffer& writes;
     SyncScheduler& scheduler;
     ServiceHost& services;
+    CapabilityHandler& handler;
     const DefinitionIndex& definitions;
     std::function<ListenState()> listening;
   };
@@ -59,6 +62,13 @@ class OperatorService final : public OperatorApi {
   std::string cancel_write(const std::string& write_id, const std::string& who) override;
   std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
                             const std::string& who) override;
+  std::string accept_write(const std::string& write_id, const std::string& shown_hash, const std::string& who) override;
+  std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) override;
+  std::string edit_write(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
+                         const std::string& who) override;
+  std::string rollback_write(const std::string& write_id, bool force, const std::string& who) override;
+  std::string decide(const DecisionRequest& asked, const std::string& who) override;
+  std::string limits() override;
   std::string plugins() override;
   std::string release_plugin(const std::string& service, const std::string& who) override;
   std::string verify_plugin(const std::string& file) override;

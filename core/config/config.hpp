@@ -37,6 +37,7 @@ struct Config {
     std::int64_t default_delay_ms = 30'000;
     std::map<std::string, std::int64_t> delays_ms;  ///< by operation
     int executor_concurrency = 4;
+    std::optional<bool> escalate_on_exceed;  ///< overrides every definition's on_exceed
   } write_buffer;
   struct Retry {
     std::vector<std::int64_t> schedule_ms{60'000, 120'000, 240'000, 480'000, 960'000};

@@ -145,6 +145,15 @@ std::vector<Setting> work_settings() {
          c.write_buffer.executor_concurrency = static_cast<int>(g.value.integer(1, 64));
        },
        [](const Config& c) { return fmt::format("{}", c.write_buffer.executor_concurrency); }},
+      {"write_buffer.on_exceed", false,
+       [](const Given& g, Config& c) {
+         const auto choice = g.value.choice({"definition", "approval_required", "reject"});
+         c.write_buffer.escalate_on_exceed = choice == 0 ? std::nullopt : std::optional(choice == 1);
+       },
+       [](const Config& c) {
+         const auto& escalate = c.write_buffer.escalate_on_exceed;
+         return json_string(!escalate ? "definition" : *escalate ? "approval_required" : "reject");
+       }},
       {"retry.schedule_seconds", true, [](const Given& g, Config& c) { c.retry.schedule_ms = schedule_of(g); },
        [](const Config& c) {
          std::string out;

@@ -16,6 +16,9 @@ struct Parsed {
   bool json = false, yes = false, wait = false, all = false;
   std::string name, service, id, file, definitions, decision;
   CertifyRequest certify;
+  std::vector<std::string> assignments;
+  DecisionOptions decide;
+  bool force = false;
   int recent = 10;
   std::int64_t alert = 0;
   std::function<int(const Session&)> run;
@@ -89,6 +92,48 @@ void add_service_commands(CLI::App& app, Parsed& p) {
   sync->add_flag("--wait", p.wait, "Until it is done, with its progress");
 }
 
+/// One decision about several writes: by their ids, or all that wait for it.
+CLI::App* add_decision(CLI::App* to, const char* name, const char* help, const char* decision, Parsed& p) {
+  auto* command = add(to, name, help, p, [&p, decision](const Session& s) {
+    p.decide.decision = decision;
+    return decide_writes(s, p.decide);
+  });
+  auto* ids = command->add_option("ID", p.decide.ids, "The writes' ids");
+  auto* all = command->add_flag("--all", p.decide.all, "All that wait for it")->excludes(ids);
+  command->add_option("--service", p.decide.service, "With --all: of this service only")->needs(all);
+  command->add_option("--agent", p.decide.agent, "With --all: of this agent only")->needs(all);
+  command->add_flag("-y,--yes", p.decide.yes, "Do not ask");
+  return command;
+}
+
+void add_decision_commands(CLI::App* approve, Parsed& p) {
+  add_decision(approve, "accept", "Let writes go out that wait for your approval", "accept", p);
+  add_decision(approve, "reject", "Refuse writes that wait for your approval", "reject", p)
+      ->add_option("--reason", p.decide.reason, "What the agent is told");
+  auto* edit = add(approve, "edit", "Change a write that has not begun", p,
+                   [&p](const Session& s) { return edit_write(s, p.id, p.assignments, p.yes); });
+  edit->add_option("ID", p.id, "The write's id")->required();
+  edit->add_option("CHANGE", p.assignments, "NAME=TEXT, or NAME:=JSON")->required();
+  edit->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* rollback = add(approve, "rollback", "Undo a completed write at its service", p,
+                       [&p](const Session& s) { return rollback_write(s, p.id, p.force, p.yes); });
+  rollback->add_option("ID", p.id, "The write's id")->required();
+  rollback->add_flag("--force", p.force, "Even if somebody has changed it since");
+  rollback->add_flag("-y,--yes", p.yes, "Do not ask");
+}
+
+void add_dead_letter_commands(CLI::App& app, Parsed& p) {
+  auto* dlq = group(app, "dlq", "The dead letter queue: writes that certainly did not happen");
+  add(dlq, "list", "What is in it, and what is tried again when", p, [&p](const Session& s) {
+    return list_dead_letters(s, p.service);
+  })->add_option("--service", p.service, "Of this service only");
+  add(dlq, "show", "One write with its content and attempts", p, [&p](const Session& s) { return show_write(s, p.id); })
+      ->add_option("ID", p.id, "The write's id")
+      ->required();
+  add_decision(dlq, "retry", "Try writes again now, with a new schedule", "resend", p);
+  add_decision(dlq, "discard", "Give writes up", "discard", p);
+}
+
 void add_approve_commands(CLI::App& app, Parsed& p) {
   auto* approve = group(app, "approve", "What agents want to write");
   auto* list = add(approve, "list", "What waits for you, is buffered, under way or recent", p,
@@ -114,6 +159,7 @@ void add_approve_commands(CLI::App& app, Parsed& p) {
         std::string("--") + name, [&p, name = name] { p.decision = name; }, help);
   }
   decision->require_option(1);
+  add_decision_commands(approve, p);
 }
 
 void add_adapter_commands(CLI::App& app, Parsed& p) {
@@ -172,6 +218,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_service_commands(app, parsed);
   add_approve_commands(app, parsed);
   add_adapter_commands(app, parsed);
+  add_dead_letter_commands(app, parsed);
   add_completion(app, parsed);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

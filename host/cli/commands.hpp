@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "host/cli/session.hpp"
 
@@ -33,6 +34,19 @@ int show_write(const Session& session, const std::string& id);
 int cancel_write(const Session& session, const std::string& id, bool yes);
 /// `decision`: "resend", "discard" or "happened".
 int resolve_write(const Session& session, const std::string& id, const std::string& decision, bool yes);
+
+struct DecisionOptions {
+  std::string decision;  ///< accept, reject, resend, discard
+  std::vector<std::string> ids;
+  bool all = false;  ///< instead of ids: all that wait for this decision, of `service` and `agent` where they are given
+  std::string service, agent, reason;
+  bool yes = false;
+};
+int decide_writes(const Session& session, const DecisionOptions& options);
+/// `assignments`: NAME=TEXT, NAME:=JSON.
+int edit_write(const Session& session, const std::string& id, const std::vector<std::string>& assignments, bool yes);
+int rollback_write(const Session& session, const std::string& id, bool force, bool yes);
+int list_dead_letters(const Session& session, const std::string& service);
 
 /// Shown by `kruxos completion bash`.
 extern const char* const kBashCompletion;

@@ -11,19 +11,25 @@ _kruxos() {
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--only|--output|--time-limit) ((i++)) ;;
+      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--only|--output|--time-limit) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect sync approve plugin adapter config alerts completion' ;;
+    '') choices='status agent connect sync approve dlq plugin adapter config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status' ;;
     sync*) choices='--wait' ;;
-    approve) choices='list show cancel resolve' ;;
+    approve) choices='list show accept reject edit cancel rollback resolve' ;;
+    'approve accept'*|'dlq retry'*|'dlq discard'*) choices='--all --service --agent --yes' ;;
+    'approve reject'*) choices='--all --service --agent --reason --yes' ;;
+    'approve edit'*) choices='--yes' ;;
+    'approve rollback'*) choices='--force --yes' ;;
+    dlq) choices='list show retry discard' ;;
+    'dlq list') choices='--service' ;;
     'approve list') choices='--service --recent' ;;
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
     plugin) choices='list verify release' ;;

@@ -58,6 +58,25 @@ class FakeOperator : public OperatorApi {
   std::string resolve_write(const std::string& id, WriteBuffer::Decision decision, const std::string& who) override {
     return call("resolve_write", id, std::to_string(static_cast<int>(decision)) + " " + who);
   }
+  std::string accept_write(const std::string& id, const std::string& hash, const std::string& who) override {
+    return call("accept_write", id, hash + " " + who);
+  }
+  std::string reject_write(const std::string& id, const std::string& reason, const std::string& who) override {
+    return call("reject_write", id, reason + " " + who);
+  }
+  std::string edit_write(const std::string& id, const std::string& hash, const std::string& arguments,
+                         const std::string& who) override {
+    return call("edit_write", id, hash + " " + arguments + " " + who);
+  }
+  std::string rollback_write(const std::string& id, bool force, const std::string& who) override {
+    return call("rollback_write", id, (force ? "force " : "") + who);
+  }
+  std::string decide(const DecisionRequest& asked, const std::string& who) override {
+    std::string writes;
+    for (const auto& write : asked.writes) writes += write.write_id + ":" + write.content_hash + " ";
+    return call("decide", asked.decision, writes + (asked.force ? "force " : "") + asked.reason + who);
+  }
+  std::string limits() override { return call("limits"); }
   std::string plugins() override { return call("plugins"); }
   std::string release_plugin(const std::string& service, const std::string& who) override {
     return call("release_plugin", service, who);

@@ -12,6 +12,17 @@
 
 namespace krux {
 
+/// One decision about several writes.
+struct DecisionRequest {
+  struct Write {
+    std::string write_id, content_hash;  ///< the hash that was shown; for "accept" alone
+  };
+  std::string decision;  ///< accept, reject, cancel, resend, discard, happened, rollback
+  std::string reason;    ///< of "reject"
+  bool force = false;    ///< of "rollback"
+  std::vector<Write> writes;
+};
+
 /// Each member returns one JSON object. They run on the control server's workers, several at once, and may block; they
 /// throw krux::Error, with not_found() for what does not exist and ConflictError or CannotCancel for what does not go
 /// now. `who`: "operator:<user>".
@@ -44,6 +55,17 @@ class OperatorApi {
   virtual std::string cancel_write(const std::string& write_id, const std::string& who) = 0;
   virtual std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
                                     const std::string& who) = 0;
+
+  virtual std::string accept_write(const std::string& write_id, const std::string& shown_hash,
+                                   const std::string& who) = 0;
+  virtual std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) = 0;
+  virtual std::string edit_write(const std::string& write_id, const std::string& shown_hash,
+                                 const std::string& arguments_json, const std::string& who) = 0;
+  /// The undo as it stands after ten seconds at most.
+  virtual std::string rollback_write(const std::string& write_id, bool force, const std::string& who) = 0;
+  /// Each write for itself: an error of one is part of the answer.
+  virtual std::string decide(const DecisionRequest& asked, const std::string& who) = 0;
+  virtual std::string limits() = 0;
 
   virtual std::string plugins() = 0;
   /// Lets an adapter be called again that the host has quarantined.

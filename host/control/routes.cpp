@@ -5,6 +5,7 @@
 #include <sodium.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -112,6 +113,66 @@ std::string resolve(const Call& call) {
   throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
 }
 
+/// The members that a body may have; any other is refused.
+JsonDocument body_with(const Call& call, std::initializer_list<std::string_view> names) {
+  auto document = body_of(call);
+  for (const auto& member : document.GetObject()) {
+    if (std::find(names.begin(), names.end(), view(member.name)) == names.end())
+      throw invalid_input(fmt::format("The body has no member \"{}\".", printable(view(member.name))));
+  }
+  return document;
+}
+
+std::string text_member(const JsonValue& body, std::string_view name, bool required) {
+  const auto* value = find_member(body, name);
+  if (!value && !required) return {};
+  if (!value || !value->IsString() || value->GetStringLength() == 0)
+    throw invalid_input(fmt::format("\"{}\" must be a text that is not empty.", name));
+  return std::string(view(*value));
+}
+
+bool flag_member(const JsonValue& body, std::string_view name) {
+  const auto* value = find_member(body, name);
+  if (value && !value->IsBool()) throw invalid_input(fmt::format("\"{}\" must be true or false.", name));
+  return value && value->GetBool();
+}
+
+std::string reject(const Call& call) {
+  return call.api.reject_write(call.names[0], text_member(body_with(call, {"reason"}), "reason", false), call.who);
+}
+
+std::string edit(const Call& call) {
+  const auto body = body_with(call, {"content_hash", "arguments"});
+  const auto* arguments = find_member(body, "arguments");
+  if (!arguments || !arguments->IsObject())
+    throw invalid_input("\"arguments\" must be an object with the parameters that change.");
+  return call.api.edit_write(call.names[0], text_member(body, "content_hash", true), to_json(*arguments), call.who);
+}
+
+std::string rollback(const Call& call) {
+  return call.api.rollback_write(call.names[0], flag_member(body_with(call, {"force"}), "force"), call.who);
+}
+
+std::string decide(const Call& call) {
+  const auto body = body_with(call, {"decision", "writes", "reason", "force"});
+  DecisionRequest asked;
+  asked.decision = text_member(body, "decision", true);
+  constexpr std::array decisions{"accept", "reject", "cancel", "resend", "discard", "happened", "rollback"};
+  if (std::find(decisions.begin(), decisions.end(), asked.decision) == decisions.end())
+    throw invalid_input("\"decision\" must be accept, reject, cancel, resend, discard, happened or rollback.");
+  asked.reason = text_member(body, "reason", false);
+  asked.force = flag_member(body, "force");
+  const auto* writes = find_member(body, "writes");
+  if (!writes || !writes->IsArray() || writes->Empty() || writes->Size() > kMaxListed)
+    throw invalid_input(fmt::format("\"writes\" must be a list of 1 to {} writes.", kMaxListed));
+  for (const auto& write : writes->GetArray()) {
+    if (!write.IsObject()) throw invalid_input("Each of \"writes\" must be an object with a write_id.");
+    asked.writes.push_back(
+        {text_member(write, "write_id", true), text_member(write, "content_hash", asked.decision == "accept")});
+  }
+  return call.api.decide(asked, call.who);
+}
+
 std::string acknowledge(const Call& call) {
   const auto id = number(call.names[0], "An alert's id", std::int64_t{1} << 53);
   return call.api.acknowledge_alert(id, call.who);
@@ -122,7 +183,7 @@ struct Route {
   std::string (*run)(Call&);
 };
 
-constexpr std::array<Route, 21> kRoutes{{
+constexpr std::array<Route, 27> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -139,6 +200,13 @@ constexpr std::array<Route, 21> kRoutes{{
     {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
     {"POST", "/v1/writes/*/cancel", [](Call& c) { return c.api.cancel_write(c.names[0], c.who); }},
     {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }},
+    {"POST", "/v1/writes/*/accept",
+     [](Call& c) { return c.api.accept_write(c.names[0], only_string(c, "content_hash"), c.who); }},
+    {"POST", "/v1/writes/*/reject", [](Call& c) { return reject(c); }},
+    {"POST", "/v1/writes/*/edit", [](Call& c) { return edit(c); }},
+    {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }},
+    {"POST", "/v1/decisions", [](Call& c) { return decide(c); }},
+    {"GET", "/v1/limits", [](Call& c) { return c.api.limits(); }},
     {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},
     {"POST", "/v1/plugins/verify", [](Call& c) { return c.api.verify_plugin(only_string(c, "file")); }},
     {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); }},
@@ -222,7 +290,9 @@ struct Wiped {
 int http_status_of(const Error& error) {
   const auto& type = error.type();
   if (type == "NotFound") return 404;
-  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected") return 409;
+  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected" || type == "RollbackConflict" ||
+      type == "RollbackExpired")
+    return 409;
   return error.retryable() ? 503 : 400;
 }
 
