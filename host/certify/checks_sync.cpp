@@ -173,7 +173,8 @@ void check_sync_changes(Lab& lab, const std::string&) {
     std::string what = "x";
     int passes = 0;
     for (; passes < 2 * kPassesForChanges && !what.empty(); ++passes) {
-      lab.clock().advance(passes < kPassesForChanges ? lab.definition().sync_interval_ms : kLongWhileMs);
+      // First without: the clocks of kit and service are the same then.
+      if (passes > 0) lab.clock().advance(passes < kPassesForChanges ? lab.definition().sync_interval_ms : kLongWhileMs);
       trial.settle();
       what = difference(expected, trial.rows());
     }

@@ -230,8 +230,9 @@ void check_find_faults(Lab& lab, const std::string& subject) {
       if (!look.value()) continue;
       const auto said = look.value()->answer;
       if (said == EffectFound::Answer::kAbsent || said == EffectFound::Answer::kDisproved)
-        throw CheckFailed(fmt::format("{} of find_effect, it said \"{}\", and the service has the effect.",
-                                      when(at, fault),
+        throw CheckFailed(fmt::format("When in request {} of find_effect {}, it said \"{}\", and the service has the "
+                                      "effect.",
+                                      at, in_words(fault),
                                       said == EffectFound::Answer::kAbsent ? "absent" : "disproved"),
                           "Look completely, or answer cannot_tell(): absent only after answers that were understood.");
     }
