@@ -21,16 +21,16 @@ void check_placeholders(const YamlValue& value, std::string_view text, const std
     if (allowed.empty() ? is_known_placeholder(name) : listed) continue;
     if (!allowed.empty())
       value.fail(fmt::format("{{{}}} is not filled in here; {{{}}} is.", name, fmt::join(allowed, "}, {")));
-    value.fail(fmt::format("{{{}}} is not known: {{port}}, {{token}}, {{n}}, {{write_id}}, {{before.X}}, {{params.X}} "
-                           "and {{result.X}} are.",
-                           name));
+    value.fail(
+        fmt::format("{{{}}} is not known: {{port}}, {{token}}, {{n}}, {{write_id}}, {{before.X}}, {{params.X}} "
+                    "and {{result.X}} are.",
+                    name));
   }
 }
 
 std::string with_port(const std::string& text) {
-  return fill_placeholders(text, [](std::string_view name) {
-    return name == "port" ? std::optional<std::string>("1") : std::nullopt;
-  });
+  return fill_placeholders(
+      text, [](std::string_view name) { return name == "port" ? std::optional<std::string>("1") : std::nullopt; });
 }
 
 std::string checked_json(const YamlValue& value, bool object) {

@@ -67,8 +67,8 @@ std::map<std::string, std::string> parse_hashes(const YamlValue& value) {
   std::map<std::string, std::string> hashes;
   for (const auto& [key, hash] : value.entries()) {
     const auto text = hash.line(64);
-    const bool hex = std::all_of(text.begin(), text.end(),
-                                 [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+    const bool hex =
+        std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
     if (text.size() != 64 || !hex) hash.fail("this is not a SHA-256: 64 hexadecimal digits, small letters.");
     hashes[parse_file_name(key)] = text;
   }
@@ -80,9 +80,10 @@ std::string hash_problem(const BundleManifest& manifest, const std::string& name
   const auto real = bundle_file_hash(manifest, name);
   const auto given = manifest.hashes.find(name);
   if (given == manifest.hashes.end() || given->second == real) return {};
-  return fmt::format("{}: {} has the SHA-256 {}, not the one that is given under hashes. Take the bundle anew from its "
-                     "author, or, if it is your own, write the new hash.",
-                     manifest.file.string(), printable(name), real);
+  return fmt::format(
+      "{}: {} has the SHA-256 {}, not the one that is given under hashes. Take the bundle anew from its "
+      "author, or, if it is your own, write the new hash.",
+      manifest.file.string(), printable(name), real);
 }
 
 }  // namespace
@@ -98,7 +99,8 @@ BundleManifest parse_manifest(std::string_view text, const std::string& name) {
                                                 "policy", "hosts", "hashes", "conformance"});
   const auto format = map.at("manifest");
   if (format.integer(1, 1'000'000) > kBundleManifestVersion)
-    format.fail(fmt::format("this program reads manifests of version {}; install a newer one.", kBundleManifestVersion));
+    format.fail(
+        fmt::format("this program reads manifests of version {}; install a newer one.", kBundleManifestVersion));
   BundleManifest manifest;
   manifest.service = map.at("service").line(32);
   if (!is_plain_name(manifest.service))
@@ -137,8 +139,8 @@ std::string bundle_file_hash(const BundleManifest& manifest, const std::string& 
   const auto file = manifest.directory / name;
   std::error_code error;
   if (std::filesystem::symlink_status(file, error).type() != std::filesystem::file_type::regular)
-    throw ConfigError(fmt::format("{}: {} is missing beside it, or is no regular file.", manifest.file.string(),
-                                  printable(name)));
+    throw ConfigError(
+        fmt::format("{}: {} is missing beside it, or is no regular file.", manifest.file.string(), printable(name)));
   if (std::filesystem::file_size(file, error) > kLargestFile)
     throw ConfigError(fmt::format("{}: {} is larger than 256 MiB.", manifest.file.string(), printable(name)));
   std::ifstream in(file, std::ios::binary);

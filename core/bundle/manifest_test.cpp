@@ -46,9 +46,8 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 }  // namespace
 
 TEST_CASE("A manifest says which files and hosts belong to an adapter") {
-  const auto manifest = parse_manifest(kPlain + "policy: notes.policy.yaml\nhashes: {libnotes.so: " +
-                                           sha256_hex("x") + "}\n",
-                                       "m.yaml");
+  const auto manifest =
+      parse_manifest(kPlain + "policy: notes.policy.yaml\nhashes: {libnotes.so: " + sha256_hex("x") + "}\n", "m.yaml");
   CHECK(manifest.service == "notes");
   CHECK(manifest.version == "1.2.3");
   CHECK(manifest.abi == 1);
@@ -193,9 +192,7 @@ TEST_CASE("The definition is the one that the manifest speaks of") {
 TEST_CASE("Placeholders are names between braces, and nothing else is") {
   CHECK(placeholders_in("a {port}/{result.id} {not one} {} {{n}} {x") ==
         std::vector<std::string>{"port", "result.id", "n"});
-  const auto fill = [](std::string_view name) {
-    return name == "n" ? std::optional<std::string>("7") : std::nullopt;
-  };
+  const auto fill = [](std::string_view name) { return name == "n" ? std::optional<std::string>("7") : std::nullopt; };
   CHECK(fill_placeholders("{\"a\":\"{n}\",\"b\":{\"c\":\"{other}\"}}", fill) ==
         "{\"a\":\"7\",\"b\":{\"c\":\"{other}\"}}");
   CHECK(is_known_placeholder("before.ts"));

@@ -1,7 +1,6 @@
 #include "host/certify/certify.hpp"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <deque>
@@ -17,6 +16,7 @@
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
 #include "host/certify/fake_service.hpp"
+#include "host/certify/scratch_directory.hpp"
 #include "host/certify/static_checks.hpp"
 #include "host/certify/worker.hpp"
 #include "host/plugins/probe.hpp"
@@ -27,31 +27,9 @@ namespace {
 constexpr std::size_t kShownBytes = 1500;
 constexpr const char* kNoSection = "the manifest has no section conformance";
 
-/// A directory of this run's own.
-class ScratchDirectory {
- public:
-  ScratchDirectory() {
-    auto pattern = (std::filesystem::temp_directory_path() / "kruxos-certify-XXXXXX").string();
-    if (!::mkdtemp(pattern.data()))
-      throw ConfigError(fmt::format("No directory can be made in {}.", std::filesystem::temp_directory_path().string()));
-    path_ = std::filesystem::canonical(pattern);
-  }
-  ~ScratchDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchDirectory(const ScratchDirectory&) = delete;
-  ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 bool wanted(const std::vector<std::string>& only, const std::string& id) {
-  return only.empty() || std::any_of(only.begin(), only.end(), [&](const auto& name) {
-           return id == name || id.starts_with(name + ".");
-         });
+  return only.empty() || std::any_of(only.begin(), only.end(),
+                                     [&](const auto& name) { return id == name || id.starts_with(name + "."); });
 }
 
 void check_only(const std::vector<std::string>& only) {
@@ -182,9 +160,10 @@ Kit::Tasks Kit::tasks() const {
 CertifyReport Kit::run() {
   const auto started = steady_ms();
   const auto& manifest = report_.manifest;
-  bool fit = make("library.accepted", [&] { check_library(manifest, probe_); });
-  make("library.one_export", [&] { check_exports(manifest); });
-  fit = make("manifest.fits", [&] { check_manifest(manifest, probe_); }) && fit;
+  const BundleInspection inspection(manifest, probe_);
+  bool fit = make("library.accepted", [&] { inspection.check_library(); });
+  make("library.one_export", [&] { inspection.check_exports(); });
+  fit = make("manifest.fits", [&] { inspection.check_manifest(); }) && fit;
   if (!fit) {
     skip_all(tasks(), "the library cannot be used as it is, see above");
   } else if (!manifest.conformance) {
@@ -209,8 +188,8 @@ CertifyReport Kit::run() {
 void Kit::run_tasks(Tasks tasks) {
   while (!tasks.empty() && time_left()) run_worker_for(tasks);
   cut_ = !tasks.empty();
-  for (const auto& task : tasks) fail(task, fmt::format("The whole time of {} s was over before it.",
-                                                        options_.time_limit_ms / 1000));
+  for (const auto& task : tasks)
+    fail(task, fmt::format("The whole time of {} s was over before it.", options_.time_limit_ms / 1000));
 }
 
 void Kit::fail(const CheckTask& task, const std::string& happened) {
@@ -248,8 +227,9 @@ void Kit::run_worker_for(Tasks& tasks) {
       const auto why = worker.late() ? fmt::format("It had not ended after {} s.", options_.check_limit_ms / 1000)
                                      : worker.end_in_words();
       worker.end();
-      fail(tasks.front(), fmt::format("The process that ran the adapter did not come to the check's end. {} It printed: {}",
-                                      why, tail_of(command.log, kShownBytes)));
+      fail(tasks.front(),
+           fmt::format("The process that ran the adapter did not come to the check's end. {} It printed: {}", why,
+                       tail_of(command.log, kShownBytes)));
       tasks.pop_front();
     }
   } catch (const std::system_error& error) {

@@ -71,8 +71,8 @@ void check_verify_faults(Lab& lab, const std::string&) {
       lab.faults().arm({fault, at, 1});
       const auto answer = verify(lab);
       if (answer.value() && answer.value()->account_id != good.value()->account_id)
-        throw CheckFailed(fmt::format("When {}, it named the account {}.", in_words(fault),
-                                      printable(answer.value()->account_id)));
+        throw CheckFailed(
+            fmt::format("When {}, it named the account {}.", in_words(fault), printable(answer.value()->account_id)));
       if (answer.failure() && answer.failure()->status == KRUX_AUTH)
         throw CheckFailed(fmt::format("When {}, it said that the token is refused: {}", in_words(fault),
                                       in_words(*answer.failure())));

@@ -14,8 +14,8 @@
 namespace krux::certify {
 namespace {
 
-constexpr int kInstances = 30;
-constexpr std::size_t kSlack = 5;  ///< idle connections and workers come and go
+constexpr int kInstances = 30, kReaders = 3, kRounds = 5;
+constexpr std::size_t kTolerance = 5;  ///< idle connections and workers come and go
 
 std::size_t entries(const char* directory) {
   std::size_t count = 0;
@@ -51,14 +51,13 @@ std::vector<SampleRead> sample_reads(Lab& lab, const std::shared_ptr<ServiceAdap
     if (capability.kind != CapabilityKind::kRead || capability.fetches) continue;
     const auto at = given.find(capability.name);
     try {
-      SampleRead read{capability.name,
-                      check_arguments(capability, at == given.end() ? "{}" : fill_json(at->second, lab.values()))
-                          .params_json,
-                      {}};
+      SampleRead read{
+          capability.name,
+          check_arguments(capability, at == given.end() ? "{}" : fill_json(at->second, lab.values())).params_json,
+          {}};
       const auto reader = lab.synced_replica()->reader();
-      const auto answer = lab.call<std::string>("a read", {}, [=](const auto& call) {
-        return adapter->read(call, reader, read.capability, read.params);
-      });
+      const auto answer = lab.call<std::string>(
+          "a read", {}, [=](const auto& call) { return adapter->read(call, reader, read.capability, read.params); });
       if (!answer.value()) continue;
       read.expected = *answer.value();
       reads.push_back(std::move(read));
@@ -86,17 +85,62 @@ std::list<WriteTrial> sample_writes(Lab& lab, const std::shared_ptr<ServiceAdapt
   return writes;
 }
 
+/// What went wrong first on any of several threads.
+class FirstProblem {
+ public:
+  template <class Body>
+  void guard(Body&& body) {
+    try {
+      body();
+    } catch (const std::exception& error) {
+      const std::lock_guard lock(mutex_);
+      if (words_.empty()) words_ = error.what();
+    }
+  }
+  void raise() const {
+    if (!words_.empty()) throw CheckFailed(fmt::format("With others beside it: {}", words_));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string words_;
+};
+
+void read_on(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const std::vector<SampleRead>& reads) {
+  for (int i = 0; i < kRounds; ++i) {
+    for (const auto& read : reads) {
+      const auto reader = lab.synced_replica()->reader();
+      const auto answer = lab.call<std::string>(
+          "a read", {}, [=](const auto& call) { return adapter->read(call, reader, read.capability, read.params); });
+      if (!answer.value() || *answer.value() != read.expected)
+        throw CheckFailed(fmt::format("{} gave another answer than alone.", read.capability));
+    }
+  }
+}
+
+void write_once(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const WriteTrial& trial) {
+  CallOptions options;
+  options.write_id = trial.write().write_id;
+  options.attempt = 1;
+  options.remember = [](std::string_view) { return true; };
+  const auto answer = lab.call<std::string>("a write", options, [adapter, write = trial.write()](const auto& call) {
+    return adapter->execute_write(call, write);
+  });
+  if (answer.failure())
+    throw CheckFailed(fmt::format("{} failed: {}", trial.capability().name, in_words(*answer.failure())));
+}
+
 }  // namespace
 
 void check_life(Lab& lab, const std::string&) {
   for (int i = 0; i < 3; ++i) live_once(lab);
   const auto threads = entries("/proc/self/task"), files = entries("/proc/self/fd");
   for (int i = 0; i < kInstances; ++i) live_once(lab);
-  if (!settles_to("/proc/self/task", threads + kSlack))
+  if (!settles_to("/proc/self/task", threads + kTolerance))
     throw CheckFailed(fmt::format("After {} instances came and went there are {} threads, {} before.", kInstances,
                                   entries("/proc/self/task"), threads),
                       "When the destructor has ended, all threads of the instance are joined.");
-  if (!settles_to("/proc/self/fd", files + kSlack))
+  if (!settles_to("/proc/self/fd", files + kTolerance))
     throw CheckFailed(fmt::format("After {} instances came and went {} descriptors are open, {} before.", kInstances,
                                   entries("/proc/self/fd"), files),
                       "Close in the destructor what the instance has opened.");
@@ -109,57 +153,23 @@ void check_side_by_side(Lab& lab, const std::string&) {
   if (reads.empty() && writes.empty())
     throw not_checked("the manifest has sample parameters for no read and no write whose effects are counted");
   lab.faults().clear();
-  std::mutex mutex;
-  std::string problem;
-  const auto guarded = [&](const std::function<void()>& body) {
-    try {
-      body();
-    } catch (const std::exception& error) {
-      const std::lock_guard lock(mutex);
-      if (problem.empty()) problem = error.what();
-    }
-  };
+  FirstProblem problem;
   std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 5; ++i) {
-        for (const auto& read : reads) {
-          guarded([&] {
-            const auto reader = lab.synced_replica()->reader();
-            const auto answer = lab.call<std::string>("a read", {}, [=](const auto& call) {
-              return adapter->read(call, reader, read.capability, read.params);
-            });
-            if (!answer.value() || *answer.value() != read.expected)
-              throw CheckFailed(fmt::format("{} gave another answer than alone.", read.capability));
-          });
-        }
-      }
-    });
+  for (int i = 0; i < kReaders; ++i) {
+    threads.emplace_back([&] { problem.guard([&] { read_on(lab, adapter, reads); }); });
   }
   for (auto& trial : writes) {
-    threads.emplace_back([&] {
-      guarded([&] {
-        CallOptions options;
-        options.write_id = trial.write().write_id;
-        options.attempt = 1;
-        options.remember = [](std::string_view) { return true; };
-        const auto answer = lab.call<std::string>("a write", options, [adapter, write = trial.write()](const auto& call) {
-          return adapter->execute_write(call, write);
-        });
-        if (answer.failure())
-          throw CheckFailed(fmt::format("{} failed: {}", trial.capability().name, in_words(*answer.failure())));
-      });
-    });
+    threads.emplace_back([&] { problem.guard([&] { write_once(lab, adapter, trial); }); });
   }
   for (auto& thread : threads) thread.join();
-  if (!problem.empty()) throw CheckFailed(fmt::format("With others beside it: {}", problem));
+  problem.raise();
   for (auto& trial : writes) {
     trial.set_adapter(adapter);
     const auto look = trial.find();
     if (trial.can_find() && (!look.value() || look.value()->answer != EffectFound::Answer::kFound))
       throw CheckFailed(fmt::format("A {} that was executed beside others is not found.", trial.capability().name));
   }
-  lab.note(fmt::format("{} reads from three threads, {} writes.", reads.size(), writes.size()));
+  lab.note(fmt::format("{} reads from {} threads, {} writes.", reads.size(), kReaders, writes.size()));
 }
 
 }  // namespace krux::certify

@@ -34,9 +34,8 @@ std::string sample_params(Lab& lab, const CapabilityDefinition& capability) {
 CallAnswer<std::string> read(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const std::string& capability,
                              const std::string& params) {
   const auto reader = lab.synced_replica()->reader();
-  return lab.call<std::string>("the read", {}, [=](const auto& call) {
-    return adapter->read(call, reader, capability, params);
-  });
+  return lab.call<std::string>("the read", {},
+                               [=](const auto& call) { return adapter->read(call, reader, capability, params); });
 }
 
 std::shared_ptr<ServiceAdapter> reader_of(Lab& lab) {
@@ -71,7 +70,14 @@ void check_read_bad(Lab& lab, const std::string& subject) {
   lab.synced_replica();
   lab.faults().clear();
   const std::string deep = "{\"a\":" + std::string(30, '[') + std::string(30, ']') + "}";
-  const std::string bad[] = {"", "{}", "[]", "null", "{\"", "\xff\xfe", deep, with_odd_values(*lab.definition().find(subject), 0),
+  const std::string bad[] = {"",
+                             "{}",
+                             "[]",
+                             "null",
+                             "{\"",
+                             "\xff\xfe",
+                             deep,
+                             with_odd_values(*lab.definition().find(subject), 0),
                              with_odd_values(*lab.definition().find(subject), 1),
                              with_odd_values(*lab.definition().find(subject), 2)};
   for (const auto& params : bad) read(lab, adapter, subject, params);
@@ -88,7 +94,8 @@ void check_resolve(Lab& lab, const std::string& subject) {
   lab.faults().clear();
   const auto once = trial.resolve(trial.given_params()), twice = trial.resolve(once);
   if (lab.faults().count() > 0) throw CheckFailed("It made HTTP requests.", "Resolve from the replica alone.");
-  if (canonical_json(parse_json(once, "resolved parameters")) != canonical_json(parse_json(twice, "resolved parameters")))
+  if (canonical_json(parse_json(once, "resolved parameters")) !=
+      canonical_json(parse_json(twice, "resolved parameters")))
     throw CheckFailed(fmt::format("{} became {}, and that became {}.", printable(trial.given_params()), printable(once),
                                   printable(twice)));
 }

@@ -85,7 +85,8 @@ void check_rollback(Lab& lab, const std::string& subject) {
   const auto before = trial.state();
   lab.faults().clear();
   executed(trial);
-  if (trial.state() == before) throw CheckFailed("The write changed nothing in `state`.", "Look at `state` in the manifest.");
+  if (trial.state() == before)
+    throw CheckFailed("The write changed nothing in `state`.", "Look at `state` in the manifest.");
   const auto answer = trial.rollback();
   if (answer.failure()) throw CheckFailed(fmt::format("It failed: {}", in_words(*answer.failure())));
   expect_undone(trial, before, "After the rollback");
@@ -119,10 +120,9 @@ void check_rollback_lost(Lab& lab, const std::string& subject) {
 void check_rollback_faults(Lab& lab, const std::string& subject) {
   auto trial = undoable(lab, subject);
   const auto at = undoing_request(lab, trial);
-  for (const auto fault :
-       {Fault::kNotSent, Fault::kCutOff, Fault::kServerError, Fault::kBadGateway, Fault::kUnavailable,
-        Fault::kRateLimited, Fault::kTokenRefused, Fault::kTruncated, Fault::kNotJson, Fault::kWrongTypes,
-        Fault::kEmpty, Fault::kHuge, Fault::kHangAfter}) {
+  for (const auto fault : {Fault::kNotSent, Fault::kCutOff, Fault::kServerError, Fault::kBadGateway,
+                           Fault::kUnavailable, Fault::kRateLimited, Fault::kTokenRefused, Fault::kTruncated,
+                           Fault::kNotJson, Fault::kWrongTypes, Fault::kEmpty, Fault::kHuge, Fault::kHangAfter}) {
     const auto before = prepared(trial);
     CallOptions options;
     if (fault == Fault::kHangAfter) options.deadline_ms = 300;

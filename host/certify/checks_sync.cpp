@@ -14,7 +14,7 @@ namespace {
 constexpr int kPassesForChanges = 4;
 constexpr std::int64_t kLongWhileMs = 3'600'000;
 constexpr std::size_t kMostKills = 12;
-constexpr std::int64_t kShortDeadlineMs = 300;
+constexpr std::int64_t kShortDeadlineMs = 300, kDeadlineMs = 10'000;
 
 void need_sync(Lab& lab) {
   if (!lab.adapter()->roles().sync) throw not_applicable("the adapter has no sync role");
@@ -135,6 +135,25 @@ void under_faults(Lab& lab, std::initializer_list<Fault> faults) {
   }
 }
 
+/// Steps of a first sync until request number `at` has hung, to its deadline or until it is cancelled there.
+void hang_in(Lab& lab, std::size_t at, std::int64_t deadline_ms, bool cancelled) {
+  const auto adapter = lab.adapter();
+  const auto store = lab.fresh_replica();
+  lab.faults().arm({Fault::kHang, at, 0});
+  for (bool more = true; more && lab.faults().count() < at;) {
+    const std::shared_ptr<SyncSession> session = store->begin_session();
+    CallOptions options;
+    options.deadline_ms = deadline_ms;
+    options.made = [&lab, cancelled](const CallContextPtr& call) {
+      if (cancelled) lab.faults().on_hang([call] { call->cancel(); });
+    };
+    const auto answer = lab.call<SyncStep>(
+        "the sync", options, [adapter, session](const auto& call) { return adapter->full_sync(call, session); });
+    session->close();
+    more = answer.value() && answer.value()->next != SyncStep::Next::kDone;
+  }
+}
+
 }  // namespace
 
 void check_sync_full(Lab& lab, const std::string&) {
@@ -174,7 +193,8 @@ void check_sync_changes(Lab& lab, const std::string&) {
     int passes = 0;
     for (; passes < 2 * kPassesForChanges && !what.empty(); ++passes) {
       // First without: the clocks of kit and service are the same then.
-      if (passes > 0) lab.clock().advance(passes < kPassesForChanges ? lab.definition().sync_interval_ms : kLongWhileMs);
+      if (passes > 0)
+        lab.clock().advance(passes < kPassesForChanges ? lab.definition().sync_interval_ms : kLongWhileMs);
       trial.settle();
       what = difference(expected, trial.rows());
     }
@@ -224,8 +244,8 @@ void check_sync_refused(Lab& lab, const std::string&) {
 }
 
 void check_sync_garbage(Lab& lab, const std::string&) {
-  under_faults(lab, {Fault::kTruncated, Fault::kNotJson, Fault::kWrongTypes, Fault::kWrongInside, Fault::kEmpty,
-                     Fault::kHuge});
+  under_faults(
+      lab, {Fault::kTruncated, Fault::kNotJson, Fault::kWrongTypes, Fault::kWrongInside, Fault::kEmpty, Fault::kHuge});
 }
 
 void check_sync_cursors(Lab& lab, const std::string&) {
@@ -238,28 +258,15 @@ void check_sync_cursors(Lab& lab, const std::string&) {
   lab.service().ask(*expire, lab.values());
   lab.clock().advance(lab.definition().sync_interval_ms);
   const auto end = trial.pass();
-  if (end.how == PassEnd::How::kFailed)
-    throw CheckFailed(fmt::format("The pass ended with {}", in_words(end.failure)));
+  if (end.how == PassEnd::How::kFailed) throw CheckFailed(fmt::format("The pass ended with {}", in_words(end.failure)));
   recover(lab, trial, good.rows, "When the service no longer knew the cursor");
   lab.note(end.cursor_expired ? "It said that its cursor has expired." : "It went on by itself.");
 }
 
 void check_sync_in_time(Lab& lab, const std::string&) {
   const auto good = undisturbed(lab);
-  for (const bool cancelled : {false, true}) {
-    const auto adapter = lab.adapter();
-    const auto store = lab.fresh_replica();
-    const std::shared_ptr<SyncSession> session = store->begin_session();
-    CallOptions options;
-    options.deadline_ms = cancelled ? 10'000 : kShortDeadlineMs;
-    lab.faults().arm({Fault::kHang, (good.requests + 1) / 2, 0});
-    options.made = [&lab, cancelled](const CallContextPtr& call) {
-      if (cancelled) lab.faults().on_hang([call] { call->cancel(); });
-    };
-    lab.call<SyncStep>("the sync", options,
-                       [adapter, session](const auto& call) { return adapter->full_sync(call, session); });
-    session->close();
-  }
+  hang_in(lab, 1, kShortDeadlineMs, false);
+  hang_in(lab, (good.requests + 1) / 2, kDeadlineMs, true);
 }
 
 }  // namespace krux::certify

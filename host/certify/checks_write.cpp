@@ -46,12 +46,14 @@ void expect_refusal(WriteTrial& trial, std::size_t at, Fault fault, krux_status 
   if (failure->status != status)
     throw CheckFailed(fmt::format("{}, it failed with {}", when(at, fault), in_words(*failure)));
   if (!failure->effect_none)
-    throw CheckFailed(fmt::format("{}, it left open whether there is an effect: {}", when(at, fault), in_words(*failure)),
-                      "This refusal is the service's own word that nothing happened: say no_effect().");
+    throw CheckFailed(
+        fmt::format("{}, it left open whether there is an effect: {}", when(at, fault), in_words(*failure)),
+        "This refusal is the service's own word that nothing happened: say no_effect().");
   if (end.effects != 0) throw CheckFailed(fmt::format("{}, it sent the request again.", when(at, fault)));
   const auto wait = failure->retry_after_ms.value_or(-1);
   if (fault == Fault::kRateLimited && (wait < kRetryAfterSeconds * 1000 || wait > 60'000))
-    throw CheckFailed(fmt::format("Retry-After said {} s, and the failure's retry_after_ms is {}.", kRetryAfterSeconds, wait));
+    throw CheckFailed(
+        fmt::format("Retry-After said {} s, and the failure's retry_after_ms is {}.", kRetryAfterSeconds, wait));
 }
 
 }  // namespace
@@ -99,9 +101,10 @@ void check_write_twins(Lab& lab, const std::string& subject) {
   trial.execute({Fault::kNotSent, 1, 0});
   const auto early = trial.find();
   if (early.value() && early.value()->answer == EffectFound::Answer::kFound)
-    throw CheckFailed("Of two equal writes the first was executed and the second never sent; find_effect of the second "
-                      "said \"found\".",
-                      "Compare the write_id that the effect carries, not its content.");
+    throw CheckFailed(
+        "Of two equal writes the first was executed and the second never sent; find_effect of the second "
+        "said \"found\".",
+        "Compare the write_id that the effect carries, not its content.");
   const auto second = trial.execute();
   if (!second.ok()) throw CheckFailed(fmt::format("The second write failed: {}", in_words(*second.answer.failure())));
   if (second.effects != 2) throw CheckFailed(fmt::format("Two equal writes had {} effects.", second.effects));
@@ -120,8 +123,7 @@ void check_write_twins(Lab& lab, const std::string& subject) {
 
 void check_write_repeat(Lab& lab, const std::string& subject) {
   WriteTrial trial(lab, subject);
-  if (!trial.capability().harmless_to_repeat)
-    throw not_applicable("the definition does not say harmless_to_repeat");
+  if (!trial.capability().harmless_to_repeat) throw not_applicable("the definition does not say harmless_to_repeat");
   trial.need_counts();
   trial.prepare();
   if (const auto first = trial.execute(); !first.ok())
@@ -190,8 +192,15 @@ void check_write_bad(Lab& lab, const std::string& subject) {
   WriteTrial trial(lab, subject);
   trial.prepare();
   const auto good = trial.write();
-  const std::string bad[] = {"", "{}", "[]", "null", "{\"", "\xff\xfe", with_odd_values(trial.capability(), 0),
-                             with_odd_values(trial.capability(), 1), with_odd_values(trial.capability(), 2)};
+  const std::string bad[] = {"",
+                             "{}",
+                             "[]",
+                             "null",
+                             "{\"",
+                             "\xff\xfe",
+                             with_odd_values(trial.capability(), 0),
+                             with_odd_values(trial.capability(), 1),
+                             with_odd_values(trial.capability(), 2)};
   for (const auto& params : bad) {
     auto write = good;
     write.params_json = params;
@@ -220,21 +229,20 @@ void check_find_faults(Lab& lab, const std::string& subject) {
   trial.find();
   const auto count = std::min<std::size_t>(lab.faults().count(), 3);
   if (count == 0) throw not_applicable("find_effect makes no HTTP request");
-  for (const auto fault :
-       {Fault::kAnswerLost, Fault::kNotSent, Fault::kCutOff, Fault::kRateLimited, Fault::kTokenRefused,
-        Fault::kServerError, Fault::kUnavailable, Fault::kTruncated, Fault::kNotJson, Fault::kWrongTypes,
-        Fault::kWrongInside, Fault::kEmpty, Fault::kHuge}) {
+  for (const auto fault : {Fault::kAnswerLost, Fault::kNotSent, Fault::kCutOff, Fault::kRateLimited,
+                           Fault::kTokenRefused, Fault::kServerError, Fault::kUnavailable, Fault::kTruncated,
+                           Fault::kNotJson, Fault::kWrongTypes, Fault::kWrongInside, Fault::kEmpty, Fault::kHuge}) {
     for (std::size_t at = 1; at <= count; ++at) {
       trial.new_instance();
       const auto look = trial.find({fault, at, 1});
       if (!look.value()) continue;
       const auto said = look.value()->answer;
       if (said == EffectFound::Answer::kAbsent || said == EffectFound::Answer::kDisproved)
-        throw CheckFailed(fmt::format("When in request {} of find_effect {}, it said \"{}\", and the service has the "
-                                      "effect.",
-                                      at, in_words(fault),
-                                      said == EffectFound::Answer::kAbsent ? "absent" : "disproved"),
-                          "Look completely, or answer cannot_tell(): absent only after answers that were understood.");
+        throw CheckFailed(
+            fmt::format("When in request {} of find_effect {}, it said \"{}\", and the service has the "
+                        "effect.",
+                        at, in_words(fault), said == EffectFound::Answer::kAbsent ? "absent" : "disproved"),
+            "Look completely, or answer cannot_tell(): absent only after answers that were understood.");
     }
   }
 }

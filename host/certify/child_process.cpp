@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -25,6 +26,7 @@ namespace {
 constexpr std::size_t kLongestLine = 4 << 20;
 constexpr std::size_t kLongestInput = 32 * 1024;  // fits into a pipe, so that nobody waits for anybody
 constexpr std::int64_t kTermMs = 300;
+constexpr std::size_t kLongestLog = 1 << 20;
 
 [[noreturn]] void fail(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -64,9 +66,11 @@ std::string tail_of(const std::filesystem::path& log, std::size_t bytes) {
   std::ifstream in(log, std::ios::binary | std::ios::ate);
   if (!in) return {};
   const auto size = static_cast<std::size_t>(in.tellg());
-  in.seekg(static_cast<std::streamoff>(size > bytes ? size - bytes : 0));
+  in.seekg(static_cast<std::streamoff>(size > kLongestLog ? size - kLongestLog : 0));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
-  return printable(text);
+  const auto report = std::min(text.find("ERROR: "), text.find("runtime error: "));
+  const auto from = report != std::string::npos ? report : text.size() > bytes ? text.size() - bytes : 0;
+  return printable(std::string_view(text).substr(from, bytes));
 }
 
 ChildProcess::ChildProcess(const ChildCommand& command) {

@@ -12,11 +12,11 @@
 namespace krux::certify {
 
 struct ChildCommand {
-  std::vector<std::string> argv;     ///< argv[0] without a slash is looked for in PATH
-  std::filesystem::path directory;   ///< where it runs; empty: here
-  std::filesystem::path log;         ///< its standard error, and its standard output unless `piped`
-  bool piped = false;                ///< its standard output is read by read_line()
-  std::string input;                 ///< all of its standard input, at most 32 KiB
+  std::vector<std::string> argv;    ///< argv[0] without a slash is looked for in PATH
+  std::filesystem::path directory;  ///< where it runs; empty: here
+  std::filesystem::path log;        ///< its standard error, and its standard output unless `piped`
+  bool piped = false;               ///< its standard output is read by read_line()
+  std::string input;                ///< all of its standard input, at most 32 KiB
 };
 
 /// In a process group of its own, which is ended as a whole. Ends when the thread that started it ends. One thread.
@@ -51,7 +51,7 @@ class ChildProcess {
 /// Milliseconds of the steady clock.
 std::int64_t steady_ms();
 
-/// The last `bytes` of a log, fit to be shown.
+/// The last `bytes` of a log, or as many from where a sanitizer reports an error, fit to be shown.
 std::string tail_of(const std::filesystem::path& log, std::size_t bytes);
 
 }  // namespace krux::certify

@@ -47,6 +47,27 @@ HttpOutcome give(HttpSink& sink, int status, const HttpHeaders& headers, std::st
   return sink.head(status, headers) && (body.empty() || sink.body(body)) ? HttpOutcome{} : stopped();
 }
 
+HttpOutcome give_endless(HttpSink& sink, int status, const HttpHeaders& headers, std::uint64_t asked) {
+  const auto most = asked > 0 ? asked : kDefaultLimit;
+  if (!sink.head(status, headers) || !sink.body("{\"padding\":\"")) return stopped();
+  const std::string part(1 << 20, 'x');
+  for (std::uint64_t given = 0; given < most; given += part.size()) {
+    if (!sink.body(part)) return stopped();
+  }
+  return {KRUX_UNAVAILABLE, fmt::format("the answer is larger than {} bytes", most), {}};
+}
+
+HttpOutcome give_slowly(HttpSink& sink, const HttpResponse& real) {
+  const std::string_view body = real.text;
+  if (!sink.head(real.status, real.headers)) return stopped();
+  const auto piece = std::max<std::size_t>(1, body.size() / kSlowPieces);
+  for (std::size_t at = 0; at < body.size(); at += piece) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (!sink.body(body.substr(at, piece))) return stopped();
+  }
+  return {};
+}
+
 }  // namespace
 
 const char* in_words(Fault fault) {
@@ -219,24 +240,10 @@ HttpOutcome FaultTransport::show(Fault fault, std::size_t number, const HttpRequ
       return give(sink, real.status, headers, with_wrong_types(body, fault == Fault::kWrongInside));
     case Fault::kEmpty:
       return give(sink, real.status, headers, "");
-    case Fault::kHuge: {
-      const auto most = request.max_response_bytes > 0 ? request.max_response_bytes : kDefaultLimit;
-      if (!sink.head(real.status, headers) || !sink.body("{\"padding\":\"")) return stopped();
-      const std::string part(1 << 20, 'x');
-      for (std::uint64_t given = 0; given < most; given += part.size()) {
-        if (!sink.body(part)) return stopped();
-      }
-      return {KRUX_UNAVAILABLE, fmt::format("the answer is larger than {} bytes", most), {}};
-    }
-    case Fault::kSlow: {
-      if (!sink.head(real.status, real.headers)) return stopped();
-      const auto piece = std::max<std::size_t>(1, body.size() / kSlowPieces);
-      for (std::size_t at = 0; at < body.size(); at += piece) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        if (!sink.body(body.substr(at, piece))) return stopped();
-      }
-      return {};
-    }
+    case Fault::kHuge:
+      return give_endless(sink, real.status, headers, request.max_response_bytes);
+    case Fault::kSlow:
+      return give_slowly(sink, real);
     default:
       return give(sink, real.status, real.headers, body);
   }

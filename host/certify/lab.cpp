@@ -138,10 +138,9 @@ CallContextPtr Lab::make_call(const CallOptions& options) const {
 }
 
 void Lab::throw_abandoned(std::string_view what, const CallOptions& options) const {
-  throw CheckFailed(
-      fmt::format("{} had not returned {} ms after cancelled() turned true (its deadline was {} ms).", what, kGraceMs,
-                  options.deadline_ms),
-      "Ask call.cancelled() in every loop, and wait for nothing but the host's HTTP client.");
+  throw CheckFailed(fmt::format("{} had not returned {} ms after cancelled() turned true (its deadline was {} ms).",
+                                what, kGraceMs, options.deadline_ms),
+                    "Ask call.cancelled() in every loop, and wait for nothing but the host's HTTP client.");
 }
 
 std::shared_ptr<SyncStore> Lab::fresh_replica() {

@@ -51,8 +51,8 @@ void put(JsonWriter& out, const char* name, std::string_view value) {
 void put_counts(JsonWriter& out, const CertifyReport& report) {
   out.Key("counts");
   out.StartObject();
-  for (const auto outcome : {CheckOutcome::kPassed, CheckOutcome::kFailed, CheckOutcome::kNotChecked,
-                             CheckOutcome::kNotApplicable}) {
+  for (const auto outcome :
+       {CheckOutcome::kPassed, CheckOutcome::kFailed, CheckOutcome::kNotChecked, CheckOutcome::kNotApplicable}) {
     out.Key(to_string(outcome));
     out.Uint64(report.count(outcome));
   }
@@ -113,8 +113,7 @@ std::string report_text(const CertifyReport& report) {
                                 printable(report.manifest.library), report.library_sha256.substr(0, 12));
   for (const auto& check : report.checks) {
     out += fmt::format("  {:<12}  {:<{}}  {}", word(check.outcome), name_of(check), width, check.title);
-    const bool skipped =
-        check.outcome == CheckOutcome::kNotChecked || check.outcome == CheckOutcome::kNotApplicable;
+    const bool skipped = check.outcome == CheckOutcome::kNotChecked || check.outcome == CheckOutcome::kNotApplicable;
     if (skipped) out += fmt::format(": because {}", printable(check.happened));
     if (check.outcome == CheckOutcome::kPassed && !check.happened.empty())
       out += fmt::format(". {}", printable(check.happened));

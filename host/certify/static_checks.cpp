@@ -15,38 +15,20 @@
 namespace krux::certify {
 namespace {
 
-/// A definition that was loaded, or why it could not be.
-class LoadedDefinition final : public DefinitionIndex {
+class OwnDefinition final : public DefinitionIndex {
  public:
-  explicit LoadedDefinition(const BundleManifest& manifest) {
-    try {
-      definition_ = std::make_shared<const ServiceDefinition>(load_definition(manifest.directory / manifest.definition));
-    } catch (const ConfigError& error) {
-      why_ = error.what();
-    }
-  }
+  OwnDefinition(std::shared_ptr<const ServiceDefinition> definition, const std::string& why)
+      : definition_(std::move(definition)), why_(why) {}
   std::shared_ptr<const ServiceDefinition> find(const std::string& service, std::string& why) const override {
     if (definition_ && definition_->service == service) return definition_;
     why = definition_ ? fmt::format("The definition is of {}.", definition_->service) : why_;
     return nullptr;
   }
-  const ServiceDefinition& get() const {
-    if (!definition_) throw CheckFailed(why_);
-    return *definition_;
-  }
 
  private:
-  std::shared_ptr<const ServiceDefinition> definition_;
-  std::string why_;
+  const std::shared_ptr<const ServiceDefinition> definition_;
+  const std::string& why_;
 };
-
-PluginReport inspect(const BundleManifest& manifest, const std::filesystem::path& probe,
-                     const LoadedDefinition& definition) {
-  InspectOptions options;
-  options.probe.program = probe;
-  options.definitions = &definition;
-  return verify_plugin(manifest.directory / manifest.library, options);
-}
 
 void need_capability(const ServiceDefinition& definition, const std::string& name, CapabilityKind kind,
                      const char* where) {
@@ -58,37 +40,53 @@ void need_capability(const ServiceDefinition& definition, const std::string& nam
 
 }  // namespace
 
-void check_library(const BundleManifest& manifest, const std::filesystem::path& probe) {
-  const auto report = inspect(manifest, probe, LoadedDefinition(manifest));
-  if (!report.passed()) throw CheckFailed(report.first_failure());
+BundleInspection::BundleInspection(const BundleManifest& manifest, const std::filesystem::path& probe)
+    : manifest_(manifest) {
+  try {
+    definition_ = std::make_shared<const ServiceDefinition>(load_definition(manifest.directory / manifest.definition));
+  } catch (const ConfigError& error) {
+    why_no_definition_ = error.what();
+  }
+  const OwnDefinition index(definition_, why_no_definition_);
+  InspectOptions options;
+  options.probe.program = probe;
+  options.definitions = &index;
+  report_ = verify_plugin(manifest.directory / manifest.library, options);
 }
 
-void check_exports(const BundleManifest& manifest) {
-  const auto file = open_plugin_file(manifest.directory / manifest.library);
+const ServiceDefinition& BundleInspection::definition() const {
+  if (!definition_) throw CheckFailed(why_no_definition_);
+  return *definition_;
+}
+
+void BundleInspection::check_library() const {
+  if (!report_.passed()) throw CheckFailed(report_.first_failure());
+}
+
+void BundleInspection::check_exports() const {
+  const auto file = open_plugin_file(manifest_.directory / manifest_.library);
   if (!file.problem.empty()) throw CheckFailed(file.problem);
   const auto elf = inspect_elf(file.bytes);
   if (!elf.problem.empty()) throw CheckFailed(elf.problem);
   if (elf.other_count > 0)
-    throw CheckFailed(fmt::format("It exports {} other symbols, such as {}.", elf.other_count,
-                                  printable(elf.others.front())));
+    throw CheckFailed(
+        fmt::format("It exports {} other symbols, such as {}.", elf.other_count, printable(elf.others.front())));
 }
 
-void check_manifest(const BundleManifest& manifest, const std::filesystem::path& probe) {
-  if (manifest.abi != KRUX_ABI_MAJOR)
-    throw CheckFailed(fmt::format("The manifest says ABI {}, this host speaks ABI {}.", manifest.abi, KRUX_ABI_MAJOR));
-  const LoadedDefinition loaded(manifest);
-  const auto& definition = loaded.get();
-  if (const auto why = why_not_definition(manifest, definition); !why.empty()) throw CheckFailed(why);
-  const auto entry = inspect(manifest, probe, loaded).entry;
-  if (entry.service != manifest.service || entry.version != manifest.version)
+void BundleInspection::check_manifest() const {
+  if (manifest_.abi != KRUX_ABI_MAJOR)
+    throw CheckFailed(fmt::format("The manifest says ABI {}, this host speaks ABI {}.", manifest_.abi, KRUX_ABI_MAJOR));
+  if (const auto why = why_not_definition(manifest_, definition()); !why.empty()) throw CheckFailed(why);
+  const auto& entry = report_.entry;
+  if (entry.service != manifest_.service || entry.version != manifest_.version)
     throw CheckFailed(fmt::format("The library is of {} {}, the manifest of {} {}.", printable(entry.service),
-                                  printable(entry.version), manifest.service, manifest.version));
-  if (!manifest.conformance) return;
-  for (const auto& [name, params] : manifest.conformance->reads) {
-    need_capability(definition, name, CapabilityKind::kRead, "reads");
+                                  printable(entry.version), manifest_.service, manifest_.version));
+  if (!manifest_.conformance) return;
+  for (const auto& [name, params] : manifest_.conformance->reads) {
+    need_capability(definition(), name, CapabilityKind::kRead, "reads");
   }
-  for (const auto& write : manifest.conformance->writes) {
-    need_capability(definition, write.operation, CapabilityKind::kWrite, "writes");
+  for (const auto& write : manifest_.conformance->writes) {
+    need_capability(definition(), write.operation, CapabilityKind::kWrite, "writes");
   }
 }
 

@@ -6,12 +6,27 @@
 #include <string>
 
 #include "core/bundle/manifest.hpp"
+#include "host/plugins/inspection.hpp"
 
 namespace krux::certify {
 
-/// Each throws CheckFailed, or has passed.
-void check_library(const BundleManifest& manifest, const std::filesystem::path& probe);
-void check_exports(const BundleManifest& manifest);
-void check_manifest(const BundleManifest& manifest, const std::filesystem::path& probe);
+/// The library and the definition as the host's own checks see them. Never loads the library into this process.
+class BundleInspection {
+ public:
+  BundleInspection(const BundleManifest& manifest, const std::filesystem::path& probe);
+
+  // Each throws CheckFailed, or has passed.
+  void check_library() const;
+  void check_exports() const;
+  void check_manifest() const;
+
+ private:
+  const ServiceDefinition& definition() const;
+
+  const BundleManifest& manifest_;
+  std::shared_ptr<const ServiceDefinition> definition_;
+  std::string why_no_definition_;
+  PluginReport report_;
+};
 
 }  // namespace krux::certify

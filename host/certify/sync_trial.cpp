@@ -60,7 +60,6 @@ class WatchedSession final : public SyncSession {
   }
   void report(std::string_view part, krux_status status, std::string_view message) override {
     lab_.watch(message, "a report of its sync");
-    if (status != KRUX_OK) ++failed_parts;
     inner_->report(part, status, message);
   }
   const std::shared_ptr<ReplicaReader>& reader() override { return inner_->reader(); }
@@ -68,7 +67,7 @@ class WatchedSession final : public SyncSession {
   void close() override { inner_->close(); }
 
   CallContextPtr call;
-  std::atomic<std::size_t> commits{0}, failed_parts{0};
+  std::atomic<std::size_t> commits{0};
   std::atomic<bool> killed{false};
 
  private:
@@ -101,13 +100,14 @@ std::string difference(const ReplicaRows& expected, const ReplicaRows& actual) {
   }
   std::string out;
   if (!missing.empty()) out += fmt::format("{} rows are missing ({})", missing.size(), some(missing));
-  if (!added.empty()) out += fmt::format("{}{} rows are too many ({})", out.empty() ? "" : ", ", added.size(), some(added));
+  if (!added.empty())
+    out += fmt::format("{}{} rows are too many ({})", out.empty() ? "" : ", ", added.size(), some(added));
   if (changed.empty()) return out;
   out += fmt::format("{}{} rows differ ({})", out.empty() ? "" : ", ", changed.size(), some(changed));
   return out;
 }
 
-CallResult<SyncStep> SyncTrial::step(std::size_t kill_after, std::size_t& commits, std::size_t& parts) {
+CallResult<SyncStep> SyncTrial::step(std::size_t kill_after, std::size_t& commits) {
   const auto state = store_->state();
   const auto session = std::make_shared<WatchedSession>(lab_, store_->begin_session(), kill_after, offered_);
   CallOptions options;
@@ -119,7 +119,6 @@ CallResult<SyncStep> SyncTrial::step(std::size_t kill_after, std::size_t& commit
   session->close();
   session->call.reset();
   commits += session->commits;
-  parts += session->failed_parts;
   if (session->killed) return CallFailure{KRUX_CANCELLED, false, "killed", "", std::nullopt};
   return answer.result;
 }
@@ -131,7 +130,7 @@ PassEnd SyncTrial::pass(std::size_t kill_after) {
   std::size_t commits = 0;
   while (++end.steps <= kMostSteps) {
     const auto before = commits;
-    const auto result = step(kill_after == 0 ? 0 : kill_after - commits, commits, end.failed_parts);
+    const auto result = step(kill_after == 0 ? 0 : kill_after - commits, commits);
     commits_ += commits - before;
     end.problems = store_->problems().size();
     if (const auto* failure = std::get_if<CallFailure>(&result)) {
@@ -149,10 +148,7 @@ PassEnd SyncTrial::pass(std::size_t kill_after) {
       return end;
     }
     const auto& step = std::get<SyncStep>(result);
-    if (step.next == SyncStep::Next::kWait) {
-      ++end.waits;
-      lab_.clock().advance(std::clamp<std::int64_t>(step.wait_ms, 1, 3'600'000));
-    }
+    if (step.next == SyncStep::Next::kWait) lab_.clock().advance(std::clamp<std::int64_t>(step.wait_ms, 1, 3'600'000));
     if (step.next != SyncStep::Next::kDone) continue;
     const auto through = step.complete_through_ms > 0 ? step.complete_through_ms : began_ms;
     store_->finish_pass(full || end.cursor_expired, through);
@@ -167,15 +163,16 @@ void SyncTrial::settle() {
   for (int i = 0; i < kMostPasses; ++i) {
     const auto end = pass();
     if (end.how == PassEnd::How::kDone && end.problems == 0) return;
-    last = end.how == PassEnd::How::kDone ? fmt::format("{} parts still fail: {}", end.problems,
-                                                        store_->problems().front().message)
-                                          : in_words(end.failure);
+    last = end.how == PassEnd::How::kDone
+               ? fmt::format("{} parts still fail: {}", end.problems, store_->problems().front().message)
+               : in_words(end.failure);
     const auto wait = end.failure.retry_after_ms.value_or(0);
-    lab_.clock().advance(std::max({wait, kAfterFailureMs, end.how == PassEnd::How::kDone
-                                                              ? lab_.definition().sync_interval_ms
-                                                              : std::int64_t{0}}));
+    lab_.clock().advance(
+        std::max({wait, kAfterFailureMs,
+                  end.how == PassEnd::How::kDone ? lab_.definition().sync_interval_ms : std::int64_t{0}}));
   }
-  throw CheckFailed(fmt::format("The sync did not come to its end in {} passes; the last one said {}", kMostPasses, last));
+  throw CheckFailed(
+      fmt::format("The sync did not come to its end in {} passes; the last one said {}", kMostPasses, last));
 }
 
 ReplicaRows SyncTrial::rows() const {

@@ -23,12 +23,10 @@ using OfferedRows = std::map<std::string, std::set<std::string>>;
 /// How one pass ended.
 struct PassEnd {
   enum class How { kDone, kFailed, kKilled } how = How::kDone;
-  CallFailure failure;            ///< with kFailed
-  std::size_t steps = 0;          ///< that were taken
-  std::size_t waits = 0;          ///< of them, which said "wait"
-  bool cursor_expired = false;    ///< a step said so, and the pass became a full one
-  std::size_t problems = 0;       ///< parts that the adapter has reported as failed
-  std::size_t failed_parts = 0;   ///< of them, in this pass
+  CallFailure failure;          ///< with kFailed
+  std::size_t steps = 0;        ///< that were taken
+  bool cursor_expired = false;  ///< a step said so, and the pass became a full one
+  std::size_t problems = 0;     ///< parts that the adapter has reported as failed
 };
 
 /// One account's replica and the instance that syncs it.
@@ -56,7 +54,7 @@ class SyncTrial {
   SyncStore& store() { return *store_; }
 
  private:
-  CallResult<SyncStep> step(std::size_t kill_after, std::size_t& commits, std::size_t& parts);
+  CallResult<SyncStep> step(std::size_t kill_after, std::size_t& commits);
 
   Lab& lab_;
   std::shared_ptr<SyncStore> store_;

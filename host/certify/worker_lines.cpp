@@ -52,8 +52,11 @@ std::string to_json(const WorkerOrder& order) {
 
 WorkerOrder read_order(std::string_view json) {
   const auto order = parse_json(json, "the kit's order", kLimits);
-  WorkerOrder out{get(order, "manifest"), get(order, "scratch"),
-                  static_cast<std::uint16_t>(find_int(order, "port").value_or(0)), get(order, "token"), {}};
+  WorkerOrder out{get(order, "manifest"),
+                  get(order, "scratch"),
+                  static_cast<std::uint16_t>(find_int(order, "port").value_or(0)),
+                  get(order, "token"),
+                  {}};
   if (const auto* tasks = find_member(order, "tasks"); tasks && tasks->IsArray()) {
     for (const auto& task : tasks->GetArray()) out.tasks.push_back({get(task, "id"), get(task, "subject")});
   }

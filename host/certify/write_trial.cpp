@@ -96,16 +96,15 @@ std::string WriteTrial::resolve(const std::string& params_json) {
 
 /// As the host does before the first attempt.
 void WriteTrial::make_point() {
-  if (!write_.point_json.empty() || !adapter_->roles().rollback || !adapter_->supports_rollback(capability_.name)) return;
+  if (!write_.point_json.empty() || !adapter_->roles().rollback || !adapter_->supports_rollback(capability_.name))
+    return;
   CallOptions options;
   options.write_id = write_.write_id;
   options.attempt = write_.attempt;
-  const auto point = lab_.call<std::string>("create_rollback_point", options,
-                                            [adapter = adapter_, write = write_](const auto& call) {
-                                              return adapter->create_rollback_point(call, write);
-                                            });
-  if (point.failure())
-    throw CheckFailed(fmt::format("create_rollback_point failed: {}", in_words(*point.failure())));
+  const auto point = lab_.call<std::string>(
+      "create_rollback_point", options,
+      [adapter = adapter_, write = write_](const auto& call) { return adapter->create_rollback_point(call, write); });
+  if (point.failure()) throw CheckFailed(fmt::format("create_rollback_point failed: {}", in_words(*point.failure())));
   write_.point_json = *point.value();
 }
 
@@ -152,16 +151,15 @@ CallAnswer<EffectFound> WriteTrial::find(FaultPlan faults, CallOptions options) 
   options.write_id = write_.write_id;
   options.attempt = write_.attempt;
   lab_.faults().arm(faults);
-  auto answer =
-      lab_.call<EffectFound>("find_effect", options, [adapter = adapter_, write = write_](const auto& call) {
-        return adapter->find_effect(call, write);
-      });
+  auto answer = lab_.call<EffectFound>("find_effect", options, [adapter = adapter_, write = write_](const auto& call) {
+    return adapter->find_effect(call, write);
+  });
   return answer;
 }
 
 RollbackRequest WriteTrial::rollback_request(bool force) const {
-  return {make_id("rb_", lab_.clock().wall_ms()), capability_.name, write_.params_json, write_.point_json, result_,
-          force};
+  return {
+      make_id("rb_", lab_.clock().wall_ms()), capability_.name, write_.params_json, write_.point_json, result_, force};
 }
 
 CallAnswer<std::string> WriteTrial::rollback(FaultPlan faults, bool force, CallOptions options) {
@@ -192,9 +190,10 @@ std::int64_t WriteTrial::effects() {
 
 void WriteTrial::need_counts() const {
   if (counts()) return;
-  throw not_checked(fmt::format("conformance.writes.{}.effects is missing: nothing says how to count what the service "
-                                "has",
-                                capability_.name));
+  throw not_checked(
+      fmt::format("conformance.writes.{}.effects is missing: nothing says how to count what the service "
+                  "has",
+                  capability_.name));
 }
 
 std::string WriteTrial::state() {
@@ -203,14 +202,14 @@ std::string WriteTrial::state() {
     auto value = lab_.service().look(*spec_->effects, values_);
     if (value.front() == '[' || value.front() == '{') return value;
   }
-  throw not_checked(fmt::format("conformance.writes.{}.state is missing: nothing shows what a rollback restores",
-                                capability_.name));
+  throw not_checked(
+      fmt::format("conformance.writes.{}.state is missing: nothing shows what a rollback restores", capability_.name));
 }
 
 void WriteTrial::change() {
   if (!spec_ || spec_->change.empty())
-    throw not_checked(fmt::format("conformance.writes.{}.change is missing: nothing changes what the write left",
-                                  capability_.name));
+    throw not_checked(
+        fmt::format("conformance.writes.{}.change is missing: nothing changes what the write left", capability_.name));
   for (const auto& request : spec_->change) lab_.service().ask(request, values_);
 }
 

@@ -13,9 +13,9 @@ namespace krux::certify {
 /// How an execution ended, by the adapter's word and by the service's.
 struct WriteEnd {
   CallAnswer<std::string> answer;
-  std::int64_t effects = 0;             ///< that the service has more than before
+  std::int64_t effects = 0;  ///< that the service has more than before
   std::size_t requests = 0;
-  std::optional<SeenRequest> faulted;   ///< the first request that was hit; nothing: none was
+  std::optional<SeenRequest> faulted;  ///< the first request that was hit; nothing: none was
 
   bool ok() const { return answer.value() != nullptr; }
 };
@@ -47,11 +47,11 @@ class WriteTrial {
   /// service has.
   void judge(const WriteEnd& end, const std::string& when);
 
-  std::int64_t effects();                   ///< since prepare(), of this write and its twins
+  std::int64_t effects();  ///< since prepare(), of this write and its twins
   bool counts() const { return spec_ && spec_->effects.has_value(); }
-  void need_counts() const;                 ///< throws CheckSkipped where the manifest does not say how
-  std::string state();                      ///< canonical JSON; throws CheckSkipped likewise
-  void change();                            ///< as somebody else would; throws CheckSkipped likewise
+  void need_counts() const;  ///< throws CheckSkipped where the manifest does not say how
+  std::string state();       ///< canonical JSON; throws CheckSkipped likewise
+  void change();             ///< as somebody else would; throws CheckSkipped likewise
   bool can_find() const { return !spec_ || spec_->can_find; }
 
   const CapabilityDefinition& capability() const { return capability_; }

@@ -43,7 +43,8 @@ krux::cli::VerifyReport certify(const krux::cli::CertifyRequest& request) {
   const auto report = krux::certify::certify(options);
   auto text = report_text(report);
   const auto written = write_certificate(report, request.output);
-  text += written.empty() ? "No certificate was written.\n" : "Certificate: " + krux::printable(written.string()) + "\n";
+  text +=
+      written.empty() ? "No certificate was written.\n" : "Certificate: " + krux::printable(written.string()) + "\n";
   return {report.passed(), text, report_json(report)};
 }
 

@@ -1,5 +1,11 @@
 // The kit as a whole: reports, certificates, manifests that do not fit, services that do not start.
+#include <signal.h>
+
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <thread>
 
 #include "bundle_dir.hpp"
 #include "core/util/error.hpp"
@@ -154,6 +160,45 @@ TEST_CASE("Checks that the whole time does not suffice for have failed") {
   options.time_limit_ms = 0;
   const auto report = certify::certify(options);
   CHECK_THAT(failures(report), Contains("whole time"));
+}
+
+TEST_CASE("The fake service is gone afterwards, with everything that it started") {
+  const test::NotesBundle bundle(KRUXOS_NOTES_PLUGIN);
+  bundle.replace(
+      "[python3, fake_notes.py, ",
+      "[sh, -c, 'echo $$ > own.pid; sleep 1000 & echo $! > other.pid; exec python3 fake_notes.py \"$@\"', x, ");
+  CHECK(failures(run(bundle, {"describe.same"})) == "");
+  for (const char* name : {"own.pid", "other.pid"}) {
+    const auto pid = std::stoi(bundle.read(name));
+    REQUIRE(pid > 1);
+    // Its new parent may need a moment to see that it has ended.
+    bool gone = false;
+    for (int i = 0; i < 500 && !gone; ++i) {
+      gone = kill(pid, 0) != 0;
+      std::ifstream state("/proc/" + std::to_string(pid) + "/stat");
+      const std::string text{std::istreambuf_iterator<char>(state), {}};
+      gone = gone || text.find(") Z") != std::string::npos;
+      if (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    CHECK(gone);
+  }
+}
+
+TEST_CASE("A fake service that ends during a check is said to, and started again for the next") {
+  const test::NotesBundle bundle(KRUXOS_NOTES_PLUGIN);
+  bundle.write("dying.py",
+               "import os, fake_notes\n"
+               "real = fake_notes.Handler.control\n"
+               "def control(self, path, body):\n"
+               "    if path == ['die']: print('farewell', flush=True); os._exit(7)\n"
+               "    return real(self, path, body)\n"
+               "fake_notes.Handler.control = control\n"
+               "fake_notes.main()\n");
+  bundle.replace("python3, fake_notes.py", "python3, dying.py");
+  bundle.replace("  changes:\n", "  changes:\n    - POST /_fake/die\n");
+  const auto report = run(bundle, {"sync.changes", "sync.resume"});
+  CHECK_THAT(result_of(report, "sync.changes").happened, Contains("ended during this check") && Contains("farewell"));
+  CHECK(result_of(report, "sync.resume").outcome == CheckOutcome::kPassed);
 }
 
 TEST_CASE("The command prints a report and answers with its exit code") {

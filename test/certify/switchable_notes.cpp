@@ -51,7 +51,9 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
             R"({"type":"object","additionalProperties":false,"properties":{"defect":{"type":"string"}}})"};
   }
 
-  kruxos::SyncStep full_sync(const kruxos::Call& call, kruxos::SyncStore& store) override { return page(call, store, 0); }
+  kruxos::SyncStep full_sync(const kruxos::Call& call, kruxos::SyncStore& store) override {
+    return page(call, store, 0);
+  }
   kruxos::SyncStep incremental_sync(const kruxos::Call& call, kruxos::SyncStore& store, std::int64_t since) override {
     return page(call, store, since > 0 ? since : 1);
   }
@@ -98,11 +100,13 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
   EffectFound find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
     const auto text = text_of(parse(write.params_json), "text");
     const bool by_text = has("finds_its_twin");
-    const auto result = http_.send(call, get(by_text ? "notes?limit=1000" : "notes?marker=" + std::string(write.write_id)));
+    const auto result =
+        http_.send(call, get(by_text ? "notes?limit=1000" : "notes?marker=" + std::string(write.write_id)));
     if (has("absent_unseen") && (!result.ok() || result.response.status != 200)) return EffectFound::absent();
     if (has("always_found")) return EffectFound::found("{}");
     check(result.or_throw());
-    for (const auto& note : notes_of(parse(result.response.body)).GetArray()) {
+    const auto page = parse(result.response.body);
+    for (const auto& note : notes_of(page).GetArray()) {
       need_id(note);
       const bool same = by_text ? text_of(note, "text") == text : text_of(note, "marker") == write.write_id;
       if (same && !has("never_found")) return EffectFound::found(has("finds_other_result") ? "{}" : note_json(note));
@@ -145,8 +149,9 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
   kruxos::Identity verify(const kruxos::Call& call) override {
     while (has("verifies_for_ever") && call.now_ms() > 0) linger();
     const auto answer = http_.send(call, get("me")).or_throw();
-    if (has("names_another")) return {"acct-" + std::to_string(++calls_), "", std::nullopt, ""};
-    if (has("guesses_account")) return {answer.body.find("acct-1") == std::string::npos ? "0" : "acct-1", "", std::nullopt, ""};
+    if (has("names_another")) return {"acct-" + std::to_string(++rows_), "", std::nullopt, ""};
+    if (has("guesses_account"))
+      return {answer.body.find("acct-1") == std::string::npos ? "0" : "acct-1", "", std::nullopt, ""};
     if (has("refusal_is_network") && answer.status == 401) throw ProxyError(ErrorKind::kNetwork, "It failed.");
     check(answer);
     const auto me = parse(answer.body);
@@ -219,8 +224,10 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     const auto url = "notes?limit=2&since=" + std::to_string(since) + "&after=" + after;
     auto result = http_.send(call, get(url));
     while (has("syncs_for_ever") && !result.ok()) result = http_.send(call, get(url));
-    if (has("nothing_is_empty") && (!result.ok() || result.response.status != 200)) result.response.body = R"({"notes":[]})";
-    else check(result.or_throw());
+    if (has("nothing_is_empty") && (!result.ok() || result.response.status != 200))
+      result.response.body = R"({"notes":[]})";
+    else
+      check(result.or_throw());
     if (has("crashes_on_nonsense")) crash_unless(result.response.body.starts_with("{\"notes\""));
     const auto answer = parse(result.response.body);
     if (has("skips_a_page") && !after.empty() && since == 0) return finish(store, since);
