@@ -277,8 +277,9 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
       R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000)") + "]}";
   CHECK(f.run({"approve", "list", "--service", "x y"}) == 0);
   const auto asked = f.api.asked();
-  REQUIRE(asked.size() == 3);
-  for (const auto& each : asked) CHECK(has(each, "service=x y"));
+  REQUIRE(asked.size() == 4);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(has(asked[i], "service=x y"));
+  CHECK(asked[3] == "limits");
   const auto waiting = f.out().find("Waiting for your decision"), pending = f.out().find("Buffered and under way"),
              recent = f.out().find("Recent");
   REQUIRE(recent != std::string::npos);
