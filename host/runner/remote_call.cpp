@@ -104,19 +104,25 @@ bool RemoteCall::part(const StreamPtr& stream, FrameKind kind, std::string_view 
   return process_->send(kind, id_, stream->id, payload);
 }
 
-std::int64_t RemoteCall::pull(const StreamPtr& stream, char* buffer, std::size_t capacity) {
+/// A part, or nothing at the end. False: the source has failed.
+bool RemoteCall::pull_more(const StreamPtr& stream) {
   WireWriter wanted;
-  wanted.u32(static_cast<std::uint32_t>(std::min(capacity, kPartBytes)));
+  wanted.u32(static_cast<std::uint32_t>(kPartBytes));
   process_->send(FrameKind::kPull, id_, stream->id, wanted.bytes());
   std::unique_lock lock(mutex_);
-  if (!wait(lock, stream->on_worker, [&] { return stream->pulled.has_value(); })) return -1;
+  if (!wait(lock, stream->on_worker, [&] { return stream->pulled.has_value(); })) return false;
   const auto payload = *std::exchange(stream->pulled, std::nullopt);
   WireReader in(payload);
-  if (!in.flag()) return -1;
-  const auto bytes = in.rest();
-  if (bytes.size() > capacity) return -1;
-  bytes.copy(buffer, bytes.size());
-  return static_cast<std::int64_t>(bytes.size());
+  if (!in.flag()) return false;
+  stream->spare = in.rest();
+  return true;
+}
+
+std::int64_t RemoteCall::pull(const StreamPtr& stream, char* buffer, std::size_t capacity) {
+  if (stream->spare.empty() && !pull_more(stream)) return -1;
+  const auto count = stream->spare.copy(buffer, capacity);
+  stream->spare.erase(0, count);
+  return static_cast<std::int64_t>(count);
 }
 
 void RemoteCall::deliver(Frame frame) {

@@ -58,6 +58,7 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
     std::uint32_t ahead = 0;  ///< parts that the runner has not used yet
     bool stopped = false;
     std::optional<std::string> pulled;
+    std::string spare;  ///< pulled and not used yet; the serving thread's alone
   };
   using StreamPtr = std::shared_ptr<Stream>;
   class Sink;
@@ -73,6 +74,7 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
   bool wait(std::unique_lock<std::mutex>& lock, bool on_worker, Ready&& ready);
   bool part(const StreamPtr& stream, FrameKind kind, std::string_view payload);
   std::int64_t pull(const StreamPtr& stream, char* buffer, std::size_t capacity);
+  bool pull_more(const StreamPtr& stream);
 
   void serve_next(std::unique_lock<std::mutex>& lock);
   void serve(const Frame& frame);

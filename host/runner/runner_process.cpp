@@ -127,7 +127,7 @@ void RunnerProcess::spawn() {
   {
     const std::lock_guard lock(mutex_);
     pid_ = pid;
-    if (!end_.words.empty()) kill(pid_, SIGKILL);  // condemned before it was there
+    if (!end_.words.empty() || end_.ordered) kill(pid_, SIGKILL);  // nobody wanted it any more
   }
   shown_pid_ = pid;
   open_channel_ = channel_.get();

@@ -67,12 +67,9 @@ struct Rig {
     const std::lock_guard lock(mutex);
     return raised;
   }
-  bool logged(const std::string& part) {
+  bool take_logged(const std::string& part) {
     const std::lock_guard lock(mutex);
-    for (const auto& line : log) {
-      if (line.find(part) != std::string::npos) return true;
-    }
-    return false;
+    return std::erase_if(log, [&](const auto& line) { return line.find(part) != std::string::npos; }) > 0;
   }
 
   std::mutex mutex;
@@ -103,21 +100,6 @@ std::string hex(const std::string& bytes) {
   std::string out;
   for (const char byte : bytes) out += fmt::format("{:02x}", static_cast<unsigned char>(byte));
   return out;
-}
-
-/// The worker of `body` moves on by itself; time is moved until it is done.
-template <class Body>
-void while_time_passes(DrivenClock& clock, Body&& body) {
-  std::atomic<bool> done{false};
-  std::thread driver([&] {
-    while (!done) {
-      clock.advance(100);
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-  });
-  body();
-  done = true;
-  driver.join();
 }
 
 }  // namespace
@@ -219,18 +201,18 @@ TEST_CASE("garbage ends the process, with a word to the operator") {
   SECTION("a frame that goes the wrong way") { bytes = frame_bytes(FrameKind::kCall, 1, 1, "x"); }
   SECTION("a second hello") { bytes = frame_bytes(FrameKind::kHello, 0, 0, ""); }
   SECTION("a call that never was") { bytes = frame_bytes(FrameKind::kReturned, 999'999, 0, "x"); }
-  SECTION("a request of no kind") { bytes = frame_bytes(FrameKind::kRequest, 2, 1, "\x7f"); }
-  SECTION("a request without its values") { bytes = frame_bytes(FrameKind::kRequest, 2, 1, std::string(1, '\1')); }
-  SECTION("a write into the replica of a read") { bytes = frame_bytes(FrameKind::kRequest, 2, 1, "\x09"); }
-  SECTION("a result that is none") { bytes = frame_bytes(FrameKind::kReturned, 2, 0, "\1\2\3"); }
+  SECTION("a request of no kind") { bytes = frame_bytes(FrameKind::kRequest, 3, 1, "\x7f"); }
+  SECTION("a request without its values") { bytes = frame_bytes(FrameKind::kRequest, 3, 1, std::string(1, '\1')); }
+  SECTION("a write into the replica of a read") { bytes = frame_bytes(FrameKind::kRequest, 3, 1, "\x09"); }
+  SECTION("a result that is none") { bytes = frame_bytes(FrameKind::kReturned, 3, 0, "\1\2\3"); }
   SECTION("a result that is no JSON") {
     WireWriter out;
     out.flag(true).text("{oops");
-    bytes = frame_bytes(FrameKind::kReturned, 2, 0, out.bytes());
+    bytes = frame_bytes(FrameKind::kReturned, 3, 0, out.bytes());
   }
   SECTION("a log line of no level") { bytes = frame_bytes(FrameKind::kLog, 0, 0, "\x09"); }
   Rig rig;
-  rig.made();  // call 2, since creating it was call 1 ... of ids that rise by one
+  rig.made();  // ids rise by one: the adapter is 1, creating it was 2, and the call that follows is 3
   const auto failure = failed(rig.read("garbage", hex(bytes)));
   CHECK(failure.status == KRUX_INTERNAL);
   while (rig.alerts().empty()) std::this_thread::yield();
@@ -248,16 +230,17 @@ TEST_CASE("a call that hangs past its deadline frees its thread: the process is 
   const auto abandon = [&] {
     const auto call = rig.call(1000);
     const auto returned = std::make_shared<std::promise<void>>();
-    auto done = returned->get_future();
-    End end = End::kReturned;
-    while_time_passes(rig.clock, [&] {
-      end = rig.runner.run(call, health, [adapter = rig.made(), call, returned, reader = rig.reader] {
+    auto end = std::async(std::launch::async, [&] {
+      return rig.runner.run(call, health, [adapter = rig.made(), call, returned, reader = rig.reader] {
         adapter->read(call, reader, "unruly.hang", "{}");
         returned->set_value();
       });
-      done.wait();
     });
-    CHECK(end == End::kAbandoned);
+    while (!rig.take_logged("hanging")) std::this_thread::yield();
+    rig.clock.advance(1250);
+    CHECK(end.get() == End::kAbandoned);
+    rig.clock.advance(750);
+    returned->get_future().wait();
   };
   abandon();
   CHECK_FALSE(process_exists(pid));
@@ -295,14 +278,16 @@ TEST_CASE("the host's clock is the adapter's") {
 TEST_CASE("a crash in a write is judged by what the host has sent") {
   Rig rig;
   const auto before = rig.call(60'000, "w_1");
-  const auto unsent = judge(failed(rig.made()->execute_write(before, write_of("unruly.crash_before"))), before->end());
+  auto failure = failed(rig.made()->execute_write(before, write_of("unruly.crash_before")));
+  const auto unsent = judge(failure, before->end());
   CHECK(unsent.effect_none);
   CHECK(rig.http->requests().empty());
   rig.wait_out();
 
   rig.http->lose_answers = true;
   const auto after = rig.call(60'000, "w_1");
-  const auto sent = judge(failed(rig.made()->execute_write(after, write_of("unruly.crash_after"))), after->end());
+  failure = failed(rig.made()->execute_write(after, write_of("unruly.crash_after")));
+  const auto sent = judge(failure, after->end());
   CHECK_FALSE(sent.effect_none);
   CHECK(rig.http->requests().size() == 1);
   CHECK_FALSE(after->begin_unsafe_request());
@@ -401,7 +386,7 @@ TEST_CASE("an adapter's process sees nothing of the host") {
 TEST_CASE("what it prints is in the log, and is harmless there") {
   Rig rig;
   good(rig.read("print"));
-  while (!rig.logged("printed \\x1b[2J")) std::this_thread::yield();
+  while (!rig.take_logged("printed \\x1b[2J")) std::this_thread::yield();
 }
 
 TEST_CASE("an adapter that crashes while it is made is refused with a reason") {

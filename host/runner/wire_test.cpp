@@ -121,7 +121,8 @@ TEST_CASE("a frame that ends early or late is refused") {
     CHECK_FALSE(takes(sample, std::string_view(sample.bytes).substr(0, 1)));
   }
   const auto record = made([](auto& o) { put_record(o, some_record()); });
-  WireReader in(record + "x");
+  const auto longer = record + "x";
+  WireReader in(longer);
   get_record(in);
   CHECK_THROWS_AS(in.end(), BadFrame);
 }

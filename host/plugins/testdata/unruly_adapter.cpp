@@ -135,10 +135,14 @@ class UnrulyAdapter final : public kruxos::SyncAdapter,
     if (what == "exit") std::exit(3);
     if (what == "throw_in_thread") std::thread([] { throw 7; }).join();
     if (what == "hang") {
+      host_.log(KRUX_LOG_INFO, "hanging");
       for (;;) sleep_ms(10);
     }
     if (what == "hoard") hoard();
-    if (what == "garbage") write_to_host(params);
+    if (what == "garbage") {
+      write_to_host(params);
+      for (;;) sleep_ms(10);  // until the host has read it
+    }
     if (what == "close") close(3);
     if (what == "print") (void)!write(2, "printed \x1b[2J\n", 13);
     if (what == "wait_for_cancel") {

@@ -55,8 +55,8 @@ void Server::run() {
 void Server::on_frame(Frame frame) {
   switch (frame.kind) {
     case FrameKind::kCall: {
-      const auto shared = std::make_shared<Frame>(std::move(frame));
-      return start([this, shared] { answer_call(*shared); });
+      const auto asked = std::make_shared<const Asked>(read_call(frame));
+      return start([this, asked, call = begin(frame.call, *asked)] { answer_call(*asked, call); });
     }
     case FrameKind::kCancel:
       return calls_.cancel(frame.call);
@@ -119,25 +119,8 @@ void Server::destroy(std::uint64_t id) {
   adapters_.erase(found);
 }
 
-RunningCallPtr Server::begin(const Frame& frame, const Asked& asked, const CallOwner& owner) {
-  auto call = std::make_shared<RunningCall>();
-  call->id = frame.call;
-  call->context = std::make_shared<CallContext>(
-      owner, clock_, clock_.boot_ms() + asked.left_ms,
-      [this, raw = call.get()](std::string_view note) { return remember(link_, *raw, note); });
-  calls_.add(call);
-  return call;
-}
-
-void Server::answer_call(const Frame& frame) {
-  WireReader in(frame.payload);
-  Asked asked;
-  asked.adapter = in.u64();
-  asked.function = static_cast<CallFunction>(in.below(static_cast<std::uint8_t>(CallFunction::kRevoke) + 1));
-  asked.attempt = in.u32();
-  asked.write_id = in.text(limits::kLongestId);
-  asked.left_ms = in.i64();
-  asked.wall_ms = in.i64();
+/// By the thread that reads the socket, so that a cancellation which comes next finds the call.
+RunningCallPtr Server::begin(std::uint64_t id, const Asked& asked) {
   clock_.heard(asked.wall_ms);
   CallOwner owner;
   owner.write_id = asked.write_id;
@@ -149,12 +132,35 @@ void Server::answer_call(const Frame& frame) {
     owner.account_id = adapter.account_id;
     owner.generation = adapter.generation;
   }
-  const auto call = begin(frame, asked, owner);
+  auto call = std::make_shared<RunningCall>();
+  call->id = id;
+  call->context = std::make_shared<CallContext>(
+      owner, clock_, clock_.boot_ms() + asked.left_ms,
+      [this, raw = call.get()](std::string_view note) { return remember(link_, *raw, note); });
+  calls_.add(call);
+  return call;
+}
+
+Server::Asked Server::read_call(const Frame& frame) const {
+  WireReader in(frame.payload);
+  Asked asked;
+  asked.adapter = in.u64();
+  asked.function = static_cast<CallFunction>(in.below(static_cast<std::uint8_t>(CallFunction::kRevoke) + 1));
+  asked.attempt = in.u32();
+  asked.write_id = in.text(limits::kLongestId);
+  asked.left_ms = in.i64();
+  asked.wall_ms = in.i64();
+  asked.arguments = in.rest();
+  return asked;
+}
+
+void Server::answer_call(const Asked& asked, const RunningCallPtr& call) {
+  WireReader in(asked.arguments);
   WireWriter out;
   answer_in(in, asked, call, out);
   calls_.remove(*call);
   call->context->end();
-  link_.send(FrameKind::kReturned, frame.call, 0, out.bytes());
+  link_.send(FrameKind::kReturned, call->id, 0, out.bytes());
 }
 
 void Server::answer_in(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out) {

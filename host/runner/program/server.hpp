@@ -39,19 +39,21 @@ class Server {
     std::uint32_t attempt = 0;
     std::string write_id;
     std::int64_t left_ms = 0, wall_ms = 0;
+    std::string arguments;
   };
 
   void on_frame(Frame frame);
   void start(std::function<void()> task);
   void work();
-  void answer_call(const Frame& frame);
+  Asked read_call(const Frame& frame) const;
+  void answer_call(const Asked& asked, const RunningCallPtr& call);
   void answer_in(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   void create(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   void sync(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   void read(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   void write(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   void account(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
-  RunningCallPtr begin(const Frame& frame, const Asked& asked, const CallOwner& owner);
+  RunningCallPtr begin(std::uint64_t id, const Asked& asked);
   void destroy(std::uint64_t id);
 
   Link& link_;
