@@ -26,9 +26,9 @@ struct ServiceConfig {
   std::string api_base_url;  ///< empty: the definition's
   std::optional<std::int64_t> sync_interval_ms;
   std::optional<std::vector<QuotaRule>> quota;  ///< replaces the definition's rules of the same `match`
-  std::optional<Isolation> isolation;  ///< nothing: its bundle's or directory's default
+  std::optional<Isolation> isolation;           ///< nothing: its bundle's or directory's default
   RunnerLimits runner;
-  std::string adapter_config_json = "{}";       ///< handed to the adapter; its schema checks it
+  std::string adapter_config_json = "{}";  ///< handed to the adapter; its schema checks it
 };
 
 struct Config {

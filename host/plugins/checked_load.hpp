@@ -11,7 +11,7 @@
 namespace krux {
 
 struct CheckedPlugin {
-  std::string problem;  ///< why it must not be used, as a sentence; the rest is unset then
+  std::string problem;                       ///< why it must not be used, as a sentence; the rest is unset then
   const krux_plugin_entry* entry = nullptr;  ///< valid until the process ends
   EntryInfo info;
   std::string sha256;  ///< of the file

@@ -28,7 +28,7 @@ struct PluginInfo {
   std::string reason;  ///< why it was refused, as a sentence that says what to do
   std::string sha256;
   std::vector<CollectionSpec> collections;
-  std::string config_schema_json;            ///< empty: it takes no configuration
+  std::string config_schema_json;  ///< empty: it takes no configuration
   Isolation isolation = Isolation::kInProcess;
   const krux_plugin_entry* entry = nullptr;  ///< of one that is loaded here; valid until the process ends
 };

@@ -168,8 +168,7 @@ std::filesystem::path find_helper(const std::string& name) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   if (error) return {};
-  for (const auto& candidate :
-       {self / name, self.parent_path() / "libexec/kruxos" / name}) {
+  for (const auto& candidate : {self / name, self.parent_path() / "libexec/kruxos" / name}) {
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};

@@ -127,10 +127,11 @@ void AdapterRunner::count_crash_locked(const RunnerEnd& end) {
   crashes_ms_.push_back(now);
   while (crashes_ms_.front() < now - kCrashesWithinMs) crashes_ms_.pop_front();
   if (crashes_ms_.size() >= kCrashesToTell && alerts_.raise) {
-    alerts_.raise(kCrashing, launch_.service,
-                  fmt::format("The process of the adapter of {} ended {} times within ten minutes; the last time: {} It "
-                              "is started again each time, and calls fail meanwhile. Ask its author for a fixed one.",
-                              launch_.service, crashes_ms_.size(), end.words));
+    alerts_.raise(
+        kCrashing, launch_.service,
+        fmt::format("The process of the adapter of {} ended {} times within ten minutes; the last time: {} It "
+                    "is started again each time, and calls fail meanwhile. Ask its author for a fixed one.",
+                    launch_.service, crashes_ms_.size(), end.words));
   }
   changed_.notify_all();
 }

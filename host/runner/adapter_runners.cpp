@@ -11,7 +11,7 @@ AdapterRunners::AdapterRunners(const PluginRegistry& registry, Clock& clock, Opt
   const auto program = options.program.empty() ? find_helper("kruxos-plugin-runner") : options.program;
   for (const auto& plugin : registry.all()) {
     if (plugin.state != PluginInfo::State::kLoaded || plugin.isolation != Isolation::kProcess) continue;
-    RunnerLaunch launch{program,       plugin.file,   plugin.service, plugin.prefix,           plugin.version,
+    RunnerLaunch launch{program,       plugin.file,    plugin.service,           plugin.prefix, plugin.version,
                         plugin.sha256, RunnerLimits{}, options.hello_timeout_ms, options.log};
     const auto limits = options.limits.find(plugin.service);
     if (limits != options.limits.end()) launch.limits = limits->second;

@@ -68,8 +68,8 @@ CallResult<T> RemoteAdapter::ask_instance(const Instance& instance, CallFunction
   WireWriter frame;
   frame.u64(instance.id).u8(static_cast<std::uint8_t>(function)).u32(call->owner().attempt);
   frame.text(call->owner().write_id).i64(call->left_ms()).i64(call->clock().wall_ms()).raw(arguments);
-  const auto remote = std::make_shared<RemoteCall>(instance.process, runner_->helpers(), runner_->clock(), call,
-                                                   std::move(loans));
+  const auto remote =
+      std::make_shared<RemoteCall>(instance.process, runner_->helpers(), runner_->clock(), call, std::move(loans));
   const auto end = remote->run(frame.bytes());
   if (!end.payload) {
     call->note_cut_off();
@@ -132,7 +132,8 @@ std::variant<RemoteAdapter::Instance, CallFailure> RemoteAdapter::make_in(const 
     AdapterRoles roles;
     bool resolves = false;
   };
-  const auto made = ask_instance<Made>(instance, CallFunction::kCreate, call, arguments.bytes(), http(), [](WireReader& in) {
+  const auto made = ask_instance<
+      Made>(instance, CallFunction::kCreate, call, arguments.bytes(), http(), [](WireReader& in) {
     Made out;
     for (bool* role : {&out.roles.sync, &out.roles.read, &out.roles.write, &out.roles.rollback, &out.roles.account}) {
       *role = in.flag();
@@ -213,8 +214,8 @@ CallResult<bool> RemoteAdapter::ask_supports_rollback(const CallContextPtr& call
   }
   WireWriter arguments;
   arguments.text(operation);
-  auto answer = ask<bool>(CallFunction::kSupportsRollback, call, arguments.bytes(), {},
-                          [](WireReader& in) { return in.flag(); });
+  auto answer =
+      ask<bool>(CallFunction::kSupportsRollback, call, arguments.bytes(), {}, [](WireReader& in) { return in.flag(); });
   if (const auto* supports = std::get_if<bool>(&answer)) {
     const std::lock_guard lock(mutex_);
     supports_.emplace(operation, *supports);
@@ -225,20 +226,31 @@ CallResult<bool> RemoteAdapter::ask_supports_rollback(const CallContextPtr& call
 bool RemoteAdapter::supports_rollback(std::string_view operation) {
   if (!roles_.rollback) return false;
   auto& clock = runner_->clock();
-  const auto call = std::make_shared<CallContext>(
-      CallOwner{account_.service, account_.account_id, account_.generation, {}, 0}, clock, clock.boot_ms() + kQuestionMs);
+  const auto call =
+      std::make_shared<CallContext>(CallOwner{account_.service, account_.account_id, account_.generation, {}, 0}, clock,
+                                    clock.boot_ms() + kQuestionMs);
   const auto answer = ask_supports_rollback(call, operation);
   const auto* supports = std::get_if<bool>(&answer);
+  const std::lock_guard lock(mutex_);
+  if (!supports) unsure_.emplace(operation);
   return !supports || *supports;
+}
+
+/// Nothing, or why the write must not go on: whoever asked whether it can be undone was told yes without being sure.
+std::optional<CallFailure> RemoteAdapter::make_sure(const CallContextPtr& call, const std::string& operation) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (unsure_.erase(operation) == 0) return std::nullopt;
+  }
+  const auto supports = ask_supports_rollback(call, operation);
+  if (const auto* failure = std::get_if<CallFailure>(&supports)) return *failure;
+  if (std::get<bool>(supports)) return std::nullopt;
+  return CallFailure{KRUX_UNAVAILABLE, true, {}, "The adapter's process had to be started again.", std::nullopt};
 }
 
 CallResult<std::string> RemoteAdapter::create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) {
   if (!roles_.rollback) return no_role("rollback");
-  const auto supports = ask_supports_rollback(call, write.operation);
-  if (const auto* failure = std::get_if<CallFailure>(&supports)) return on_schedule(CallResult<std::string>(*failure));
-  if (!std::get<bool>(supports)) {  // whoever asked before could not be told
-    return CallFailure{KRUX_UNAVAILABLE, true, {}, "The adapter's process had to be started again.", std::nullopt};
-  }
+  if (auto failure = make_sure(call, write.operation)) return on_schedule(CallResult<std::string>(*failure));
   return on_schedule(ask<std::string>(CallFunction::kCreateRollbackPoint, call, one_write(write), http(),
                                       [](WireReader& in) { return get_object(in, limits::kLargestPoint); }));
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -70,6 +71,7 @@ class RemoteAdapter final : public ServiceAdapter {
   std::variant<Instance, CallFailure> instance_for(const CallContextPtr& call);
   std::variant<Instance, CallFailure> make_in(const std::shared_ptr<RunnerProcess>& process,
                                               const CallContextPtr& call);
+  std::optional<CallFailure> make_sure(const CallContextPtr& call, const std::string& operation);
   CallResult<bool> ask_supports_rollback(const CallContextPtr& call, std::string_view operation);
   CallResult<SyncStep> checked(CallResult<SyncStep> step, const CallContext& call) const;
   RemoteLoans http() const { return {account_.http, nullptr, nullptr, false}; }
@@ -83,6 +85,7 @@ class RemoteAdapter final : public ServiceAdapter {
   std::mutex mutex_;
   Instance instance_;
   std::map<std::string, bool, std::less<>> supports_;  ///< what supports_rollback said, by operation
+  std::set<std::string, std::less<>> unsure_;          ///< for which it could not be asked
 };
 
 }  // namespace krux

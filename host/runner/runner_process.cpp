@@ -151,11 +151,13 @@ void RunnerProcess::serve(const std::function<void()>& on_serving) {
     int timeout = -1;
     if (!said_hello_) {
       const auto left = std::chrono::duration_cast<milliseconds>(until - Time::now()).count();
-      if (left <= 0) return condemn(fmt::format("It did not load the adapter within {} s.", launch_.hello_timeout_ms / 1000));
+      if (left <= 0)
+        return condemn(fmt::format("It did not load the adapter within {} s.", launch_.hello_timeout_ms / 1000));
       timeout = static_cast<int>(left);
     }
     bool printed = false;
-    const bool open = channel_->pump(timeout, stderr_, printed, [&](Frame frame) { on_frame(std::move(frame), on_serving); });
+    const bool open =
+        channel_->pump(timeout, stderr_, printed, [&](Frame frame) { on_frame(std::move(frame), on_serving); });
     if (printed) read_stderr();
     if (!open) return;
   }
@@ -186,7 +188,8 @@ void RunnerProcess::check_hello(const Frame& frame) {
   WireReader in(frame.payload);
   const auto version = in.u32();
   if (version != kWireVersion) {
-    throw std::runtime_error(fmt::format("kruxos-plugin-runner is of another version ({} instead of {})", version, kWireVersion));
+    throw std::runtime_error(
+        fmt::format("kruxos-plugin-runner is of another version ({} instead of {})", version, kWireVersion));
   }
   if (const auto problem = in.text(kLargestFrame); !problem.empty()) throw std::runtime_error(std::string(problem));
   const auto service = in.text(limits::kLongestName), prefix = in.text(limits::kLongestName);

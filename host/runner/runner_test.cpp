@@ -197,20 +197,38 @@ TEST_CASE("three ends within ten minutes are told, and settled when it has worke
 
 TEST_CASE("garbage ends the process, with a word to the operator") {
   std::string bytes;
-  SECTION("no frame at all") { bytes = "GET / HTTP/1.1\\r\\n\\r\\n{}{}{}{}{}"; }
-  SECTION("a frame that goes the wrong way") { bytes = frame_bytes(FrameKind::kCall, 1, 1, "x"); }
-  SECTION("a second hello") { bytes = frame_bytes(FrameKind::kHello, 0, 0, ""); }
-  SECTION("a call that never was") { bytes = frame_bytes(FrameKind::kReturned, 999'999, 0, "x"); }
-  SECTION("a request of no kind") { bytes = frame_bytes(FrameKind::kRequest, 3, 1, "\x7f"); }
-  SECTION("a request without its values") { bytes = frame_bytes(FrameKind::kRequest, 3, 1, std::string(1, '\1')); }
-  SECTION("a write into the replica of a read") { bytes = frame_bytes(FrameKind::kRequest, 3, 1, "\x09"); }
-  SECTION("a result that is none") { bytes = frame_bytes(FrameKind::kReturned, 3, 0, "\1\2\3"); }
+  SECTION("no frame at all") {
+    bytes = "GET / HTTP/1.1\\r\\n\\r\\n{}{}{}{}{}";
+  }
+  SECTION("a frame that goes the wrong way") {
+    bytes = frame_bytes(FrameKind::kCall, 1, 1, "x");
+  }
+  SECTION("a second hello") {
+    bytes = frame_bytes(FrameKind::kHello, 0, 0, "");
+  }
+  SECTION("a call that never was") {
+    bytes = frame_bytes(FrameKind::kReturned, 999'999, 0, "x");
+  }
+  SECTION("a request of no kind") {
+    bytes = frame_bytes(FrameKind::kRequest, 3, 1, "\x7f");
+  }
+  SECTION("a request without its values") {
+    bytes = frame_bytes(FrameKind::kRequest, 3, 1, std::string(1, '\1'));
+  }
+  SECTION("a write into the replica of a read") {
+    bytes = frame_bytes(FrameKind::kRequest, 3, 1, "\x09");
+  }
+  SECTION("a result that is none") {
+    bytes = frame_bytes(FrameKind::kReturned, 3, 0, "\1\2\3");
+  }
   SECTION("a result that is no JSON") {
     WireWriter out;
     out.flag(true).text("{oops");
     bytes = frame_bytes(FrameKind::kReturned, 3, 0, out.bytes());
   }
-  SECTION("a log line of no level") { bytes = frame_bytes(FrameKind::kLog, 0, 0, "\x09"); }
+  SECTION("a log line of no level") {
+    bytes = frame_bytes(FrameKind::kLog, 0, 0, "\x09");
+  }
   Rig rig;
   rig.made();  // ids rise by one: the adapter is 1, creating it was 2, and the call that follows is 3
   const auto failure = failed(rig.read("garbage", hex(bytes)));
@@ -249,7 +267,8 @@ TEST_CASE("a call that hangs past its deadline frees its thread: the process is 
 
   // What is refused while it waits to be started says nothing of the adapter's health, and does not count as a return.
   const auto refused = rig.call(100);
-  rig.runner.run(refused, health, [&] { CHECK(failed(rig.made()->read(refused, rig.reader, "unruly.pid", "{}")).effect_none); });
+  rig.runner.run(refused, health,
+                 [&] { CHECK(failed(rig.made()->read(refused, rig.reader, "unruly.pid", "{}")).effect_none); });
   CHECK_FALSE(health->quarantined());
   rig.wait_out();
   abandon();
@@ -352,9 +371,10 @@ TEST_CASE("many calls run at once in one process") {
         const auto reader = std::make_shared<test::FakeReader>();
         reader->rows = {{"a", "{}"}};
         const auto call = rig.call(60'000, "w_1");
-        const bool fine = t % 2 == 0 ? good(rig.made()->execute_write(call, write_of("unruly.send"))) == R"({"status":200})"
-                                     : good(rig.made()->read(call, reader, "unruly.rows", "{}")) ==
-                                           R"({"count":1,"bytes":2,"nested":1})";
+        const bool fine =
+            t % 2 == 0
+                ? good(rig.made()->execute_write(call, write_of("unruly.send"))) == R"({"status":200})"
+                : good(rig.made()->read(call, reader, "unruly.rows", "{}")) == R"({"count":1,"bytes":2,"nested":1})";
         went_well += fine;
       }
     });

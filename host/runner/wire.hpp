@@ -34,7 +34,7 @@ enum class FrameKind : std::uint8_t {
   kReturned = 33,
   kRequest = 34,
   kPulled = 35,
-  kTaken = 36,     ///< so many parts were used
+  kTaken = 36,      ///< so many parts were used
   kStopParts = 37,  ///< the receiver has enough
   kLog = 38,
   kAskTime = 39,

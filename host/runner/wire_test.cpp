@@ -29,7 +29,9 @@ Query some_query() {
 }
 
 Record some_record() {
-  return {"items", "i1", R"({"a":1})", "text", "key", "scope", 5, 6, {{"owner", std::string("ann")}, {"size", std::int64_t{7}}}};
+  return {"items", "i1",  R"({"a":1})",
+          "text",  "key", "scope",
+          5,       6,     {{"owner", std::string("ann")}, {"size", std::int64_t{7}}}};
 }
 
 /// A good payload of every kind, and what reads it.
@@ -70,12 +72,21 @@ std::vector<Sample> samples() {
        }},
       {made([&](auto& o) { put_headers(o, request.headers); }), [](auto& in) { get_headers(in); }},
       {made([&](auto& o) { put_failure(o, failure); }), [](auto& in) { get_failure(in); }},
-      {made([&](auto& o) { put_step(o, {SyncStep::Next::kWait, 5, 6, 1, 2}); }), [](auto& in) { get_step(in); }},
-      {made([&](auto& o) { put_found(o, {EffectFound::Answer::kFound, "{}"}); }), [](auto& in) { get_found(in); }},
+      {made([&](auto& o) {
+         put_step(o, {SyncStep::Next::kWait, 5, 6, 1, 2});
+       }),
+       [](auto& in) { get_step(in); }},
+      {made([&](auto& o) {
+         put_found(o, {EffectFound::Answer::kFound, "{}"});
+       }),
+       [](auto& in) { get_found(in); }},
       {made([&](auto& o) { put_identity(o, identity); }), [](auto& in) { get_identity(in); }},
       {made([&](auto& o) { o.text("{\"a\":[1]}"); }), [](auto& in) { get_object(in, 100); }},
       {made([&](auto& o) { put_answer(o, answer); }), [](auto& in) { get_answer(in); }},
-      {made([&](auto& o) { put_row(o, {"id", "{}", 1, 2}); }), [](auto& in) { get_row(in); }},
+      {made([&](auto& o) {
+         put_row(o, {"id", "{}", 1, 2});
+       }),
+       [](auto& in) { get_row(in); }},
   };
 }
 

@@ -233,7 +233,8 @@ void put_failure(WireWriter& out, const CallFailure& failure) {
 CallFailure get_failure(WireReader& in) {
   CallFailure failure;
   failure.status = static_cast<krux_status>(in.u32());
-  if (!is_known(failure.status) || failure.status == KRUX_OK) throw BadFrame("A failure in a frame has no known status.");
+  if (!is_known(failure.status) || failure.status == KRUX_OK)
+    throw BadFrame("A failure in a frame has no known status.");
   failure.effect_none = in.flag();
   failure.type = clean_type(in.text(limits::kLongestName));
   failure.message = printable(in.text(limits::kLongestFailure));

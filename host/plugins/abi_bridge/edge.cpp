@@ -50,7 +50,7 @@ krux_status status_of(const Error& error) {
 std::string clean_type(std::string_view type) {
   const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
   return type.size() <= limits::kLongestName && std::all_of(type.begin(), type.end(), fits) ? std::string(type)
-                                                                                           : std::string();
+                                                                                            : std::string();
 }
 
 std::string_view words_for(krux_status status) {

@@ -88,8 +88,9 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make_remote(const PluginInfo& plu
                                                            const CallContextPtr& call) const {
   auto runner = runners_ ? runners_->find(setup.service) : nullptr;
   if (!runner) throw not_made(setup.service, {KRUX_UNAVAILABLE, true, {}, "It has no process here.", std::nullopt});
-  RemoteAccount account{setup.service,    setup.account_id,   scopes_json(setup.scopes), setup.config_json,
-                        setup.generation, plugin.collections, setup.http};
+  RemoteAccount account{setup.service,     setup.account_id, scopes_json(setup.scopes),
+                        setup.config_json, setup.generation, plugin.collections,
+                        setup.http};
   const auto adapter = std::make_shared<RemoteAdapter>(std::move(runner), std::move(account));
   const auto failure = std::make_shared<std::optional<CallFailure>>();
   run_creation(setup.service, call, [adapter, call, failure] { *failure = adapter->create(call); });

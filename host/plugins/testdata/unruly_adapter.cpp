@@ -88,8 +88,9 @@ std::string surroundings() {
   for (int fd = 0; fd < 256; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0) descriptors += std::to_string(fd) + " ";
   }
-  return R"({"environment":)" + in_quotes(variables) + R"(,"descriptors":)" + in_quotes(descriptors) + R"(,"directory":)" +
-         in_quotes(std::filesystem::current_path().string()) + R"(,"pid":)" + std::to_string(getpid()) + "}";
+  return R"({"environment":)" + in_quotes(variables) + R"(,"descriptors":)" + in_quotes(descriptors) +
+         R"(,"directory":)" + in_quotes(std::filesystem::current_path().string()) + R"(,"pid":)" +
+         std::to_string(getpid()) + "}";
 }
 
 class UnrulyAdapter final : public kruxos::SyncAdapter,

@@ -72,11 +72,11 @@ void give_up_privileges(const ProcessLimits& limits, unsigned first_closed) {
 
 std::string hide_files(const std::filesystem::path& directory) {
   const auto abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  if (abi < 1) return "The kernel has no Landlock, so that code which runs while it is loaded can read the host's files.";
+  if (abi < 1)
+    return "The kernel has no Landlock, so that code which runs while it is loaded can read the host's files.";
   landlock_ruleset_attr attributes{};
   attributes.handled_access_fs = handled_by(abi);
-  const Descriptor rules(
-      static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
+  const Descriptor rules(static_cast<int>(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
   if (rules.get() < 0) return fmt::format("Landlock could not be used: {}.", std::strerror(errno));
   for (const char* path : {"/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/proc/self", "/dev/null",
                            "/dev/urandom", "/sys/devices/system/cpu"}) {

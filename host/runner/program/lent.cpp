@@ -89,8 +89,8 @@ void RunningCalls::remove(const RunningCall& call) {
 
 RunningCallPtr RunningCalls::of(const CallContext* context) const {
   const std::lock_guard lock(mutex_);
-  const auto found =
-      std::find_if(calls_.begin(), calls_.end(), [&](const auto& call) { return call.second->context.get() == context; });
+  const auto found = std::find_if(calls_.begin(), calls_.end(),
+                                  [&](const auto& call) { return call.second->context.get() == context; });
   return found == calls_.end() ? nullptr : found->second;
 }
 
@@ -249,7 +249,8 @@ HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& requ
       exchange.taken();
     } else {
       const auto answer = answer_in(frame);
-      if (answer.status == KRUX_OK && !wanted) return {KRUX_CANCELLED, "The adapter wanted no more of it.", std::nullopt};
+      if (answer.status == KRUX_OK && !wanted)
+        return {KRUX_CANCELLED, "The adapter wanted no more of it.", std::nullopt};
       return {answer.status, answer.words, answer.retry_after_ms};
     }
   }

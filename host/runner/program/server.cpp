@@ -239,11 +239,13 @@ void Server::write(const Adapter& adapter, WireReader& in, const Asked& asked, c
   auto& to = *adapter.adapter;
   if (asked.function == CallFunction::kRollback || asked.function == CallFunction::kFindRollback) {
     const auto request = get_rollback(in);
-    if (asked.function == CallFunction::kRollback) return put_result(out, to.rollback(call->context, request), put_json);
+    if (asked.function == CallFunction::kRollback)
+      return put_result(out, to.rollback(call->context, request), put_json);
     return put_result(out, to.find_rollback(call->context, request), put_found);
   }
   const auto what = get_write(in);
-  if (asked.function == CallFunction::kFindEffect) return put_result(out, to.find_effect(call->context, what), put_found);
+  if (asked.function == CallFunction::kFindEffect)
+    return put_result(out, to.find_effect(call->context, what), put_found);
   put_result(out,
              asked.function == CallFunction::kExecuteWrite ? to.execute_write(call->context, what)
                                                            : to.create_rollback_point(call->context, what),

@@ -30,26 +30,128 @@ constexpr std::uint32_t kArchitecture = 0;
 
 /// Connections, other programs, other processes, other rights, and everything that changes a file.
 constexpr std::array kRefused = {
-    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,
-    SYS_execve, SYS_execveat, SYS_unshare, SYS_setns, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev,
-    SYS_process_madvise, SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal, SYS_kcmp, SYS_tkill,
-    SYS_setpriority, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr,
-    SYS_ioprio_set, SYS_migrate_pages, SYS_move_pages,
-    SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups, SYS_capset,
-    SYS_setfsuid, SYS_setfsgid, SYS_setsid, SYS_setpgid, SYS_personality,
-    SYS_chroot, SYS_pivot_root, SYS_mount, SYS_umount2, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fspick,
-    SYS_swapon, SYS_swapoff, SYS_reboot, SYS_sethostname, SYS_setdomainname, SYS_init_module, SYS_finit_module,
-    SYS_delete_module, SYS_kexec_load, SYS_settimeofday, SYS_clock_settime, SYS_adjtimex, SYS_clock_adjtime,
-    SYS_acct, SYS_quotactl, SYS_syslog, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_add_key, SYS_request_key,
-    SYS_keyctl, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_fanotify_init,
-    SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_shmget, SYS_shmat, SYS_semget, SYS_msgget, SYS_mq_open,
-    SYS_truncate, SYS_unlinkat, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_mkdirat, SYS_mknodat,
-    SYS_fchmodat, SYS_fchownat, SYS_fchmod, SYS_fchown, SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
-    SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_execve,
+    SYS_execveat,
+    SYS_unshare,
+    SYS_setns,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_process_madvise,
+    SYS_pidfd_open,
+    SYS_pidfd_getfd,
+    SYS_pidfd_send_signal,
+    SYS_kcmp,
+    SYS_tkill,
+    SYS_setpriority,
+    SYS_sched_setaffinity,
+    SYS_sched_setscheduler,
+    SYS_sched_setparam,
+    SYS_sched_setattr,
+    SYS_ioprio_set,
+    SYS_migrate_pages,
+    SYS_move_pages,
+    SYS_setuid,
+    SYS_setgid,
+    SYS_setreuid,
+    SYS_setregid,
+    SYS_setresuid,
+    SYS_setresgid,
+    SYS_setgroups,
+    SYS_capset,
+    SYS_setfsuid,
+    SYS_setfsgid,
+    SYS_setsid,
+    SYS_setpgid,
+    SYS_personality,
+    SYS_chroot,
+    SYS_pivot_root,
+    SYS_mount,
+    SYS_umount2,
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_fsopen,
+    SYS_fspick,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_reboot,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_init_module,
+    SYS_finit_module,
+    SYS_delete_module,
+    SYS_kexec_load,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_adjtimex,
+    SYS_clock_adjtime,
+    SYS_acct,
+    SYS_quotactl,
+    SYS_syslog,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_userfaultfd,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_keyctl,
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_fanotify_init,
+    SYS_name_to_handle_at,
+    SYS_open_by_handle_at,
+    SYS_shmget,
+    SYS_shmat,
+    SYS_semget,
+    SYS_msgget,
+    SYS_mq_open,
+    SYS_truncate,
+    SYS_unlinkat,
+    SYS_renameat2,
+    SYS_linkat,
+    SYS_symlinkat,
+    SYS_mkdirat,
+    SYS_mknodat,
+    SYS_fchmodat,
+    SYS_fchownat,
+    SYS_fchmod,
+    SYS_fchown,
+    SYS_utimensat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_fsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
 #if defined(__x86_64__)
-    SYS_fork, SYS_vfork, SYS_creat, SYS_unlink, SYS_rename, SYS_renameat, SYS_link, SYS_symlink, SYS_mkdir, SYS_rmdir,
-    SYS_mknod, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_iopl, SYS_ioperm,
-    SYS_uselib, SYS_kexec_file_load,
+    SYS_fork,
+    SYS_vfork,
+    SYS_creat,
+    SYS_unlink,
+    SYS_rename,
+    SYS_renameat,
+    SYS_link,
+    SYS_symlink,
+    SYS_mkdir,
+    SYS_rmdir,
+    SYS_mknod,
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_uselib,
+    SYS_kexec_file_load,
 #endif
 };
 
@@ -83,11 +185,17 @@ class Program {
     give(SECCOMP_RET_ALLOW);
   }
 
-  sock_fprog whole() { return {static_cast<unsigned short>(code_.size()), code_.data()}; }
+  sock_fprog whole() {
+    return {static_cast<unsigned short>(code_.size()), code_.data()};
+  }
 
  private:
-  void load(std::uint32_t offset) { code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset)); }
-  void give(std::uint32_t what) { code_.push_back(BPF_STMT(BPF_RET | BPF_K, what)); }
+  void load(std::uint32_t offset) {
+    code_.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset));
+  }
+  void give(std::uint32_t what) {
+    code_.push_back(BPF_STMT(BPF_RET | BPF_K, what));
+  }
 
   void refuse(long call, std::uint32_t error) {
     code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1));
@@ -98,7 +206,8 @@ class Program {
   void argument(long call, int index, std::uint16_t test, std::uint32_t value, bool allow_when, std::uint32_t error) {
     code_.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 4));
     load(low_word(index));
-    const auto pass = static_cast<std::uint8_t>(allow_when ? 1 : 0), fail = static_cast<std::uint8_t>(allow_when ? 0 : 1);
+    const auto pass = static_cast<std::uint8_t>(allow_when ? 1 : 0),
+               fail = static_cast<std::uint8_t>(allow_when ? 0 : 1);
     code_.push_back(BPF_JUMP(static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), value, pass, fail));
     give(SECCOMP_RET_ERRNO | error);
     give(SECCOMP_RET_ALLOW);
@@ -140,9 +249,10 @@ std::string filter_system_calls(Filter filter) {
   Program program(filter);
   auto whole = program.whole();
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &whole) == 0) return {};
-  return fmt::format("The kernel takes no filter of system calls ({}), so that the adapter's code can use the network "
-                     "and the host's files.",
-                     std::strerror(errno));
+  return fmt::format(
+      "The kernel takes no filter of system calls ({}), so that the adapter's code can use the network "
+      "and the host's files.",
+      std::strerror(errno));
 }
 
 }  // namespace krux
