@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "core/capability/capability_handler.hpp"
 #include "core/config/base_url.hpp"
@@ -17,10 +19,13 @@
 #include "host/gateway/http_server.hpp"
 #include "host/ledger_check.hpp"
 #include "host/operator_service.hpp"
+#include "host/runner/adapter_runners.hpp"
 #include "host/service_host.hpp"
 
 namespace krux {
 namespace {
+
+constexpr std::int64_t kRunnersMs = 500;
 
 class AgentSide final : public AgentApi {
  public:
@@ -78,6 +83,34 @@ TransportOptions transport_options(const Config& config) {
   return options;
 }
 
+PluginRegistration registration(const Config& config) {
+  PluginRegistration registration;
+  registration.chosen = [&config](const std::string& service) -> std::optional<Isolation> {
+    const auto at = config.services.find(service);
+    return at == config.services.end() ? std::nullopt : at->second.isolation;
+  };
+  return registration;
+}
+
+AdapterRunners::Options isolation_options(const Config& config) {
+  AdapterRunners::Options options;
+  for (const auto& [service, settings] : config.services) options.limits[service] = settings.runner;
+  return options;
+}
+
+RunnerAlerts runner_alerts(AlertStore& alerts) {
+  return {[&alerts](const std::string& kind, const std::string& service, const std::string& message) {
+            alerts.raise({"critical", kind, service, "", "", message, true});
+          },
+          [&alerts](const std::string& kind, const std::string& service) { alerts.settle(kind, service); }};
+}
+
+/// Threads that were lost in calls into processes that have been ended come back at once.
+bool comes_to_rest(const CallRunner& runner) {
+  for (int i = 0; i < 100 && runner.lost() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return runner.lost() == 0;
+}
+
 void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins) {
   for (const auto& problem : definitions.problems()) spdlog::error("definition refused: {}", problem.reason);
   for (const auto& plugin : plugins.all()) {
@@ -109,6 +142,7 @@ struct HostProcess::Parts final : HealthSource {
   DefinitionSet definitions;
   DefinitionSetIndex index;
   PluginRegistry plugins;
+  AdapterRunners runners;
   AccountDirectory accounts;
   std::shared_ptr<HttpTransport> transport;
   CallRunner runner;
@@ -140,10 +174,11 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       receipts(store, clock),
       definitions(config.definitions_dir),
       index(definitions),
-      plugins(PluginRegistry::discover(config.plugins_dir, InspectOptions{{}, &index})),
+      plugins(PluginRegistry::discover(config.plugins_dir, InspectOptions{{}, &index}, registration(config))),
+      runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
       runner(clock, runner_options(config)),
-      factory(plugins, runner, clock),
+      factory(plugins, runner, clock, default_adapter_log(), 10'000, &runners),
       writes(store, clock),
       executor(store, writes, accounts, runner, clock, executor_options(config)),
       scheduler(clock, runner,
@@ -152,7 +187,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
                 scheduler, writes, executor, transport}),
       handler(accounts, runner, writes, clock, handler_options(config)),
-      operators({config, clock, agents, vault, alerts, receipts, plugins, accounts, writes, scheduler, services,
+      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler, services,
                  handler, index, [this] { return listening(); }}),
       agent_side(agents, handler),
       gateway(agent_side, clock),
@@ -243,7 +278,9 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   scheduler.stop();
   executor.stop(limit_ms / 2);
   transport->stop();
-  return runner.stop();
+  runner.stop();
+  const bool quiet = runners.stop(kRunnersMs);
+  return comes_to_rest(runner) && quiet;
 }
 
 void check_configuration(const Config& config) {

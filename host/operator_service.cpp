@@ -162,8 +162,24 @@ std::string OperatorService::plugins() {
       put(out, "state", state_of(plugin));
       put(out, "reason", plugin.reason);
       put(out, "sha256", plugin.sha256);
+      put(out, "isolation", plugin.isolation == Isolation::kProcess ? "process" : "in_process");
+      put_process(out, plugin);
     });
   });
+}
+
+/// Of an adapter that has one of its own.
+void OperatorService::put_process(JsonWriter& out, const PluginInfo& plugin) const {
+  const auto runner = plugin.state == PluginInfo::State::kLoaded ? parts_.runners.find(plugin.service) : nullptr;
+  if (!runner) return;
+  const auto status = runner->status();
+  put_key(out, "process");
+  out.StartObject();
+  put(out, "state", to_string(status.state));
+  put(out, "pid", status.pid);
+  put(out, "restarts", static_cast<std::int64_t>(status.restarts));
+  put(out, "last_end", status.last_end);
+  out.EndObject();
 }
 
 const char* OperatorService::state_of(const PluginInfo& plugin) const {

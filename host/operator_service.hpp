@@ -12,6 +12,7 @@
 #include "core/write/write_buffer.hpp"
 #include "host/control/operator_api.hpp"
 #include "host/plugins/plugin_registry.hpp"
+#include "host/runner/adapter_runners.hpp"
 #include "host/service_host.hpp"
 
 namespace krux {
@@ -36,6 +37,7 @@ class OperatorService final : public OperatorApi {
     AlertStore& alerts;
     ReceiptStore& receipts;
     const PluginRegistry& plugins;
+    const AdapterRunners& runners;
     AccountDirectory& accounts;
     WriteBuffer& writes;
     SyncScheduler& scheduler;
@@ -95,6 +97,7 @@ class OperatorService final : public OperatorApi {
   std::string agent_name(const std::string& agent_id);
   std::string one_write(const BufferedWrite& write);
   const char* state_of(const PluginInfo& plugin) const;
+  void put_process(JsonWriter& out, const PluginInfo& plugin) const;
   void must_be_loaded(const std::string& service);
 
   Parts parts_;

@@ -83,6 +83,11 @@ class CallContext {
 
   bool remember(std::string_view note_json);
 
+  /// The adapter's process has ended, or could not be asked: that this call returns says nothing of whether the adapter
+  /// comes back from its calls.
+  void note_cut_off() { cut_off_ = true; }
+  bool cut_off() const { return cut_off_; }
+
   /// Runs `callback` when the call is cancelled or ended, at once if it already is. Returns a token for
   /// drop_on_cancel(), after which the callback neither runs nor is running.
   std::uint64_t on_cancel(std::function<void()> callback);
@@ -96,7 +101,7 @@ class CallContext {
   const Clock& clock_;
   const std::int64_t deadline_boot_ms_;
   const Remember remember_;
-  std::atomic<bool> cancelled_{false}, ended_{false};
+  std::atomic<bool> cancelled_{false}, ended_{false}, cut_off_{false};
   mutable std::mutex mutex_;  ///< never held while a callback runs
   std::uint32_t open_requests_ = 0;
   bool any_sent_ = false;

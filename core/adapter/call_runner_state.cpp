@@ -97,7 +97,7 @@ void CallRunner::State::work(Threads::iterator self) {
     end_task(*task);
     if (stopping) watch_cv.notify_all();
     lock.unlock();
-    if (task->health) task->health->returned();
+    if (task->health && !task->call->cut_off()) task->health->returned();
     task->done(End::kReturned);
     task.reset();  // what the call owned goes before the next one is taken
     lock.lock();

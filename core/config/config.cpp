@@ -89,7 +89,7 @@ class Loader {
     if (path.starts_with("services.")) {
       const auto rest = std::string_view(path).substr(9);
       const auto dot = rest.find('.');
-      return dot == std::string_view::npos || rest.substr(dot) == ".adapter";
+      return dot == std::string_view::npos || rest.substr(dot) == ".adapter" || rest.substr(dot) == ".runner";
     }
     const auto& all = host_settings();
     return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.key.starts_with(path + "."); });

@@ -12,12 +12,23 @@
 
 namespace krux {
 
+/// Where an adapter's code runs.
+enum class Isolation { kInProcess, kProcess };
+
+/// Of an adapter's own process.
+struct RunnerLimits {
+  std::int64_t memory_mb = 512;
+  std::int64_t open_files = 64;
+};
+
 struct ServiceConfig {
   bool enabled = true;
   std::string api_base_url;  ///< empty: the definition's
   std::optional<std::int64_t> sync_interval_ms;
   std::optional<std::vector<QuotaRule>> quota;  ///< replaces the definition's rules of the same `match`
-  std::string adapter_config_json = "{}";       ///< handed to the adapter; its schema checks it
+  std::optional<Isolation> isolation;           ///< nothing: its bundle's or directory's default
+  RunnerLimits runner;
+  std::string adapter_config_json = "{}";  ///< handed to the adapter; its schema checks it
 };
 
 struct Config {

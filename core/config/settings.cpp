@@ -190,10 +190,14 @@ void apply_base_url(const Given& given, ServiceConfig& config) {
   config.api_base_url = url;
 }
 
-void apply_isolation(const Given& given, ServiceConfig&) {
-  if (given.value.text() == "process")
-    given.value.fail("running an adapter in a process of its own is not available in this version; use in_process.");
-  given.value.choice({"in_process"});
+void apply_isolation(const Given& given, ServiceConfig& config) {
+  config.isolation =
+      given.value.choice_of<Isolation>({{"in_process", Isolation::kInProcess}, {"process", Isolation::kProcess}});
+}
+
+std::string isolation_json(const ServiceConfig& config) {
+  if (!config.isolation) return "null";
+  return *config.isolation == Isolation::kProcess ? "\"process\"" : "\"in_process\"";
 }
 
 }  // namespace
@@ -212,7 +216,13 @@ const std::vector<ServiceSetting>& service_settings() {
   static const std::vector<ServiceSetting> all{
       {"enabled", false, [](const Given& g, ServiceConfig& c) { c.enabled = g.value.boolean(); },
        [](const ServiceConfig& c) { return std::string(c.enabled ? "true" : "false"); }},
-      {"isolation", false, apply_isolation, [](const ServiceConfig&) { return std::string("\"in_process\""); }},
+      {"isolation", false, apply_isolation, isolation_json},
+      {"runner.memory_mb", false,
+       [](const Given& g, ServiceConfig& c) { c.runner.memory_mb = g.value.integer(64, 65'536); },
+       [](const ServiceConfig& c) { return std::to_string(c.runner.memory_mb); }},
+      {"runner.open_files", false,
+       [](const Given& g, ServiceConfig& c) { c.runner.open_files = g.value.integer(16, 4'096); },
+       [](const ServiceConfig& c) { return std::to_string(c.runner.open_files); }},
       {"api_base_url", false, apply_base_url, [](const ServiceConfig& c) { return json_string(c.api_base_url); }},
       {"sync_interval_seconds", false,
        [](const Given& g, ServiceConfig& c) { c.sync_interval_ms = g.value.seconds_as_ms(10, kDay); },

@@ -64,6 +64,22 @@ void print_services(const Session& session, const JsonValue& services) {
   session.console.out() << "No adapter is loaded; `kruxos plugin list` says why.\n";
 }
 
+/// "pid 4711, 2 restarts", "waiting", "in the host"
+std::string process_words(const JsonValue& plugin) {
+  if (text(plugin, "isolation") != "process") return text(plugin, "state") == "refused" ? "" : "in the host";
+  const auto& process = part(plugin, "process");
+  const auto pid = number(process, "pid"), restarts = number(process, "restarts");
+  auto words = pid > 0 ? fmt::format("pid {}", pid) : text(process, "state");
+  if (restarts > 0) words += fmt::format(", {} restart{}", restarts, restarts == 1 ? "" : "s");
+  return words;
+}
+
+/// Why it was refused, or how its process ended last.
+std::string plugin_reason(const JsonValue& plugin) {
+  auto reason = text(plugin, "reason");
+  return reason.empty() ? text(part(plugin, "process"), "last_end") : reason;
+}
+
 }  // namespace
 
 int show_status(const Session& session) {
@@ -112,14 +128,15 @@ int show_config(const Session& session) {
 int list_plugins(const Session& session) {
   const auto answer = session.host.get("/v1/plugins");
   if (session.printed(answer)) return kOk;
-  Table table({{"FILE", false, true}, {"SERVICE"}, {"VERSION"}, {"STATE"}, {"REASON", false, true}});
+  Table table({{"FILE", false, true}, {"SERVICE"}, {"VERSION"}, {"STATE"}, {"PROCESS"}, {"REASON", false, true}});
   for (const auto& plugin : items(answer.json, "plugins").GetArray()) {
     const auto state = text(plugin, "state");
     table.add({text(plugin, "file"),
                text(plugin, "service"),
                text(plugin, "version"),
                {state, state == "loaded" ? Style::kGood : Style::kBad},
-               text(plugin, "reason")});
+               process_words(plugin),
+               plugin_reason(plugin)});
   }
   if (table.empty()) {
     session.console.out() << "There is no adapter in " << printable(text(answer.json, "directory")) << ".\n";

@@ -60,7 +60,8 @@ void load(PluginInfo& info, const PluginReport& report) {
 
 }  // namespace
 
-PluginRegistry PluginRegistry::discover(const std::filesystem::path& directory, const InspectOptions& options) {
+PluginRegistry PluginRegistry::discover(const std::filesystem::path& directory, const InspectOptions& options,
+                                        const PluginRegistration& registration) {
   std::error_code error;
   const auto real = std::filesystem::canonical(directory, error);
   if (error)
@@ -69,11 +70,12 @@ PluginRegistry PluginRegistry::discover(const std::filesystem::path& directory, 
     throw ConfigError(fmt::format("Adapters cannot be loaded from {}. {}", real.string(), problem));
   }
   PluginRegistry registry;
-  for (const auto& file : libraries_in(real)) registry.consider(file, options);
+  for (const auto& file : libraries_in(real)) registry.consider(file, options, registration);
   return registry;
 }
 
-void PluginRegistry::consider(const std::filesystem::path& file, const InspectOptions& options) {
+void PluginRegistry::consider(const std::filesystem::path& file, const InspectOptions& options,
+                              const PluginRegistration& registration) {
   const auto report = inspect_plugin(file, options);
   auto info = info_of(report);
   info.reason = report.first_failure();
@@ -82,7 +84,13 @@ void PluginRegistry::consider(const std::filesystem::path& file, const InspectOp
     info.reason = fmt::format("{} already serves {}, {} is left out; remove one of them.",
                               other->file.filename().string(), info.service, file.filename().string());
   }
-  if (info.reason.empty()) load(info, report);
+  const auto chosen = registration.chosen ? registration.chosen(info.service) : std::nullopt;
+  info.isolation = chosen.value_or(registration.isolation);
+  if (info.reason.empty() && info.isolation == Isolation::kProcess) {
+    info.state = PluginInfo::State::kLoaded;  // by its runner, which is held to the same file and the same words
+  } else if (info.reason.empty()) {
+    load(info, report);
+  }
   all_.push_back(std::move(info));
 }
 

@@ -2,13 +2,23 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/config/config.hpp"
 #include "core/replica/collection.hpp"
 #include "host/plugins/inspection.hpp"
 
 namespace krux {
+
+/// Where a plugin's adapters run.
+struct PluginRegistration {
+  Isolation isolation = Isolation::kInProcess;  ///< unless the operator says otherwise
+  /// The operator's word for a service, or nothing.
+  std::function<std::optional<Isolation>(const std::string& service)> chosen;
+};
 
 struct PluginInfo {
   std::filesystem::path file;
@@ -18,8 +28,9 @@ struct PluginInfo {
   std::string reason;  ///< why it was refused, as a sentence that says what to do
   std::string sha256;
   std::vector<CollectionSpec> collections;
-  std::string config_schema_json;            ///< empty: it takes no configuration
-  const krux_plugin_entry* entry = nullptr;  ///< of a loaded one; valid until the process ends
+  std::string config_schema_json;  ///< empty: it takes no configuration
+  Isolation isolation = Isolation::kInProcess;
+  const krux_plugin_entry* entry = nullptr;  ///< of one that is loaded here; valid until the process ends
 };
 
 /// Built once at start, immutable afterwards; any thread may read it.
@@ -27,14 +38,16 @@ class PluginRegistry {
  public:
   /// Looks at every *.so of the directory in the order of their names. A file that is refused ends nothing. Of two
   /// files for one service the first is taken. Throws ConfigError when the directory itself cannot be used.
-  static PluginRegistry discover(const std::filesystem::path& directory, const InspectOptions& options);
+  static PluginRegistry discover(const std::filesystem::path& directory, const InspectOptions& options,
+                                 const PluginRegistration& registration = {});
 
   const std::vector<PluginInfo>& all() const { return all_; }
   /// The loaded adapter of that service, or nullptr.
   const PluginInfo* find(const std::string& service) const;
 
  private:
-  void consider(const std::filesystem::path& file, const InspectOptions& options);
+  void consider(const std::filesystem::path& file, const InspectOptions& options,
+                const PluginRegistration& registration);
 
   std::vector<PluginInfo> all_;
 };

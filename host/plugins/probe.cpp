@@ -140,7 +140,7 @@ ProbeResult read_answer(std::string_view text) {
 }  // namespace
 
 ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& options) {
-  const auto program = options.program.empty() ? find_probe() : options.program;
+  const auto program = options.program.empty() ? find_helper("kruxos-plugin-probe") : options.program;
   if (program.empty()) return refused("kruxos-plugin-probe is missing beside the host; install it again.");
   try {
     Child child(program, file);
@@ -164,12 +164,11 @@ ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& 
   }
 }
 
-std::filesystem::path find_probe() {
+std::filesystem::path find_helper(const std::string& name) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   if (error) return {};
-  for (const auto& candidate :
-       {self / "kruxos-plugin-probe", self.parent_path() / "libexec/kruxos/kruxos-plugin-probe"}) {
+  for (const auto& candidate : {self / name, self.parent_path() / "libexec/kruxos" / name}) {
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};

@@ -11,7 +11,7 @@
 namespace krux {
 
 struct ProbeOptions {
-  std::filesystem::path program;     ///< kruxos-plugin-probe; empty: find_probe()
+  std::filesystem::path program;     ///< kruxos-plugin-probe; empty: find_helper()
   std::int64_t timeout_ms = 10'000;  ///< real time: it bounds another process
 };
 
@@ -24,7 +24,7 @@ struct ProbeResult {
 /// Blocks until the probe has answered, died or used up its time. Any thread.
 ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& options);
 
-/// kruxos-plugin-probe next to the running program, or in ../libexec/kruxos from there.
-std::filesystem::path find_probe();
+/// A program of ours next to the running one, or in ../libexec/kruxos from there; empty when it is in neither.
+std::filesystem::path find_helper(const std::string& name);
 
 }  // namespace krux

@@ -12,10 +12,7 @@
 
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
-#include "host/plugins/elf_inspect.hpp"
-#include "host/plugins/entry_check.hpp"
-#include "host/plugins/plugin_file.hpp"
-#include "host/plugins/plugin_library.hpp"
+#include "host/plugins/checked_load.hpp"
 
 namespace {
 
@@ -72,18 +69,11 @@ krux_status describe(const krux_plugin_entry& entry, std::string& out) {
 }
 
 std::string probe(const char* path) {
-  const auto file = krux::open_plugin_file(path);
-  if (!file.problem.empty()) return problem_json(file.problem);
-  std::uint64_t bytes = 0;
-  for (const auto& entry : krux::inspect_elf(file.bytes).entries) {
-    if (entry.name == krux::kEntrySymbol) bytes = entry.size;
-  }
-  const krux::PluginLibrary library(path);
-  krux::EntryInfo info;
-  if (const auto problem = krux::check_entry(library.entry(), bytes, info); !problem.empty())
-    return problem_json(problem);
+  const auto plugin = krux::load_checked(path);
+  if (!plugin.problem.empty()) return problem_json(plugin.problem);
+  const auto& info = plugin.info;
   std::string description;
-  if (describe(library.entry(), description) != KRUX_OK) {
+  if (describe(*plugin.entry, description) != KRUX_OK) {
     return problem_json("It could not describe itself, or at too great length.");
   }
   if (!krux::is_valid_utf8(description)) return problem_json("Its description is not valid UTF-8.");

@@ -53,6 +53,20 @@ std::optional<std::uint64_t> at_rest(pid_t pid) {
   return switches;
 }
 
+// The same of a host and its adapters' processes.
+std::optional<std::uint64_t> family_at_rest(pid_t pid) {
+  auto all = at_rest(pid);
+  std::error_code gone;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+    std::ifstream file(task.path() / "children");
+    for (pid_t child = 0; file >> child;) {
+      const auto its = at_rest(child);
+      all = all && its ? std::optional(*all + *its) : std::nullopt;
+    }
+  }
+  return all;
+}
+
 std::string tail(const std::string& text) {
   return text.size() > 3000 ? "..." + text.substr(text.size() - 3000) : text;
 }
@@ -100,6 +114,11 @@ bool eventually(const std::function<bool()>& condition, milliseconds timeout) {
     std::this_thread::sleep_for(milliseconds(5));
   }
   return true;
+}
+
+RigOptions either_isolation(RigOptions options) {
+  options.slack += GENERATE("", kInItsOwnProcess);
+  return options;
 }
 
 // --- the host
@@ -196,7 +215,7 @@ void Rig::settle() {
   int rests = 0;
   eventually(
       [&] {
-        const auto host = alive() ? at_rest(host_->pid()) : std::optional<std::uint64_t>(0);
+        const auto host = alive() ? family_at_rest(host_->pid()) : std::optional<std::uint64_t>(0);
         const auto service = at_rest(slack_->process().pid());
         const auto now = host && service ? std::optional(*host + *service) : std::nullopt;
         rests = now && now == before ? rests + 1 : 0;

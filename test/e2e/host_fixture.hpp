@@ -46,6 +46,10 @@ struct RigOptions {
   std::vector<std::string> launcher;       // stands before the host's command, such as prlimit and its options
 };
 
+// A test that calls this runs twice: with the adapter in the host's process, and in one of its own.
+RigOptions either_isolation(RigOptions options = {});
+inline constexpr const char* kInItsOwnProcess = "    isolation: process\n";  // for RigOptions::slack
+
 inline constexpr const char* kToken = "xoxb-e2e-5ecret-0f-the-workspace";
 inline constexpr const char* kGeneral = "C0GENERAL01";
 inline constexpr const char* kRandom = "C0RANDOM001";

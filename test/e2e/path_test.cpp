@@ -4,7 +4,7 @@
 using namespace krux::test;
 
 TEST_CASE("a connected workspace is read from the replica") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   CHECK(rig.operate({"connect", "status"})["connections"].Size() == 1);
   const auto lists = rig.slack().calls("conversations.list");
@@ -35,7 +35,7 @@ TEST_CASE("a connected workspace is read from the replica") {
 }
 
 TEST_CASE("a message waits, is posted once, and is found by the next read") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   const auto sent = rig.send("Deployment complete!", "#general");
   INFO(text_of(sent.document));
@@ -64,7 +64,7 @@ TEST_CASE("a message waits, is posted once, and is found by the next read") {
 }
 
 TEST_CASE("a message that is taken back never reaches the service") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   const auto sent = rig.send("Everyone is invited.");
   const auto cancelled = rig.invoke("slack.cancel", R"({"buffer_id":")" + sent.write_id() + "\"}");
@@ -81,7 +81,7 @@ TEST_CASE("a message that is taken back never reaches the service") {
 }
 
 TEST_CASE("a reply stands in its thread") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   const auto sent = rig.invoke(
       "slack.reply", R"({"channel":"C0GENERAL01","thread_ts":"1699990000.000100","text":"Wait for <me> & mine"})");
@@ -99,7 +99,7 @@ TEST_CASE("a reply stands in its thread") {
 }
 
 TEST_CASE("reactions happen at once") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   const std::string at = R"({"channel":"general","ts":"1699990100.000100","reaction":":eyes:"})";
   const auto added = rig.invoke("slack.react", at);
@@ -123,7 +123,7 @@ TEST_CASE("reactions happen at once") {
 }
 
 TEST_CASE("a call that is repeated is one write") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   const auto first = rig.send("Only once, please.");
   const auto by_id = rig.send("Only once, please.", kGeneral);
@@ -144,7 +144,7 @@ TEST_CASE("a call that is repeated is one write") {
 }
 
 TEST_CASE("an idempotency key means one write with one content") {
-  Rig rig;
+  Rig rig(either_isolation());
   rig.begin();
   const std::string key = R"(,"idempotency_key":"k-1")";
   const auto first = rig.invoke("slack.send", R"({"channel":"general","text":"one"})", key);

@@ -6,12 +6,12 @@
 
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
 namespace {
 
 constexpr int kDeepestJson = 32;
-constexpr std::int64_t kLongestWait = 24 * 3600 * 1000;
 constexpr std::size_t kLongestAccountId = 256;
 
 }  // namespace
@@ -46,7 +46,7 @@ CallResult<SyncStep> read_step(const LentCall& call, krux_status status, const k
       return defect(fmt::format("The adapter's sync step says {}, which is none of done, more and wait.", step.next));
   }
   if (step.wait_ms < 0 || step.complete_through_ms < 0) return defect("The adapter's sync step has a negative time.");
-  out.wait_ms = std::min(step.wait_ms, kLongestWait);
+  out.wait_ms = std::min(step.wait_ms, limits::kLongestWaitMs);
   // The future cannot be in the replica.
   out.complete_through_ms = std::min(step.complete_through_ms, call.context()->clock().wall_ms());
   out.parts_total = step.parts_total;

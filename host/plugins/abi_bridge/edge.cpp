@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 
 #include "core/util/text.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
 
@@ -43,6 +45,12 @@ krux_status status_of(const Error& error) {
   if (error.type() == "RateLimited") return KRUX_RATE_LIMITED;
   if (error.type() == "NotConnected" || error.type() == "NotAuthenticated") return KRUX_AUTH;
   return KRUX_INTERNAL;
+}
+
+std::string clean_type(std::string_view type) {
+  const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return type.size() <= limits::kLongestName && std::all_of(type.begin(), type.end(), fits) ? std::string(type)
+                                                                                            : std::string();
 }
 
 std::string_view words_for(krux_status status) {

@@ -7,13 +7,12 @@
 
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
 namespace {
 
 constexpr std::size_t kLongestMessage = 4096;
-constexpr std::size_t kLongestNote = 64 * 1024;
-constexpr std::int64_t kLongestRetryAfter = std::int64_t{7} * 24 * 3600 * 1000;
 
 /// Which tables are lent at this moment, so that one that an adapter kept too long leads nowhere.
 struct LiveCalls {
@@ -35,14 +34,6 @@ std::string clean_message(krux_str message) {
     if (!text.empty()) text.remove_suffix(1);
   }
   return printable(text);
-}
-
-/// The name of an error in a definition, or nothing.
-std::string clean_type(krux_str type) {
-  if (type.len == 0 || type.len > 64 || !type.ptr) return {};
-  const std::string_view text(type.ptr, type.len);
-  const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return std::all_of(text.begin(), text.end(), fits) ? std::string(text) : std::string();
 }
 
 }  // namespace
@@ -88,9 +79,9 @@ void LentCall::fail(const krux_failure& failure) {
   CallFailure said;
   said.status = is_known(failure.status) && failure.status != KRUX_OK ? failure.status : KRUX_INTERNAL;
   said.effect_none = failure.effect == KRUX_EFFECT_NONE;
-  said.type = clean_type(failure.type);
+  said.type = failure.type.ptr ? clean_type({failure.type.ptr, failure.type.len}) : std::string();
   said.message = clean_message(failure.message);
-  if (failure.retry_after_ms >= 0) said.retry_after_ms = std::min(failure.retry_after_ms, kLongestRetryAfter);
+  if (failure.retry_after_ms >= 0) said.retry_after_ms = std::min(failure.retry_after_ms, limits::kLongestRetryAfterMs);
   {
     const std::lock_guard lock(mutex_);
     if (said_) return;
@@ -101,7 +92,7 @@ void LentCall::fail(const krux_failure& failure) {
 
 krux_status LentCall::remember(krux_str note) {
   if (notes_ == Notes::kRefused) return KRUX_UNSUPPORTED;
-  const auto text = text_of(note, "The note", kLongestNote);
+  const auto text = text_of(note, "The note", limits::kLargestNote);
   parse_json(text, "the note");
   if (call_->remember(text)) return KRUX_OK;
   return call_->ended() ? KRUX_CANCELLED : KRUX_STORAGE;

@@ -6,14 +6,9 @@
 #include <cstring>
 
 #include "core/util/text.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
-namespace {
-
-constexpr std::size_t kLongestLine = 8192;
-
-}  // namespace
-
 AdapterLog default_adapter_log() {
   return [](int level, const std::string& service, const std::string& account_id, std::string_view line) {
     constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
@@ -47,7 +42,7 @@ const void* LentHost::query(const char* iid) const {
 
 void LentHost::log(int level, krux_str message) const {
   if (!message.ptr) return;
-  const std::string_view text(message.ptr, std::min(message.len, kLongestLine));
+  const std::string_view text(message.ptr, std::min(message.len, limits::kLongestLogLine));
   log_(std::clamp<int>(level, KRUX_LOG_DEBUG, KRUX_LOG_ERROR), service_, account_id_, printable(text));
 }
 

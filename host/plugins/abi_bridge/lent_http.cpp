@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "host/plugins/abi_bridge/lent_call.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::size_t kLongestUrl = 16 * 1024, kLongestHeader = 16 * 1024, kMostHeaders = 100;
-constexpr std::size_t kLargestBody = std::size_t{64} << 20;
+using namespace limits;
+
 constexpr std::size_t kMostAtOnce = 1000, kSideBySide = 4;
 
 bool same_name(std::string_view a, std::string_view b) {
@@ -22,7 +23,7 @@ bool same_name(std::string_view a, std::string_view b) {
 }
 
 std::pair<std::string, std::string> header_of(const krux_header& header) {
-  const auto name = text_of(header.name, "A header's name", 256);
+  const auto name = text_of(header.name, "A header's name", kLongestHeaderName);
   const auto value = text_of(header.value, "A header's value", kLongestHeader);
   const auto token = [](char c) { return c > ' ' && c < 0x7F && c != ':'; };
   const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
@@ -38,7 +39,7 @@ std::pair<std::string, std::string> header_of(const krux_header& header) {
 
 HttpRequest request_of(const krux_http_request& from) {
   HttpRequest request;
-  request.method = text_of(from.method, "The method", 16);
+  request.method = text_of(from.method, "The method", kLongestMethod);
   request.url = text_of(from.url, "The URL", kLongestUrl);
   if (from.header_count > kMostHeaders || (from.header_count > 0 && !from.headers)) {
     throw invalid_input(fmt::format("A request has at most {} headers.", kMostHeaders));

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "host/plugins/abi_bridge/limits.hpp"
+
 namespace krux {
 namespace {
 
-constexpr std::size_t kLongestName = 64, kLongestId = 1024, kLongestText = 64 * 1024;
-constexpr int kDeepestCondition = 16, kMostConditions = 1000;
+using namespace limits;
 
 Condition::Kind kind_of(std::int32_t kind) {
   switch (kind) {
@@ -53,7 +54,7 @@ Condition condition_of(const krux_condition* given, int depth, int& left) {
   condition.kind = kind_of(from->kind);
   if (condition.kind == Condition::Kind::kField) condition.op = op_of(from->op);
   condition.field = text_of(from->field, "A condition's field", kLongestName);
-  condition.text = text_of(from->text, "A condition's text", kLongestText);
+  condition.text = text_of(from->text, "A condition's text", kLongestConditionText);
   condition.number = from->number;
   if (from->child_count > 0 && !from->children) throw invalid_input("A condition's children are missing.");
   for (std::size_t i = 0; i < from->child_count; ++i) {

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "core/util/json.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::size_t kLongestName = 64, kLongestId = 1024, kLongestText = 1 << 20, kMostFields = 16;
-constexpr std::size_t kLongestCursor = 64 * 1024, kLongestMessage = 4096;
-constexpr JsonLimits kRecordLimits{1 << 20, 32};
+using namespace limits;
 
 }  // namespace
 
@@ -30,7 +28,7 @@ FieldValue LentStore::value_of(std::string_view collection, std::string_view nam
     for (const auto& declared : spec.fields) {
       if (declared.name != name) continue;
       if (declared.type == FieldSpec::Type::kInteger) return field.number;
-      return std::string(text_of(field.text, "A field's text", kLongestText));
+      return std::string(text_of(field.text, "A field's text", kLongestRecordText));
     }
   }
   throw invalid_input(fmt::format("The adapter has declared no field {} of a collection {}.", name, collection));
@@ -41,8 +39,8 @@ Record LentStore::record_of(const krux_record* given) const {
   Record record;
   record.collection = text_of(from->collection, "The record's collection", kLongestName);
   record.id = text_of(from->id, "The record's id", kLongestId);
-  record.json = text_of(from->json, "The record's JSON", kRecordLimits.max_bytes);
-  record.text = text_of(from->text, "The record's text", kLongestText);
+  record.json = text_of(from->json, "The record's JSON", kLargestRecord);
+  record.text = text_of(from->text, "The record's text", kLongestRecordText);
   record.order_key = text_of(from->order_key, "The record's order key", kLongestId);
   record.order_ms = from->order_ms;
   record.scope = text_of(from->scope, "The record's scope", kLongestId);
@@ -126,7 +124,7 @@ void LentStore::fill_rest() {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
       me.session_->report(text_of(part, "The part", kLongestId), is_known(status) ? status : KRUX_INTERNAL,
-                          text_of(message, "The message", kLongestMessage));
+                          text_of(message, "The message", kLongestReport));
       return KRUX_OK;
     });
   };

@@ -78,7 +78,7 @@ struct NotesService {
 };
 
 struct Notes {
-  Bridge bridge;
+  Bridge bridge{test::either()};
   NotesService service;
   std::shared_ptr<ServiceAdapter> adapter;
   Notes() {

@@ -5,11 +5,12 @@
 #include "host/plugins/abi_bridge/answers.hpp"
 #include "host/plugins/abi_bridge/lent_reader.hpp"
 #include "host/plugins/abi_bridge/lent_store.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::size_t kLargestResult = 8 << 20, kLargestPoint = 64 * 1024, kLargestIdentity = 64 * 1024;
+using namespace limits;
 
 CallFailure lacks(const char* role) {
   return {KRUX_UNSUPPORTED, true, {}, fmt::format("The adapter has no {} role.", role), std::nullopt};

@@ -24,7 +24,7 @@ AdapterWrite write_of(const std::string& operation) {
 }  // namespace
 
 TEST_CASE("Roles, parameters, account and results pass the bridge") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto roles = adapter->roles();
   CHECK((roles.sync && roles.read && roles.write && roles.rollback && roles.account));
@@ -37,7 +37,7 @@ TEST_CASE("Roles, parameters, account and results pass the bridge") {
 }
 
 TEST_CASE("Whatever an adapter throws is a failure with its words") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   auto failure = read_failure(bridge, *adapter, "mock.throw");
   CHECK(failure.status == KRUX_NOT_FOUND);
@@ -52,7 +52,7 @@ TEST_CASE("Whatever an adapter throws is a failure with its words") {
 }
 
 TEST_CASE("A result that is not one JSON object within its limits is a defect") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   for (const auto* capability :
        {"mock.garbage", "mock.array", "mock.empty", "mock.nul", "mock.bad_utf8", "mock.deep"}) {
@@ -65,7 +65,7 @@ TEST_CASE("A result that is not one JSON object within its limits is a defect") 
 }
 
 TEST_CASE("A query reaches the reader, and rows stop where the adapter says so") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   bridge.reader->rows = {{"i1", "{}"}, {"i2", "{}"}, {"i3", "{}"}};
   CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.query", "{}")) == R"({"ids":"i1i2","total":3})");
@@ -79,7 +79,7 @@ TEST_CASE("A query reaches the reader, and rows stop where the adapter says so")
 }
 
 TEST_CASE("A sync step fills the store, its cursors and its reports") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto step = good(adapter->full_sync(bridge.call(), bridge.session));
   CHECK(step.next == SyncStep::Next::kWait);
@@ -99,7 +99,7 @@ TEST_CASE("A sync step fills the store, its cursors and its reports") {
 }
 
 TEST_CASE("Records that do not fit are refused, and the failure says why") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto failure = [&](int which) {
     return failed(adapter->incremental_sync(bridge.call(), bridge.session, which));
@@ -114,7 +114,7 @@ TEST_CASE("Records that do not fit are refused, and the failure says why") {
 }
 
 TEST_CASE("A write is sent by the host's client and bound to its attempt") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto call = bridge.call("w_1");
   CHECK(good(adapter->execute_write(call, write_of("mock.send"))) == R"({"status":200,"id":"w_1"})");
@@ -128,7 +128,7 @@ TEST_CASE("A write is sent by the host's client and bound to its attempt") {
 }
 
 TEST_CASE("What is not sent, lost or made up is judged by the wire") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   auto ended = bridge.call("w_1");
   ended->end();
@@ -148,7 +148,7 @@ TEST_CASE("What is not sent, lost or made up is judged by the wire") {
 }
 
 TEST_CASE("An adapter cannot set the host's headers") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto failure = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.header")));
   CHECK(failure.status == KRUX_INVALID);
@@ -157,7 +157,7 @@ TEST_CASE("An adapter cannot set the host's headers") {
 }
 
 TEST_CASE("Several requests at once come back in their order") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   bridge.http->answer = [](const HttpRequest& request) {
     return std::pair(200, request.url.substr(request.url.size() - 1));
   };
@@ -166,7 +166,7 @@ TEST_CASE("Several requests at once come back in their order") {
 }
 
 TEST_CASE("A note is kept by the ledger and comes back to find_effect") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   std::string kept;
   const auto call = bridge.call("w_1", [&](std::string_view note) { return kept = note, true; });
@@ -179,7 +179,7 @@ TEST_CASE("A note is kept by the ledger and comes back to find_effect") {
 }
 
 TEST_CASE("The answers of find_effect, and what is none") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   using Answer = EffectFound::Answer;
   const auto find = [&](const char* operation) {
@@ -194,7 +194,7 @@ TEST_CASE("The answers of find_effect, and what is none") {
 }
 
 TEST_CASE("Rollback points are limited, conflicts and results pass") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   CHECK(adapter->supports_rollback("mock.note"));
   CHECK_FALSE(adapter->supports_rollback("mock.send"));
@@ -209,7 +209,7 @@ TEST_CASE("Rollback points are limited, conflicts and results pass") {
 }
 
 TEST_CASE("An identity is read and cleaned, a log line is escaped") {
-  Bridge bridge;
+  Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto identity = good(adapter->verify(bridge.call()));
   CHECK(identity.account_id == "T1");
@@ -221,7 +221,7 @@ TEST_CASE("An identity is read and cleaned, a log line is escaped") {
 }
 
 TEST_CASE("An adapter that refuses its account, or a configuration that does not fit, makes none") {
-  const Bridge bridge;
+  const Bridge bridge(test::either());
   auto setup = bridge.setup("mock");
   setup.config_json = R"({"create":"throw"})";
   try {

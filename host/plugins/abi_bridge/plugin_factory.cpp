@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "core/util/error.hpp"
 #include "core/util/json.hpp"
-#include "host/plugins/abi_bridge/lent_call.hpp"
+#include "host/plugins/abi_bridge/adapter_creation.hpp"
 #include "host/plugins/abi_bridge/plugin_adapter.hpp"
 #include "host/plugins/config_schema.hpp"
+#include "host/runner/adapter_runners.hpp"
+#include "host/runner/remote_adapter.hpp"
 
 namespace krux {
 namespace {
@@ -17,34 +20,6 @@ std::string scopes_json(const std::optional<std::vector<std::string>>& scopes) {
   return out + "]";
 }
 
-/// What the worker's thread needs to create an adapter, and what comes of it. An adapter that nobody takes, since its
-/// creation was abandoned, goes with it.
-struct Creation {
-  const krux_plugin_entry* entry = nullptr;
-  std::string account_id, scopes, config;
-  std::uint32_t generation = 0;
-  std::vector<CollectionSpec> collections;
-  std::shared_ptr<LentHost> host;
-  CallContextPtr call;
-  std::shared_ptr<AdapterInstance> instance;
-  CallFailure failure;
-
-  void run() {
-    const LentCall lent(call);
-    const krux_account account{sizeof(krux_account), generation, to_abi(account_id), to_abi(scopes), to_abi(config)};
-    auto* made = entry->create(host->table(), lent.table(), &account);
-    if (!made) {
-      failure = lent.failure(KRUX_INTERNAL);
-      return;
-    }
-    try {
-      instance = std::make_shared<AdapterInstance>(made, host, std::move(collections));
-    } catch (const std::exception& e) {
-      failure.message = e.what();
-    }
-  }
-};
-
 Error not_made(const std::string& service, const CallFailure& failure) {
   const auto type = failure.status == KRUX_AUTH      ? "NotAuthenticated"
                     : failure.status == KRUX_INVALID ? "InvalidInput"
@@ -55,12 +30,13 @@ Error not_made(const std::string& service, const CallFailure& failure) {
 }  // namespace
 
 PluginFactory::PluginFactory(const PluginRegistry& registry, CallRunner& runner, const Clock& clock, AdapterLog log,
-                             std::int64_t create_timeout_ms)
+                             std::int64_t create_timeout_ms, const AdapterRunners* runners)
     : registry_(registry),
       runner_(runner),
       clock_(clock),
       log_(std::move(log)),
-      create_timeout_ms_(create_timeout_ms) {}
+      create_timeout_ms_(create_timeout_ms),
+      runners_(runners) {}
 
 const PluginInfo& PluginFactory::plugin_of(const std::string& service) const {
   if (const auto* plugin = registry_.find(service)) return *plugin;
@@ -77,7 +53,24 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make(const AdapterSetup& setup) c
   if (const auto problem = krux::config_problem(plugin.config_schema_json, setup.config_json); !problem.empty()) {
     throw invalid_input(problem);
   }
-  const auto creation = std::make_shared<Creation>();
+  const auto call = std::make_shared<CallContext>(CallOwner{setup.service, setup.account_id, setup.generation, {}, 0},
+                                                  clock_, clock_.boot_ms() + create_timeout_ms_);
+  return plugin.isolation == Isolation::kProcess ? make_remote(plugin, setup, call) : make_here(plugin, setup, call);
+}
+
+/// Runs `body` on a worker; throws when it does not come back in time, and it is the lost thread's then.
+void PluginFactory::run_creation(const std::string& service, const CallContextPtr& call,
+                                 std::function<void()> body) const {
+  const auto end = runner_.run(call, nullptr, std::move(body));
+  call->end();
+  if (end == CallRunner::End::kReturned) return;
+  throw not_made(service, call->failure().value_or(
+                              CallFailure{KRUX_TIMEOUT, false, {}, "It did not finish in time.", std::nullopt}));
+}
+
+std::shared_ptr<ServiceAdapter> PluginFactory::make_here(const PluginInfo& plugin, const AdapterSetup& setup,
+                                                         const CallContextPtr& call) const {
+  const auto creation = std::make_shared<AdapterCreation>();
   creation->entry = plugin.entry;
   creation->account_id = setup.account_id;
   creation->generation = setup.generation;
@@ -85,16 +78,24 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make(const AdapterSetup& setup) c
   creation->config = setup.config_json;
   creation->collections = plugin.collections;
   creation->host = std::make_shared<LentHost>(setup.service, setup.account_id, setup.http, log_);
-  creation->call = std::make_shared<CallContext>(CallOwner{setup.service, setup.account_id, setup.generation, {}, 0},
-                                                 clock_, clock_.boot_ms() + create_timeout_ms_);
-  const auto end = runner_.run(creation->call, nullptr, [creation] { creation->run(); });
-  creation->call->end();
-  if (end == CallRunner::End::kAbandoned) {  // `creation` is the lost thread's now
-    throw not_made(setup.service, creation->call->failure().value_or(CallFailure{
-                                      KRUX_TIMEOUT, false, {}, "It did not finish in time.", std::nullopt}));
-  }
+  creation->call = call;
+  run_creation(setup.service, call, [creation] { creation->run(); });
   if (!creation->instance) throw not_made(setup.service, creation->failure);
   return std::make_shared<PluginAdapter>(creation->instance);
+}
+
+std::shared_ptr<ServiceAdapter> PluginFactory::make_remote(const PluginInfo& plugin, const AdapterSetup& setup,
+                                                           const CallContextPtr& call) const {
+  auto runner = runners_ ? runners_->find(setup.service) : nullptr;
+  if (!runner) throw not_made(setup.service, {KRUX_UNAVAILABLE, true, {}, "It has no process here.", std::nullopt});
+  RemoteAccount account{setup.service,     setup.account_id, scopes_json(setup.scopes),
+                        setup.config_json, setup.generation, plugin.collections,
+                        setup.http};
+  const auto adapter = std::make_shared<RemoteAdapter>(std::move(runner), std::move(account));
+  const auto failure = std::make_shared<std::optional<CallFailure>>();
+  run_creation(setup.service, call, [adapter, call, failure] { *failure = adapter->create(call); });
+  if (*failure) throw not_made(setup.service, **failure);
+  return adapter;
 }
 
 }  // namespace krux

@@ -1,7 +1,8 @@
-// Makes an adapter for an account.
+// Makes an adapter for an account, in this process or in its own, as its registration says.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,12 +26,15 @@ struct AdapterSetup {
   std::shared_ptr<HttpClient> http;
 };
 
+class AdapterRunners;
+
 /// Any thread, but make() waits for a worker: never from a worker or an event loop. All that is passed outlives the
 /// factory.
 class PluginFactory {
  public:
   PluginFactory(const PluginRegistry& registry, CallRunner& runner, const Clock& clock,
-                AdapterLog log = default_adapter_log(), std::int64_t create_timeout_ms = 10'000);
+                AdapterLog log = default_adapter_log(), std::int64_t create_timeout_ms = 10'000,
+                const AdapterRunners* runners = nullptr);
 
   /// Throws krux::Error: ServiceUnavailable (no such adapter, or it could not be made; NotAuthenticated where it says
   /// so), InvalidInput when the configuration does not fit the adapter's schema.
@@ -41,12 +45,18 @@ class PluginFactory {
 
  private:
   const PluginInfo& plugin_of(const std::string& service) const;
+  void run_creation(const std::string& service, const CallContextPtr& call, std::function<void()> body) const;
+  std::shared_ptr<ServiceAdapter> make_here(const PluginInfo& plugin, const AdapterSetup& setup,
+                                            const CallContextPtr& call) const;
+  std::shared_ptr<ServiceAdapter> make_remote(const PluginInfo& plugin, const AdapterSetup& setup,
+                                              const CallContextPtr& call) const;
 
   const PluginRegistry& registry_;
   CallRunner& runner_;
   const Clock& clock_;
   const AdapterLog log_;
   const std::int64_t create_timeout_ms_;
+  const AdapterRunners* const runners_;  ///< nullptr: no adapter has a process of its own
 };
 
 }  // namespace krux

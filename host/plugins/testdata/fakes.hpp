@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <catch2/catch.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "core/util/json.hpp"
 #include "host/plugins/abi_bridge/plugin_factory.hpp"
 #include "host/plugins/testdata/plugin_dir.hpp"
+#include "host/runner/adapter_runners.hpp"
 
 namespace krux::test {
 
@@ -126,29 +128,46 @@ class FakeHttp final : public HttpClient {
   std::vector<HttpRequest> requests_;
 };
 
-/// The plugins of the bridge's tests, discovered once.
-inline const PluginRegistry& registry() {
+/// The plugins of the bridge's tests, discovered once for each place where they may run.
+inline const PluginRegistry& registry(Isolation isolation = Isolation::kInProcess) {
   static const PluginDir dir;
-  static const PluginRegistry all = [] {
-    for (const auto* name : {"mock_adapter", "stray_adapter", "truncated_write", "null_write"}) dir.add(name);
+  static const bool filled = [] {
+    for (const auto* name : {"mock_adapter", "stray_adapter", "truncated_write", "null_write", "unruly_adapter"}) {
+      dir.add(name);
+    }
     dir.copy(KRUXOS_NOTES_PLUGIN, "notes");
-    return PluginRegistry::discover(dir.path(), options());
+    return true;
   }();
-  return all;
+  static_cast<void>(filled);
+  if (isolation == Isolation::kProcess) {
+    static const auto remote = PluginRegistry::discover(dir.path(), options(), {Isolation::kProcess, {}});
+    return remote;
+  }
+  static const auto here = PluginRegistry::discover(dir.path(), options());
+  return here;
+}
+
+/// A test that calls this runs twice: with its adapter in this process, and in one of its own.
+inline Isolation either() {
+  return GENERATE(Isolation::kInProcess, Isolation::kProcess);
 }
 
 /// A clock, a runner, and adapters made with them. Everything that an adapter logs is kept.
 struct Bridge {
+  explicit Bridge(Isolation where = Isolation::kInProcess) : isolation(where) {}
+
+  const Isolation isolation;
   SystemClock clock;
   CallRunner runner{clock, {4, 16, 50}};
   std::shared_ptr<FakeHttp> http = std::make_shared<FakeHttp>();
   std::shared_ptr<FakeReader> reader = std::make_shared<FakeReader>();
   std::shared_ptr<FakeSession> session = std::make_shared<FakeSession>();
   std::vector<std::string> log;
-  PluginFactory factory{registry(), runner, clock,
-                        [this](int level, const std::string& service, const std::string&, std::string_view line) {
-                          log.push_back(std::to_string(level) + " " + service + " " + std::string(line));
-                        }};
+  AdapterLog keep_log = [this](int level, const std::string& service, const std::string&, std::string_view line) {
+    log.push_back(std::to_string(level) + " " + service + " " + std::string(line));
+  };
+  AdapterRunners runners{registry(isolation), clock, {KRUXOS_PLUGIN_RUNNER, {}, keep_log, 30'000}, {}};
+  PluginFactory factory{registry(isolation), runner, clock, keep_log, 30'000, &runners};
 
   AdapterSetup setup(const std::string& service) const {
     return {service, "T1", 1, std::vector<std::string>{"a\"b"}, "{}", http};

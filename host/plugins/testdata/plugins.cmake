@@ -1,6 +1,6 @@
 # Plugins that only the tests load. Sets plugin_test_targets and plugin_test_definitions.
 set(plugin_test_dir ${CMAKE_CURRENT_BINARY_DIR}/testdata)
-set(plugin_test_targets kruxos-plugin-probe notes)
+set(plugin_test_targets kruxos-plugin-probe kruxos-plugin-runner notes)
 
 function(add_test_plugin name source)
   kruxos_add_plugin(test_${name} SOURCES testdata/${source}.cpp OUTPUT_DIRECTORY ${plugin_test_dir})
@@ -11,7 +11,7 @@ endfunction()
 
 foreach(name no_entry function_entry bad_magic truncated_entry short_symbol no_describe bad_service bad_prefix bad_version
              bad_description endless_description crashing_constructor hanging_constructor exiting_constructor mock_adapter
-             stray_adapter)
+             stray_adapter unruly_adapter)
   add_test_plugin(${name} ${name})
 endforeach()
 add_test_plugin(truncated_write stray_adapter STRAY_TRUNCATED_WRITE STRAY_SERVICE="truncated")
@@ -25,6 +25,7 @@ foreach(name wrong_major)
 endforeach()
 
 set(plugin_test_definitions KRUXOS_TEST_PLUGINS="${plugin_test_dir}" KRUXOS_PLUGIN_PROBE="$<TARGET_FILE:kruxos-plugin-probe>"
+                            KRUXOS_PLUGIN_RUNNER="$<TARGET_FILE:kruxos-plugin-runner>"
                             KRUXOS_NOTES_PLUGIN="$<TARGET_FILE:notes>"
                             KRUXOS_NOTES_DEFINITIONS="${CMAKE_SOURCE_DIR}/examples/notes_adapter/definitions")
 

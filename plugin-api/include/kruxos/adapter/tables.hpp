@@ -11,6 +11,7 @@
 
 namespace kruxos::detail {
 
+// Always called with its namespace: std::quoted would be found beside it.
 inline std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -32,12 +33,12 @@ inline std::string to_json(const Description& description) {
   std::string out = "{\"collections\":[";
   for (const auto& collection : description.collections) {
     if (out.back() != '[') out += ',';
-    out += "{\"name\":" + quoted(collection.name) + ",\"version\":" + std::to_string(collection.version) +
+    out += "{\"name\":" + detail::quoted(collection.name) + ",\"version\":" + std::to_string(collection.version) +
            ",\"order\":" + (collection.order == Order::kTime ? "\"time\"" : "\"key\"") +
            ",\"searchable\":" + (collection.searchable ? "true" : "false") + ",\"fields\":[";
     for (const auto& field : collection.fields) {
       if (out.back() != '[') out += ',';
-      out += "{\"name\":" + quoted(field.name) +
+      out += "{\"name\":" + detail::quoted(field.name) +
              ",\"type\":" + (field.type == FieldType::kText ? "\"text\"" : "\"integer\"") + '}';
     }
     out += "]}";
@@ -48,12 +49,12 @@ inline std::string to_json(const Description& description) {
 }
 
 inline std::string to_json(const Identity& identity) {
-  std::string out = "{\"account_id\":" + quoted(identity.account_id) +
-                    ",\"display_name\":" + quoted(identity.display_name) +
-                    ",\"principal\":" + quoted(identity.principal);
+  std::string out = "{\"account_id\":" + detail::quoted(identity.account_id) +
+                    ",\"display_name\":" + detail::quoted(identity.display_name) +
+                    ",\"principal\":" + detail::quoted(identity.principal);
   if (identity.scopes) {
     out += ",\"scopes\":[";
-    for (const auto& scope : *identity.scopes) out += (out.back() == '[' ? "" : ",") + quoted(scope);
+    for (const auto& scope : *identity.scopes) out += (out.back() == '[' ? "" : ",") + detail::quoted(scope);
     out += ']';
   }
   return out + '}';

@@ -1,0 +1,259 @@
+#include "host/runner/program/lent.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+
+#include "core/util/error.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
+
+namespace krux::runner {
+namespace {
+
+WireWriter request_of(RequestKind kind) {
+  WireWriter out;
+  out.u8(static_cast<std::uint8_t>(kind));
+  return out;
+}
+
+/// As the host's own code would have thrown it.
+Error error_of(const WireAnswer& answer) {
+  const auto type = [&] {
+    switch (answer.status) {
+      case KRUX_INVALID:
+        return "InvalidInput";
+      case KRUX_STORAGE:
+        return "DatabaseError";
+      case KRUX_CANCELLED:
+        return "Cancelled";
+      case KRUX_TIMEOUT:
+        return "Timeout";
+      case KRUX_RATE_LIMITED:
+        return "RateLimited";
+      case KRUX_AUTH:
+        return "NotConnected";
+      default:
+        return "Internal";
+    }
+  }();
+  return {type, answer.words, false, answer.retry_after_ms};
+}
+
+WireAnswer answer_in(const Frame& frame) {
+  WireReader in(frame.payload);
+  return get_answer(in);
+}
+
+/// False: it is not there.
+bool found_in(const WireAnswer& answer) {
+  if (answer.status == KRUX_OK) return true;
+  if (answer.status == KRUX_NOT_FOUND) return false;
+  throw error_of(answer);
+}
+
+bool each_row(std::string_view rows, const ReplicaReader::OnRow& on_row) {
+  for (WireReader in(rows); !in.empty();) {
+    if (!on_row(get_row(in))) return false;
+  }
+  return true;
+}
+
+/// Hands parts to `use` until it has enough; returns the answer, its tail handed over as well.
+template <class Use>
+WireAnswer take_parts(Request& request, Use&& use) {
+  bool wanted = true;
+  for (;;) {
+    const auto frame = request.next();
+    if (frame.kind == FrameKind::kAnswer) {
+      auto answer = answer_in(frame);
+      if (wanted && !answer.tail.empty()) use(answer.tail);
+      return answer;
+    }
+    const bool before = wanted;
+    wanted = wanted && use(frame.payload);
+    if (before && !wanted) request.stop_parts();
+    request.taken();
+  }
+}
+
+}  // namespace
+
+void RunningCalls::add(const RunningCallPtr& call) {
+  const std::lock_guard lock(mutex_);
+  calls_.emplace(call->id, call);
+}
+
+void RunningCalls::remove(const RunningCall& call) {
+  const std::lock_guard lock(mutex_);
+  calls_.erase(call.id);
+}
+
+RunningCallPtr RunningCalls::of(const CallContext* context) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(calls_.begin(), calls_.end(),
+                                  [&](const auto& call) { return call.second->context.get() == context; });
+  return found == calls_.end() ? nullptr : found->second;
+}
+
+void RunningCalls::cancel(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = calls_.find(id); found != calls_.end()) found->second->context->cancel();
+}
+
+bool LentReplicaReader::get(std::string_view collection, std::string_view id, const OnRow& on_row) {
+  const std::lock_guard lock(call_->replica);
+  auto payload = request_of(RequestKind::kGet);
+  payload.text(collection).text(id);
+  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
+  return found_in(take_parts(request, [&](std::string_view rows) { return each_row(rows, on_row); }));
+}
+
+QueryResult LentReplicaReader::query(const Query& query, const OnRow& on_row) {
+  const std::lock_guard lock(call_->replica);
+  auto payload = request_of(RequestKind::kQuery);
+  put_query(payload, query);
+  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
+  const auto answer = take_parts(request, [&](std::string_view rows) { return each_row(rows, on_row); });
+  if (answer.status != KRUX_OK) throw error_of(answer);
+  return answer.result;
+}
+
+bool LentReplicaReader::blob(std::string_view collection, std::string_view id, std::string_view name,
+                             const std::function<bool(std::string_view)>& on_bytes) {
+  const std::lock_guard lock(call_->replica);
+  auto payload = request_of(RequestKind::kBlob);
+  payload.text(collection).text(id).text(name);
+  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
+  return found_in(take_parts(request, on_bytes));
+}
+
+LentSyncSession::LentSyncSession(Link& link, RunningCallPtr call)
+    : link_(link), call_(std::move(call)), reader_(std::make_shared<LentReplicaReader>(link, call_)) {}
+
+WireAnswer LentSyncSession::ask(const WireWriter& payload) {
+  const std::lock_guard lock(call_->replica);
+  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
+  auto answer = answer_in(request.next());
+  if (answer.status != KRUX_OK && answer.status != KRUX_NOT_FOUND) throw error_of(answer);
+  return answer;
+}
+
+void LentSyncSession::put(Record record) {
+  auto payload = request_of(RequestKind::kPut);
+  put_record(payload, record);
+  ask(payload);
+}
+
+void LentSyncSession::erase(std::string_view collection, std::string_view id) {
+  auto payload = request_of(RequestKind::kErase);
+  payload.text(collection).text(id);
+  ask(payload);
+}
+
+void LentSyncSession::sweep(std::string_view collection, std::string_view scope, std::int64_t generation,
+                            std::int64_t from_ms, std::int64_t to_ms) {
+  auto payload = request_of(RequestKind::kSweep);
+  payload.text(collection).text(scope).i64(generation).i64(from_ms).i64(to_ms);
+  ask(payload);
+}
+
+void LentSyncSession::put_blob(std::string_view collection, std::string_view id, std::string_view name,
+                               std::int64_t total, const std::function<std::int64_t(char*, std::size_t)>& source) {
+  const std::lock_guard lock(call_->replica);
+  auto payload = request_of(RequestKind::kPutBlob);
+  payload.text(collection).text(id).text(name).i64(total);
+  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
+  for (;;) {
+    const auto frame = request.next();
+    if (frame.kind == FrameKind::kPull) {
+      request.pulled(frame, source);
+      continue;
+    }
+    const auto answer = answer_in(frame);
+    if (answer.status != KRUX_OK) throw error_of(answer);
+    return;
+  }
+}
+
+std::optional<std::string> LentSyncSession::cursor(std::string_view key) {
+  auto payload = request_of(RequestKind::kGetCursor);
+  payload.text(key);
+  auto answer = ask(payload);
+  if (answer.status == KRUX_NOT_FOUND) return std::nullopt;
+  return std::move(answer.tail);
+}
+
+void LentSyncSession::set_cursor(std::string_view key, std::string_view value) {
+  auto payload = request_of(RequestKind::kSetCursor);
+  payload.text(key).text(value);
+  ask(payload);
+}
+
+void LentSyncSession::commit() {
+  ask(request_of(RequestKind::kCommit));
+}
+
+void LentSyncSession::report(std::string_view part, krux_status status, std::string_view message) {
+  auto payload = request_of(RequestKind::kReport);
+  payload.text(part).u32(static_cast<std::uint32_t>(status)).text(message);
+  ask(payload);
+}
+
+bool remember(Link& link, RunningCall& call, std::string_view note_json) {
+  const std::lock_guard lock(call.replica);
+  auto payload = request_of(RequestKind::kRemember);
+  payload.text(note_json);
+  Request request(link, call.id, FrameKind::kRequest, payload.bytes());
+  return answer_in(request.next()).status == KRUX_OK;
+}
+
+HttpOutcome LentHttpClient::send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) {
+  const auto running = calls_.of(call.get());
+  if (!running) return {KRUX_CANCELLED, "The call has ended.", std::nullopt};
+  running->exchanges.acquire();
+  auto outcome = exchange(running->id, request, sink);
+  running->exchanges.release();
+  return outcome;
+}
+
+HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& request, HttpSink& sink) {
+  // A body that is too large for a frame travels as one that is streamed.
+  std::size_t at = 0;
+  const bool large = !request.body_source && request.body.size() > limits::kLargestInlineBody;
+  auto shown = request;
+  if (large) {
+    shown.body_length = static_cast<std::int64_t>(request.body.size());
+    shown.body_source = [&](char* buffer, std::size_t capacity) {
+      const auto part = std::string_view(request.body).substr(at, capacity);
+      at += part.copy(buffer, part.size());
+      return static_cast<std::int64_t>(part.size());
+    };
+  }
+  auto payload = request_of(RequestKind::kSend);
+  put_http_request(payload, shown, static_cast<bool>(shown.body_source));
+  Request exchange(link_, call, FrameKind::kRequest, payload.bytes());
+  bool wanted = true;
+  const auto stop_unless = [&](bool go_on) {
+    if (wanted && !go_on) exchange.stop_parts();
+    wanted = wanted && go_on;
+  };
+  for (;;) {
+    const auto frame = exchange.next();
+    if (frame.kind == FrameKind::kPull) {
+      exchange.pulled(frame, shown.body_source);
+    } else if (frame.kind == FrameKind::kHead) {
+      WireReader in(frame.payload);
+      const auto status = static_cast<int>(in.u32());
+      stop_unless(sink.head(status, get_headers(in)));
+    } else if (frame.kind == FrameKind::kPart) {
+      stop_unless(wanted && sink.body(frame.payload));
+      exchange.taken();
+    } else {
+      const auto answer = answer_in(frame);
+      if (answer.status == KRUX_OK && !wanted)
+        return {KRUX_CANCELLED, "The adapter wanted no more of it.", std::nullopt};
+      return {answer.status, answer.words, answer.retry_after_ms};
+    }
+  }
+}
+
+}  // namespace krux::runner

@@ -1,0 +1,229 @@
+// What a runner asks for during a call, done.
+#include <fmt/format.h>
+
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+#include "host/plugins/abi_bridge/edge.hpp"
+#include "host/plugins/abi_bridge/limits.hpp"
+#include "host/runner/remote_call.hpp"
+#include "host/runner/runner_process.hpp"
+
+namespace krux {
+namespace {
+
+WireAnswer failed(krux_status status, std::string words) {
+  WireAnswer answer;
+  answer.status = is_known(status) && status != KRUX_OK ? status : KRUX_INTERNAL;
+  answer.words = std::move(words);
+  return answer;
+}
+
+/// What the host's own code throws is an answer as well; only a frame that makes no sense is not.
+template <class Body>
+WireAnswer guarded(const CallContext& call, Body&& body) {
+  if (call.ended()) return failed(KRUX_CANCELLED, "The call has ended.");
+  try {
+    return body();
+  } catch (const BadFrame&) {
+    throw;
+  } catch (const Error& e) {
+    return failed(status_of(e), e.what());
+  } catch (const std::exception& e) {
+    return failed(KRUX_INTERNAL, e.what());
+  }
+}
+
+}  // namespace
+
+void RemoteCall::serve(const Frame& frame) {
+  const auto stream = open(frame.request, true);
+  const auto said = guarded(*context_, [&] { return answer(frame, stream); });
+  close(*stream);
+  send_answer(frame.request, said);
+}
+
+WireAnswer RemoteCall::answer(const Frame& frame, const StreamPtr& stream) {
+  WireReader in(frame.payload);
+  const auto kind = static_cast<RequestKind>(in.below(kRequestKinds));
+  switch (kind) {
+    case RequestKind::kGet:
+    case RequestKind::kQuery:
+    case RequestKind::kBlob:
+      return answer_reader(kind, in, stream);
+    case RequestKind::kRemember:
+      return remember(in);
+    default:
+      return answer_store(kind, in, stream);
+  }
+}
+
+ReplicaReader& RemoteCall::reader() const {
+  if (loans_.session) return *loans_.session->reader();
+  if (!loans_.reader) throw BadFrame("It reads the replica in a call that has none.");
+  return *loans_.reader;
+}
+
+WireAnswer RemoteCall::answer_reader(RequestKind kind, WireReader& in, const StreamPtr& stream) {
+  WireAnswer answer;
+  WireWriter rows;
+  const auto on_row = [&](const RowView& row) {
+    put_row(rows, row);
+    return rows.bytes().size() < kPartBytes || part(stream, FrameKind::kPart, rows.take());
+  };
+  bool found = true;
+  if (kind == RequestKind::kQuery) {
+    const auto query = get_query(in);
+    in.end();
+    answer.result = reader().query(query, on_row);
+  } else {
+    const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+    if (kind == RequestKind::kGet) {
+      in.end();
+      found = reader().get(collection, id, on_row);
+    } else {
+      const auto name = in.text(limits::kLongestName);
+      in.end();
+      found = reader().blob(collection, id, name, [&](std::string_view bytes) {
+        for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPartBytes))) {
+          if (!part(stream, FrameKind::kPart, bytes.substr(0, kPartBytes))) return false;
+        }
+        return true;
+      });
+    }
+  }
+  if (!found) answer.status = KRUX_NOT_FOUND;
+  answer.tail = rows.take();
+  return answer;
+}
+
+WireAnswer RemoteCall::answer_store(RequestKind kind, WireReader& in, const StreamPtr& stream) {
+  if (!loans_.session) throw BadFrame("It writes the replica in a call that is no sync.");
+  auto& session = *loans_.session;
+  WireAnswer answer;
+  if (kind == RequestKind::kPut) {
+    auto record = get_record(in);
+    in.end();
+    session.put(std::move(record));
+  } else if (kind == RequestKind::kCommit) {
+    in.end();
+    session.commit();
+  } else if (kind == RequestKind::kErase) {
+    const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+    in.end();
+    session.erase(collection, id);
+  } else if (kind == RequestKind::kSweep) {
+    const auto collection = in.text(limits::kLongestName), scope = in.text(limits::kLongestId);
+    const auto generation = in.i64(), from_ms = in.i64(), to_ms = in.i64();
+    in.end();
+    session.sweep(collection, scope, generation, from_ms, to_ms);
+  } else if (kind == RequestKind::kGetCursor) {
+    const auto key = in.text(limits::kLongestId);
+    in.end();
+    auto value = session.cursor(key);
+    if (!value) answer.status = KRUX_NOT_FOUND;
+    answer.tail = std::move(value).value_or("");
+  } else if (kind == RequestKind::kSetCursor) {
+    const auto key = in.text(limits::kLongestId), value = in.text(limits::kLongestCursor);
+    in.end();
+    session.set_cursor(key, value);
+  } else if (kind == RequestKind::kReport) {
+    const auto part_name = in.text(limits::kLongestId);
+    const auto status = static_cast<krux_status>(in.u32());
+    const auto message = in.text(limits::kLongestReport);
+    in.end();
+    session.report(part_name, is_known(status) ? status : KRUX_INTERNAL, message);
+  } else {
+    const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+    const auto name = in.text(limits::kLongestName);
+    const auto total = in.i64();
+    in.end();
+    session.put_blob(collection, id, name, total,
+                     [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); });
+  }
+  return answer;
+}
+
+WireAnswer RemoteCall::remember(WireReader& in) {
+  const auto note = in.text(limits::kLargestNote);
+  in.end();
+  if (!loans_.notes) throw BadFrame("It keeps a note in a call that is no write.");
+  parse_json(note, "the note");
+  if (context_->remember(note)) return {};
+  return failed(context_->ended() ? KRUX_CANCELLED : KRUX_STORAGE, "The note could not be kept.");
+}
+
+/// Passes an answer of the service on.
+class RemoteCall::Sink final : public HttpSink {
+ public:
+  Sink(RemoteCall& call, const StreamPtr& stream) : call_(call), stream_(stream) {}
+  bool head(int status, const HttpHeaders& headers) override {
+    WireWriter out;
+    out.u32(static_cast<std::uint32_t>(status));
+    put_headers(out, headers);
+    return !call_.context_->ended() && call_.part(stream_, FrameKind::kHead, out.bytes());
+  }
+  bool body(std::string_view bytes) override {
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPartBytes))) {
+      if (call_.context_->ended() || !call_.part(stream_, FrameKind::kPart, bytes.substr(0, kPartBytes))) return false;
+    }
+    return true;
+  }
+
+ private:
+  RemoteCall& call_;
+  const StreamPtr& stream_;
+};
+
+void RemoteCall::begin_exchange(Frame frame) {
+  if (!loans_.http) throw BadFrame("It sends in a call that has no service.");
+  {
+    const std::lock_guard lock(mutex_);
+    if (exchanges_ >= kMostExchanges) throw BadFrame("It sends too many requests at once.");
+    ++exchanges_;
+  }
+  const auto stream = open(frame.request, false);
+  const auto request = frame.request;
+  const auto run = [me = shared_from_this(), frame = std::make_shared<Frame>(std::move(frame)), stream] {
+    WireAnswer answer;
+    try {
+      answer = me->exchange(*frame, stream);
+    } catch (const BadFrame& e) {
+      me->process_->condemn(e.what(), true);
+    }
+    me->close(*stream);
+    {
+      const std::lock_guard lock(me->mutex_);
+      --me->exchanges_;
+    }
+    me->send_answer(frame->request, answer);
+  };
+  if (helpers_->start(run)) return;
+  close(*stream);
+  {
+    const std::lock_guard lock(mutex_);
+    --exchanges_;
+  }
+  send_answer(request, failed(KRUX_UNAVAILABLE, "The host has no thread left to send with."));
+}
+
+WireAnswer RemoteCall::exchange(const Frame& frame, const StreamPtr& stream) {
+  return guarded(*context_, [&] {
+    WireReader in(frame.payload);
+    in.below(kRequestKinds);
+    bool streamed = false;
+    auto request = get_http_request(in, streamed);
+    in.end();
+    if (streamed) {
+      request.body_source = [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); };
+    }
+    Sink sink(*this, stream);
+    const auto outcome = loans_.http->send(context_, request, sink);
+    WireAnswer answer;
+    answer.status = is_known(outcome.status) ? outcome.status : KRUX_INTERNAL;
+    answer.words = outcome.message;
+    answer.retry_after_ms = outcome.retry_after_ms;
+    return answer;
+  });
+}
+
+}  // namespace krux
