@@ -22,11 +22,9 @@ std::vector<WriteState> open_states() {
   return states;
 }
 
-/// Gives `each` page after page of the agent's writes in these states; the sum of what it returns.
+/// Gives `each` page after page of those of the writes that are in these states; the sum of what it returns.
 template <class Each>
-std::int64_t sum_of_pages(WriteBuffer& writes, const std::string& agent_id, std::vector<WriteState> states, Each each) {
-  WriteFilter filter;
-  filter.agent_id = agent_id;
+std::int64_t sum_of_pages(WriteBuffer& writes, WriteFilter filter, std::vector<WriteState> states, Each each) {
   filter.states = std::move(states);
   filter.limit = kPage;
   for (std::int64_t sum = 0;;) {
@@ -61,17 +59,26 @@ std::int64_t cancel_page(WriteBuffer& writes, const Page& page, const std::strin
 }  // namespace
 
 CancelledWrites cancel_writes_of(WriteBuffer& writes, const std::string& agent_id, const std::string& who) {
+  WriteFilter of;
+  of.agent_id = agent_id;
+  return cancel_writes(writes, of, who);
+}
+
+CancelledWrites cancel_writes(WriteBuffer& writes, const WriteFilter& of, const std::string& who,
+                              const std::function<void(const std::vector<BufferedWrite>&)>& before) {
   CancelledWrites result;
   const auto cancel_round = [&] {
     return sum_of_pages(
-        writes, agent_id,
-        {WriteState::kPendingApproval, WriteState::kHeld, WriteState::kBuffered, WriteState::kDeadLetter},
-        [&](const Page& page) { return cancel_page(writes, page, who); });
+        writes, of, {WriteState::kPendingApproval, WriteState::kHeld, WriteState::kBuffered, WriteState::kDeadLetter},
+        [&](const Page& page) {
+          if (before) before(page);
+          return cancel_page(writes, page, who);
+        });
   };
   // Until nothing is found: a call that began before the key ended may bring one more, a failed attempt one back.
   while (const auto cancelled = cancel_round()) result.cancelled += cancelled;
-  result.left = sum_of_pages(writes, agent_id, open_states(),
-                             [](const Page& page) { return static_cast<std::int64_t>(page.size()); });
+  result.left =
+      sum_of_pages(writes, of, open_states(), [](const Page& page) { return static_cast<std::int64_t>(page.size()); });
   return result;
 }
 

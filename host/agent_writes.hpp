@@ -1,8 +1,10 @@
-// What becomes of an agent's writes when it is shut out.
+// What becomes of the writes of an agent that is shut out, or of an account that is disconnected.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "core/write/write_buffer.hpp"
 
@@ -16,5 +18,9 @@ struct CancelledWrites {
 /// Cancels all of the agent's writes that can still be cancelled; its key must have ended before. `who`:
 /// "operator:<user>". Blocks. Throws krux::Error DatabaseError; what was cancelled by then stays so.
 CancelledWrites cancel_writes_of(WriteBuffer& writes, const std::string& agent_id, const std::string& who);
+
+/// The same for those of `of` (agent, service, account). `before` is given each page of writes before it is cancelled.
+CancelledWrites cancel_writes(WriteBuffer& writes, const WriteFilter& of, const std::string& who,
+                              const std::function<void(const std::vector<BufferedWrite>&)>& before = {});
 
 }  // namespace krux

@@ -64,7 +64,15 @@ HandlerOptions handler_options(const Config& config) {
   options.default_delay_ms = config.write_buffer.default_delay_ms;
   options.delays_ms = config.write_buffer.delays_ms;
   options.settle_ms = config.retry.settle_ms;
+  options.escalate_on_exceed = config.write_buffer.escalate_on_exceed;
   return options;
+}
+
+VaultOptions vault_options(const Config& config, const DataDirectory& directory) {
+  return {config.vault_key_file,
+          directory.path(),
+          config.vault.passphrase ? VaultMode::kPassphrase : VaultMode::kKeyFile,
+          {config.vault.argon2_passes, config.vault.argon2_memory_mib << 20}};
 }
 
 TransportOptions transport_options(const Config& config) {
@@ -130,6 +138,7 @@ struct HostProcess::Parts final : HealthSource {
   Vault vault;
   AgentStore agents;
   AlertStore alerts;
+  ReceiptStore receipts;
   DefinitionSet definitions;
   DefinitionSetIndex index;
   PluginRegistry plugins;
@@ -159,9 +168,10 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       clock(k),
       directory(config.data_dir),
       store(directory.ledger(), kLedgerKind),
-      vault(store, clock, config.vault_key_file, directory.path()),
+      vault(store, clock, vault_options(config, directory)),
       agents(store, clock),
       alerts(store, clock),
+      receipts(store, clock),
       definitions(config.definitions_dir),
       index(definitions),
       plugins(PluginRegistry::discover(config.plugins_dir, InspectOptions{{}, &index}, registration(config))),
@@ -174,11 +184,11 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
                                      const std::string& why) { services.note_attention(account, why); }}),
-      services({config, clock, directory, vault, alerts, definitions, plugins, accounts, runner, factory, scheduler,
-                writes, executor, transport}),
+      services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
+                scheduler, writes, executor, transport}),
       handler(accounts, runner, writes, clock, handler_options(config)),
-      operators({config, clock, agents, vault, alerts, plugins, runners, accounts, writes, scheduler, services, index,
-                 [this] { return listening(); }}),
+      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
+                 services, handler, index, [this] { return listening(); }}),
       agent_side(agents, handler),
       gateway(agent_side, clock),
       control(operators),
@@ -217,9 +227,8 @@ void HostProcess::Parts::listen() {
 
 ListenState HostProcess::Parts::listening() {
   const bool failing = store.failing();
-  const char* status = failing                                                     ? "critical"
-                       : writes.counts().needs_person > 0 || alerts.any_critical() ? "degraded"
-                                                                                   : "ok";
+  const bool attention = vault.locked() || writes.counts().needs_person > 0 || alerts.any_critical();
+  const char* status = failing ? "critical" : attention ? "degraded" : "ok";
   return {gateway_port, health_port, !failing && !stopping, status};
 }
 
@@ -231,8 +240,9 @@ Health HostProcess::Parts::health() {
   health.status = state.status;
   health.ready = state.ready;
   health.json = fmt::format(
-      R"({{"status":"{}","ready":{},"ledger":"{}","writes_waiting_for_a_person":{},"accounts":{}}})", state.status,
-      state.ready, failing ? "commits fail: see the log" : "ok", counts.needs_person, accounts.accounts().size());
+      R"({{"status":"{}","ready":{},"ledger":"{}","vault":"{}","writes_waiting_for_a_person":{},"accounts":{}}})",
+      state.status, state.ready, failing ? "commits fail: see the log" : "ok", vault.locked() ? "locked" : "open",
+      counts.needs_person, accounts.accounts().size());
   return health;
 }
 
@@ -263,6 +273,7 @@ bool HostProcess::stop(std::int64_t limit_ms) {
 bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   if (stopping.exchange(true)) return runner.lost() == 0;
   check.reset();
+  services.stop();
   server.stop(limit_ms / 5);
   scheduler.stop();
   executor.stop(limit_ms / 2);

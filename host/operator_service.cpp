@@ -89,6 +89,10 @@ std::string OperatorService::status() {
     put(out, "data_dir", parts_.config.data_dir.string());
     put(out, "agents", static_cast<std::int64_t>(live));
     put_counts(out, parts_.writes.counts());
+    put_key(out, "vault");
+    out.StartObject();
+    put(out, "locked", parts_.vault.locked());
+    out.EndObject();
     put_key(out, "alerts");
     out.StartObject();
     put(out, "open", static_cast<std::int64_t>(open));

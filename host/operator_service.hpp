@@ -17,6 +17,8 @@
 
 namespace krux {
 
+class CapabilityHandler;
+
 /// Ports and readiness, known once the host listens.
 struct ListenState {
   std::uint16_t gateway_port = 0, health_port = 0;
@@ -33,12 +35,14 @@ class OperatorService final : public OperatorApi {
     AgentStore& agents;
     Vault& vault;
     AlertStore& alerts;
+    ReceiptStore& receipts;
     const PluginRegistry& plugins;
     const AdapterRunners& runners;
     AccountDirectory& accounts;
     WriteBuffer& writes;
     SyncScheduler& scheduler;
     ServiceHost& services;
+    CapabilityHandler& handler;
     const DefinitionIndex& definitions;
     std::function<ListenState()> listening;
   };
@@ -54,6 +58,14 @@ class OperatorService final : public OperatorApi {
   std::string connections() override;
   std::string connection(const std::string& service) override;
   std::string connect(const std::string& service, const Secret& token, const std::string& who) override;
+  std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override;
+  std::string receipts(std::int64_t limit) override;
+  std::string receipt(const std::string& receipt_id) override;
+  std::string vault() override;
+  std::string unlock_vault(const Secret& passphrase, const std::string& who) override;
+  std::string rotate_vault(const Secret& passphrase, const std::string& who) override;
+  std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) override;
+  std::string use_vault_key_file(const Secret& passphrase, const std::string& who) override;
   std::string sync_status(const std::string& service) override;
   std::string sync_now(const std::string& service, const std::string& who) override;
   std::string writes(const WriteFilter& filter) override;
@@ -61,6 +73,13 @@ class OperatorService final : public OperatorApi {
   std::string cancel_write(const std::string& write_id, const std::string& who) override;
   std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
                             const std::string& who) override;
+  std::string accept_write(const std::string& write_id, const std::string& shown_hash, const std::string& who) override;
+  std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) override;
+  std::string edit_write(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
+                         const std::string& who) override;
+  std::string rollback_write(const std::string& write_id, bool force, const std::string& who) override;
+  std::string decide(const DecisionRequest& asked, const std::string& who) override;
+  std::string limits() override;
   std::string plugins() override;
   std::string release_plugin(const std::string& service, const std::string& who) override;
   std::string verify_plugin(const std::string& file) override;
@@ -71,6 +90,8 @@ class OperatorService final : public OperatorApi {
   void put_services(JsonWriter& out);
   void put_service(JsonWriter& out, const ActiveService& service);
   void put_connections(JsonWriter& out, const std::string& service);
+  std::string state_instead(const Connection& connection);
+  void put_vault(JsonWriter& out);
   void put_sync(JsonWriter& out, const std::string& service);
   void put_write(JsonWriter& out, const BufferedWrite& write, bool whole);
   std::string agent_name(const std::string& agent_id);

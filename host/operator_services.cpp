@@ -1,10 +1,10 @@
 // Connections and their syncs, as the operator sees them.
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "core/replica/sync_store.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "host/json_out.hpp"
 #include "host/operator_service.hpp"
@@ -22,12 +22,14 @@ std::vector<std::string> missing_scopes(const ServiceDefinition& definition, con
   return missing;
 }
 
-void put_connection(JsonWriter& out, const ServiceDefinition& definition, const Connection& c, bool served) {
+/// `instead`: the state where it is none of the ordinary ones.
+void put_connection(JsonWriter& out, const ServiceDefinition& definition, const Connection& c,
+                    const std::string& instead) {
   put(out, "service", c.service);
   put(out, "account_id", c.account_id);
   put(out, "account_name", c.display_name);
   put(out, "generation", std::int64_t{c.generation});
-  put(out, "state", !served ? "not served" : c.needs_attention ? "needs attention" : "connected");
+  put(out, "state", !instead.empty() ? instead.c_str() : c.needs_attention ? "needs attention" : "connected");
   put(out, "connected_at_ms", c.connected_at_ms);
   put(out, "scopes", c.scopes);
   put(out, "missing_scopes", missing_scopes(definition, c));
@@ -63,6 +65,12 @@ void OperatorService::must_be_loaded(const std::string& service) {
                   printable(service)));
 }
 
+std::string OperatorService::state_instead(const Connection& c) {
+  if (parts_.accounts.is_leaving(c.service, c.account_id)) return "disconnecting";
+  if (parts_.accounts.find({c.service, c.account_id, c.generation})) return "";
+  return parts_.vault.locked() ? "vault locked" : "not served";
+}
+
 void OperatorService::put_services(JsonWriter& out) {
   const auto services = parts_.accounts.services();
   const auto connections = parts_.vault.connections();
@@ -83,7 +91,7 @@ void OperatorService::put_services(JsonWriter& out) {
       const auto account = parts_.accounts.find({name, connection.account_id, connection.generation});
       out.StartObject();
       put(out, "adapter_version", service.adapter_version);
-      put_connection(out, *service.definition, connection, account != nullptr);
+      put_connection(out, *service.definition, connection, state_instead(connection));
       put(out, "synced_at_ms", account ? account->replica->state().last_sync_ms : 0);
       for (const auto& sync : syncs) {
         if (account && sync.account == account->ref) put_progress(out, sync);
@@ -110,8 +118,7 @@ void OperatorService::put_connections(JsonWriter& out, const std::string& only) 
     }
     for (const auto& connection : mine) {
       out.StartObject();
-      put_connection(out, *service.definition, connection,
-                     parts_.accounts.find({name, connection.account_id, connection.generation}) != nullptr);
+      put_connection(out, *service.definition, connection, state_instead(connection));
       out.EndObject();
     }
   }
@@ -137,12 +144,15 @@ std::string OperatorService::connection(const std::string& service) {
 std::string OperatorService::connect(const std::string& service, const Secret& token, const std::string& who) {
   must_be_loaded(service);
   const auto connected = parts_.services.connect(service, token);
-  spdlog::info("{} connected {} {}", who, service, connected.connection.account_id);
+  const auto& connection = connected.connection;
+  log_event(
+      spdlog::level::info, {"connected", service, connection.account_id, "", ""},
+      fmt::format("{} connected {} {}, generation {}", who, service, connection.account_id, connection.generation));
   const auto definition = parts_.accounts.service(service)->definition;
   return json_object([&](JsonWriter& out) {
     put_key(out, "connection");
     out.StartObject();
-    put_connection(out, *definition, connected.connection, true);
+    put_connection(out, *definition, connection, "");
     out.EndObject();
   });
 }

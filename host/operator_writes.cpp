@@ -1,30 +1,11 @@
 // Writes, as the operator sees and decides them.
 #include <fmt/format.h>
 
-#include <future>
-#include <variant>
-
-#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "host/json_out.hpp"
 #include "host/operator_service.hpp"
 
 namespace krux {
-namespace {
-
-/// Waits for a callback of the WriteBuffer; throws the error it got.
-template <class Start>
-BufferedWrite wait_for(Start start) {
-  std::promise<std::variant<BufferedWrite, Error>> promise;
-  auto future = promise.get_future();
-  start([&promise](std::variant<BufferedWrite, Error> answer) { promise.set_value(std::move(answer)); });
-  auto answer = future.get();
-  if (auto* error = std::get_if<Error>(&answer)) throw std::move(*error);
-  return std::get<BufferedWrite>(std::move(answer));
-}
-
-}  // namespace
-
 std::string OperatorService::agent_name(const std::string& agent_id) {
   const auto agent = parts_.agents.find(agent_id);
   return agent ? agent->name : agent_id;
@@ -49,6 +30,10 @@ void OperatorService::put_write(JsonWriter& out, const BufferedWrite& write, boo
   put(out, "ended_at_ms", write.ended_at_ms);
   put(out, "attempts", std::int64_t{write.attempts});
   put(out, "decided_by", write.decided_by);
+  put(out, "undoes", write.undoes);
+  const bool undoable = write.state == WriteState::kCompleted && !write.point_json.empty();
+  put(out, "undo_until_ms", undoable ? write.ended_at_ms + write.undo_ms : 0);
+  put(out, "approval_reason", write.approval_reason);
   put_key(out, "error");
   if (write.error_message.empty()) {
     out.Null();
@@ -95,6 +80,14 @@ std::string OperatorService::one_write(const BufferedWrite& write) {
       put(out, "message", record.message);
       put(out, "who", record.who);
     });
+    put_objects(out, "edits", parts_.writes.edits(write.write_id), [&](const EditRecord& edit) {
+      put(out, "edited_at_ms", edit.edited_at_ms);
+      put(out, "who", edit.who);
+      put(out, "from_hash", edit.from_hash);
+      put(out, "to_hash", edit.to_hash);
+      put_raw(out, "from", edit.from_json);
+      put_raw(out, "to", edit.to_json);
+    });
     out.EndObject();
   });
 }
@@ -104,25 +97,6 @@ std::string OperatorService::write(const std::string& write_id) {
   if (!write)
     throw not_found(fmt::format("There is no write {}: kruxos approve list shows them.", printable(write_id)));
   return one_write(*write);
-}
-
-std::string OperatorService::cancel_write(const std::string& write_id, const std::string& who) {
-  write(write_id);
-  const auto cancelled = wait_for([&](auto done) { parts_.writes.cancel(write_id, "", who, std::move(done)); });
-  log_event(spdlog::level::info,
-            {"write_cancelled", cancelled.account.service, cancelled.account.account_id, cancelled.agent_id, write_id},
-            fmt::format("{} cancelled {}", who, write_id));
-  return one_write(cancelled);
-}
-
-std::string OperatorService::resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
-                                           const std::string& who) {
-  write(write_id);
-  const auto resolved = wait_for([&](auto done) { parts_.writes.resolve(write_id, decision, who, std::move(done)); });
-  log_event(spdlog::level::info,
-            {"write_resolved", resolved.account.service, resolved.account.account_id, resolved.agent_id, write_id},
-            fmt::format("{} decided about {}: it is now {}", who, write_id, to_string(resolved.state)));
-  return one_write(resolved);
 }
 
 }  // namespace krux

@@ -5,9 +5,10 @@
 #include <regex>
 
 #include "core/net/url.hpp"
+#include "core/replica/sync_store.hpp"
 #include "core/util/error.hpp"
-#include "core/util/log.hpp"
 #include "core/util/text.hpp"
+#include "host/disconnection.hpp"
 #include "host/service_host.hpp"
 
 namespace krux {
@@ -56,7 +57,8 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token) {
 Connected ServiceHost::connect(const std::string& service, const Secret& token) {
   // The operator's few workers must not all wait for a service that hangs.
   const std::unique_lock lock(connecting_, std::try_to_lock);
-  if (!lock) throw conflict("Another account is being connected. Try again when that has ended.");
+  if (!lock) throw conflict("Another account is being connected or disconnected. Try again when that has ended.");
+  if (parts_.vault.locked()) throw vault_is_locked();
   const auto definition = definition_of(service);
   const auto text = token.reveal();
   if (text.size() > kLongestToken) {
@@ -80,14 +82,19 @@ Connected ServiceHost::connect(const std::string& service, const Secret& token) 
   connection.scopes_known = identity.scopes_known;
   connection.token_origin = parse_base_url(base_url_of(*definition)).origin();
   connection.connected_at_ms = parts_.clock.wall_ms();
+  refuse_unfinished(connection);
   refuse_other_principal(connection);
-  connection.generation = parts_.vault.connect(connection, token);
+  make_room(connection);
+  try {
+    connection.generation = parts_.vault.connect(connection, token);
+  } catch (...) {
+    serve_again(connection);
+    throw;
+  }
   activate(connection);
   tell_of_stranded(connection);
   parts_.alerts.settle("not_authenticated", service, connection.account_id);
   parts_.executor.connection_restored({service, connection.account_id, connection.generation});
-  log_event(spdlog::level::info, {"connected", service, connection.account_id, "", ""},
-            fmt::format("{} {} connected, generation {}", service, connection.account_id, connection.generation));
   Connected connected{connection, {}};
   for (const auto& scope : definition->connect_scopes) {
     const bool granted = std::find(identity.scopes.begin(), identity.scopes.end(), scope) != identity.scopes.end();
@@ -110,11 +117,44 @@ void ServiceHost::refuse_other_principal(const Connection& connection) {
   }
 }
 
+void ServiceHost::refuse_unfinished(const Connection& connection) const {
+  for (const auto& receipt : parts_.receipts.under_way()) {
+    if (receipt.service != connection.service || receipt.account_id != connection.account_id) continue;
+    throw conflict(
+        fmt::format("The disconnection of {0} {1} has not ended. Finish it with: kruxos disconnect {0} {1}. "
+                    "Then connect it again; nothing was changed.",
+                    receipt.service, printable(receipt.account_id)));
+  }
+}
+
+/// What one principal could see must not stay readable under another's token, whatever happens next: the replica goes
+/// before the vault knows of the new one.
+void ServiceHost::make_room(const Connection& connection) {
+  for (const auto& known : parts_.vault.connections()) {
+    const bool same_account = known.service == connection.service && known.account_id == connection.account_id;
+    if (!same_account) continue;
+    if (known.principal == connection.principal) return;
+    parts_.scheduler.remove(known.service, known.account_id);
+    const auto served = parts_.accounts.find({known.service, known.account_id, known.generation});
+    parts_.accounts.withdraw(known.service, known.account_id);
+    if (served) served->replica->remove();
+  }
+  delete_replica_files(parts_.directory.replica(connection.service, connection.account_id));
+}
+
+/// As it was connected before.
+void ServiceHost::serve_again(const Connection& connection) {
+  for (const auto& known : parts_.vault.connections()) {
+    const bool same = known.service == connection.service && known.account_id == connection.account_id;
+    if (same && known.principal != connection.principal) activate(known);
+  }
+}
+
 /// A write that was admitted under the old connection while this one was made will never run.
 void ServiceHost::tell_of_stranded(const Connection& connection) {
   const auto left = open_writes_of(connection, 50);
   for (const auto& write : left) {
-    if (write.account.generation == connection.generation) continue;
+    if (write.account.generation == connection.generation || write.told_person) continue;
     parts_.alerts.raise({"critical", "write_stranded", connection.service, connection.account_id, write.write_id,
                          fmt::format("Write {} was accepted for an earlier connection of {} {} and will not be carried "
                                      "out. Cancel it: kruxos approve cancel {}",

@@ -30,6 +30,24 @@ std::vector<QuotaRule> quota_of(const ServiceDefinition& definition, const Servi
 
 void ServiceHost::start() {
   publish_services();
+  resume_disconnections();
+  serve_connections();
+}
+
+void ServiceHost::unlocked() {
+  parts_.alerts.settle("vault_locked");
+  serve_connections();
+}
+
+void ServiceHost::serve_connections() {
+  if (parts_.vault.locked()) {
+    for (const auto& c : parts_.vault.connections()) parts_.accounts.set_unserved(c.service, vault_is_locked().what());
+    parts_.alerts.raise({"critical", "vault_locked", "", "", "",
+                         "The vault is locked: nothing is synced and sent until it is unlocked with: kruxos vault "
+                         "unlock. Writes that were accepted wait.",
+                         true});
+    return;
+  }
   for (const auto& connection : parts_.vault.connections()) {
     if (!is_served(connection.service)) {
       spdlog::warn("{} {} is connected, but no adapter for {} is loaded: see kruxos plugin list", connection.service,
@@ -147,10 +165,14 @@ void ServiceHost::activate(const Connection& c) {
   for (const char* kind : {"account_not_served", "adapter_quarantined"}) {
     parts_.alerts.settle(kind, c.service, c.account_id);
   }
-  if (account->adapter->roles().sync) {
-    parts_.scheduler.add(account, config.sync_interval_ms.value_or(definition->sync_interval_ms));
+  if (account->adapter->roles().sync && !parts_.accounts.is_leaving(c.service, c.account_id)) {
+    parts_.scheduler.add(account, sync_interval_of(*definition));
   }
   parts_.executor.wake();
+}
+
+std::int64_t ServiceHost::sync_interval_of(const ServiceDefinition& definition) const {
+  return config_of(definition.service).sync_interval_ms.value_or(definition.sync_interval_ms);
 }
 
 std::shared_ptr<SyncStore> ServiceHost::open_replica_of(const Connection& c) {

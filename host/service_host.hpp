@@ -1,6 +1,7 @@
 // Services and their connected accounts: adapters made, replicas opened, syncs begun, accounts connected.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "core/net/account_http.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/service/accounts.hpp"
+#include "core/service/receipts.hpp"
 #include "core/storage/data_directory.hpp"
 #include "core/vault/vault.hpp"
 #include "core/write/alerts.hpp"
@@ -30,6 +32,13 @@ struct Connected {
   std::vector<std::string> missing_scopes;  ///< that the definition names and the token lacks
 };
 
+/// How an account is to be disconnected.
+struct DisconnectOrder {
+  bool force = false;             ///< also with writes of unknown outcome, and where the token cannot be revoked
+  std::int64_t wait_ms = 75'000;  ///< for writes under way and for looks
+  std::string who;                ///< "operator:<user>"
+};
+
 /// Any thread, after start(). What it is given must outlive it.
 class ServiceHost {
  public:
@@ -39,6 +48,7 @@ class ServiceHost {
     const DataDirectory& directory;
     Vault& vault;
     AlertStore& alerts;
+    ReceiptStore& receipts;
     DefinitionSet& definitions;
     const PluginRegistry& plugins;
     AccountDirectory& accounts;
@@ -52,8 +62,13 @@ class ServiceHost {
   explicit ServiceHost(Parts parts) : parts_(std::move(parts)) {}
 
   /// Publishes the services whose adapter is loaded and whose configuration enables them, and every account that the
-  /// vault knows of them. An account that cannot be opened is logged and raises an alert; the others are served.
+  /// vault knows of them. An account that cannot be opened is logged and raises an alert; the others are served. While
+  /// the vault is locked none is, and an alert says so.
   void start();
+  /// The vault has been unlocked: what start() left undone.
+  void unlocked();
+  /// A disconnection that waits goes on no further; it can be repeated after the next start.
+  void stop();
   /// Publishes the definitions anew, after they were reloaded.
   void refresh_definitions();
 
@@ -61,6 +76,12 @@ class ServiceHost {
   /// InvalidInput for a token that cannot be one, NotConnected when the service refuses it, ServiceUnavailable,
   /// DatabaseError.
   Connected connect(const std::string& service, const Secret& token);
+
+  /// Ends the connection of the account (its id or name; empty: the only one), or goes on with a disconnection that was
+  /// cut short. Blocks, for `order.wait_ms` and a call to the service at most. Throws krux::Error: NotConnected,
+  /// InvalidInput when none or several accounts are meant, ConflictError when it stopped (its context names the
+  /// receipt), ServiceUnavailable, DatabaseError.
+  Receipt disconnect(const std::string& service, const std::string& account, const DisconnectOrder& order);
 
   /// How an operator gets a token for the service; throws krux::Error InvalidInput when no such service is loaded.
   std::string connect_help(const std::string& service) const;
@@ -81,13 +102,25 @@ class ServiceHost {
   void refuse_other_principal(const Connection& connection);
   void tell_of_stranded(const Connection& connection);
   std::vector<BufferedWrite> open_writes_of(const Connection& connection, std::int64_t limit) const;
+  void refuse_unfinished(const Connection& connection) const;
+  void make_room(const Connection& connection);
+  void serve_again(const Connection& connection);
+  Receipt receipt_for(const std::string& service, const std::string& account, const DisconnectOrder& order);
+  std::optional<std::string> revoke(const Receipt& receipt);
+  void serve_connections();
+  void resume_disconnections();
+  bool pause();
+  std::int64_t sync_interval_of(const ServiceDefinition& definition) const;
   void activate(const Connection& connection);
   std::shared_ptr<SyncStore> open_replica_of(const Connection& connection);
   void publish_services();
   bool is_served(const std::string& service) const;
 
   Parts parts_;
-  std::mutex connecting_;  ///< one connect at a time
+  std::mutex connecting_;  ///< one connect or disconnect at a time
+  std::mutex stopping_mutex_;
+  std::condition_variable stopping_changed_;
+  bool stopping_ = false;
   std::mutex publishing_;  ///< so that a reload does not bring back an account that a connect has just replaced
 };
 

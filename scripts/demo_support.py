@@ -61,6 +61,11 @@ class DemoFailed(Exception):
     pass
 
 
+def check(condition, otherwise):
+    if not condition:
+        raise DemoFailed(otherwise)
+
+
 class Stage:
     """Starts emulator and host in a directory of their own, and ends them again whatever happens."""
 
@@ -181,15 +186,26 @@ class Stage:
         if not quiet:
             shown = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in arguments.items())
             print(f"  {yellow('agent ▸')} {capability}({shown})")
-        result = self.rpc("capabilities.invoke", {"capability": capability, "arguments": arguments})
+        result = self.invoke_as(self.key, capability, **arguments)
         if not result["success"]:
             raise DemoFailed(f"{capability}: {result['error']['type']}: {result['error']['message']}")
         return result["data"]
 
-    def rpc(self, method, params):
+    def refused(self, capability, **arguments):
+        """The error of a call that must not succeed."""
+        print(f"  {yellow('agent ▸')} {capability}({', '.join(arguments)})")
+        result = self.invoke_as(self.key, capability, **arguments)
+        check(not result["success"], f"{capability} was not refused")
+        self.show(f"{result['error']['type']}: {result['error']['message']}")
+        return result["error"]
+
+    def invoke_as(self, key, capability, **arguments):
+        return self.rpc(key, "capabilities.invoke", {"capability": capability, "arguments": arguments})
+
+    def rpc(self, key, method, params):
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
         request = urllib.request.Request(self.gateway, body, {"Content-Type": "application/json",
-                                                              "Authorization": f"Bearer {self.key}"})
+                                                              "Authorization": f"Bearer {key}"})
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 reply = json.load(answer)
@@ -228,3 +244,7 @@ class Stage:
     def effects(self, write_id):
         """How many messages Slack holds, or ever held, that carry this write's marker."""
         return self.slack("state")["markers"].get(write_id, {}).get("posted", 0)
+
+    def live(self, write_id):
+        """How many of them still stand."""
+        return self.slack("state")["markers"].get(write_id, {}).get("live", 0)

@@ -7,6 +7,7 @@
 #include "core/capability/host_capabilities.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_call.hpp"
+#include "core/capability/write_content.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
 
@@ -34,10 +35,11 @@ void check_tier(const CapabilityDefinition& capability) {
   if (capability.tier == Tier::kBlocked)
     throw Error("OperationBlocked",
                 fmt::format("{} is blocked. The operator can allow it by giving it another tier.", capability.name));
-  if (capability.tier == Tier::kApprovalRequired)
+  // A write of this tier waits in the buffer for a person.
+  if (capability.tier == Tier::kApprovalRequired && capability.kind != CapabilityKind::kWrite)
     throw Error("ApprovalRequired",
-                fmt::format("{} needs a person's approval, and approvals are not available in this version: it cannot "
-                            "run. Ask the operator to do it, or to give it another tier in the definition.",
+                fmt::format("{} needs a person's approval, and only writes can be approved: it cannot run. Ask the "
+                            "operator to give it another tier in the definition.",
                             capability.name));
 }
 
@@ -109,6 +111,12 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
     call->fail(Error("ServiceUnavailable",
                      fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()), true, 60'000));
   }
+}
+
+void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,
+                             const std::string& arguments_json, const std::string& who,
+                             std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  edit_write(impl_->context, {write_id, {}, shown_hash, arguments_json, who}, std::move(done));
 }
 
 std::string CapabilityHandler::list_json(const std::string& category, const std::string& tag,

@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/capability/definition.hpp"
 #include "core/util/error.hpp"
+#include "core/write/write.hpp"
 
 namespace krux {
 
@@ -36,6 +38,7 @@ struct HandlerOptions {
   std::int64_t default_delay_ms = 30'000;         ///< of writes whose definition names none
   std::map<std::string, std::int64_t> delays_ms;  ///< by operation: instead of the definition's
   std::optional<std::int64_t> settle_ms;          ///< instead of every definition's
+  std::optional<bool> escalate_on_exceed;         ///< instead of every definition's
   std::int64_t read_timeout_ms = 10'000;          ///< of reads and name resolution; `fetches`: the call_timeout
   std::int64_t immediate_wait_ms = 10'000;        ///< how long an immediate write is waited for
 };
@@ -48,6 +51,10 @@ class CapabilityHandler {
                     HandlerOptions options = {});
 
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done);
+
+  /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
+  void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
+            const std::string& who, std::function<void(std::variant<BufferedWrite, Error>)> done);
 
   /// What capabilities.list and describe answer: one JSON array of summaries, or one JSON object with inputs, outputs,
   /// limits, errors and recovery. Capabilities that are blocked, or whose service is not loaded, or whose scopes no

@@ -152,8 +152,7 @@ void parse_one_input_of(const YamlValue& value, CapabilityDefinition& capability
   }
 }
 
-void check_summary(const YamlValue& value, const CapabilityDefinition& capability) {
-  const auto& text = capability.summary;
+void check_template(const YamlValue& value, const CapabilityDefinition& capability, const std::string& text) {
   for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
     const auto end = text.find('}', at);
     if (end == std::string::npos) value.fail("a { has no }; {input} stands for an input's value.");
@@ -183,7 +182,7 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   }
   if (auto v = map.find("summary")) {
     capability.summary = v->line(300);
-    check_summary(*v, capability);
+    check_template(*v, capability, capability.summary);
   }
 }
 
@@ -196,6 +195,7 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
   };
   if (kind != CapabilityKind::kWrite)
     refuse({"delay", "settle", "undoable", "harmless_to_repeat", "when_absent", "summary"}, "write");
+  if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
   if (kind != CapabilityKind::kRead) refuse({"fetches"}, "read");
   if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of"}, "read or write");
 }
@@ -210,7 +210,7 @@ std::string parse_capability_name(const YamlValue& value, const std::string& pre
 CapabilityDefinition parse_capability(const YamlValue& value, const std::string& prefix) {
   const YamlMap map(value, {"name", "kind", "tier", "purpose", "when_to_use", "tags", "inputs", "outputs",
                             "required_scopes", "one_input_of", "fetches", "delay", "settle", "undoable",
-                            "harmless_to_repeat", "when_absent", "summary"});
+                            "harmless_to_repeat", "when_absent", "summary", "target"});
   CapabilityDefinition c;
   c.name = parse_capability_name(map.at("name"), prefix);
   c.kind = map.at("kind").choice_of<CapabilityKind>(
@@ -228,6 +228,10 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   if (auto v = map.find("inputs")) c.inputs = parse_inputs(*v);
   if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
   if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("target")) {
+    c.target = v->line(300);
+    check_template(*v, c, c.target);
+  }
   if (c.kind == CapabilityKind::kWrite) parse_write(map, c);
   if (c.kind == CapabilityKind::kCancel) c.inputs = cancel_inputs();
   return c;

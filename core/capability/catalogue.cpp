@@ -150,8 +150,12 @@ void write_errors(Writer& out, const Listed& listed) {
   if (listed.definition != host_definition()) types.insert(types.end(), {"NotConnected", "ServiceUnavailable"});
   if (listed.capability->kind == CapabilityKind::kRead) types.insert(types.end(), {"DatabaseError", "Timeout"});
   if (listed.capability->kind == CapabilityKind::kCancel) types.emplace_back("CannotCancel");
+  if (listed.capability->kind == CapabilityKind::kDecide)
+    types.insert(types.end(), {"ConflictError", "BatchProtection", "ApprovalRequired", "RollbackConflict",
+                               "RollbackExpired", "OutcomeUnknown"});
   if (listed.capability->kind == CapabilityKind::kWrite)
-    types.insert(types.end(), {"DatabaseError", "ConflictError", "WriteFailed", "OutcomeUnknown"});
+    types.insert(types.end(), {"DatabaseError", "ConflictError", "WriteFailed", "OutcomeUnknown", "BatchProtection",
+                               "ApprovalRequired", "ApprovalRejected"});
   for (const auto& [type, actions] : listed.definition->recovery) {
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }

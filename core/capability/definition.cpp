@@ -48,9 +48,11 @@ const char* to_string(CapabilityKind kind) {
     case CapabilityKind::kWrite:
       return "write";
     case CapabilityKind::kCancel:
+      return "cancel";
+    case CapabilityKind::kDecide:
       break;
   }
-  return "cancel";
+  return "decide";
 }
 
 const char* to_string(WhenAbsent when_absent) {

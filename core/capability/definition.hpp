@@ -11,7 +11,7 @@
 namespace krux {
 
 enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
-enum class CapabilityKind { kRead, kWrite, kCancel };
+enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, about a write that exists
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
 
@@ -55,6 +55,9 @@ struct CapabilityDefinition {
   std::vector<std::string> required_scopes;
   std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
   std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
+  /// What a write or a read is about, filled with resolved inputs: "{channel}/{ts}". A read also shows the agent's own
+  /// writes about it, or about a part of it, that the replica cannot have yet. Empty: about everything.
+  std::string target;
   // Reads
   bool fetches = false;  ///< may call the service (and is audited)
   // Writes

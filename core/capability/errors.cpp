@@ -82,7 +82,12 @@ const std::map<std::string, Actions>& host_recovery() {
       {"BatchProtection", {{"wait", "Wait until the window of the limit has passed, or write less.", ""}, operator_}},
       {"OperationBlocked", {operator_}},
       {"PolicyDenied", {operator_}},
-      {"ApprovalRequired", {operator_}},
+      {"ApprovalRequired",
+       {{"wait_for_approval", "Wait for the person; ask what became of it.", "proxy.write_status"}}},
+      {"ApprovalRejected", {{"ask_operator", "Ask the operator why, before you try something else.", ""}}},
+      {"RollbackConflict",
+       {look, {"ask_operator", "Only a person can undo it nevertheless (kruxos approve rollback --force).", ""}}},
+      {"RollbackExpired", {operator_}},
       {"RateLimited", {later}},
       {"Timeout", {later}},
       {"ServiceUnavailable", {later, operator_}},
@@ -156,6 +161,13 @@ Error to_error(const BufferedWrite& write, std::int64_t now_ms) {
                            "its effect and, where it cannot tell, asks the operator; proxy.write_status tells what "
                            "became of {}.",
                            words(write), write.write_id))
+        .with_context(context);
+  }
+  if (write.state == WriteState::kPendingApproval) {
+    return Error("ApprovalRequired",
+                 fmt::format("It waits for a person's approval and has not been sent. {} Do not send it again: "
+                             "proxy.write_status tells what became of {}, proxy.cancel_write takes it back.",
+                             safe_message(write.approval_reason), write.write_id))
         .with_context(context);
   }
   if (write.state == WriteState::kDeadLetter) {

@@ -31,7 +31,8 @@ description: Notes.
 version: 1.0.0
 adapter: {min_version: 0.1.0}
 api_base_url: https://notes.example/
-limits: [{operations: [notes.add], limit: 10, window: 1 h, per: title}]
+limits: [{operations: [notes.add], limit: 10, window: 1 h, per: title},
+         {operations: [notes.stamp], limit: 2, window: 10 min}]
 capabilities:
   - {name: notes.search, kind: read, tier: autonomous, purpose: Search., when_to_use: Often., tags: [read],
      required_scopes: [read], inputs: [{name: query, type: String, description: Text., default: ""}]}
@@ -41,6 +42,8 @@ capabilities:
      inputs: [{name: title, type: String, description: Title., required: true}]}
   - {name: notes.mark, kind: write, tier: autonomous, purpose: Mark., when_to_use: At once., delay: immediate,
      settle: 0 s, inputs: [{name: title, type: String, description: Title., required: true}]}
+  - {name: notes.stamp, kind: write, tier: autonomous, purpose: Stamp., when_to_use: Seldom., delay: immediate,
+     target: "{title}", inputs: [{name: title, type: String, description: Title., required: true}]}
   - {name: notes.plain, kind: write, tier: autonomous, purpose: Plain., when_to_use: Never.}
   - {name: notes.ask, kind: write, tier: approval_required, purpose: Ask., when_to_use: Never.}
   - {name: notes.wipe, kind: write, tier: blocked, purpose: Wipe., when_to_use: Never.}
@@ -77,9 +80,12 @@ struct FakeAdapter : ServiceAdapter {
                                         std::int64_t) override {
     return CallFailure{};
   }
-  bool supports_rollback(std::string_view) override { return false; }
-  Text create_rollback_point(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
-  Text rollback(const CallContextPtr&, const RollbackRequest&) override { return CallFailure{}; }
+  std::function<Text(const CallContextPtr&, const RollbackRequest&)> on_rollback;
+  bool supports_rollback(std::string_view) override { return bool(on_rollback); }
+  Text create_rollback_point(const CallContextPtr&, const AdapterWrite&) override { return std::string("{}"); }
+  Text rollback(const CallContextPtr& call, const RollbackRequest& request) override {
+    return on_rollback(call, request);
+  }
   CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override {
     return CallFailure{};
   }

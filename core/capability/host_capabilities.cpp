@@ -79,6 +79,39 @@ CapabilityDefinition list_writes() {
   return c;
 }
 
+CapabilityDefinition edit_write() {
+  auto c = make("proxy.edit_write", CapabilityKind::kDecide, "Change a write that still waits.",
+                "Until its cancel_deadline, instead of cancelling it and asking anew. Its window begins again; what a "
+                "person was asked about, he is asked about again.");
+  auto arguments = input("arguments",
+                         "The parameters that change, as its capability takes them; the others stay. null takes one "
+                         "back to its default.");
+  arguments.type = InputType::kObject;
+  arguments.required = true;
+  arguments.aliases = {"parameters"};
+  arguments.max_length.reset();
+  c.inputs = cancel_inputs();
+  c.inputs.push_back(arguments);
+  c.inputs.push_back(input("content_hash",
+                           "The content_hash that you last saw: if it has changed since, nothing is done. Without it "
+                           "the present content is edited."));
+  c.outputs = {output("write_id", InputType::kString, "The same write."),
+               output("status", InputType::kString, "buffered, or pending_approval."),
+               output("content_hash", InputType::kString, "Of its new content."),
+               output("cancel_deadline", InputType::kDateTime, "The end of its new window.")};
+  return c;
+}
+
+CapabilityDefinition rollback() {
+  auto c = make("proxy.rollback", CapabilityKind::kDecide, "Undo one of your completed writes at the service.",
+                "When a write that was carried out should not have been, as long as its service keeps what is needed "
+                "for it. While a write still waits, cancel it instead.");
+  c.inputs = cancel_inputs();
+  c.outputs = {output("status", InputType::kString, "\"ok\": it is undone."),
+               output("write_id", InputType::kString, "The undo (rb_...), for proxy.write_status.")};
+  return c;
+}
+
 std::string text_of(const CheckedCall& call, const char* name) {
   return std::string(find_string(call.arguments.params, name).value_or(""));
 }
@@ -116,7 +149,7 @@ const std::shared_ptr<const ServiceDefinition>& host_definition() {
     host.service = host.prefix = "proxy";
     host.display_name = "KruxOS";
     host.description = "Your own writes.";
-    host.capabilities = {cancel_write(), write_status(), list_writes()};
+    host.capabilities = {cancel_write(), edit_write(), rollback(), write_status(), list_writes()};
     return std::make_shared<const ServiceDefinition>(std::move(host));
   }();
   return definition;
@@ -124,6 +157,8 @@ const std::shared_ptr<const ServiceDefinition>& host_definition() {
 
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   if (call->capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
+  if (call->capability->name == "proxy.edit_write") return run_edit(context, call);
+  if (call->capability->name == kUndoOperation) return run_rollback(context, call);
   const bool list = call->capability->name == "proxy.list_writes";
   run_on_worker(
       context, call, context->options.read_timeout_ms,

@@ -5,7 +5,7 @@
 
 namespace krux {
 
-/// proxy.cancel_write, proxy.write_status, proxy.list_writes.
+/// proxy.cancel_write, edit_write, rollback, write_status and list_writes.
 const std::shared_ptr<const ServiceDefinition>& host_definition();
 
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call);

@@ -7,10 +7,16 @@
 #include <algorithm>
 
 #include "core/capability/errors.hpp"
+#include "core/capability/write_content.hpp"
+#include "core/capability/write_json.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
+
+bool is_host_member(std::string_view key) {
+  return key == "freshness" || key == "content_trust" || key == "pending_writes";
+}
 
 /// Looks for the host's own members at the top of an object that is known to be valid.
 struct HostMembers : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, HostMembers> {
@@ -19,7 +25,7 @@ struct HostMembers : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, HostMembers
 
   bool Key(const char* text, rapidjson::SizeType length, bool) {
     const std::string_view key(text, length);
-    found = found || (depth == 1 && (key == "freshness" || key == "content_trust"));
+    found = found || (depth == 1 && is_host_member(key));
     return true;
   }
   bool StartObject() { return ++depth > 0; }
@@ -31,7 +37,7 @@ struct HostMembers : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, HostMembers
 bool has_host_members(const std::string& result) {
   // Nearly no result has such a text anywhere; one that has, or whose keys may be spelt with escapes, is read.
   const auto has = [&](std::string_view text) { return result.find(text) != std::string::npos; };
-  if (!has("\"freshness\"") && !has("\"content_trust\"") && !has("\\u")) return false;
+  if (!has("\"freshness\"") && !has("\"content_trust\"") && !has("\"pending_writes\"") && !has("\\u")) return false;
   rapidjson::MemoryStream stream(result.data(), result.size());
   HostMembers look;
   rapidjson::Reader().Parse<rapidjson::kParseIterativeFlag>(stream, look);
@@ -49,6 +55,45 @@ std::string freshness_json(const SyncState& state, std::int64_t now_ms) {
                      state.last_sync_ms > 0 ? fmt::format("{}", age) : std::string("null"));
 }
 
+/// What the read is about, with names resolved as in writes; empty: everything.
+std::string resolved_target(const CheckedCall& call, const CallContextPtr& on) {
+  const auto& capability = *call.capability;
+  JsonDocument named(rapidjson::kObjectType);
+  for (const auto& member : call.arguments.params.GetObject()) {
+    const auto name = view(member.name);
+    if (capability.target.find("{" + std::string(name) + "}") == std::string::npos) continue;
+    auto& allocator = named.GetAllocator();
+    named.AddMember(JsonValue(member.name, allocator), JsonValue(member.value, allocator), allocator);
+  }
+  if (named.ObjectEmpty()) return {};
+  try {
+    const auto resolved = resolve_params(*call.account, on, capability.name, canonical_json(named));
+    return target_of(capability, parse_json(resolved, "the target"));
+  } catch (const Error&) {
+    return target_of(capability, named);  // a name that nothing has: no write is about it either
+  }
+}
+
+std::vector<OpenWrite> pending_of(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+                                  const SyncState& state) {
+  const auto& agent = call.invocation.agent_id;
+  if (!context.writes.any_open_writes(agent)) return {};
+  return context.writes.open_writes(agent, call.account->ref, resolved_target(call, on), state.complete_through_ms);
+}
+
+std::string pending_json(const std::vector<OpenWrite>& pending) {
+  std::string out;
+  for (const auto& write : pending) {
+    out +=
+        fmt::format(R"({}{{"write_id":{},"capability":{},"status":"{}","summary":{},"created_at":{},"buffer_until":{},)"
+                    R"("ended_at":{}}})",
+                    out.empty() ? "" : ",", json_string(write.write_id), json_string(write.operation),
+                    to_string(write.state), json_string(write.summary), time_json(write.created_at_ms),
+                    time_json(write.buffer_until_ms), time_json(write.ended_at_ms));
+  }
+  return out;
+}
+
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
   const auto& account = *call->account;
   const auto reader = reader_of(account);
@@ -56,18 +101,21 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
   const auto state = account.replica->state();
   const auto answer = account.adapter->read(on, reader, call->capability->name, call->arguments.params_json);
   if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
-  return finish_read(std::get<std::string>(answer), state, context->clock.wall_ms(), account.ref.service);
+  return finish_read(std::get<std::string>(answer), state, context->clock.wall_ms(), account.ref.service,
+                     pending_of(*context, *call, on, state));
 }
 
 }  // namespace
 
-std::string finish_read(std::string result, const SyncState& state, std::int64_t now_ms, const std::string& service) {
+std::string finish_read(std::string result, const SyncState& state, std::int64_t now_ms, const std::string& service,
+                        const std::vector<OpenWrite>& pending) {
   if (has_host_members(result)) {
-    throw Error("ServiceUnavailable",
-                fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
-                            "(freshness, content_trust). This is a defect of the adapter; tell the operator.",
-                            service),
-                true, 60'000);
+    throw Error(
+        "ServiceUnavailable",
+        fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
+                    "(freshness, content_trust, pending_writes). This is a defect of the adapter; tell the operator.",
+                    service),
+        true, 60'000);
   }
   const auto close = result.find_last_of('}');
   const bool has_members = result.find_last_not_of(" \t\r\n", close - 1) != result.find_first_of('{');
@@ -75,6 +123,7 @@ std::string finish_read(std::string result, const SyncState& state, std::int64_t
   if (has_members) result += ',';
   result += "\"content_trust\":\"untrusted\",\"freshness\":";
   result += freshness_json(state, now_ms);
+  if (!pending.empty()) result += ",\"pending_writes\":[" + pending_json(pending) + ']';
   result += '}';
   return result;
 }

@@ -12,6 +12,12 @@ void run_write(const HandlerContextPtr& context, const CheckedCallPtr& call);
 /// Takes back the write that the arguments name.
 void run_cancel(const HandlerContextPtr& context, const CheckedCallPtr& call);
 
+/// Replaces the content of a write that has not been attempted.
+void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
+/// Undoes a completed write; answered like an immediate one.
+void run_rollback(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
 /// The `write_id` argument. Throws krux::Error InvalidInput unless it can be one.
 std::string write_id_of(const CheckedCall& call);
 

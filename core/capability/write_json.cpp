@@ -69,6 +69,21 @@ std::string value_text(const JsonValue& params, std::string_view name) {
   return cut(value->IsString() ? view(*value) : std::string_view(to_json(*value)), kMaxValue);
 }
 
+/// The template with what stands in braces replaced by what `value_of` gives for it.
+template <class Value>
+std::string filled(std::string_view form, Value value_of) {
+  std::string text;
+  for (std::size_t at = 0; at < form.size();) {
+    const auto open = std::min(form.find('{', at), form.size());
+    text += form.substr(at, open - at);
+    if (open == form.size()) break;
+    const auto close = std::min(form.find('}', open), form.size());
+    text += value_of(form.substr(open + 1, close - open - 1));
+    at = close + 1;
+  }
+  return text;
+}
+
 Object& add_window(Object& object, const BufferedWrite& write) {
   return object.text("write_id", write.write_id)
       .text("buffer_id", write.write_id)
@@ -128,6 +143,16 @@ std::string status_json(const BufferedWrite& write, bool whole) {
   return object.done();
 }
 
+std::string target_of(const CapabilityDefinition& capability, const JsonValue& params) {
+  bool whole = true;
+  auto target = filled(capability.target, [&](std::string_view name) {
+    const auto* value = find_member(params, name);
+    whole = whole && value;
+    return !value ? std::string() : value->IsString() ? std::string(view(*value)) : to_json(*value);
+  });
+  return whole ? target : std::string();
+}
+
 std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params) {
   std::string line;
   if (capability.summary.empty()) {
@@ -135,15 +160,7 @@ std::string summary_of(const CapabilityDefinition& capability, const JsonValue& 
       line +=
           (line.empty() ? "" : ", ") + std::string(view(member.name)) + ": " + value_text(params, view(member.name));
   }
-  const std::string_view form = capability.summary;
-  for (std::size_t at = 0; at < form.size();) {
-    const auto open = std::min(form.find('{', at), form.size());
-    line += form.substr(at, open - at);
-    if (open == form.size()) break;
-    const auto close = std::min(form.find('}', open), form.size());
-    line += value_text(params, form.substr(open + 1, close - open - 1));
-    at = close + 1;
-  }
+  line += filled(capability.summary, [&](std::string_view name) { return value_text(params, name); });
   return cut(printable(line), kMaxSummary);
 }
 

@@ -19,6 +19,10 @@ std::string completed_json(const BufferedWrite& write, bool duplicate);
 /// Everything an agent may know of its write; `whole`: with arguments and result.
 std::string status_json(const BufferedWrite& write, bool whole);
 
+/// What a call is about: the capability's target filled with resolved parameters. Empty when the capability names none,
+/// or an input of it is not given.
+std::string target_of(const CapabilityDefinition& capability, const JsonValue& params);
+
 /// One line for people: the capability's template filled with `params`, safe to print.
 std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params);
 

@@ -33,6 +33,10 @@ struct ServiceConfig {
 
 struct Config {
   std::filesystem::path data_dir, plugins_dir, definitions_dir, vault_key_file;  ///< absolute
+  struct VaultConfig {
+    bool passphrase = false;  ///< of a new vault; one that exists stays as it is
+    std::int64_t argon2_passes = 3, argon2_memory_mib = 256;
+  } vault;
   struct Server {
     std::string host = "127.0.0.1";
     std::uint16_t port = 7700, health_port = 7704;   ///< 0: a free one, see $data_dir/ports.json
@@ -48,6 +52,7 @@ struct Config {
     std::int64_t default_delay_ms = 30'000;
     std::map<std::string, std::int64_t> delays_ms;  ///< by operation
     int executor_concurrency = 4;
+    std::optional<bool> escalate_on_exceed;  ///< overrides every definition's on_exceed
   } write_buffer;
   struct Retry {
     std::vector<std::int64_t> schedule_ms{60'000, 120'000, 240'000, 480'000, 960'000};

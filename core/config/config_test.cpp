@@ -67,12 +67,14 @@ data_dir: data
 plugins_dir: /srv/plugins
 definitions_dir: ./definitions/../d
 vault_key_file: ~/keys/vault.key
+vault: {protection: passphrase, argon2_passes: 4, argon2_memory_mib: 64}
 server: {host: 0.0.0.0, port: 0, health_port: 0, tls: {certificate: c.pem, key: k.pem}}
 log: {level: debug, format: json}
 services:
   notes:
     enabled: false
-    isolation: in_process
+    isolation: process
+    runner: {memory_mb: 256, open_files: 32}
     api_base_url: http://127.0.0.1:9999/api/
     sync_interval_seconds: 0.5
     initial_messages_per_channel: 50
@@ -88,6 +90,9 @@ worker_threads: 3
   CHECK(config.data_dir.filename() == "data");
   CHECK(config.definitions_dir == config.data_dir.parent_path() / "d");
   CHECK(config.vault_key_file == fs::path(getenv("HOME")) / "keys/vault.key");
+  CHECK(config.vault.passphrase);
+  CHECK(config.vault.argon2_passes == 4);
+  CHECK(config.vault.argon2_memory_mib == 64);
   CHECK(config.server.tls_key.filename() == "k.pem");
   CHECK(config.log.json);
   const auto& notes = config.services.at("notes");

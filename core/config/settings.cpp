@@ -103,6 +103,16 @@ std::vector<Setting> directory_settings() {
        [](const Config& c) { return json(c.definitions_dir); }},
       {"vault_key_file", false, [](const Given& g, Config& c) { c.vault_key_file = path_of(g); },
        [](const Config& c) { return json(c.vault_key_file); }},
+      {"vault.protection", false,
+       [](const Given& g, Config& c) {
+         c.vault.passphrase = g.value.choice({"key_file", "passphrase"}) == 1;
+       },
+       [](const Config& c) { return json_string(c.vault.passphrase ? "passphrase" : "key_file"); }},
+      {"vault.argon2_passes", false, [](const Given& g, Config& c) { c.vault.argon2_passes = g.value.integer(1, 100); },
+       [](const Config& c) { return fmt::format("{}", c.vault.argon2_passes); }},
+      {"vault.argon2_memory_mib", false,
+       [](const Given& g, Config& c) { c.vault.argon2_memory_mib = g.value.integer(16, 16384); },
+       [](const Config& c) { return fmt::format("{}", c.vault.argon2_memory_mib); }},
   };
 }
 
@@ -145,6 +155,15 @@ std::vector<Setting> work_settings() {
          c.write_buffer.executor_concurrency = static_cast<int>(g.value.integer(1, 64));
        },
        [](const Config& c) { return fmt::format("{}", c.write_buffer.executor_concurrency); }},
+      {"write_buffer.on_exceed", false,
+       [](const Given& g, Config& c) {
+         const auto choice = g.value.choice({"definition", "approval_required", "reject"});
+         c.write_buffer.escalate_on_exceed = choice == 0 ? std::nullopt : std::optional(choice == 1);
+       },
+       [](const Config& c) {
+         const auto& escalate = c.write_buffer.escalate_on_exceed;
+         return json_string(!escalate ? "definition" : *escalate ? "approval_required" : "reject");
+       }},
       {"retry.schedule_seconds", true, [](const Given& g, Config& c) { c.retry.schedule_ms = schedule_of(g); },
        [](const Config& c) {
          std::string out;

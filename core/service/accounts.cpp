@@ -17,6 +17,15 @@ std::string names_of(const std::vector<ActiveAccountPtr>& accounts) {
   return text;
 }
 
+Error not_served(const std::string& service, const std::string& why) {
+  if (!why.empty()) return {"ServiceUnavailable", why, true, 60'000};
+  return {"ServiceUnavailable",
+          fmt::format("{} is connected, but the host cannot serve it. Nothing was done; the operator sees the reason "
+                      "with: kruxos alerts",
+                      service),
+          true, 60'000};
+}
+
 }  // namespace
 
 void AccountDirectory::set_services(std::vector<ActiveService> services) {
@@ -50,11 +59,32 @@ void AccountDirectory::publish(ActiveAccountPtr account) {
 void AccountDirectory::withdraw(const std::string& service, const std::string& account_id) {
   const std::lock_guard lock(mutex_);
   std::erase_if(accounts_, [&](auto& a) { return a->ref.service == service && a->ref.account_id == account_id; });
+  leaving_.erase({service, account_id});
 }
 
-void AccountDirectory::set_unserved(const std::string& service) {
+void AccountDirectory::set_unserved(const std::string& service, const std::string& why) {
   const std::lock_guard lock(mutex_);
-  unserved_.insert(service);
+  unserved_[service] = why;
+}
+
+void AccountDirectory::clear_unserved(const std::string& service) {
+  const std::lock_guard lock(mutex_);
+  unserved_.erase(service);
+}
+
+void AccountDirectory::begin_leaving(const std::string& service, const std::string& account_id) {
+  const std::lock_guard lock(mutex_);
+  leaving_.insert({service, account_id});
+}
+
+void AccountDirectory::end_leaving(const std::string& service, const std::string& account_id) {
+  const std::lock_guard lock(mutex_);
+  leaving_.erase({service, account_id});
+}
+
+bool AccountDirectory::is_leaving(const std::string& service, const std::string& account_id) const {
+  const std::lock_guard lock(mutex_);
+  return leaving_.contains({service, account_id});
 }
 
 std::vector<ActiveAccountPtr> AccountDirectory::accounts() const {
@@ -70,20 +100,22 @@ ActiveAccountPtr AccountDirectory::find(const AccountRef& ref) const {
 
 ActiveAccountPtr AccountDirectory::choose(const std::string& service, const std::string& account) const {
   std::vector<ActiveAccountPtr> candidates;
-  bool unserved = false;
+  std::optional<std::string> unserved;
+  bool leaving = false;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& a : accounts_) {
-      if (a->ref.service == service) candidates.push_back(a);
+      if (a->ref.service != service) continue;
+      const bool leaves = leaving_.contains({service, a->ref.account_id});
+      leaving = leaving || leaves;
+      if (!leaves) candidates.push_back(a);
     }
-    unserved = unserved_.contains(service);
+    if (const auto at = unserved_.find(service); at != unserved_.end()) unserved = at->second;
   }
-  if (candidates.empty() && unserved) {
-    throw Error("ServiceUnavailable",
-                fmt::format("{} is connected, but the host cannot serve it. Nothing was done; the operator sees the "
-                            "reason with: kruxos alerts",
-                            service),
-                true, 60'000);
+  if (candidates.empty() && unserved) throw not_served(service, *unserved);
+  if (candidates.empty() && leaving) {
+    throw not_connected(fmt::format(
+        "{} is being disconnected by the operator. Nothing was done, and it takes nothing any more.", service));
   }
   if (candidates.empty()) {
     throw not_connected(

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/adapter/call_runner.hpp"
@@ -48,8 +50,16 @@ class AccountDirectory {
   void publish(ActiveAccountPtr account);  ///< replaces the one of the same service and account id
   void withdraw(const std::string& service, const std::string& account_id);
 
-  /// Connected, but the host cannot serve any account of it; until the next publish() of one.
-  void set_unserved(const std::string& service);
+  /// Connected, but the host cannot serve any account of it; until the next publish() of one. `why`: a sentence for
+  /// agents that says so; empty: one that points to the alerts.
+  void set_unserved(const std::string& service, const std::string& why = {});
+  void clear_unserved(const std::string& service);
+
+  /// The account is being disconnected: choose() gives it to nobody any more, find() and accounts() still do, so that
+  /// what has begun can end. Until withdraw(), or end_leaving().
+  void begin_leaving(const std::string& service, const std::string& account_id);
+  void end_leaving(const std::string& service, const std::string& account_id);
+  bool is_leaving(const std::string& service, const std::string& account_id) const;
 
   std::vector<ActiveAccountPtr> accounts() const;
   /// The account that a write or a read is for: exactly this generation, or nullptr.
@@ -63,7 +73,8 @@ class AccountDirectory {
   mutable std::mutex mutex_;
   std::vector<ActiveService> services_;
   std::vector<ActiveAccountPtr> accounts_;
-  std::set<std::string> unserved_;
+  std::map<std::string, std::string> unserved_;  ///< by service: why
+  std::set<std::pair<std::string, std::string>> leaving_;
 };
 
 }  // namespace krux

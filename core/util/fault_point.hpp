@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 24> kFaultPoints = {
+inline constexpr std::array<std::string_view, 50> kFaultPoints = {
     "write.submit.before_commit",   "write.submit.after_commit",    //
     "write.cancel.before_commit",   "write.cancel.after_commit",    //
     "write.claim.before_commit",    "write.claim.after_commit",     //
@@ -18,9 +18,22 @@ inline constexpr std::array<std::string_view, 24> kFaultPoints = {
     "write.outcome.before_commit",  "write.outcome.after_commit",   //
     "write.look.before_commit",     "write.look.after_commit",      //
     "write.resolve.before_commit",  "write.resolve.after_commit",   //
+    "write.accept.before_commit",   "write.accept.after_commit",    //
+    "write.reject.before_commit",   "write.reject.after_commit",    //
+    "write.edit.before_commit",     "write.edit.after_commit",      //
+    "write.undo.before_commit",     "write.undo.after_commit",      //
+    "write.expire.before_commit",   "write.expire.after_commit",    //
     "write.recover.before_commit",  "write.recover.after_commit",   //
     "write.restore.before_commit",  "write.restore.after_commit",   //
-    "sync.commit.before_commit",    "sync.commit.after_commit",
+    "sync.commit.before_commit",    "sync.commit.after_commit",     //
+    "vault.rekey.file.staged",      "vault.rekey.before_commit",    //
+    "vault.rekey.after_commit",     "vault.rekey.file.adopted",     //
+    "disconnect.begin.after",       "disconnect.writes.cancelled",  //
+    "disconnect.hand_over.before",  "disconnect.hand_over.after",   //
+    "disconnect.writes.settled",    "disconnect.revoke.answered",   //
+    "disconnect.revoke.noted",      "disconnect.token.removed",     //
+    "disconnect.token.noted",       "disconnect.replica.removed",   //
+    "disconnect.replica.noted",     "disconnect.end.after_commit",
 };
 
 /// Called with the name of each fault point that is passed. Null but in tests and in kruxosd-test, whose main sets it

@@ -35,9 +35,9 @@ class Checked {
   bool Uint64(std::uint64_t u) { return next_.Uint64(u); }
   bool Double(double d) { return next_.Double(d); }
   bool RawNumber(const char* s, rapidjson::SizeType n, bool copy) { return next_.RawNumber(s, n, copy); }
-  bool String(const char* s, rapidjson::SizeType n, bool copy) { return without_nul(s, n) && next_.String(s, n, copy); }
+  bool String(const char* s, rapidjson::SizeType n, bool copy) { return is_text(s, n) && next_.String(s, n, copy); }
   bool Key(const char* s, rapidjson::SizeType n, bool copy) {
-    if (!without_nul(s, n)) return false;
+    if (!is_text(s, n)) return false;
     if (!keys_.add({s, n})) return stop(fmt::format("the key \"{}\" stands twice", printable({s, n})));
     return next_.Key(s, n, copy);
   }
@@ -66,8 +66,16 @@ class Checked {
   bool deeper() {
     return ++depth_ <= max_depth_ || stop(fmt::format("it is nested deeper than {} levels", max_depth_));
   }
-  bool without_nul(const char* s, rapidjson::SizeType n) {
-    return std::find(s, s + n, '\0') == s + n || stop("it has a NUL character in a string");
+  bool is_text(const char* s, rapidjson::SizeType n) {
+    if (std::find(s, s + n, '\0') != s + n) return stop("it has a NUL character in a string");
+    return !has_surrogate({s, n}) || stop("it has half of a surrogate pair in a string");
+  }
+  /// RapidJSON takes "\udc00" alone and makes of it what is no UTF-8.
+  static bool has_surrogate(std::string_view text) {
+    for (auto at = text.find('\xed'); at != std::string_view::npos; at = text.find('\xed', at + 1)) {
+      if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xa0) return true;
+    }
+    return false;
   }
 
   Next& next_;

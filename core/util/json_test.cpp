@@ -25,9 +25,9 @@ TEST_CASE("canonical JSON is RFC 8785") {
 }
 
 TEST_CASE("bad JSON is refused with a reason") {
-  for (const char* bad :
-       {"", "{", "{\"a\":1,}", "nul", "[1]x", "{\"a\":1 \"b\":2}", "{\"a\":1,\"a\":2}", "[\"\\u0000\"]", "[\"\xff\"]",
-        "[\"\xed\xa0\x80\"]", "[\"\\ud800\"]", "[01]", "[1e999]", "'a'", "[NaN]"}) {
+  for (const char* bad : {"", "{", "{\"a\":1,}", "nul", "[1]x", "{\"a\":1 \"b\":2}", "{\"a\":1,\"a\":2}",
+                          "[\"\\u0000\"]", "[\"\\udc00\"]", "[\"a\\uDFFF\"]", "{\"\\udc00\":1}", "[\"\xff\"]",
+                          "[\"\xed\xa0\x80\"]", "[\"\\ud800\"]", "[01]", "[1e999]", "'a'", "[NaN]"}) {
     INFO(bad);
     CHECK_THROWS_AS(parse_json(bad, "x"), Error);
   }

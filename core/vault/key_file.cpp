@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/storage/write_file.hpp"
 #include "core/util/error.hpp"
 
 namespace krux {
@@ -77,6 +78,25 @@ void create_directories(const fs::path& file, const fs::path& directory) {
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) fail_errno(file, "created");
 }
 
+/// One line of hexadecimal digits.
+Secret text_of(const Secret& key) {
+  Secret text(kHexBytes + 1);
+  sodium_bin2hex(text.bytes(), text.size(), reinterpret_cast<const unsigned char*>(key.reveal().data()), key.size());
+  text.bytes()[kHexBytes] = '\n';
+  return text;
+}
+
+/// For changes while the host runs, which goes on.
+[[noreturn]] void fail_change(const fs::path& file, const char* what) {
+  const std::string why = std::strerror(errno);
+  throw database_error(fmt::format("The vault's key file {} cannot be {}: {}.", file.string(), what, why));
+}
+
+void sync_directory_of(const fs::path& file) {
+  const File directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.fd < 0 || ::fsync(directory.fd) != 0) fail_change(file, "made durable");
+}
+
 }  // namespace
 
 void check_key_outside(const fs::path& file, const fs::path& data_dir) {
@@ -111,12 +131,16 @@ std::optional<Secret> read_key_file(const fs::path& file) {
   return key;
 }
 
+Secret new_vault_key() {
+  Secret key(kVaultKeyBytes);
+  randombytes_buf(key.bytes(), key.size());
+  return key;
+}
+
 Secret create_key_file(const fs::path& file) {
   create_directories(file, file.parent_path());
-  Secret key(kVaultKeyBytes), text(kHexBytes + 1);
-  randombytes_buf(key.bytes(), key.size());
-  sodium_bin2hex(text.bytes(), text.size(), reinterpret_cast<const unsigned char*>(key.bytes()), key.size());
-  text.bytes()[kHexBytes] = '\n';
+  auto key = new_vault_key();
+  const auto text = text_of(key);
   const File made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (made.fd < 0) fail_errno(file, "created");
   try {
@@ -128,6 +152,30 @@ Secret create_key_file(const fs::path& file) {
   const File directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.fd < 0 || ::fsync(directory.fd) != 0) fail_errno(file, "made durable");
   return key;
+}
+
+fs::path staged_key_file(const fs::path& file) {
+  auto staged = file;
+  return staged += ".new";
+}
+
+void stage_key_file(const fs::path& file, const Secret& key) {
+  create_directories(file, file.parent_path());
+  write_file_atomically(staged_key_file(file), text_of(key).reveal());
+}
+
+void adopt_staged_key_file(const fs::path& file) {
+  const auto staged = staged_key_file(file);
+  if (::rename(staged.c_str(), file.c_str()) != 0) fail_change(file, "replaced");
+  sync_directory_of(file);
+}
+
+void remove_key_file(const fs::path& file) {
+  if (::unlink(file.c_str()) != 0) {
+    if (errno != ENOENT) fail_change(file, "removed");
+    return;
+  }
+  sync_directory_of(file);
 }
 
 }  // namespace krux

@@ -22,4 +22,14 @@ std::optional<Secret> read_key_file(const std::filesystem::path& file);
 /// the file exists.
 Secret create_key_file(const std::filesystem::path& file);
 
+Secret new_vault_key();
+
+// A key that is to replace another one, or a passphrase, stands beside its place first. All are durable on return;
+// they throw krux::Error DatabaseError, or ConfigError where directories cannot be made.
+std::filesystem::path staged_key_file(const std::filesystem::path& file);  ///< "<file>.new"
+void stage_key_file(const std::filesystem::path& file, const Secret& key);
+void adopt_staged_key_file(const std::filesystem::path& file);  ///< renames it into its place
+/// Nothing happens when it is not there.
+void remove_key_file(const std::filesystem::path& file);
+
 }  // namespace krux

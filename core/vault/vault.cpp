@@ -3,34 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 
-#include "core/storage/group_commit.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "core/vault/key_file.hpp"
 #include "core/vault/seal.hpp"
+#include "core/vault/vault_state.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::string_view kKnownText = "kruxos vault key 1";
 constexpr std::size_t kMaxToken = 16'384;
-
-/// A row of `connections`: `sealed` is empty when it is disconnected.
-struct Row {
-  Connection connection;
-  std::string sealed;
-};
-
-using Key = std::pair<std::string, std::string>;  // service, account_id
-
-std::vector<std::string> belongs_to(const Connection& c) {
-  return {"token", c.service, c.account_id, fmt::format("{}", c.generation), c.token_origin};
-}
 
 std::string scopes_json(const std::vector<std::string>& scopes) {
   std::string out;
@@ -48,8 +33,8 @@ std::vector<std::string> parse_scopes(std::string_view json) {
   return scopes;
 }
 
-Row read_row(const Statement& row) {
-  Row r;
+VaultRow read_row(const Statement& row) {
+  VaultRow r;
   auto& c = r.connection;
   c.service = row.text(0);
   c.account_id = row.text(1);
@@ -68,94 +53,48 @@ Row read_row(const Statement& row) {
 
 }  // namespace
 
-struct Vault::State {
-  State(GroupCommit& s, Clock& c) : store(s), clock(c) {}
+std::vector<std::string> token_belongs_to(const Connection& c) {
+  return {"token", c.service, c.account_id, fmt::format("{}", c.generation), c.token_origin};
+}
 
-  GroupCommit& store;
-  Clock& clock;
-  Secret key;
-  std::mutex changing;       ///< one change at a time, database and memory together
-  mutable std::mutex mutex;  ///< over `rows`
-  std::map<Key, Row> rows;
+std::ptrdiff_t Vault::State::connected_count() const {
+  const std::lock_guard lock(mutex);
+  return std::count_if(rows.begin(), rows.end(), [](const auto& item) { return !item.second.sealed.empty(); });
+}
 
-  void load();
-  void take_key(const std::filesystem::path& file);
-  void check_key(const std::filesystem::path& file, const std::string& known_text) const;
-  std::optional<Row> connected(const Key& key) const;
-  void put(const Row& row);
-  std::ptrdiff_t connected_count() const;
-};
+std::optional<VaultRow> Vault::State::connected(const std::string& service, const std::string& account_id) const {
+  const std::lock_guard lock(mutex);
+  const auto at = rows.find({service, account_id});
+  if (at == rows.end() || at->second.sealed.empty()) return std::nullopt;
+  return at->second;
+}
+
+void Vault::State::put(const VaultRow& row) {
+  const std::lock_guard lock(mutex);
+  rows[{row.connection.service, row.connection.account_id}] = row;
+}
 
 void Vault::State::load() {
   rows = store.run([](SQLite::Database& db) {
-    std::map<Key, Row> all;
+    VaultRows all;
     Statement select(db.getHandle(),
                      "SELECT service, account_id, generation, display_name, scopes_json, scopes_known, token_origin, "
                      "connected_at_ms, attention, token, principal FROM connections");
     while (select.step()) {
       auto row = read_row(select);
-      Key of{row.connection.service, row.connection.account_id};
+      std::pair of{row.connection.service, row.connection.account_id};
       all.emplace(std::move(of), std::move(row));
     }
     return all;
   });
+  key_row = store.run(read_key_row);
 }
 
-std::ptrdiff_t Vault::State::connected_count() const {
-  return std::count_if(rows.begin(), rows.end(), [](const auto& item) { return !item.second.sealed.empty(); });
-}
-
-void Vault::State::check_key(const std::filesystem::path& file, const std::string& known_text) const {
-  if (open_sealed(key, known_text, {"known text"})) return;
-  throw ConfigError(fmt::format(
-      "The vault's key file {} holds another key than the one that the stored tokens were encrypted with. Nothing was "
-      "changed: put the right file back, or set vault_key_file to where it is.",
-      file.string()));
-}
-
-void Vault::State::take_key(const std::filesystem::path& file) {
-  const auto known_text = store.run([](SQLite::Database& db) {
-    Statement row(db.getHandle(), "SELECT known_text FROM vault_key");
-    return row.step() ? std::string(row.blob(0)) : std::string();
-  });
-  auto found = read_key_file(file);
-  if (!found && connected_count() > 0) {
-    throw ConfigError(
-        fmt::format("The vault's key file {} is missing, and the stored tokens ({}) are encrypted with it. Nothing was "
-                    "changed: put the "
-                    "file back, or set vault_key_file to where it is.",
-                    file.string(), connected_count()));
-  }
-  key = found ? std::move(*found) : create_key_file(file);
-  if (connected_count() > 0) return check_key(file, known_text);
-  const auto sealed = seal(key, kKnownText, {"known text"});
-  store.run([&](SQLite::Database& db) {
-    Statement insert(db.getHandle(),
-                     "INSERT INTO vault_key (only, known_text) VALUES (1, ?) "
-                     "ON CONFLICT (only) DO UPDATE SET known_text = excluded.known_text");
-    insert.bind_blob(1, sealed);
-    insert.run();
-  });
-}
-
-std::optional<Row> Vault::State::connected(const Key& of) const {
-  const std::lock_guard lock(mutex);
-  const auto at = rows.find(of);
-  if (at == rows.end() || at->second.sealed.empty()) return std::nullopt;
-  return at->second;
-}
-
-void Vault::State::put(const Row& row) {
-  const std::lock_guard lock(mutex);
-  rows[{row.connection.service, row.connection.account_id}] = row;
-}
-
-Vault::Vault(GroupCommit& store, Clock& clock, const std::filesystem::path& key_file,
-             const std::filesystem::path& data_dir)
-    : state_(std::make_unique<State>(store, clock)) {
-  check_key_outside(key_file, data_dir);
+Vault::Vault(GroupCommit& store, Clock& clock, VaultOptions options)
+    : state_(std::make_unique<State>(store, clock, std::move(options))) {
+  check_key_outside(state_->options.key_file, state_->options.data_dir);
   state_->load();
-  state_->take_key(key_file);
+  state_->open();
 }
 
 Vault::~Vault() = default;
@@ -166,6 +105,8 @@ std::uint32_t Vault::connect(Connection connection, const Secret& token) {
   if (connection.service.empty() || connection.account_id.empty())
     throw invalid_input("A connection needs a service and an account id.");
   const std::lock_guard changing(state_->changing);
+  state_->settle();
+  const auto key = state_->must_be_open();
   {
     const std::lock_guard lock(state_->mutex);
     const auto last = state_->rows.find({connection.service, connection.account_id});
@@ -178,7 +119,7 @@ std::uint32_t Vault::connect(Connection connection, const Secret& token) {
   connection.attention.clear();
   connection.needs_attention = false;
   const auto scopes = scopes_json(connection.scopes);
-  const Row row{connection, seal(state_->key, token.reveal(), belongs_to(connection))};
+  const VaultRow row{connection, seal(*key, token.reveal(), token_belongs_to(connection))};
   state_->store.run([&](SQLite::Database& db) {
     const auto& c = row.connection;
     Statement upsert(
@@ -210,9 +151,18 @@ std::vector<Connection> Vault::connections() {
 
 std::optional<Secret> Vault::token(const std::string& service, const std::string& account_id,
                                    std::uint32_t generation) {
-  const auto row = state_->connected({service, account_id});
-  if (!row || row->connection.generation != generation) return std::nullopt;
-  auto token = open_sealed(state_->key, row->sealed, belongs_to(row->connection));
+  VaultRow row;
+  VaultKeyPtr key;
+  {
+    // Together: a new key comes with newly sealed rows.
+    const std::lock_guard lock(state_->mutex);
+    const auto at = state_->rows.find({service, account_id});
+    if (at == state_->rows.end() || at->second.sealed.empty() || !state_->key) return std::nullopt;
+    if (at->second.connection.generation != generation) return std::nullopt;
+    row = at->second;
+    key = state_->key;
+  }
+  auto token = open_sealed(*key, row.sealed, token_belongs_to(row.connection));
   if (!token)
     throw database_error(fmt::format("The stored token of {} {} is damaged. Connect the account again.", service,
                                      printable(account_id)));
@@ -221,7 +171,7 @@ std::optional<Secret> Vault::token(const std::string& service, const std::string
 
 void Vault::set_attention(const std::string& service, const std::string& account_id, const std::string& why) {
   const std::lock_guard changing(state_->changing);
-  auto row = state_->connected({service, account_id});
+  auto row = state_->connected(service, account_id);
   if (!row) throw not_connected(fmt::format("{} {} is not connected.", service, printable(account_id)));
   if (row->connection.attention == why) return;
   state_->store.run([&](SQLite::Database& db) {
@@ -236,7 +186,7 @@ void Vault::set_attention(const std::string& service, const std::string& account
 
 void Vault::disconnect(const std::string& service, const std::string& account_id) {
   const std::lock_guard changing(state_->changing);
-  auto row = state_->connected({service, account_id});
+  auto row = state_->connected(service, account_id);
   if (!row) return;
   state_->store.run([&](SQLite::Database& db) {
     Statement(db.getHandle(),
@@ -246,6 +196,14 @@ void Vault::disconnect(const std::string& service, const std::string& account_id
   });
   row->sealed.clear();
   state_->put(*row);
+}
+
+bool Vault::holds_token(const std::string& service, const std::string& account_id) {
+  return state_->store.run([&](SQLite::Database& db) {
+    Statement row(db.getHandle(), "SELECT token IS NOT NULL FROM connections WHERE service = ? AND account_id = ?");
+    row.bind_all(service, account_id);
+    return row.step() && row.integer(0) != 0;
+  });
 }
 
 }  // namespace krux

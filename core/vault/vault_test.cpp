@@ -28,11 +28,11 @@ struct Fixture {
     fs::create_directory(data);
     store = std::make_unique<GroupCommit>(data / "kruxos.db", kLedgerKind);
   }
-  Vault open() { return Vault(*store, clock, key, data); }
+  Vault open() { return Vault(*store, clock, {key, data, VaultMode::kKeyFile, {}}); }
   std::string refusal() { return refusal(key); }
   std::string refusal(const fs::path& file) {
     try {
-      Vault(*store, clock, file, data);
+      Vault(*store, clock, {file, data, VaultMode::kKeyFile, {}});
       return "opened";
     } catch (const ConfigError& e) {
       return e.what();

@@ -46,6 +46,9 @@ class EnhancedWriteExecutor {
   /// krux::Error DatabaseError.
   void connection_restored(const AccountRef& account);
 
+  /// Asks the account's calls under way to end: none of them begins to send anything any more.
+  void end_calls(const std::string& service, const std::string& account_id);
+
   int in_flight() const;
   /// Whether it waits for a time to come, with everything that is due now taken.
   bool asleep() const;

@@ -27,6 +27,13 @@ std::int64_t next_epoch(StatementCache& sql) {
   return next.integer(0);
 }
 
+/// Of the content that the agent asked for, before any edit; empty when there was none.
+std::string first_hash(StatementCache& sql, const BufferedWrite& write) {
+  auto& rows = sql.get("SELECT from_hash FROM edits WHERE write_seq = ?1 ORDER BY id LIMIT 1").bind_all(write.seq);
+  const ResetAtEnd reset(rows);
+  return rows.step() ? std::string(rows.text(0)) : std::string();
+}
+
 std::optional<BufferedWrite> first_row(Statement& rows) {
   const ResetAtEnd reset(rows);
   if (!rows.step()) return std::nullopt;
@@ -130,6 +137,17 @@ Ledger::Done<BufferedWrite> Ledger::announced(Done<BufferedWrite> done) const {
   };
 }
 
+Ledger::Done<Ledger::Recorded> Ledger::announced_with_undone(Done<BufferedWrite> done) const {
+  return [listeners = listeners_, &clock = clock_, done = std::move(done)](std::variant<Recorded, Error> answer) {
+    if (auto* error = std::get_if<Error>(&answer)) return done(std::move(*error));
+    auto& [write, undone] = std::get<Recorded>(answer);
+    // First what was undone: whoever waits for the undo then finds it so.
+    if (undone) listeners->changed(*undone, clock);
+    listeners->changed(write, clock);
+    done(std::move(write));
+  };
+}
+
 void Ledger::on_change(std::function<void(const BufferedWrite&)> listener) {
   const std::lock_guard lock(listeners_->mutex);
   listeners_->on_change = std::move(listener);
@@ -146,7 +164,7 @@ std::optional<BufferedWrite> Ledger::find_same(StatementCache& sql, const NewWri
   if (!asked.idempotency_key.empty()) {
     static const auto by_key = select_rows("agent_id = ?1 AND idempotency_key = ?2");
     auto same = first_row(sql.get(by_key).bind_all(asked.agent_id, asked.idempotency_key));
-    if (same && same->content_hash != write.content_hash) {
+    if (same && same->content_hash != write.content_hash && first_hash(sql, *same) != write.content_hash) {
       throw conflict("The idempotency key \"" + printable(asked.idempotency_key) +
                      "\" was already used for another content. Use a new key for a new write.")
           .with_context("{\"write_id\":" + json_string(same->write_id) + "}");
@@ -157,8 +175,15 @@ std::optional<BufferedWrite> Ledger::find_same(StatementCache& sql, const NewWri
   static const auto by_intent = select_rows(
       "intent = ?1 AND agent_id = ?2 AND content_hash = ?3 AND (ended_at_ms IS NULL OR (state = 'completed' AND "
       "ended_at_ms >= ?4)) ORDER BY seq DESC LIMIT 1");
-  return first_row(sql.get(by_intent).bind_all(intent_of(write.content_hash), asked.agent_id, write.content_hash,
-                                               asked.sets_state ? kNever : clock_.wall_ms() - kDuplicateWindowMs));
+  const auto since = asked.sets_state ? kNever : clock_.wall_ms() - kDuplicateWindowMs;
+  auto same =
+      first_row(sql.get(by_intent).bind_all(intent_of(write.content_hash), asked.agent_id, write.content_hash, since));
+  if (same) return same;
+  // What a person made of it is still what was asked for; the agent's own edits took its first wish back.
+  static const auto by_edit = select_rows(
+      "seq IN (SELECT write_seq FROM edits WHERE from_hash = ?1 AND who NOT LIKE 'agent:%') AND agent_id = ?2 AND "
+      "(ended_at_ms IS NULL OR (state = 'completed' AND ended_at_ms >= ?3)) ORDER BY seq DESC LIMIT 1");
+  return first_row(sql.get(by_edit).bind_all(write.content_hash, asked.agent_id, since));
 }
 
 namespace {
@@ -176,9 +201,13 @@ LedgerRow admit(const NewWrite& asked, std::int64_t now) {
   w.content_hash = content_hash(asked.account, asked.operation, asked.params_json);
   w.idempotency_key = asked.idempotency_key;
   w.tier = asked.tier;
+  w.undo_ms = asked.undo_ms;
+  w.target = asked.target;
+  w.limited = !asked.limits.empty();
+  w.approval_reason = asked.approval_reason;
   w.definition_version = asked.definition_version;
   w.when_absent = asked.when_absent.empty() ? "ask" : asked.when_absent;
-  w.state = asked.admitted_as;
+  w.state = asked.approval_reason.empty() ? asked.admitted_as : WriteState::kPendingApproval;
   w.immediate = asked.immediate;
   w.created_at_ms = now;
   w.delay_ms = asked.immediate ? 0 : std::max<std::int64_t>(0, asked.delay_ms);
@@ -188,19 +217,32 @@ LedgerRow admit(const NewWrite& asked, std::int64_t now) {
 
 }  // namespace
 
-void Ledger::submit(NewWrite write, Done<Submitted> done) {
-  const auto row = std::make_shared<LedgerRow>(admit(write, clock_.wall_ms()));
-  if (row->write.state == WriteState::kBuffered) {
-    set_due(*row, row->write.delay_ms);
-    row->write.buffer_until_ms = row->write.due_at_ms;
+/// A window begins, or a person is asked. Throws BatchProtection.
+void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const {
+  auto& w = row.write;
+  if (auto why = excess(sql, asked.limits, w); !why.empty()) {
+    w.state = WriteState::kPendingApproval;
+    w.approval_reason = std::move(why);
   }
+  if (w.state == WriteState::kPendingApproval && has_too_many_pending(sql, w.agent_id)) {
+    throw Error("BatchProtection", std::to_string(kMostPendingApprovals) +
+                                       " writes of this agent wait for a person already. Nothing was accepted: wait "
+                                       "until they are decided.");
+  }
+  if (w.state == WriteState::kBuffered) begin_window(row);
+}
+
+void Ledger::submit(NewWrite write, Done<Submitted> done) {
+  const auto row = std::make_shared<LedgerRow>();
   const auto asked = std::make_shared<const NewWrite>(std::move(write));
   using Same = std::optional<BufferedWrite>;
   commit<Same>(
       {"write.submit.before_commit", "write.submit.after_commit"},
-      [this, asked, row](StatementCache& sql) {
+      [this, asked, row, now = clock_.wall_ms()](StatementCache& sql) {
+        *row = admit(*asked, now);
         auto same = find_same(sql, *asked, row->write);
         if (same) return same;
+        admit_within_limits(sql, *asked, *row);
         number_row(sql, *row);
         insert_row(sql, *row);
         return same;
@@ -211,52 +253,6 @@ void Ledger::submit(NewWrite write, Done<Submitted> done) {
         listeners->changed(row->write, clock);
         done(Submitted{std::move(row->write), false});
       });
-}
-
-/// Loads the write, applies a person's or an agent's decision and notes who took it. The caller stores the row.
-LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id,
-                         WriteEvent event, const std::string& who, const char* refusal_type) const {
-  static const auto by_id = select_rows(kById);
-  auto& rows = sql.get(by_id).bind_all(seq_of_id(write_id), write_id);
-  const ResetAtEnd reset(rows);
-  if (!rows.step()) throw invalid_input("There is no write " + printable(write_id) + ".");
-  auto row = read_row(rows);
-  if (!agent_id.empty() && row.write.agent_id != agent_id) {
-    throw invalid_input("There is no write " + printable(write_id) + ".");
-  }
-  const bool was_told = row.write.told_person;
-  apply(row, event, refusal_type);
-  row.write.decided_by = who;
-  add_decision(sql, row.write, event, who);
-  if (was_told) close_alerts_of(sql.db(), write_id, who, clock_.wall_ms());
-  return row;
-}
-
-void Ledger::cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done) {
-  commit<BufferedWrite>(
-      {"write.cancel.before_commit", "write.cancel.after_commit"},
-      [this, write_id = std::move(write_id), agent_id = std::move(agent_id),
-       who = std::move(who)](StatementCache& sql) {
-        const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel");
-        update_row(sql, row);
-        return row.write;
-      },
-      announced(std::move(done)));
-}
-
-void Ledger::resolve(std::string write_id, WriteEvent decision, std::string who, Done<BufferedWrite> done) {
-  commit<BufferedWrite>(
-      {"write.resolve.before_commit", "write.resolve.after_commit"},
-      [this, write_id = std::move(write_id), decision, who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, decision, who, "ConflictError");
-        if (decision == WriteEvent::kPersonResend) {
-          set_due(row, 0);
-          row.write.tries = 0;
-        }
-        update_row(sql, row);
-        return row.write;
-      },
-      announced(std::move(done)));
 }
 
 }  // namespace krux

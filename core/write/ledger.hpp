@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
 #include "core/write/alerts.hpp"
+#include "core/write/batch_protection.hpp"
 #include "core/write/ledger_rows.hpp"
 #include "core/write/reader_pool.hpp"
 #include "core/write/transition.hpp"
@@ -57,6 +59,11 @@ class Ledger {
   void submit(NewWrite write, Done<Submitted> done);
   void cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done);
   void resolve(std::string write_id, WriteEvent decision, std::string who, Done<BufferedWrite> done);
+  void accept(std::string write_id, std::string shown_hash, std::string who, Done<BufferedWrite> done);
+  void reject(std::string write_id, std::string reason, std::string who, Done<BufferedWrite> done);
+  void edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content, std::string who,
+            Done<BufferedWrite> done);
+  void undo(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done);
 
   // What the executor does. These wait for the commit; not from the writer's thread. They throw krux::Error.
 
@@ -82,13 +89,24 @@ class Ledger {
   /// ConflictError when the attempt is no longer what the ledger has.
   void record(WriteReport report, Done<BufferedWrite> done);
 
+  /// Deletes rollback points whose time is over, some at once; one that an undo under way needs stays. Returns how
+  /// many.
+  std::size_t drop_expired_points();
+
   /// Dead letters of the account that wait for a working connection become due at once.
   void connection_restored(const AccountRef& account);
+
+  /// Nobody can carry out or look for the account's writes any more, of whatever generation (ledger_disconnect.cpp).
+  void hand_over(const std::string& service, const std::string& account_id, const std::string& who);
 
   // Reads. They throw krux::Error DatabaseError.
   std::optional<BufferedWrite> get(const std::string& write_id);
   std::vector<BufferedWrite> list(const WriteFilter& filter);
   std::vector<AttemptRecord> history(const std::string& write_id);
+  std::vector<EditRecord> edits(const std::string& write_id);
+  /// How much of a limit the agent has used, by the values of the rule's key (one entry, of an empty value, without a
+  /// key); those that were not used are left out. rule.key_value is not looked at.
+  std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
   WriteCounts counts();
   /// Milliseconds until the next write of `accounts` that there is room for is due, 0 when one is; nothing when none
   /// waits.
@@ -136,14 +154,22 @@ class Ledger {
   void apply(LedgerRow& row, WriteEvent event, const char* refusal_type) const;
   void add_decision(StatementCache& sql, const BufferedWrite& write, WriteEvent event, const std::string& who) const;
   std::optional<BufferedWrite> find_same(StatementCache& sql, const NewWrite& asked, const BufferedWrite& write) const;
+  std::string excess(StatementCache& sql, const std::vector<BatchRule>& rules, const BufferedWrite& write) const;
+  void admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const;
+  void begin_window(LedgerRow& row) const;
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
-                   const std::string& who, const char* refusal_type) const;
+                   const std::string& who, const char* refusal_type, const std::string& shown_hash = {}) const;
+  std::optional<BufferedWrite> undone_by(StatementCache& sql, const BufferedWrite& undo) const;
   std::vector<Candidate> candidates(StatementCache& sql, std::span<const AccountRef> accounts, Room room,
                                     std::size_t more) const;
   void claim(StatementCache& sql, LedgerRow& row) const;
   BufferedWrite recover_one(StatementCache& sql, std::int64_t seq, std::optional<std::int64_t> settle_ms) const;
-  BufferedWrite record_one(StatementCache& sql, const WriteReport& report) const;
+  void hand_over_one(StatementCache& sql, LedgerRow& row, const std::string& who) const;
+  /// The write, and the one that it undid.
+  using Recorded = std::pair<BufferedWrite, std::optional<BufferedWrite>>;
+  Recorded record_one(StatementCache& sql, const WriteReport& report) const;
   Done<BufferedWrite> announced(Done<BufferedWrite> done) const;
+  Done<Recorded> announced_with_undone(Done<BufferedWrite> done) const;
   std::int64_t due_in(std::int64_t due_at_ms, std::int64_t due_boot_ms, std::int64_t boot) const;
 
   GroupCommit& store_;
@@ -151,6 +177,7 @@ class Ledger {
   ReaderPool readers_;
   std::shared_ptr<WriterStatements> statements_ = std::make_shared<WriterStatements>();
   std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
+  mutable WindowClock windows_{clock_};  ///< on the writer's thread only
   std::uint64_t before_close_ = 0;
   std::int64_t epoch_ = 0, boot_ = 0;
   std::atomic<bool> waits_end_{false};

@@ -173,7 +173,7 @@ bool Ledger::keep_note(const std::string& write_id, std::uint32_t attempt, std::
   }
 }
 
-BufferedWrite Ledger::record_one(StatementCache& sql, const WriteReport& report) const {
+Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& report) const {
   static const auto by_id = select_rows(kById);
   auto& rows = sql.get(by_id).bind_all(seq_of_id(report.write_id), report.write_id);
   const ResetAtEnd reset(rows);
@@ -213,16 +213,17 @@ BufferedWrite Ledger::record_one(StatementCache& sql, const WriteReport& report)
   // Also before another alert: what was told last is what counts.
   if (was_told && (!w.told_person || report.alert)) close_alerts_of(sql.db(), w.write_id, "host", now);
   if (report.alert) insert_alert(sql.db(), *report.alert, now);
-  return w;
+  auto undone = undone_by(sql, w);
+  return {std::move(w), std::move(undone)};
 }
 
 void Ledger::record(WriteReport report, Done<BufferedWrite> done) {
   const bool of_attempt = report.of == WriteReport::Of::kAttempt;
   const Points points = of_attempt ? Points{"write.outcome.before_commit", "write.outcome.after_commit"}
                                    : Points{"write.look.before_commit", "write.look.after_commit"};
-  commit<BufferedWrite>(
+  commit<Recorded>(
       points, [this, report = std::move(report)](StatementCache& sql) { return record_one(sql, report); },
-      announced(std::move(done)));
+      announced_with_undone(std::move(done)));
 }
 
 void Ledger::connection_restored(const AccountRef& account) {

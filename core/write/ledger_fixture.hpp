@@ -52,6 +52,30 @@ struct LedgerFixture {
     ledger->resolve(id, event, "operator:ann", answer.slot());
     return answer.wait();
   }
+  template <class T, class Start>
+  static std::variant<T, Error> ask(Start start) {
+    Answer<T> answer;
+    start(answer.slot());
+    return answer.wait();
+  }
+  std::variant<BufferedWrite, Error> edit(const BufferedWrite& write, NewContent content,
+                                          const std::string& agent = {}) {
+    return ask<BufferedWrite>([&](auto done) {
+      ledger->edit(write.write_id, agent, write.content_hash, std::move(content),
+                   agent.empty() ? "operator:ann" : "agent:" + agent, std::move(done));
+    });
+  }
+  std::variant<BufferedWrite, Error> accept(const BufferedWrite& write) {
+    return ask<BufferedWrite>(
+        [&](auto done) { ledger->accept(write.write_id, write.content_hash, "operator:ann", std::move(done)); });
+  }
+  std::variant<BufferedWrite, Error> reject(const BufferedWrite& write, const std::string& reason = {}) {
+    return ask<BufferedWrite>(
+        [&](auto done) { ledger->reject(write.write_id, reason, "operator:ann", std::move(done)); });
+  }
+  std::variant<Submitted, Error> undo(const std::string& id, bool force = false, const std::string& agent = {}) {
+    return ask<Submitted>([&](auto done) { ledger->undo(id, agent, force, "operator:ann", std::move(done)); });
+  }
   std::vector<BufferedWrite> take(std::size_t limit = 10, std::vector<std::int64_t> busy = {}) {
     return ledger->take(accounts, {limit, limit}, std::move(busy));
   }

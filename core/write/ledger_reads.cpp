@@ -155,6 +155,41 @@ std::vector<AttemptRecord> Ledger::history(const std::string& write_id) {
   return found;
 }
 
+std::vector<EditRecord> Ledger::edits(const std::string& write_id) {
+  auto reader = readers_.lease();
+  auto& rows = reader.sql()
+                   .get(
+                       "SELECT edited_at_ms, who, from_hash, to_hash, from_json, to_json FROM edits WHERE write_seq = "
+                       "(SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) ORDER BY id")
+                   .bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  std::vector<EditRecord> found;
+  const auto text = [&](int column) { return std::string(rows.text(column)); };
+  while (rows.step()) found.push_back({rows.integer(0), text(1), text(2), text(3), text(4), text(5)});
+  return found;
+}
+
+std::map<std::string, BatchUse> Ledger::limit_use(const std::string& agent_id, const BatchRule& rule) {
+  auto reader = readers_.lease();
+  auto& rows = reader.sql().get(
+      "SELECT DISTINCT CASE ?5 WHEN '' THEN '' ELSE CAST(json_extract(params_json, '$.' || ?5) AS TEXT) END FROM "
+      "writes "
+      "WHERE agent_id = ?1 AND operation = ?2 AND seq >= ?3 AND limited = 1 AND state NOT IN ('cancelled', 'rejected') "
+      "AND created_at_ms > ?4 LIMIT 1000");
+  const auto begin = clock_.wall_ms() - rule.window_ms;
+  std::map<std::string, BatchUse> used;
+  for (const auto& operation : rule.operations) {
+    rows.bind_all(agent_id, operation, begin << 12, begin, rule.key);
+    while (rows.step()) used.try_emplace(std::string(rows.text(0)));
+  }
+  auto one = rule;
+  for (auto& [value, use] : used) {
+    one.key_value = value;
+    use = use_of(reader.sql(), agent_id, one, begin);
+  }
+  return used;
+}
+
 WriteCounts Ledger::counts() {
   WriteCounts counts;
   const std::array<std::pair<std::string_view, std::int64_t*>, 9> wanted{

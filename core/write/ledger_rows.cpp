@@ -9,7 +9,7 @@
 namespace krux {
 namespace {
 
-constexpr const char* kIdPrefix = "w_";
+constexpr const char *kIdPrefix = "w_", *kUndoPrefix = "rb_";
 constexpr const char* kColumns =
     "seq, write_id, state, closed, told_person, due_at_ms, due_boot_ms, boot, owner_epoch, attempts, tries, looks, "
     "immediate, created_at_ms, buffer_until_ms, delay_ms, settle_ms, first_attempt_at_ms, unknown_since_ms, "
@@ -17,7 +17,7 @@ constexpr const char* kColumns =
     "agent_id, service, account_id, generation, operation, content_hash, idempotency_key, tier, definition_version, "
     "when_absent, summary, params_json, params_shown_json, note_json, point_json, result_json, error_type, "
     "error_message, "
-    "decided_by";
+    "decided_by, undoes, undo_ms, target, limited, approval_reason";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -118,6 +118,11 @@ LedgerRow read_row(const Statement& statement) {
   w.error_type = c.text();
   w.error_message = c.text();
   w.decided_by = c.text();
+  w.undoes = c.text();
+  w.undo_ms = c.integer();
+  w.target = c.text();
+  w.limited = c.flag();
+  w.approval_reason = c.text();
   return row;
 }
 
@@ -129,7 +134,8 @@ std::int64_t intent_of(const std::string& content_hash) {
 }
 
 std::int64_t seq_of_id(const std::string& write_id) {
-  return order_of_id(kIdPrefix, write_id).value_or(-1);
+  const auto* prefix = write_id.starts_with(kUndoPrefix) ? kUndoPrefix : kIdPrefix;
+  return order_of_id(prefix, write_id).value_or(-1);
 }
 
 void number_row(StatementCache& sql, LedgerRow& row) {
@@ -138,7 +144,7 @@ void number_row(StatementCache& sql, LedgerRow& row) {
   const auto newest = last.step() && !last.is_null(0) ? last.integer(0) : 0;
   auto& w = row.write;
   w.seq = std::max(w.created_at_ms << 12, newest + 1);
-  w.write_id = make_ordered_id(kIdPrefix, w.seq);
+  w.write_id = make_ordered_id(w.undoes.empty() ? kIdPrefix : kUndoPrefix, w.seq);
 }
 
 void insert_row(StatementCache& sql, const LedgerRow& row) {
@@ -146,8 +152,10 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
       "INSERT INTO writes (seq, write_id, state, due_at_ms, due_boot_ms, boot, immediate, created_at_ms, "
       "buffer_until_ms, "
       "delay_ms, settle_ms, agent_id, service, account_id, generation, operation, intent, content_hash, "
-      "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, undoes, "
+      "undo_ms, "
+      "target, limited, approval_reason, decided_by) "
+      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -178,7 +186,23 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
   } else {
     s.bind(++i, w.params_shown_json);
   }
+  bind_nonempty(s, ++i, w.undoes);
+  s.bind(++i, w.undo_ms);
+  bind_nonempty(s, ++i, w.target);
+  s.bind(++i, w.limited ? 1 : 0);
+  bind_nonempty(s, ++i, w.approval_reason);
+  bind_nonempty(s, ++i, w.decided_by);
   s.run();
+}
+
+void update_content(StatementCache& sql, const BufferedWrite& w) {
+  auto& s = sql.get(
+      "UPDATE writes SET params_json = ?2, params_shown_json = nullif(?3, ?2), summary = ?4, content_hash = ?5, "
+      "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, limited = ?11, "
+      "approval_reason = nullif(?12, '') WHERE seq = ?1");
+  s.bind_all(w.seq, w.params_json, w.params_shown_json, w.summary, w.content_hash, intent_of(w.content_hash), w.target,
+             w.tier, w.definition_version, w.delay_ms, w.limited ? 1 : 0, w.approval_reason)
+      .run();
 }
 
 void update_row(StatementCache& sql, const LedgerRow& row) {

@@ -29,7 +29,9 @@ std::int64_t intent_of(const std::string& content_hash);
 /// Gives the write its id and seq: greater than all before, and of the time of its creation unless others took that.
 void number_row(StatementCache& sql, LedgerRow& row);
 void insert_row(StatementCache& sql, const LedgerRow& row);
-/// Everything that changes after the insert, but note_json and point_json.
+/// What an edit changes; update_row() has the rest.
+void update_content(StatementCache& sql, const BufferedWrite& write);
+/// Everything that changes after the insert, but note_json, point_json and what an edit changes.
 void update_row(StatementCache& sql, const LedgerRow& row);
 
 inline WritePhase phase_of(const BufferedWrite& write) {

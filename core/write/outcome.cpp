@@ -57,6 +57,8 @@ std::string type_of(const CallFailure& failure) {
       return "Timeout";
     case KRUX_STORAGE:
       return "DatabaseError";
+    case KRUX_CONFLICT:
+      return "RollbackConflict";
     default:
       return "WriteFailed";
   }
@@ -143,7 +145,7 @@ WriteReport certain_failure(const BufferedWrite& write, const CallEnd& end, cons
     report.due_in_ms = with_jitter(policy.schedule_ms.front(), policy);  // the host's own lack, not the write's
   } else if (status == KRUX_AUTH) {
     hold_for_connection(report, write, failure, policy);
-  } else if (status == KRUX_REFUSED || status == KRUX_INVALID || status == KRUX_NOT_FOUND) {
+  } else if (status == KRUX_REFUSED || status == KRUX_INVALID || status == KRUX_NOT_FOUND || status == KRUX_CONFLICT) {
     report.event = WriteEvent::kRefusedForGood;
   } else {
     next_try(report, write, failure.retry_after_ms, policy);

@@ -5,7 +5,15 @@
 namespace krux {
 
 bool has_settled(const BufferedWrite& write) {
-  return has_ended(write.state) || write.state == WriteState::kUnknown || write.state == WriteState::kDeadLetter;
+  switch (write.state) {
+    case WriteState::kPendingApproval:
+    case WriteState::kHeld:
+    case WriteState::kUnknown:
+    case WriteState::kDeadLetter:
+      return true;
+    default:
+      return has_ended(write.state);
+  }
 }
 
 SettledWaiters::SettledWaiters(Clock& clock, std::function<BufferedWrite(const std::string&)> look_up)

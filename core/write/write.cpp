@@ -31,6 +31,10 @@ bool has_ended(WriteState state) {
   return state >= WriteState::kCompleted;
 }
 
+bool is_forced(const BufferedWrite& undo) {
+  return undo.params_json.starts_with("{\"force\":true");  // canonical: the host wrote it
+}
+
 std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json) {
   // One JSON array: no two different contents have the same text.
   std::string text = "[" + json_string(account.service) + "," + json_string(account.account_id) + "," +

@@ -35,6 +35,14 @@ struct AccountRef {
   bool operator==(const AccountRef&) const = default;
 };
 
+/// A limit of the definition as it counts for one write.
+struct BatchRule {
+  std::vector<std::string> operations;
+  std::int64_t limit = 0, window_ms = 0;
+  std::string key, key_value;  ///< only writes whose parameter `key` has this value (text, or JSON); empty: all
+  bool escalate = true;        ///< what exceeds it goes to a person; false: it is refused
+};
+
 /// What an agent asks for, checked and resolved.
 struct NewWrite {
   std::string agent_id;
@@ -51,8 +59,19 @@ struct NewWrite {
   std::int64_t settle_ms = 60'000;
   std::string tier, definition_version;  ///< frozen into the write
   std::string when_absent;               ///< "ask" or "resend"; frozen too
-  /// The state it begins in: kBuffered, kPendingApproval or kHeld.
+  std::int64_t undo_ms = 0;              ///< for how long after its end it can be undone; 0: not at all. Frozen too
+  std::string target;                    ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
+  std::vector<BatchRule> limits;
+  std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
+  /// The state it begins in when nobody is asked: kBuffered or kHeld.
   WriteState admitted_as = WriteState::kBuffered;
+};
+
+/// What an edit puts in the place of a write's content. The rest of the write stays.
+struct NewContent {
+  std::string params_json, params_shown_json, summary, target, tier, definition_version, approval_reason;
+  std::int64_t delay_ms = 30'000;
+  std::vector<BatchRule> limits;
 };
 
 /// A row of table `writes`.
@@ -78,6 +97,17 @@ struct BufferedWrite {
   std::string result_json, note_json, point_json;
   std::string error_type, error_message;
   std::string decided_by;  ///< who cancelled, resolved, ...: "agent:<id>", "operator:<user>", "host"
+  std::string undoes;      ///< the write_id that this one undoes; its own id begins with "rb_" then
+  std::int64_t undo_ms = 0;
+  std::string target;
+  bool limited = false;         ///< counts for a limit
+  std::string approval_reason;  ///< why a person was asked
+};
+
+/// A row of table `edits`.
+struct EditRecord {
+  std::int64_t edited_at_ms = 0;
+  std::string who, from_hash, to_hash, from_json, to_json;  ///< contents as people are shown them
 };
 
 /// A row of table `attempts`: what was done about a write, in order.
@@ -110,6 +140,12 @@ struct WriteCounts {  ///< kept as counters; never count(*)
 };
 
 /// SHA-256 over service, account, generation, operation and canonical parameters.
+/// The operation of a write that undoes another. No definition has it: it is the host's.
+inline constexpr const char* kUndoOperation = "proxy.rollback";
+
+/// Of writes that undo: whether it goes on although the service's state has changed since.
+bool is_forced(const BufferedWrite& undo);
+
 std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json);
 
 /// /proc/sys/kernel/random/boot_id.

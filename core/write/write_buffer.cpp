@@ -26,6 +26,7 @@ struct WriteBuffer::State {
   State(GroupCommit& store, Clock& clock, const std::string& boot_id)
       : ledger(store, clock, boot_id), waiters(clock, [this](const std::string& id) { return present_state(id); }) {
     ledger.on_change([this](const BufferedWrite& write) {
+      open.changed(write);
       if (listener) listener(write);
       if (has_settled(write)) waiters.settled(write);
     });
@@ -48,6 +49,7 @@ struct WriteBuffer::State {
 
   std::function<void(const BufferedWrite&)> listener;
   Ledger ledger;
+  OpenWrites open{ledger};
   SettledWaiters waiters;
 };
 
@@ -70,6 +72,27 @@ void WriteBuffer::resolve(std::string write_id, Decision decision, std::string w
   state_->ledger.resolve(std::move(write_id), event_of(decision), std::move(who), std::move(done));
 }
 
+void WriteBuffer::accept(std::string write_id, std::string shown_hash, std::string who,
+                         std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  state_->ledger.accept(std::move(write_id), std::move(shown_hash), std::move(who), std::move(done));
+}
+
+void WriteBuffer::reject(std::string write_id, std::string reason, std::string who,
+                         std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  state_->ledger.reject(std::move(write_id), std::move(reason), std::move(who), std::move(done));
+}
+
+void WriteBuffer::edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content,
+                       std::string who, std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  state_->ledger.edit(std::move(write_id), std::move(agent_id), std::move(shown_hash), std::move(content),
+                      std::move(who), std::move(done));
+}
+
+void WriteBuffer::undo(std::string write_id, std::string agent_id, bool force, std::string who,
+                       std::function<void(std::variant<Submitted, Error>)> done) {
+  state_->ledger.undo(std::move(write_id), std::move(agent_id), force, std::move(who), std::move(done));
+}
+
 std::optional<BufferedWrite> WriteBuffer::get(const std::string& write_id) {
   return state_->ledger.get(write_id);
 }
@@ -82,8 +105,25 @@ std::vector<AttemptRecord> WriteBuffer::history(const std::string& write_id) {
   return state_->ledger.history(write_id);
 }
 
+std::vector<EditRecord> WriteBuffer::edits(const std::string& write_id) {
+  return state_->ledger.edits(write_id);
+}
+
+std::map<std::string, BatchUse> WriteBuffer::limit_use(const std::string& agent_id, const BatchRule& rule) {
+  return state_->ledger.limit_use(agent_id, rule);
+}
+
 WriteCounts WriteBuffer::counts() const {
   return state_->ledger.counts();
+}
+
+std::vector<OpenWrite> WriteBuffer::open_writes(const std::string& agent_id, const AccountRef& account,
+                                                const std::string& target, std::int64_t through_ms) {
+  return state_->open.of(agent_id, account, target, through_ms);
+}
+
+bool WriteBuffer::any_open_writes(const std::string& agent_id) {
+  return state_->open.any(agent_id);
 }
 
 void WriteBuffer::when_settled(const std::string& write_id, std::int64_t timeout_ms,

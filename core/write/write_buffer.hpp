@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
+#include "core/write/batch_protection.hpp"
+#include "core/write/open_writes.hpp"
 #include "core/write/write.hpp"
 
 namespace krux {
@@ -44,11 +47,38 @@ class WriteBuffer {
   void resolve(std::string write_id, Decision decision, std::string who,
                std::function<void(std::variant<BufferedWrite, Error>)> done);
 
+  /// A write that waits for a person's approval: accepted with the content_hash that was shown (ConflictError when it
+  /// has another one by now), its window begins; rejected, with a reason for its agent or none.
+  void accept(std::string write_id, std::string shown_hash, std::string who,
+              std::function<void(std::variant<BufferedWrite, Error>)> done);
+  void reject(std::string write_id, std::string reason, std::string who,
+              std::function<void(std::variant<BufferedWrite, Error>)> done);
+
+  /// Replaces the content of a write that is pending_approval, held or buffered and never attempted, if it still has
+  /// `shown_hash`: ConflictError otherwise, BatchProtection where a limit refuses it; then nothing has changed. The
+  /// window begins anew; what a person was asked about, he is asked about again when an agent changes it. `agent_id`
+  /// and `who` as in cancel().
+  void edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content, std::string who,
+            std::function<void(std::variant<BufferedWrite, Error>)> done);
+
+  /// Asks for a completed write to be undone: a write of its own (`undoes`), due at once, which may become unknown or a
+  /// dead letter like any other; when it is completed, the first is rolled_back. `force`: even though the service's
+  /// state has changed since. A duplicate is the undo that is under way. RollbackConflict (not completed, or undone),
+  /// RollbackExpired, InvalidInput (cannot be undone).
+  void undo(std::string write_id, std::string agent_id, bool force, std::string who,
+            std::function<void(std::variant<Submitted, Error>)> done);
+
   // These throw krux::Error DatabaseError.
   std::optional<BufferedWrite> get(const std::string& write_id);
   std::vector<BufferedWrite> list(const WriteFilter& filter);
   std::vector<AttemptRecord> history(const std::string& write_id);  ///< oldest first
+  std::vector<EditRecord> edits(const std::string& write_id);       ///< oldest first
+  std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
   WriteCounts counts() const;
+  /// See OpenWrites::of() and any().
+  std::vector<OpenWrite> open_writes(const std::string& agent_id, const AccountRef& account, const std::string& target,
+                                     std::int64_t through_ms);
+  bool any_open_writes(const std::string& agent_id);
 
   /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
   /// when `timeout_ms` passed, with its present state. `done` runs once, on any thread, and must not block; its

@@ -33,6 +33,27 @@ AdapterWrite shown_to_adapter(const BufferedWrite& w) {
           w.point_json, w.attempts,  w.created_at_ms, w.first_attempt_at_ms};
 }
 
+RollbackRequest request_of(const WriteCall& call) {
+  const auto& undone = *call.undone;
+  return {call.write.write_id, undone.operation,   undone.params_json,
+          undone.point_json,   undone.result_json, is_forced(call.write)};
+}
+
+CallResult<std::string> execute(const WriteCall& call) {
+  auto& adapter = *call.account->adapter;
+  return call.undone ? adapter.rollback(call.context, request_of(call))
+                     : adapter.execute_write(call.context, shown_to_adapter(call.write));
+}
+
+CallResult<EffectFound> look(const WriteCall& call) {
+  auto& adapter = *call.account->adapter;
+  if (!call.undone) return adapter.find_effect(call.context, shown_to_adapter(call.write));
+  auto answer = adapter.find_rollback(call.context, request_of(call));
+  // That it is undone is all that a look at an undo can tell.
+  if (auto* found = std::get_if<EffectFound>(&answer)) found->result_json = R"({"status":"ok"})";
+  return answer;
+}
+
 /// A local adapter acts without the host's HTTP: that nothing was sent shows nothing.
 bool acts_by_http(const ServiceDefinition& definition) {
   return !definition.api_base_url.empty() || !definition.hosts.empty();
@@ -105,7 +126,7 @@ void start_execute(CallRunner& runner, WriteCall call, ExecuteDone done) {
       [slot, shared] {
         if (!slot->enter()) return;
         KRUX_FAULT_POINT("write.execute.before_call");
-        slot->answer = shared->account->adapter->execute_write(shared->context, shown_to_adapter(shared->write));
+        slot->answer = execute(*shared);
         KRUX_FAULT_POINT("write.execute.after_call");
       },
       [slot, shared, done = std::move(done)](CallRunner::End how) {
@@ -121,8 +142,7 @@ void start_look(CallRunner& runner, WriteCall call, LookDone done) {
   runner.start(
       shared->context, shared->account->health,
       [slot, shared] {
-        if (!slot->enter()) return;
-        slot->answer = shared->account->adapter->find_effect(shared->context, shown_to_adapter(shared->write));
+        if (slot->enter()) slot->answer = look(*shared);
       },
       [slot, shared, done = std::move(done)](CallRunner::End how) {
         auto end = end_of(*shared, how, *slot);

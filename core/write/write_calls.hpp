@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/adapter/call_runner.hpp"
@@ -15,6 +16,7 @@ struct WriteCall {
   BufferedWrite write;
   ActiveAccountPtr account;
   CallContextPtr context;
+  std::optional<BufferedWrite> undone;  ///< the write that `write` is to undo
 };
 
 /// `done` runs once, on a worker or on the runner's watchdog, when the context has ended.

@@ -38,6 +38,8 @@ struct ScriptedAdapter final : ServiceAdapter {
   std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_execute;
   std::function<CallResult<EffectFound>(const CallContextPtr&, const AdapterWrite&)> on_find;
   std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_point;
+  std::function<CallResult<std::string>(const CallContextPtr&, const RollbackRequest&)> on_rollback;
+  std::function<CallResult<EffectFound>(const CallContextPtr&, const RollbackRequest&)> on_find_rollback;
   bool can_undo = true;
 
   AdapterRoles roles() const override { return {false, false, true, true, false}; }
@@ -67,8 +69,14 @@ struct ScriptedAdapter final : ServiceAdapter {
                                   std::string_view) override {
     return none();
   }
-  CallResult<std::string> rollback(const CallContextPtr&, const RollbackRequest&) override { return none(); }
-  CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override { return none(); }
+  CallResult<std::string> rollback(const CallContextPtr& call, const RollbackRequest& request) override {
+    if (on_rollback) return on_rollback(call, request);
+    answered_request(call);
+    return std::string(R"({"status":"ok"})");
+  }
+  CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) override {
+    return on_find_rollback ? on_find_rollback(call, request) : EffectFound{};
+  }
   CallResult<Identity> verify(const CallContextPtr&) override { return none(); }
   CallResult<bool> revoke(const CallContextPtr&) override { return none(); }
 
@@ -113,6 +121,7 @@ inline NewWrite new_write(const std::string& text, const std::string& operation 
   w.tier = "notify";
   w.definition_version = "1";
   w.when_absent = "ask";
+  if (operation == "notes.move") w.undo_ms = 24 * 3'600'000;  // as the definition below has it
   return w;
 }
 
@@ -196,6 +205,11 @@ struct Host {
   std::variant<BufferedWrite, Error> cancel(const std::string& id, const std::string& agent = "agent_1") {
     Answer<BufferedWrite> answer;
     buffer.cancel(id, agent, "agent:" + agent, answer.slot());
+    return answer.wait();
+  }
+  std::variant<Submitted, Error> undo(const std::string& id, bool force = false, const std::string& agent = {}) {
+    Answer<Submitted> answer;
+    buffer.undo(id, agent, force, agent.empty() ? "operator:ann" : "agent:" + agent, answer.slot());
     return answer.wait();
   }
   std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteBuffer::Decision decision) {

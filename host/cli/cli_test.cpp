@@ -6,46 +6,15 @@
 #include <cstring>
 #include <thread>
 
-#include "host/cli/command_line.hpp"
+#include "host/cli/cli_fixture.hpp"
 #include "host/cli/commands.hpp"
-#include "host/cli/fake_console.hpp"
-#include "host/control/control_server.hpp"
-#include "host/control/fake_operator.hpp"
-#include "host/gateway/http_server.hpp"
-#include "support/scratch.hpp"
 
 using namespace krux;
 using namespace krux::test;
 
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// A host, and the command run against it.
-struct Fixture {
-  support::Scratch scratch;
-  FakeOperator api;
-  ControlServer control{api};
-  HttpServer server;
-  FakeConsole console;
-
-  Fixture() { server.listen_unix(scratch.path() / "control.sock", control.handler()); }
-  ~Fixture() { server.stop(0); }
-
-  int run(std::vector<std::string> arguments) {
-    console.out_text.str("");
-    console.err_text.str("");
-    arguments.insert(arguments.begin(), {"--data-dir", scratch.path()});
-    return cli::run_command(arguments, console, [](const auto& file, const auto& definitions) {
-      return cli::VerifyReport{file == "good.so", "report of " + file.string() + "\n",
-                               R"({"definitions":")" + definitions.string() + "\"}"};
-    });
-  }
-  std::string out() const { return console.out_text.str(); }
-  std::string err() const { return console.err_text.str(); }
-};
+using Fixture = CliFixture;
 
 const std::string kWrite =
     R"({"write":{"write_id":"w_1","agent":"al","service":"x","account_id":"A1","operation":"x.send","state":"unknown",)"
@@ -277,8 +246,9 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
       R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000)") + "]}";
   CHECK(f.run({"approve", "list", "--service", "x y"}) == 0);
   const auto asked = f.api.asked();
-  REQUIRE(asked.size() == 3);
-  for (const auto& each : asked) CHECK(has(each, "service=x y"));
+  REQUIRE(asked.size() == 4);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(has(asked[i], "service=x y"));
+  CHECK(asked[3] == "limits");
   const auto waiting = f.out().find("Waiting for your decision"), pending = f.out().find("Buffered and under way"),
              recent = f.out().find("Recent");
   REQUIRE(recent != std::string::npos);
@@ -329,12 +299,83 @@ TEST_CASE("a decision about an unknown write is a person's", "[cli]") {
   CHECK(f.run({"approve", "cancel", "w_1"}) == 0);
 }
 
+TEST_CASE("many writes are decided at once, as they were shown", "[cli]") {
+  Fixture f;
+  const std::string two = R"({"writes":[{"write_id":"w_1","content_hash":"a","summary":"one"},)"
+                          R"({"write_id":"w_2","content_hash":"b","summary":"two"}]})";
+  f.api.answers["writes pending_approval"] = f.api.answers["writes dead_letter"] = two;
+  f.api.answers["decide"] =
+      R"({"results":[{"write_id":"w_1","state":"buffered"},{"write_id":"w_2","state":"buffered"}]})";
+  CHECK(f.run({"approve", "accept", "--all", "--agent", "al"}) == 2);
+  CHECK(has(f.err(), "--yes"));
+  CHECK(f.run({"approve", "accept"}) == 2);
+  CHECK(f.run({"approve", "accept", "w_1", "--all"}) == 2);
+  f.api.asked();
+  CHECK(f.run({"approve", "accept", "--all", "--agent", "al", "--service", "x", "--yes"}) == 0);
+  const auto asked = f.api.asked();
+  REQUIRE(asked.size() == 2);
+  CHECK(has(asked[0], "agent=al service=x"));
+  CHECK(has(asked[1], "decide accept w_1:a w_2:b"));
+  CHECK(has(f.out(), "Write w_2 is now buffered."));
+
+  f.console.terminal = true;
+  f.console.lines = {"n"};
+  CHECK(f.run({"dlq", "retry", "--all"}) == 1);
+  CHECK(has(f.out(), "two"));
+  CHECK(has(f.console.prompts, "Try these 2 writes again now?"));
+  CHECK(f.api.asked().size() == 1);
+  f.console.terminal = false;
+
+  f.api.answers["write"] = kWrite;
+  f.api.answers["decide"] =
+      R"({"results":[{"write_id":"w_1","error":{"type":"ConflictError","message":"It has\u001b[2J changed."}}]})";
+  CHECK(f.run({"approve", "reject", "w_1", "--reason", "no", "--yes"}) == 5);
+  CHECK(has(f.err(), "Write w_1: It has\\x1b[2J changed."));
+  CHECK(has(f.api.asked().back(), "decide reject w_1:abc"));
+  f.api.answers["writes dead_letter"] = R"({"writes":[]})";
+  CHECK(f.run({"dlq", "discard", "--all", "--yes"}) == 0);
+  CHECK(has(f.err(), "No write is dead_letter."));
+}
+
+TEST_CASE("a write is edited and undone", "[cli]") {
+  Fixture f;
+  f.api.answers["write"] = R"({"write":{"write_id":"w_1","content_hash":"abc","params_shown":{"text":"hello","n":3},)"
+                           R"("params":{"text":"hello","n":3},"state":"buffered"}})";
+  f.api.answers["edit_write"] = R"({"write":{"write_id":"w_1","state":"buffered"}})";
+  f.console.terminal = true;
+  f.console.lines = {"y"};
+  CHECK(f.run({"approve", "edit", "w_1", "text=good bye", "n:=4"}) == 0);
+  CHECK((has(f.out(), "- text: hello") && has(f.out(), "+ text: good bye") && has(f.out(), "+ n: 4")));
+  CHECK(has(f.api.asked().back(), R"(edit_write w_1 abc {"text":"good bye","n":4})"));
+  for (const auto* bad : {"text", "=x", "n:=nonsense"}) CHECK(f.run({"approve", "edit", "w_1", bad}) == 2);
+
+  f.console.terminal = false;
+  f.api.answers["rollback_write"] = R"({"write":{"write_id":"rb_1","state":"completed"}})";
+  CHECK(f.run({"approve", "rollback", "w_1"}) == 0);
+  CHECK(has(f.out(), "Write w_1 is undone (rb_1)."));
+  f.api.answers["rollback_write"] =
+      R"({"write":{"write_id":"rb_1","state":"failed","error":{"type":"RollbackConflict","message":"Changed."}}})";
+  CHECK(f.run({"approve", "rollback", "w_1"}) == 5);
+  CHECK(has(f.err(), "is not undone: rb_1 is failed. Changed."));
+  f.api.answers["rollback_write"] = R"({"write":{"write_id":"rb_1","state":"unknown"}})";
+  CHECK(f.run({"approve", "rollback", "w_1", "--force"}) == 1);
+  CHECK(has(f.api.asked().back(), "rollback_write w_1 force"));
+}
+
 TEST_CASE("plugins, configuration, alerts", "[cli]") {
   Fixture f;
   f.api.answers["plugins"] =
       R"({"directory":"/p","plugins":[{"file":"/p/a.so","service":"x","version":"1","state":"loaded"},)"
-      R"({"file":"/p/b.so","state":"refused","reason":"It is no ELF file."}]})";
+      R"({"file":"/p/b.so","state":"refused","reason":"It is no ELF file."},)"
+      R"({"file":"/p/c.so","service":"y","state":"loaded","isolation":"process",)"
+      R"("process":{"state":"waiting","pid":0,"restarts":2,"last_end":"It crashed (Killed)."}},)"
+      R"({"file":"/p/d.so","service":"z","state":"loaded","isolation":"process",)"
+      R"("process":{"state":"running","pid":4711,"restarts":1,"last_end":""}}]})";
   CHECK(f.run({"plugin", "list"}) == 0);
+  for (const auto* words : {"in the host", "waiting, 2 restarts", "It crashed (Killed).", "pid 4711, 1 restart"}) {
+    CAPTURE(words);
+    CHECK(has(f.out(), words));
+  }
   CHECK(has(f.out(), "It is no ELF file."));
   f.api.asked();
   CHECK(f.run({"plugin", "release", "x"}) == 0);

@@ -15,8 +15,15 @@ struct Parsed {
   std::string socket, data_dir;
   bool json = false, yes = false, wait = false, all = false;
   std::string name, service, id, file, definitions, decision;
+  std::vector<std::string> assignments;
+  DecisionOptions decide;
+  bool force = false;
   int recent = 10;
+  DisconnectArguments disconnect;
+  std::string receipt;
+  bool receipts = false, remove = false;
   std::int64_t alert = 0;
+  ScaffoldPlan scaffold;
   std::function<int(const Session&)> run;
 };
 
@@ -88,6 +95,82 @@ void add_service_commands(CLI::App& app, Parsed& p) {
   sync->add_flag("--wait", p.wait, "Until it is done, with its progress");
 }
 
+int run_disconnect(const Session& session, const Parsed& p) {
+  if (!p.receipt.empty()) return show_receipt(session, p.receipt);
+  if (p.receipts) return list_receipts(session);
+  if (p.disconnect.service.empty()) throw CliError(kUsage, "Which service? kruxos connect status shows all.");
+  auto arguments = p.disconnect;
+  arguments.yes = p.yes;
+  return disconnect_service(session, arguments);
+}
+
+void add_disconnect_command(CLI::App& app, Parsed& p) {
+  auto* disconnect = add(&app, "disconnect", "Disconnect an account, with a receipt", p,
+                         [&p](const Session& s) { return run_disconnect(s, p); });
+  disconnect->add_option("SERVICE", p.disconnect.service, "Which service");
+  disconnect->add_option("ACCOUNT", p.disconnect.account, "Its account, where there are several: id or name");
+  disconnect->add_flag(
+      "--force", p.disconnect.force,
+      "Leave writes of unknown outcome to a person, and a token that cannot be revoked to the service");
+  disconnect->add_option("--wait", p.disconnect.wait_seconds, "Seconds that writes under way are waited for")
+      ->check(CLI::Range(0, 600));
+  disconnect->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* receipt = disconnect->add_option("--receipt", p.receipt, "Show this receipt")->type_name("ID");
+  disconnect->add_flag("--receipts", p.receipts, "Show all receipts")->excludes(receipt);
+}
+
+void add_vault_commands(CLI::App& app, Parsed& p) {
+  auto* vault = group(app, "vault", "Where the services' tokens are kept");
+  add(vault, "status", "How it is protected, and whether it is open", p, show_vault);
+  add(vault, "unlock", "Open it: the passphrase is read from standard input", p, unlock_vault);
+  add(vault, "rotate", "Make a new key and encrypt every token with it", p, rotate_vault);
+  add(vault, "passphrase", "Protect it by a passphrase instead of the key file, or change the passphrase", p,
+      [&p](const Session& s) { return p.remove ? use_vault_key_file(s) : set_vault_passphrase(s); })
+      ->add_flag("--remove", p.remove, "Go back to the key file");
+}
+
+/// One decision about several writes: by their ids, or all that wait for it.
+CLI::App* add_decision(CLI::App* to, const char* name, const char* help, const char* decision, Parsed& p) {
+  auto* command = add(to, name, help, p, [&p, decision](const Session& s) {
+    p.decide.decision = decision;
+    return decide_writes(s, p.decide);
+  });
+  auto* ids = command->add_option("ID", p.decide.ids, "The writes' ids");
+  auto* all = command->add_flag("--all", p.decide.all, "All that wait for it")->excludes(ids);
+  command->add_option("--service", p.decide.service, "With --all: of this service only")->needs(all);
+  command->add_option("--agent", p.decide.agent, "With --all: of this agent only")->needs(all);
+  command->add_flag("-y,--yes", p.decide.yes, "Do not ask");
+  return command;
+}
+
+void add_decision_commands(CLI::App* approve, Parsed& p) {
+  add_decision(approve, "accept", "Let writes go out that wait for your approval", "accept", p);
+  add_decision(approve, "reject", "Refuse writes that wait for your approval", "reject", p)
+      ->add_option("--reason", p.decide.reason, "What the agent is told");
+  auto* edit = add(approve, "edit", "Change a write that has not begun", p,
+                   [&p](const Session& s) { return edit_write(s, p.id, p.assignments, p.yes); });
+  edit->add_option("ID", p.id, "The write's id")->required();
+  edit->add_option("CHANGE", p.assignments, "NAME=TEXT, or NAME:=JSON")->required();
+  edit->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* rollback = add(approve, "rollback", "Undo a completed write at its service", p,
+                       [&p](const Session& s) { return rollback_write(s, p.id, p.force, p.yes); });
+  rollback->add_option("ID", p.id, "The write's id")->required();
+  rollback->add_flag("--force", p.force, "Even if somebody has changed it since");
+  rollback->add_flag("-y,--yes", p.yes, "Do not ask");
+}
+
+void add_dead_letter_commands(CLI::App& app, Parsed& p) {
+  auto* dlq = group(app, "dlq", "The dead letter queue: writes that certainly did not happen");
+  add(dlq, "list", "What is in it, and what is tried again when", p, [&p](const Session& s) {
+    return list_dead_letters(s, p.service);
+  })->add_option("--service", p.service, "Of this service only");
+  add(dlq, "show", "One write with its content and attempts", p, [&p](const Session& s) { return show_write(s, p.id); })
+      ->add_option("ID", p.id, "The write's id")
+      ->required();
+  add_decision(dlq, "retry", "Try writes again now, with a new schedule", "resend", p);
+  add_decision(dlq, "discard", "Give writes up", "discard", p);
+}
+
 void add_approve_commands(CLI::App& app, Parsed& p) {
   auto* approve = group(app, "approve", "What agents want to write");
   auto* list = add(approve, "list", "What waits for you, is buffered, under way or recent", p,
@@ -113,6 +196,17 @@ void add_approve_commands(CLI::App& app, Parsed& p) {
         std::string("--") + name, [&p, name = name] { p.decision = name; }, help);
   }
   decision->require_option(1);
+  add_decision_commands(approve, p);
+}
+
+void add_adapter_commands(CLI::App& app, Parsed& p) {
+  auto* adapter = group(app, "adapter", "For authors of adapters");
+  auto* create = add(adapter, "new", "Begin one: files that build and pass their tests", p,
+                     [&p](const Session& s) { return new_adapter(s, p.scaffold); });
+  create->add_option("NAME", p.scaffold.name, "The service: small letters, digits and _")->required();
+  create->add_option("--dir", p.scaffold.directory, "Where to; NAME in the current directory unless given");
+  create->add_option("--prefix", p.scaffold.prefix, "Of its capabilities; NAME unless given");
+  create->add_option("--display-name", p.scaffold.display_name, "For people; made of NAME unless given");
 }
 
 void add_completion(CLI::App& app, Parsed& p) {
@@ -156,7 +250,11 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_host_commands(app, parsed);
   add_agent_commands(app, parsed);
   add_service_commands(app, parsed);
+  add_disconnect_command(app, parsed);
+  add_vault_commands(app, parsed);
   add_approve_commands(app, parsed);
+  add_dead_letter_commands(app, parsed);
+  add_adapter_commands(app, parsed);
   add_completion(app, parsed);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

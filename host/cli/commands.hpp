@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "host/cli/scaffold.hpp"
 #include "host/cli/session.hpp"
 
 namespace krux::cli {
@@ -13,6 +15,9 @@ int list_plugins(const Session& session);
 int release_plugin(const Session& session, const std::string& service);
 /// Works without a running host.
 int verify_plugin(const Session& session, const std::string& file, const std::string& definitions);
+/// Works without a running host.
+int new_adapter(const Session& session, const ScaffoldPlan& plan);
+
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 
@@ -24,13 +29,40 @@ int revoke_agent(const Session& session, const std::string& name, bool yes);
 
 /// `service` "status" shows all connections instead.
 int connect_service(const Session& session, const std::string& service);
+struct DisconnectArguments {
+  std::string service, account;  ///< account: may be empty
+  bool force = false, yes = false;
+  int wait_seconds = -1;  ///< negative: as long as the host finds right
+};
+int disconnect_service(const Session& session, const DisconnectArguments& arguments);
+int show_receipt(const Session& session, const std::string& id);
+int list_receipts(const Session& session);
 int sync_service(const Session& session, const std::string& service, bool wait);
+
+int show_vault(const Session& session);
+int unlock_vault(const Session& session);
+int rotate_vault(const Session& session);
+int set_vault_passphrase(const Session& session);
+int use_vault_key_file(const Session& session);
 
 int list_writes(const Session& session, const std::string& service, int recent);
 int show_write(const Session& session, const std::string& id);
 int cancel_write(const Session& session, const std::string& id, bool yes);
 /// `decision`: "resend", "discard" or "happened".
 int resolve_write(const Session& session, const std::string& id, const std::string& decision, bool yes);
+
+struct DecisionOptions {
+  std::string decision;  ///< accept, reject, resend, discard
+  std::vector<std::string> ids;
+  bool all = false;  ///< instead of ids: all that wait for this decision, of `service` and `agent` where they are given
+  std::string service, agent, reason;
+  bool yes = false;
+};
+int decide_writes(const Session& session, const DecisionOptions& options);
+/// `assignments`: NAME=TEXT, NAME:=JSON.
+int edit_write(const Session& session, const std::string& id, const std::vector<std::string>& assignments, bool yes);
+int rollback_write(const Session& session, const std::string& id, bool force, bool yes);
+int list_dead_letters(const Session& session, const std::string& service);
 
 /// Shown by `kruxos completion bash`.
 extern const char* const kBashCompletion;

@@ -6,28 +6,40 @@ const char* const kBashCompletion = R"(# bash completion of kruxos
 _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
-    --data-dir|--definitions) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+    --data-dir|--definitions|--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
     --socket|verify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --socket|--data-dir|--service|--recent|--definitions|--acknowledge) ((i++)) ;;
+      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
+      --dir|--prefix|--display-name) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect sync approve plugin config alerts completion' ;;
+    '') choices='status agent connect disconnect sync approve dlq plugin adapter vault config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status' ;;
+    disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
-    approve) choices='list show cancel resolve' ;;
+    vault) choices='status unlock rotate passphrase' ;;
+    'vault passphrase') choices='--remove' ;;
+    approve) choices='list show accept reject edit cancel rollback resolve' ;;
+    'approve accept'*|'dlq retry'*|'dlq discard'*) choices='--all --service --agent --yes' ;;
+    'approve reject'*) choices='--all --service --agent --reason --yes' ;;
+    'approve edit'*) choices='--yes' ;;
+    'approve rollback'*) choices='--force --yes' ;;
+    dlq) choices='list show retry discard' ;;
+    'dlq list') choices='--service' ;;
     'approve list') choices='--service --recent' ;;
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
     plugin) choices='list verify release' ;;
     'plugin verify'*) choices='--definitions' ;;
+    adapter) choices='new' ;;
+    'adapter new'*) choices='--dir --prefix --display-name' ;;
     config) choices='show' ;;
     alerts) choices='--all --acknowledge' ;;
     completion) choices='bash' ;;

@@ -19,18 +19,18 @@ namespace krux::cli {
 namespace {
 
 constexpr std::size_t kMaxAnswer = 64u << 20;
-constexpr int kTimeoutSeconds = 120;  // connecting an account asks its service
 
 class Socket {
  public:
-  explicit Socket(const std::filesystem::path& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  Socket(const std::filesystem::path& path, int timeout_seconds)
+      : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string name = path.string();
     if (name.size() >= sizeof address.sun_path)
       fail(kFailed, fmt::format("\"{}\" is too long for a socket's path.", printable(name)));
     std::memcpy(address.sun_path, name.c_str(), name.size() + 1);
-    const timeval limit{kTimeoutSeconds, 0};
+    const timeval limit{timeout_seconds, 0};
     setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     if (::connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) refuse(errno, name);
@@ -97,7 +97,7 @@ ExitCode exit_code_of(int status) {
 }  // namespace
 
 HostAnswer ControlClient::call(const char* method, const std::string& target, std::string_view body) const {
-  Socket socket(socket_);
+  Socket socket(socket_, timeout_seconds_);
   socket.send(fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
                           method, target, body.size()));
   socket.send(body);

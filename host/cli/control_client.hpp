@@ -34,7 +34,10 @@ struct HostAnswer {
 /// Each call is a connection of its own. Throws CliError.
 class ControlClient {
  public:
-  explicit ControlClient(std::filesystem::path socket) : socket_(std::move(socket)) {}
+  explicit ControlClient(std::filesystem::path socket, int timeout_seconds = 120)
+      : socket_(std::move(socket)), timeout_seconds_(timeout_seconds) {}
+  /// For an operation that may take longer than others.
+  ControlClient with_timeout(int seconds) const { return ControlClient(socket_, seconds); }
 
   HostAnswer get(const std::string& target) const { return call("GET", target, {}); }
   /// `body` is sent from where it stands and not copied.
@@ -44,6 +47,7 @@ class ControlClient {
   HostAnswer call(const char* method, const std::string& target, std::string_view body) const;
 
   const std::filesystem::path socket_;
+  const int timeout_seconds_;  ///< for one answer; connecting an account asks its service
 };
 
 }  // namespace krux::cli

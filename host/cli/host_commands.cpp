@@ -100,6 +100,8 @@ int show_status(const Session& session) {
                                         {"executing", "executing"},
                                         {"unknown", "unknown"},
                                         {"dead_letter", "to be retried"}}));
+  if (flag(part(status, "vault"), "locked"))
+    listing.add("Vault", {"locked: nothing is synced and sent; kruxos vault unlock", Style::kWarn});
   const auto waiting = number(writes, "needs_person"), alerts = number(part(status, "alerts"), "open");
   if (waiting > 0)
     listing.add("Decisions", {fmt::format("{} wait for you: kruxos approve list", waiting), Style::kWarn});

@@ -59,6 +59,20 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_get("/v1/connections")) == Asked{"connections"});
   CHECK(f.asked_for(http_get("/v1/connections/x")) == Asked{"connection x"});
   CHECK(f.asked_for(http_post("/v1/connections/x", R"({"token":"t\u002d1"})")) == Asked{"connect x t-1 " + me()});
+  CHECK(f.asked_for(http_post("/v1/connections/x/disconnect", "")) == Asked{"disconnect x  -1 " + me()});
+  CHECK(f.asked_for(http_post("/v1/connections/x/disconnect", R"({"account":"A 1","force":true,"wait_seconds":5})")) ==
+        Asked{"disconnect x A 1 force 5000 " + me()});
+  CHECK(f.asked_for(http_get("/v1/receipts?limit=3")) == Asked{"receipts 3"});
+  CHECK(f.asked_for(http_get("/v1/receipts/rcpt_1")) == Asked{"receipt rcpt_1"});
+  CHECK(f.asked_for(http_get("/v1/vault")) == Asked{"vault"});
+  CHECK(f.asked_for(http_post("/v1/vault/unlock", R"({"passphrase":"a \"b"})")) == Asked{"unlock_vault a \"b " + me()});
+  CHECK(f.asked_for(http_post("/v1/vault/rotate", "")) == Asked{"rotate_vault " + me()});
+  CHECK(f.asked_for(http_post("/v1/vault/rotate", R"({"passphrase":"p"})")) == Asked{"rotate_vault p " + me()});
+  CHECK(f.asked_for(http_post("/v1/vault/passphrase", R"({"new_passphrase":"n"})")) ==
+        Asked{"set_vault_passphrase n " + me()});
+  CHECK(f.asked_for(http_post("/v1/vault/passphrase", R"({"new_passphrase":"n","passphrase":"p"})")) ==
+        Asked{"set_vault_passphrase p n " + me()});
+  CHECK(f.asked_for(http_post("/v1/vault/key-file", R"({"passphrase":"p"})")) == Asked{"use_vault_key_file p " + me()});
   CHECK(f.asked_for(http_get("/v1/sync/x")) == Asked{"sync_status x"});
   CHECK(f.asked_for(http_post("/v1/sync/x", "")) == Asked{"sync_now x " + me()});
   CHECK(f.asked_for(http_get("/v1/writes")) == Asked{"writes agent= service= limit=50 before="});
@@ -73,6 +87,24 @@ TEST_CASE("each path reaches its operation", "[control]") {
         Asked{"resolve_write w_1 1 " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"happened"})")) ==
         Asked{"resolve_write w_1 2 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/accept", R"({"content_hash":"abc"})")) ==
+        Asked{"accept_write w_1 abc " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", R"({"reason":"no"})")) == Asked{"reject_write w_1 no " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", "{}")) == Asked{"reject_write w_1  " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/edit", R"({"content_hash":"abc","arguments":{"text":null}})")) ==
+        Asked{R"(edit_write w_1 abc {"text":null} )" + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/rollback", "{}")) == Asked{"rollback_write w_1 " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/rollback", R"({"force":true})")) ==
+        Asked{"rollback_write w_1 force " + me()});
+  CHECK(
+      f.asked_for(http_post(
+          "/v1/decisions",
+          R"({"decision":"accept","writes":[{"write_id":"w_1","content_hash":"a"},{"write_id":"w_2","content_hash":"b"}]})")) ==
+      Asked{"decide accept w_1:a w_2:b " + me()});
+  CHECK(f.asked_for(
+            http_post("/v1/decisions", R"({"decision":"rollback","force":true,"writes":[{"write_id":"w_1"}]})")) ==
+        Asked{"decide rollback w_1: force " + me()});
+  CHECK(f.asked_for(http_get("/v1/limits")) == Asked{"limits"});
   CHECK(f.asked_for(http_get("/v1/plugins")) == Asked{"plugins"});
   CHECK(f.asked_for(http_post("/v1/plugins/notes/release", "")) == Asked{"release_plugin notes " + me()});
   CHECK(f.asked_for(http_post("/v1/plugins/verify", R"({"file":"/x.so"})")) == Asked{"verify_plugin /x.so"});
@@ -111,12 +143,37 @@ TEST_CASE("requests that do not fit are refused before the host is asked", "[con
       {http_post("/v1/connections/x", R"({"token":"a"}}")"), 400},
       {http_post("/v1/connections/x", "{\"token\":\"a\"}\0"s), 400},
       {http_post("/v1/connections/x", "{\"token\":\"\xff\"}"), 400},
+      {http_post("/v1/connections/x/disconnect", "[]"), 400},
+      {http_post("/v1/connections/x/disconnect", R"({"force":"yes"})"), 400},
+      {http_post("/v1/connections/x/disconnect", R"({"wait_seconds":601})"), 400},
+      {http_post("/v1/connections/x/disconnect", R"({"wait_seconds":9223372036854775807})"), 400},
+      {http_post("/v1/connections/x/disconnect", R"({"more":1})"), 400},
+      {http_get("/v1/receipts?limit=0"), 400},
+      {http_post("/v1/vault/unlock", ""), 400},
+      {http_post("/v1/vault/unlock", R"({"passphrase":""})"), 400},
+      {http_post("/v1/vault/unlock", R"({"passphrase":7})"), 400},
+      {http_post("/v1/vault/unlock", R"({"passphrase":"a","passphrase":"b"})"), 400},
+      {http_post("/v1/vault/rotate", R"({"token":"a"})"), 400},
+      {http_post("/v1/vault/passphrase", R"({"new_passphrase":"a","more":"b"})"), 400},
+      {http_post("/v1/vault/key-file", "{}"), 400},
       {http_post("/v1/connections/x", std::string(100'000, '[')), 400},
       {http_get("/v1/writes?state=nonsense"), 400},
       {http_get("/v1/writes?limit=0"), 400},
       {http_get("/v1/writes?limit=1e3"), 400},
       {http_get("/v1/writes?limit=99999999999999999999"), 400},
       {http_post("/v1/writes/w/resolve", R"({"decision":"maybe"})"), 400},
+      {http_post("/v1/writes/w/accept", ""), 400},
+      {http_post("/v1/writes/w/accept", "{}"), 400},
+      {http_post("/v1/writes/w/reject", R"({"reason":7})"), 400},
+      {http_post("/v1/writes/w/reject", R"({"why":"x"})"), 400},
+      {http_post("/v1/writes/w/edit", R"({"arguments":{}})"), 400},
+      {http_post("/v1/writes/w/edit", R"({"content_hash":"a","arguments":[]})"), 400},
+      {http_post("/v1/writes/w/rollback", R"({"force":"yes"})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"maybe","writes":[{"write_id":"w"}]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"accept","writes":[{"write_id":"w"}]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel","writes":[]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel","writes":["w"]})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel"})"), 400},
       {http_post("/v1/alerts/x/acknowledge", ""), 400},
       {http_get("/v1/status", "Origin: http://localhost\r\n"), 403},
   };

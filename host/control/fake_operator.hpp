@@ -40,6 +40,26 @@ class FakeOperator : public OperatorApi {
   std::string connect(const std::string& service, const Secret& token, const std::string& who) override {
     return call("connect", service, std::string(token.reveal()) + " " + who);
   }
+  std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override {
+    return call(
+        "disconnect", service,
+        order.account + (order.force ? " force " : " ") + std::to_string(order.wait_ms.value_or(-1)) + " " + who);
+  }
+  std::string receipts(std::int64_t limit) override { return call("receipts", std::to_string(limit)); }
+  std::string receipt(const std::string& id) override { return call("receipt", id); }
+  std::string vault() override { return call("vault"); }
+  std::string unlock_vault(const Secret& passphrase, const std::string& who) override {
+    return call("unlock_vault", std::string(passphrase.reveal()), who);
+  }
+  std::string rotate_vault(const Secret& passphrase, const std::string& who) override {
+    return call("rotate_vault", std::string(passphrase.reveal()), who);
+  }
+  std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) override {
+    return call("set_vault_passphrase", std::string(passphrase.reveal()), std::string(wanted.reveal()) + " " + who);
+  }
+  std::string use_vault_key_file(const Secret& passphrase, const std::string& who) override {
+    return call("use_vault_key_file", std::string(passphrase.reveal()), who);
+  }
   std::string sync_status(const std::string& service) override { return call("sync_status", service); }
   std::string sync_now(const std::string& service, const std::string& who) override {
     return call("sync_now", service, who);
@@ -58,6 +78,25 @@ class FakeOperator : public OperatorApi {
   std::string resolve_write(const std::string& id, WriteBuffer::Decision decision, const std::string& who) override {
     return call("resolve_write", id, std::to_string(static_cast<int>(decision)) + " " + who);
   }
+  std::string accept_write(const std::string& id, const std::string& hash, const std::string& who) override {
+    return call("accept_write", id, hash + " " + who);
+  }
+  std::string reject_write(const std::string& id, const std::string& reason, const std::string& who) override {
+    return call("reject_write", id, reason + " " + who);
+  }
+  std::string edit_write(const std::string& id, const std::string& hash, const std::string& arguments,
+                         const std::string& who) override {
+    return call("edit_write", id, hash + " " + arguments + " " + who);
+  }
+  std::string rollback_write(const std::string& id, bool force, const std::string& who) override {
+    return call("rollback_write", id, (force ? "force " : "") + who);
+  }
+  std::string decide(const DecisionRequest& asked, const std::string& who) override {
+    std::string writes;
+    for (const auto& write : asked.writes) writes += write.write_id + ":" + write.content_hash + " ";
+    return call("decide", asked.decision, writes + (asked.force ? "force " : "") + asked.reason + who);
+  }
+  std::string limits() override { return call("limits"); }
   std::string plugins() override { return call("plugins"); }
   std::string release_plugin(const std::string& service, const std::string& who) override {
     return call("release_plugin", service, who);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,17 @@
 #include "core/write/write_buffer.hpp"
 
 namespace krux {
+
+/// One decision about several writes.
+struct DecisionRequest {
+  struct Write {
+    std::string write_id, content_hash;  ///< the hash that was shown; for "accept" alone
+  };
+  std::string decision;  ///< accept, reject, cancel, resend, discard, happened, rollback
+  std::string reason;    ///< of "reject"
+  bool force = false;    ///< of "rollback"
+  std::vector<Write> writes;
+};
 
 /// Each member returns one JSON object. They run on the control server's workers, several at once, and may block; they
 /// throw krux::Error, with not_found() for what does not exist and ConflictError or CannotCancel for what does not go
@@ -34,6 +46,23 @@ class OperatorApi {
   /// Asks the service whose token it is, then stores it.
   virtual std::string connect(const std::string& service, const Secret& token, const std::string& who) = 0;
 
+  struct Disconnect {
+    std::string account;  ///< id or name; empty: the only one
+    bool force = false;
+    std::optional<std::int64_t> wait_ms;  ///< for writes under way
+  };
+  /// Blocks until it is through; may be repeated after a crash.
+  virtual std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) = 0;
+  virtual std::string receipts(std::int64_t limit) = 0;
+  virtual std::string receipt(const std::string& receipt_id) = 0;
+
+  virtual std::string vault() = 0;
+  // Each answers what vault() says then. A passphrase that is not needed may be empty.
+  virtual std::string unlock_vault(const Secret& passphrase, const std::string& who) = 0;
+  virtual std::string rotate_vault(const Secret& passphrase, const std::string& who) = 0;
+  virtual std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) = 0;
+  virtual std::string use_vault_key_file(const Secret& passphrase, const std::string& who) = 0;
+
   virtual std::string sync_status(const std::string& service) = 0;
   /// Makes the next step due now and returns at once what sync_status() says.
   virtual std::string sync_now(const std::string& service, const std::string& who) = 0;
@@ -44,6 +73,17 @@ class OperatorApi {
   virtual std::string cancel_write(const std::string& write_id, const std::string& who) = 0;
   virtual std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
                                     const std::string& who) = 0;
+
+  virtual std::string accept_write(const std::string& write_id, const std::string& shown_hash,
+                                   const std::string& who) = 0;
+  virtual std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) = 0;
+  virtual std::string edit_write(const std::string& write_id, const std::string& shown_hash,
+                                 const std::string& arguments_json, const std::string& who) = 0;
+  /// The undo as it stands after ten seconds at most.
+  virtual std::string rollback_write(const std::string& write_id, bool force, const std::string& who) = 0;
+  /// Each write for itself: an error of one is part of the answer.
+  virtual std::string decide(const DecisionRequest& asked, const std::string& who) = 0;
+  virtual std::string limits() = 0;
 
   virtual std::string plugins() = 0;
   /// Lets an adapter be called again that the host has quarantined.

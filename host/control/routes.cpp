@@ -5,8 +5,10 @@
 #include <sodium.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 #include <span>
 
@@ -17,7 +19,7 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kMaxListed = 500;
+constexpr std::int64_t kMaxListed = 500, kLongestWaitMs = 600'000;
 
 /// One request, its path taken apart: `names` are the parts that stand for a pattern's '*'.
 struct Call {
@@ -51,17 +53,35 @@ std::string only_string(const Call& call, std::string_view name) {
   return std::string(*value);
 }
 
-/// Parsed in place, so that the token is nowhere but in the body, which is wiped, and in the returned Secret.
-Secret token_of(Call& call) {
+/// Parsed in place, so that a secret is nowhere but in the body, which is wiped, and in the returned Secrets. In the
+/// order of `names`; empty where one is not given. Nothing but these may stand there.
+std::vector<Secret> secrets_of(Call& call, std::initializer_list<std::string_view> names) {
   constexpr unsigned flags =
       rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  std::vector<Secret> secrets(names.size());
   auto& body = call.request.body;
+  if (body.empty()) return secrets;
   JsonDocument document;
   if (body.find('\0') == std::string::npos) document.ParseInsitu<flags>(body.data());
-  const bool valid = !document.HasParseError() && document.IsObject() && document.MemberCount() == 1;
-  const auto token = valid ? find_string(document, "token") : std::nullopt;
-  if (!token || token->empty()) throw invalid_input("The body must be {\"token\": \"...\"}.");
-  return Secret(*token);
+  bool fits = !document.HasParseError() && document.IsObject() && document.MemberCount() <= names.size();
+  std::size_t found = 0, index = 0;
+  for (const auto name : names) {
+    const auto text = fits ? find_string(document, name) : std::nullopt;
+    if (text) secrets[index] = Secret(*text);
+    if (text) ++found;
+    ++index;
+  }
+  fits = fits && found == document.MemberCount();
+  if (fits) return secrets;
+  std::string all;
+  for (const auto name : names) all += fmt::format("{}\"{}\": \"...\"", all.empty() ? "" : ", ", name);
+  throw invalid_input(fmt::format("The body must be {{{}}}.", all));
+}
+
+Secret secret_of(Call& call, std::string_view name) {
+  auto secret = std::move(secrets_of(call, {name}).front());
+  if (secret.empty()) throw invalid_input(fmt::format("The body must be {{\"{}\": \"...\"}}.", name));
+  return secret;
 }
 
 std::int64_t number(const std::string& text, std::string_view what, std::int64_t most) {
@@ -112,9 +132,92 @@ std::string resolve(const Call& call) {
   throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
 }
 
+/// The members that a body may have; any other is refused.
+JsonDocument body_with(const Call& call, std::initializer_list<std::string_view> names) {
+  auto document = body_of(call);
+  for (const auto& member : document.GetObject()) {
+    if (std::find(names.begin(), names.end(), view(member.name)) == names.end())
+      throw invalid_input(fmt::format("The body has no member \"{}\".", printable(view(member.name))));
+  }
+  return document;
+}
+
+std::string text_member(const JsonValue& body, std::string_view name, bool required) {
+  const auto* value = find_member(body, name);
+  if (!value && !required) return {};
+  if (!value || !value->IsString() || value->GetStringLength() == 0)
+    throw invalid_input(fmt::format("\"{}\" must be a text that is not empty.", name));
+  return std::string(view(*value));
+}
+
+bool flag_member(const JsonValue& body, std::string_view name) {
+  const auto* value = find_member(body, name);
+  if (value && !value->IsBool()) throw invalid_input(fmt::format("\"{}\" must be true or false.", name));
+  return value && value->GetBool();
+}
+
+std::string reject(const Call& call) {
+  return call.api.reject_write(call.names[0], text_member(body_with(call, {"reason"}), "reason", false), call.who);
+}
+
+std::string edit(const Call& call) {
+  const auto body = body_with(call, {"content_hash", "arguments"});
+  const auto* arguments = find_member(body, "arguments");
+  if (!arguments || !arguments->IsObject())
+    throw invalid_input("\"arguments\" must be an object with the parameters that change.");
+  return call.api.edit_write(call.names[0], text_member(body, "content_hash", true), to_json(*arguments), call.who);
+}
+
+std::string rollback(const Call& call) {
+  return call.api.rollback_write(call.names[0], flag_member(body_with(call, {"force"}), "force"), call.who);
+}
+
+std::string decide(const Call& call) {
+  const auto body = body_with(call, {"decision", "writes", "reason", "force"});
+  DecisionRequest asked;
+  asked.decision = text_member(body, "decision", true);
+  constexpr std::array decisions{"accept", "reject", "cancel", "resend", "discard", "happened", "rollback"};
+  if (std::find(decisions.begin(), decisions.end(), asked.decision) == decisions.end())
+    throw invalid_input("\"decision\" must be accept, reject, cancel, resend, discard, happened or rollback.");
+  asked.reason = text_member(body, "reason", false);
+  asked.force = flag_member(body, "force");
+  const auto* writes = find_member(body, "writes");
+  if (!writes || !writes->IsArray() || writes->Empty() || writes->Size() > kMaxListed)
+    throw invalid_input(fmt::format("\"writes\" must be a list of 1 to {} writes.", kMaxListed));
+  for (const auto& write : writes->GetArray()) {
+    if (!write.IsObject()) throw invalid_input("Each of \"writes\" must be an object with a write_id.");
+    asked.writes.push_back(
+        {text_member(write, "write_id", true), text_member(write, "content_hash", asked.decision == "accept")});
+  }
+  return call.api.decide(asked, call.who);
+}
+
 std::string acknowledge(const Call& call) {
   const auto id = number(call.names[0], "An alert's id", std::int64_t{1} << 53);
   return call.api.acknowledge_alert(id, call.who);
+}
+
+std::string disconnect(const Call& call) {
+  OperatorApi::Disconnect order;
+  if (!call.request.body.empty()) {
+    const auto document = body_of(call);
+    order.account = find_string(document, "account").value_or("");
+    order.force = find_bool(document, "force").value_or(false);
+    // Out of range is refused below, and must not overflow before.
+    if (const auto seconds = find_int(document, "wait_seconds"))
+      order.wait_ms = *seconds < 0 || *seconds > kLongestWaitMs ? -1 : *seconds * 1000;
+    const auto given = static_cast<rapidjson::SizeType>(find_string(document, "account").has_value()) +
+                       static_cast<rapidjson::SizeType>(find_bool(document, "force").has_value()) +
+                       static_cast<rapidjson::SizeType>(order.wait_ms.has_value());
+    if (document.MemberCount() != given || order.wait_ms.value_or(0) < 0 || order.wait_ms.value_or(0) > kLongestWaitMs)
+      throw invalid_input(R"(The body may hold {"account": "...", "force": true, "wait_seconds": 0 to 600}.)");
+  }
+  return call.api.disconnect(call.names[0], order, call.who);
+}
+
+std::string set_passphrase(Call& call) {
+  const auto secrets = secrets_of(call, {"passphrase", "new_passphrase"});
+  return call.api.set_vault_passphrase(secrets[0], secrets[1], call.who);
 }
 
 struct Route {
@@ -122,7 +225,7 @@ struct Route {
   std::string (*run)(Call&);
 };
 
-constexpr std::array<Route, 21> kRoutes{{
+constexpr std::array<Route, 35> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -132,13 +235,29 @@ constexpr std::array<Route, 21> kRoutes{{
     {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
     {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
     {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
-    {"POST", "/v1/connections/*", [](Call& c) { return c.api.connect(c.names[0], token_of(c), c.who); }},
+    {"POST", "/v1/connections/*", [](Call& c) { return c.api.connect(c.names[0], secret_of(c, "token"), c.who); }},
+    {"POST", "/v1/connections/*/disconnect", [](Call& c) { return disconnect(c); }},
+    {"GET", "/v1/receipts", [](Call& c) { return c.api.receipts(limit_of(c)); }},
+    {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},
+    {"GET", "/v1/vault", [](Call& c) { return c.api.vault(); }},
+    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who); }},
+    {"POST", "/v1/vault/rotate",
+     [](Call& c) { return c.api.rotate_vault(secrets_of(c, {"passphrase"}).front(), c.who); }},
+    {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }},
+    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who); }},
     {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
     {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who); }},
     {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
     {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
     {"POST", "/v1/writes/*/cancel", [](Call& c) { return c.api.cancel_write(c.names[0], c.who); }},
     {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }},
+    {"POST", "/v1/writes/*/accept",
+     [](Call& c) { return c.api.accept_write(c.names[0], only_string(c, "content_hash"), c.who); }},
+    {"POST", "/v1/writes/*/reject", [](Call& c) { return reject(c); }},
+    {"POST", "/v1/writes/*/edit", [](Call& c) { return edit(c); }},
+    {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }},
+    {"POST", "/v1/decisions", [](Call& c) { return decide(c); }},
+    {"GET", "/v1/limits", [](Call& c) { return c.api.limits(); }},
     {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},
     {"POST", "/v1/plugins/verify", [](Call& c) { return c.api.verify_plugin(only_string(c, "file")); }},
     {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); }},
@@ -222,7 +341,9 @@ struct Wiped {
 int http_status_of(const Error& error) {
   const auto& type = error.type();
   if (type == "NotFound") return 404;
-  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected") return 409;
+  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected" || type == "RollbackConflict" ||
+      type == "RollbackExpired")
+    return 409;
   return error.retryable() ? 503 : 400;
 }
 

@@ -2,11 +2,10 @@
 #include "api_client.hpp"
 
 #include <catch2/catch.hpp>
-
-#include "support/fake_host.hpp"
+#include <kruxos/testing.hpp>
 
 using kruxos::ErrorKind;
-using support::FakeAnswer;
+using kruxos::testing::FakeAnswer;
 using namespace slack;
 
 namespace {
@@ -19,10 +18,10 @@ struct Said {
 };
 
 Said said(const FakeAnswer& answer) {
-  support::FakeHost host;
-  host.on_request = [&](const support::FakeRequest&) { return answer; };
+  kruxos::testing::FakeHost host;
+  host.on_request = [&](const kruxos::testing::FakeRequest&) { return answer; };
   const ApiClient client(host.host().http());
-  support::FakeCall call(host.clock);
+  kruxos::testing::FakeCall call(host.clock);
   try {
     client.call(call.call(), "chat.postMessage", {});
   } catch (const SlackError& e) {
@@ -43,10 +42,10 @@ Said said_error(const std::string& name) {
 }  // namespace
 
 TEST_CASE("requests are POST forms, escaped whatever they hold") {
-  support::FakeHost host;
-  host.on_request = [](const support::FakeRequest&) { return ok(R"({"ok":true,"x":1})"); };
+  kruxos::testing::FakeHost host;
+  host.on_request = [](const kruxos::testing::FakeRequest&) { return ok(R"({"ok":true,"x":1})"); };
   const ApiClient client(host.host().http());
-  support::FakeCall call(host.clock);
+  kruxos::testing::FakeCall call(host.clock);
   const std::string odd = "a b&c=d%+\u00e9\n\"";
   const auto answer = client.call(call.call(), "chat.postMessage", {{"text", odd}, {"channel", "C1"}});
   CHECK(integer_of(answer.body, "x") == 1);
@@ -146,8 +145,8 @@ TEST_CASE("a missing scope is named, and nothing of a service's words can be mor
 }
 
 TEST_CASE("Slack's own time and the granted scopes come with the answer") {
-  support::FakeHost host;
-  host.on_request = [](const support::FakeRequest&) {
+  kruxos::testing::FakeHost host;
+  host.on_request = [](const kruxos::testing::FakeRequest&) {
     return FakeAnswer{200,
                       R"({"ok":true})",
                       {{"date", "Sat, 21 Nov 2026 09:30:00 GMT"}, {"x-oauth-scopes", "chat:write,users:read"}},
@@ -156,7 +155,7 @@ TEST_CASE("Slack's own time and the granted scopes come with the answer") {
                       -1};
   };
   const ApiClient client(host.host().http());
-  support::FakeCall call(host.clock);
+  kruxos::testing::FakeCall call(host.clock);
   const auto answer = client.call(call.call(), "auth.test", {});
   CHECK(answer.service_ms == 1'795'253'400'000);
   CHECK(answer.scopes == "chat:write,users:read");

@@ -2,10 +2,10 @@
 #include "read.hpp"
 
 #include <catch2/catch.hpp>
+#include <kruxos/testing.hpp>
 
 #include "model.hpp"
 #include "resolve.hpp"
-#include "support/fake_host.hpp"
 
 using kruxos::ErrorKind;
 using namespace slack;
@@ -15,8 +15,8 @@ namespace {
 const std::string kA = "C0000000A", kB = "C0000000B";
 
 struct Replica {
-  support::FakeClock clock;
-  support::FakeStore store{clock, collections()};
+  kruxos::testing::FakeClock clock;
+  kruxos::testing::FakeStore store{clock, collections()};
 
   Replica() {
     auto to = store.store();

@@ -47,7 +47,7 @@ std::string Writer::rollback(const kruxos::Call& call, const kruxos::RollbackReq
   // Slack rewrites texts (entities, links), so that they cannot be compared; an edit leaves a mark.
   if (!request.force && present->edited) {
     throw ProxyError(ErrorKind::kConflict,
-                     "The message was changed since it was sent; undo it with force to delete it nevertheless.")
+                     "The message was changed since it was sent. Only an operator can undo it nevertheless, by force.")
         .type("RollbackConflict")
         .no_effect();
   }

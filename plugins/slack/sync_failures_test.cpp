@@ -4,9 +4,9 @@
 #include "test_support/rig.hpp"
 
 using kruxos::ErrorKind;
+using kruxos::testing::FakeAnswer;
 using slack::Params;
 using slack::Rig;
-using support::FakeAnswer;
 
 namespace {
 
@@ -211,7 +211,7 @@ TEST_CASE("a rate limit of one stream does not hold up the others") {
 TEST_CASE("a cancelled call ends between two requests") {
   Rig rig;
   rig.add_channel(kA, "general");
-  support::FakeCall call(rig.host.clock);
+  kruxos::testing::FakeCall call(rig.host.clock);
   call.cancelled = true;
   slack::Sync sync(rig.client, rig.host.host(), {});
   auto store = rig.store.store();

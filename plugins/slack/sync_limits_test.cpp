@@ -7,9 +7,9 @@
 #include "read.hpp"
 #include "test_support/rig.hpp"
 
+using kruxos::testing::FakeAnswer;
 using slack::Params;
 using slack::Rig;
-using support::FakeAnswer;
 
 namespace {
 

@@ -3,9 +3,9 @@
 
 #include "test_support/rig.hpp"
 
+using kruxos::testing::FakeAnswer;
 using slack::Params;
 using slack::Rig;
-using support::FakeAnswer;
 
 namespace {
 

@@ -159,7 +159,7 @@ TEST_CASE("a pass never claims more than what every readable channel had") {
   rig.say(kA, "x");
   rig.override_answer = [](const std::string& method, const slack::Params& params) {
     const bool hit = method == "conversations.history" && slack::param(params, "channel") == kB;
-    return hit ? std::optional(support::FakeAnswer{500, "oops", {}, {}, "", -1}) : std::nullopt;
+    return hit ? std::optional(kruxos::testing::FakeAnswer{500, "oops", {}, {}, "", -1}) : std::nullopt;
   };
   CHECK(rig.pass().complete_through_ms == 1);  // nothing of B was ever seen; 0 would mean "now"
   rig.override_answer = nullptr;
@@ -189,7 +189,8 @@ TEST_CASE("what was laid into the replica after a look began survives it") {
   rig.say_many(kA, 3);
   rig.pass();
   // A message that the host has just posted, while Slack's page was under way.
-  rig.override_answer = [&](const std::string& method, const slack::Params&) -> std::optional<support::FakeAnswer> {
+  rig.override_answer = [&](const std::string& method,
+                            const slack::Params&) -> std::optional<kruxos::testing::FakeAnswer> {
     if (method == "conversations.history") {
       slack::Message sent;
       sent.channel = kA;

@@ -151,7 +151,8 @@ TEST_CASE("a thread that fails is reported, and the others are fetched") {
   const auto bad = thread_of(rig, 2), good = thread_of(rig, 2);
   rig.override_answer = [&](const std::string& method, const slack::Params& params) {
     const bool hit = method == "conversations.replies" && slack::param(params, "ts") == bad;
-    return hit ? std::optional(support::FakeAnswer{200, R"({"ok":false,"error":"internal_error"})", {}, {}, "", -1})
+    return hit ? std::optional(
+                     kruxos::testing::FakeAnswer{200, R"({"ok":false,"error":"internal_error"})", {}, {}, "", -1})
                : std::nullopt;
   };
   rig.pass();
@@ -172,7 +173,8 @@ TEST_CASE("a thread's cursor that Slack forgets begins the thread anew") {
   rig.override_answer = [&](const std::string& method, const slack::Params& params) {
     const bool hit = method == "conversations.replies" && !slack::param(params, "cursor").empty() && once;
     if (hit) once = false;
-    return hit ? std::optional(support::FakeAnswer{200, R"({"ok":false,"error":"invalid_cursor"})", {}, {}, "", -1})
+    return hit ? std::optional(
+                     kruxos::testing::FakeAnswer{200, R"({"ok":false,"error":"invalid_cursor"})", {}, {}, "", -1})
                : std::nullopt;
   };
   rig.pass();

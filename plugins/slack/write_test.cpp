@@ -4,7 +4,7 @@
 #include "test_support/desk.hpp"
 
 using kruxos::ErrorKind;
-using support::FakeAnswer;
+using kruxos::testing::FakeAnswer;
 using namespace slack;
 
 TEST_CASE("a message is posted once, with its mark, and the result says which one it became") {

@@ -41,8 +41,8 @@ void Rig::resolve(const std::string& write_id, const std::string& decision) {
   operate({"approve", "resolve", write_id, "--" + decision, "--yes"});
 }
 
-void Rig::connect() {
-  operate({"connect", "slack"}, std::string(kToken) + "\n");
+void Rig::connect(const std::string& token) {
+  operate({"connect", "slack"}, token + "\n");
 }
 
 bool Rig::synced() {

@@ -127,6 +127,7 @@ RigOptions either_isolation(RigOptions options) {
 Rig::Rig(RigOptions options) : options_(std::move(options)) {
   SlackEmulatorOptions service;
   service.tokens = {options_.scopes.empty() ? kToken : std::string(kToken) + ":" + options_.scopes};
+  service.tokens.insert(service.tokens.end(), options_.tokens.begin(), options_.tokens.end());
   service.driven_clock = options_.driven;
   service.start_ms = now_ms_;
   service.arguments = options_.emulator;

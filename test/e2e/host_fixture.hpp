@@ -40,6 +40,7 @@ struct RigOptions {
   std::string config;                      // further lines of the configuration
   std::map<std::string, std::string> env;  // of the host
   std::vector<std::string> emulator;       // further arguments
+  std::vector<std::string> tokens;         // of the service besides kToken, as its --token takes them
   bool driven = true;                      // time of host and service
   bool seed = true;                        // kGeneral with three messages (one with a thread), kRandom with one
   std::vector<std::string> launcher;       // stands before the host's command, such as prlimit and its options
@@ -98,7 +99,7 @@ class Rig {
   std::string state(const std::string& write_id) { return text_at(write(write_id), "/write/state"); }
   bool told(const std::string& write_id);
   void resolve(const std::string& write_id, const std::string& decision);
-  void connect();
+  void connect(const std::string& token = kToken);
   bool synced();
   std::string new_agent(const std::string& name);  // its key
 

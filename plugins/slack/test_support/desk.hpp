@@ -28,27 +28,27 @@ struct Desk {
   Writer writer() { return Writer(rig.client, scopes); }
   std::string execute(Written& write) {
     if (write.first_attempt_at_ms == 0) write.first_attempt_at_ms = rig.host.clock.now_ms;
-    support::FakeCall call(rig.host.clock);
+    kruxos::testing::FakeCall call(rig.host.clock);
     return writer().execute(call.call(), write.lent());
   }
   kruxos::EffectFound find(const Written& write) {
-    support::FakeCall call(rig.host.clock);
+    kruxos::testing::FakeCall call(rig.host.clock);
     return writer().find_effect(call.call(), write.lent());
   }
   std::string undo(const Written& write, const std::string& result, bool force = false) {
-    support::FakeCall call(rig.host.clock);
+    kruxos::testing::FakeCall call(rig.host.clock);
     return writer().rollback(call.call(), {"rb_1", write.operation, write.params, "{}", result, force});
   }
   std::int32_t find_undo(const Written& write, const std::string& result) {
-    support::FakeCall call(rig.host.clock);
+    kruxos::testing::FakeCall call(rig.host.clock);
     return writer().find_rollback(call.call(), {"rb_1", write.operation, write.params, "{}", result, false}).answer;
   }
   /// Posts without the caller learning of it.
   void lose_answer(Written& write) {
     const auto before = rig.host.on_request;
-    rig.host.on_request = [before](const support::FakeRequest& request) {
+    rig.host.on_request = [before](const kruxos::testing::FakeRequest& request) {
       before(request);
-      return support::FakeAnswer::failed(kruxos::ErrorKind::kTimeout);
+      return kruxos::testing::FakeAnswer::failed(kruxos::ErrorKind::kTimeout);
     };
     CHECK_THROWS_AS(execute(write), kruxos::ProxyError);
     rig.host.on_request = before;
@@ -66,7 +66,7 @@ inline Written reaction(const std::string& operation, const std::string& ts, con
   return write;
 }
 
-inline support::FakeAnswer refusal(const std::string& name) {
+inline kruxos::testing::FakeAnswer refusal(const std::string& name) {
   return {200, R"({"ok":false,"error":")" + name + "\"}", {}, {}, "", -1};
 }
 

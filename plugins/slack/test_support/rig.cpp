@@ -8,7 +8,7 @@
 namespace slack {
 namespace {
 
-using support::FakeAnswer;
+using kruxos::testing::FakeAnswer;
 
 class Caught final : public emu::Responder {
  public:
@@ -63,7 +63,7 @@ Message expected(const emu::Channel& channel, const emu::Message& m) {
 
 }  // namespace
 
-Params params_of(const support::FakeRequest& request) {
+Params params_of(const kruxos::testing::FakeRequest& request) {
   Params params;
   std::string_view rest = request.body;
   while (!rest.empty()) {
@@ -88,11 +88,11 @@ Rig::Rig(SyncOptions the_options, const std::string& token)
       options(the_options),
       api_(state, [](std::int64_t, const std::function<void()>& f) { f(); }),
       token_(token.substr(0, token.find(':'))) {
-  host.on_request = [this](const support::FakeRequest& request) { return answer(request); };
+  host.on_request = [this](const kruxos::testing::FakeRequest& request) { return answer(request); };
   restart();
 }
 
-FakeAnswer Rig::answer(const support::FakeRequest& request) {
+FakeAnswer Rig::answer(const kruxos::testing::FakeRequest& request) {
   state.clock.set_ms(host.clock.now_ms + service_ahead_ms);
   if (override_answer) {
     if (auto own = override_answer(request.url, params_of(request))) return *own;
@@ -168,10 +168,10 @@ void Rig::restart() {
 }
 
 kruxos::SyncStep Rig::step() {
-  support::FakeCall call(host.clock);
+  kruxos::testing::FakeCall call(host.clock);
   auto lent = store.store();
   struct Drop {
-    support::FakeStore& store;
+    kruxos::testing::FakeStore& store;
     ~Drop() { store.drop_uncommitted(); }
   } drop{store};
   return sync_->step(call.call(), lent);

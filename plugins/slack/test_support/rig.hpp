@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <kruxos/testing.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +13,6 @@
 #include "../model.hpp"
 #include "../sync.hpp"
 #include "emulators/slack/api.hpp"
-#include "support/fake_host.hpp"
 
 namespace emu = krux::test::slack;
 
@@ -23,13 +23,14 @@ class Rig {
   /// `token`: as the emulator takes it ("xoxb-test:channels:read,users:read"); all scopes without any.
   explicit Rig(SyncOptions options = {}, const std::string& token = "xoxb-test");
 
-  support::FakeHost host;
-  support::FakeStore store{host.clock, collections()};
+  kruxos::testing::FakeHost host;
+  kruxos::testing::FakeStore store{host.clock, collections()};
   emu::State state;
   ApiClient client{host.host().http()};
 
   /// Asked before the emulator: an answer of its own, or nothing.
-  using Override = std::function<std::optional<support::FakeAnswer>(const std::string& method, const Params& params)>;
+  using Override =
+      std::function<std::optional<kruxos::testing::FakeAnswer>(const std::string& method, const Params& params)>;
   Override override_answer;
   bool tells_date = true;
   std::int64_t service_ahead_ms = 0;  ///< of the host's clock
@@ -69,14 +70,14 @@ class Rig {
   SyncOptions options;
 
  private:
-  support::FakeAnswer answer(const support::FakeRequest& request);
+  kruxos::testing::FakeAnswer answer(const kruxos::testing::FakeRequest& request);
   emu::Api api_;
   std::string token_;
   std::unique_ptr<Sync> sync_;
 };
 
 /// The parameters of a request.
-Params params_of(const support::FakeRequest& request);
+Params params_of(const kruxos::testing::FakeRequest& request);
 std::string param(const Params& params, const std::string& name);
 
 }  // namespace slack

@@ -29,7 +29,8 @@ void describe(CLI::App& app, Options& options) {
   Settings& settings = options.settings;
   app.add_option("--port", options.port, "port on 127.0.0.1; 0 takes a free one");
   app.add_option("--port-file", options.port_file, "write the port to this file once it is listening");
-  app.add_option("--token", settings.tokens, "TOKEN or TOKEN:scope,scope (repeatable); without scopes: all of them");
+  app.add_option("--token", settings.tokens,
+                 "TOKEN[@USER[@TEAM]][:scope,scope] (repeatable); without scopes: all of them");
   app.add_option("--team-id", settings.team.id);
   app.add_option("--team-name", settings.team.name);
   app.add_option("--team-domain", settings.team.domain);

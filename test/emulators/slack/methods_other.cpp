@@ -84,8 +84,11 @@ MaybeFailure reactions_get(MethodContext& context) {
 MaybeFailure auth_test(MethodContext& context) {
   const Workspace& workspace = context.workspace;
   context.out.field("url", fmt::format("https://{}.slack.com/", workspace.team.domain));
-  context.out.field("team", workspace.team.name).field("user", workspace.bot.user_name);
-  context.out.field("team_id", workspace.team.id).field("user_id", workspace.bot.user_id);
+  const Token& token = *context.token;
+  context.out.field("team", token.team.empty() ? workspace.team.name : token.team);
+  context.out.field("user", token.user.empty() ? workspace.bot.user_name : token.user);
+  context.out.field("team_id", token.team.empty() ? workspace.team.id : token.team);
+  context.out.field("user_id", token.user.empty() ? workspace.bot.user_id : token.user);
   if (is_bot_token(context)) context.out.field("bot_id", workspace.bot.bot_id);
   context.out.field("is_enterprise_install", false);
   return std::nullopt;

@@ -32,7 +32,12 @@ void Tokens::add(const std::string& specification) {
     token.scopes.push_back(specification.substr(at, end - at));
     at = end + 1;
   }
-  tokens_[specification.substr(0, colon)] = std::move(token);
+  const std::string bearer = specification.substr(0, colon);
+  const std::size_t user = bearer.find('@'), team = bearer.find('@', std::min(user, bearer.size() - 1) + 1);
+  if (user != std::string::npos)
+    token.user = bearer.substr(user + 1, team == std::string::npos ? team : team - user - 1);
+  if (team != std::string::npos) token.team = bearer.substr(team + 1);
+  tokens_[bearer.substr(0, user)] = std::move(token);
 }
 
 const Token* Tokens::find(const std::string& token) const {

@@ -10,6 +10,7 @@ namespace krux::test::slack {
 
 struct Token {
   std::vector<std::string> scopes;
+  std::string user, team;     // who auth.test says that it is; empty: the bot, the workspace
   std::string revoked_error;  // empty while it works; then what Slack answers to its bearer
 
   bool has(std::string_view scope) const;
@@ -18,7 +19,8 @@ struct Token {
 
 class Tokens {
  public:
-  // "xoxb-1-2:chat:write,users:read": the token up to its first colon, then its scopes; without any, all of them.
+  // "xoxb-1-2:chat:write,users:read": the token up to its first colon, then its scopes; without any, all of them. The
+  // token may be followed by "@U123" or "@U123@T456": whose it is.
   void add(const std::string& specification);
   // Null: there never was such a token.
   const Token* find(const std::string& token) const;

@@ -36,7 +36,8 @@
 
 KRUX_BEGIN_DECLS
 
-/* Borrowed bytes: valid for the call that they are passed to. ptr may be NULL only when len is 0. */
+/* Borrowed bytes, not ended by a NUL: valid for the call that they are passed to. ptr may be NULL only when len is 0.
+ */
 typedef struct krux_str {
   const char* ptr;
   size_t len;
@@ -66,8 +67,9 @@ enum {
 /* What a failed call says about the effect it was to have. MAYBE is 0 on purpose: who says nothing says "may be". */
 enum { KRUX_EFFECT_MAYBE = 0, KRUX_EFFECT_NONE = 1 };
 
-/* A byte sink that the receiver owns. write() is called zero or more times, the parts following each other.
- * Returns 0 to go on, anything else for "stop": the sender then ends its call with KRUX_CANCELLED.
+/* A byte sink that the receiver owns. write() is called zero or more times, the parts following each other; the bytes
+ * are borrowed for that call of write(). Returns 0 to go on, anything else for "stop": the sender then ends its call
+ * with KRUX_CANCELLED. What was written counts only where the call that got the sink returns KRUX_OK.
  * [the thread of the call it was passed to] */
 typedef struct krux_sink {
   void* self;
@@ -75,8 +77,9 @@ typedef struct krux_sink {
 } krux_sink;
 
 /* A byte source that the sender owns, for bodies too large to hold in memory twice.
- * read() fills at most `capacity` bytes and returns how many, 0 at the end, -1 when the source failed.
- * `total` is the exact length, or -1 when unknown. [the thread of the call it was passed to] */
+ * read() fills at most `capacity` (never 0) bytes and returns how many, 0 at the end, -1 when the source failed; more
+ * than `capacity` counts as failed. After 0 and -1 it is not called again. `total` is the exact length, or -1 when
+ * unknown. [the thread of the call it was passed to] */
 typedef struct krux_source {
   void* self;
   int64_t total;

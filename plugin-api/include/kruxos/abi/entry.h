@@ -8,11 +8,13 @@ KRUX_BEGIN_DECLS
 
 enum { KRUX_LOG_DEBUG = 0, KRUX_LOG_INFO = 1, KRUX_LOG_WARN = 2, KRUX_LOG_ERROR = 3 };
 
-/* [any thread] Lines are labelled with the service and the account; control characters are escaped. */
+/* Valid as long as the adapter. [any thread] */
 typedef struct krux_log {
   uint32_t size;
   uint32_t reserved;
   void* self;
+  /* One line, cut at 8 KiB, labelled with the service and the account; control characters are escaped. Never a
+   * credential, nor what a message says. */
   void (*write)(void* self, int32_t level, krux_str message) KRUX_NOEXCEPT;
 } krux_log;
 
@@ -21,7 +23,8 @@ typedef struct krux_host {
   uint32_t size;
   uint32_t abi_minor;
   void* self;
-  const void* (*query)(void* self, const char* iid)KRUX_NOEXCEPT; /* NULL: this host has none. [any thread] */
+  /* The table of that interface id, valid as long as this one; NULL: this host has none. [any thread] */
+  const void* (*query)(void* self, const char* iid)KRUX_NOEXCEPT;
 } krux_host;
 
 /* The account that an adapter instance works for; one instance an account. Borrowed for create(). */
@@ -33,15 +36,20 @@ typedef struct krux_account {
   krux_str config_json; /* the service's `adapter:` section of the configuration, checked against config_schema */
 } krux_account;
 
+/* One adapter at work for one account. Made by create(), owned by the host, which calls destroy() once, when no other
+ * call is running. */
 typedef struct krux_adapter {
   uint32_t size;
   uint32_t reserved;
-  void* self;
-  const void* (*query)(void* self,
-                       const char* iid)KRUX_NOEXCEPT; /* a role's table, valid as long as the adapter. [any thread] */
-  void (*destroy)(struct krux_adapter* adapter) KRUX_NOEXCEPT; /* all its threads are joined on return. [any thread] */
+  void* self; /* the first argument of the roles' functions */
+  /* A role's table, valid as long as the adapter; NULL: it does not have that role. Asked right after create().
+   * [any thread] */
+  const void* (*query)(void* self, const char* iid)KRUX_NOEXCEPT;
+  /* Frees the adapter. All its threads are joined on return, within 2 s. [any thread] */
+  void (*destroy)(struct krux_adapter* adapter) KRUX_NOEXCEPT;
 } krux_adapter;
 
+/* The one symbol that a plugin exports, constant and valid as long as the process. */
 typedef struct krux_plugin_entry {
   uint32_t magic; /* KRUX_MAGIC */
   uint32_t size;
@@ -53,10 +61,12 @@ typedef struct krux_plugin_entry {
   /* JSON: {"collections": [{"name", "version", "order": "time"|"key", "searchable": true|false,
    *                         "fields": [{"name", "type": "text"|"integer"}]}],
    *        "config_schema": {JSON Schema draft 4 of the adapter's configuration}}
-   * A collection whose version has changed is emptied and synced anew. No I/O. */
+   * At most 256 KiB, 32 collections, 16 fields each; names are [a-z][a-z0-9_]{0,31}. A collection whose version has
+   * changed is emptied and synced anew. Called in another process first. No I/O. [any thread] */
   krux_status (*describe)(const krux_sink* out) KRUX_NOEXCEPT;
-  krux_adapter* (*create)(const krux_host* host, const krux_call* call,
-                          const krux_account* account)KRUX_NOEXCEPT; /* NULL: see call.fail */
+  /* Makes an adapter for one account; `host` outlives it, `call` and `account` are borrowed. NULL: it cannot work, and
+   * call->fail says why. [worker] */
+  krux_adapter* (*create)(const krux_host* host, const krux_call* call, const krux_account* account)KRUX_NOEXCEPT;
 } krux_plugin_entry;
 
 #define KRUX_MAGIC 0x4B525558u /* "KRUX" */

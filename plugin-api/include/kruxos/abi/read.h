@@ -1,6 +1,10 @@
 /* kruxos/abi/read.h - reading the replica, and the read role ("krux.read-adapter/1").
  *
  * A read never calls the service, unless the capability's definition says `fetches`.
+ *
+ * What the reader's functions return: KRUX_OK; KRUX_NOT_FOUND where it says so; KRUX_INVALID for a collection or field
+ * that the adapter has not declared and for whatever does not fit; KRUX_STORAGE; KRUX_CANCELLED when the call has
+ * ended.
  */
 #ifndef KRUXOS_ABI_READ_H
 #define KRUXOS_ABI_READ_H
@@ -9,7 +13,8 @@ KRUX_BEGIN_DECLS
 
 #define KRUX_IID_READ_ADAPTER "krux.read-adapter/1"
 
-/* One node of a condition. ALL_OF of nothing is true, ANY_OF of nothing is false, NONE_OF is true when no child is. */
+/* One node of a condition, at most 1000 of them, 16 deep; borrowed for the query. ALL_OF of nothing is true, ANY_OF of
+ * nothing is false, NONE_OF is true when no child is. */
 enum { KRUX_ALL_OF = 1, KRUX_ANY_OF = 2, KRUX_NONE_OF = 3, KRUX_TEXT = 4, KRUX_FIELD = 5 };
 enum { KRUX_EQ = 1, KRUX_NE = 2, KRUX_LT = 3, KRUX_LE = 4, KRUX_GT = 5, KRUX_GE = 6, KRUX_CONTAINS = 7 };
 
@@ -30,12 +35,12 @@ enum { KRUX_ORDER_ASCENDING = 0, KRUX_ORDER_DESCENDING = 1 };
 
 typedef struct krux_query {
   uint32_t size;
-  int32_t order; /* by the collection's order; DESCENDING is newest first */
+  int32_t order; /* by the collection's order; DESCENDING is newest first. What is equal has no order to rely on */
   krux_str collection;
   const krux_condition* where; /* NULL: everything */
   int64_t from_ms, to_ms;      /* inclusive, for collections ordered by time; INT64_MIN and INT64_MAX: no bound */
-  uint32_t limit, offset;
-  uint32_t count_limit; /* how far `total` is counted exactly; 0: the host's default (1000) */
+  uint32_t limit, offset;      /* limit: at most 10000 */
+  uint32_t count_limit;        /* how far `total` is counted exactly; 0: the host's default (1000) */
   uint32_t reserved;
 } krux_query;
 
@@ -53,27 +58,31 @@ typedef struct krux_row_sink {
   int32_t (*row)(void* self, const krux_row* row) KRUX_NOEXCEPT;
 } krux_row_sink;
 
+/* Filled by the host; the adapter sets `size`. */
 typedef struct krux_query_result {
   uint32_t size;
   int32_t total_is_lower_bound; /* more than count_limit fit, or the time was used up */
-  uint64_t total;
-  int32_t incomplete; /* the time budget was used up before the page was full */
+  uint64_t total;               /* how many fit, limit and offset apart */
+  int32_t incomplete;           /* the time budget was used up before the page was full */
   uint32_t reserved;
 } krux_query_result;
 
-/* A read-only view of one account's replica, consistent for the duration of the call. [the thread of the call] */
+/* A read-only view of one account's replica, consistent for the duration of the call (in a sync step: until the next
+ * commit). A callback may use the reader again. [the thread of the call] */
 typedef struct krux_reader {
   uint32_t size;
   uint32_t reserved;
   void* self;
-  krux_status (*get)(void* self, krux_str collection, krux_str id,
-                     const krux_row_sink* out) KRUX_NOEXCEPT; /* or KRUX_NOT_FOUND */
+  /* One record, or KRUX_NOT_FOUND. */
+  krux_status (*get)(void* self, krux_str collection, krux_str id, const krux_row_sink* out) KRUX_NOEXCEPT;
+  /* At most `limit` rows in order, then `result`. A sink that says stop ends the rows, and the query is KRUX_OK. */
   krux_status (*query)(void* self, const krux_query* query, const krux_row_sink* out,
                        krux_query_result* result) KRUX_NOEXCEPT;
-  krux_status (*blob)(void* self, krux_str collection, krux_str id, krux_str name,
-                      const krux_sink* out) KRUX_NOEXCEPT; /* or KRUX_NOT_FOUND */
+  /* Bytes that put_blob kept, in parts, or KRUX_NOT_FOUND. */
+  krux_status (*blob)(void* self, krux_str collection, krux_str id, krux_str name, const krux_sink* out) KRUX_NOEXCEPT;
 } krux_reader;
 
+/* The adapter's, valid as long as it. */
 typedef struct krux_read_adapter {
   uint32_t size;
   uint32_t reserved;
@@ -82,8 +91,10 @@ typedef struct krux_read_adapter {
    * host's: a result that has one of them is refused. [worker, re-entrant] */
   krux_status (*read)(void* self, const krux_call* call, const krux_reader* reader, krux_str capability,
                       krux_str params_json, const krux_sink* result_json) KRUX_NOEXCEPT;
-  /* Writes only, before hashing: replaces what stands for something else (a channel's name) by its id, from the replica
-   * alone. Writes the resolved parameters. NULL when there is nothing to resolve. [worker, re-entrant] */
+  /* Replaces what stands for something else (a channel's name) by its id, from the replica alone: the parameters of a
+   * write before they are hashed, and of a read whose definition names a target those that the target names. Writes the
+   * resolved parameters, one JSON object; a failure refuses the call with its sentence. NULL when there is nothing to
+   * resolve. [worker, re-entrant] */
   krux_status (*resolve)(void* self, const krux_call* call, const krux_reader* reader, krux_str operation,
                          krux_str params_json, const krux_sink* resolved_json) KRUX_NOEXCEPT;
 } krux_read_adapter;

@@ -1,4 +1,8 @@
-/* kruxos/abi/sync.h - the replica that a sync fills, and the sync role ("krux.sync-adapter/1"). */
+/* kruxos/abi/sync.h - the replica that a sync fills, and the sync role ("krux.sync-adapter/1").
+ *
+ * What the store's functions return: KRUX_OK; KRUX_NOT_FOUND where it says so; KRUX_INVALID for what was not declared
+ * and whatever does not fit, which then was not gathered; KRUX_STORAGE; KRUX_CANCELLED when the call has ended.
+ */
 #ifndef KRUXOS_ABI_SYNC_H
 #define KRUXOS_ABI_SYNC_H
 #include <kruxos/abi/read.h>
@@ -6,68 +10,83 @@ KRUX_BEGIN_DECLS
 
 #define KRUX_IID_SYNC_ADAPTER "krux.sync-adapter/1"
 
-/* A value of one of the collection's fields. Never grows. */
+/* A value of one of the collection's fields; its declared type says which of both counts. Never grows. */
 typedef struct krux_field {
   krux_str name;
-  krux_str text;  /* fields of type text */
+  krux_str text;  /* fields of type text; at most 64 KiB */
   int64_t number; /* fields of type integer */
 } krux_field;
 
+/* Filled by the adapter, borrowed for put(). Texts are UTF-8 without NUL. */
 typedef struct krux_record {
   uint32_t size;
   uint32_t reserved;
-  krux_str collection, id;
-  krux_str json;      /* one JSON object, at most 1 MiB; comes back from the reader as it is */
-  krux_str text;      /* what is searched: fields joined with char(31); empty: not searchable. The host folds it */
-  krux_str order_key; /* collections ordered by key */
-  int64_t order_ms;   /* collections ordered by time */
-  krux_str scope;     /* what sweep() works on: usually the container's id (a channel) */
-  int64_t generation; /* the pass that saw the record; what sweep() compares with */
+  krux_str collection, id; /* id: 1 to 1024 bytes, its own within the collection */
+  krux_str json;           /* one JSON object, at most 1 MiB; comes back from the reader as it is */
+  krux_str text; /* what is searched: fields joined with char(31), at most 1 MiB; empty: not found by its text; must be
+                    empty where the collection is not searchable. The host folds it */
+  krux_str order_key;       /* collections ordered by key, which compares bytes; at most 1024 of them */
+  int64_t order_ms;         /* collections ordered by time: Unix milliseconds between the years 1412 and 2527 */
+  krux_str scope;           /* what sweep() works on: usually the container's id (a channel); at most 1024 bytes */
+  int64_t generation;       /* the pass that saw the record; what sweep() compares with */
   const krux_field* fields; /* fields that are left out have no value */
   size_t field_count;
 } krux_record;
 
-/* Lent for one sync step. put, erase, sweep and set_cursor are gathered and become visible together with commit(); what
- * is not committed when the step returns is dropped. [the thread of the call] */
+/* Lent for one sync step. put, erase, sweep, put_blob and set_cursor are gathered and become visible together with
+ * commit(); what is not committed when the step returns is dropped. At most 64 MiB may be gathered: commit after each
+ * page, of 200 records or fewer. [the thread of the call] */
 typedef struct krux_sync_store {
   uint32_t size;
   uint32_t reserved;
   void* self;
   const krux_reader* reader; /* the committed rows */
+  /* Adds the record, or replaces the one of that id. The last change of a record within one commit counts. */
   krux_status (*put)(void* self, const krux_record* record) KRUX_NOEXCEPT;
+  /* Removes the record and its blobs; one that is not there is no error. */
   krux_status (*erase)(void* self, krux_str collection, krux_str id) KRUX_NOEXCEPT;
   /* Removes the rows of `scope` whose generation is below `generation` and whose order_ms lies in [from_ms, to_ms]:
-   * what a complete pass over that range did not see. An empty scope means the whole collection. */
+   * what a complete pass over that range did not see. An empty scope means the whole collection. It sees what was
+   * gathered before it and not what comes after. */
   krux_status (*sweep)(void* self, krux_str collection, krux_str scope, int64_t generation, int64_t from_ms,
                        int64_t to_ms) KRUX_NOEXCEPT;
+  /* Keeps bytes (at most 256 MiB) under a name (at most 64 bytes) with a record, which is there with the commit at the
+   * latest, or they are dropped. Reads `bytes` to its end before it returns. KRUX_INTERNAL: the source failed. */
   krux_status (*put_blob)(void* self, krux_str collection, krux_str id, krux_str name,
                           const krux_source* bytes) KRUX_NOEXCEPT;
-  krux_status (*get_cursor)(void* self, krux_str key,
-                            const krux_sink* value) KRUX_NOEXCEPT; /* or KRUX_NOT_FOUND; committed ones */
-  krux_status (*set_cursor)(void* self, krux_str key, krux_str value) KRUX_NOEXCEPT; /* an empty value removes it */
+  /* A committed cursor, or KRUX_NOT_FOUND. */
+  krux_status (*get_cursor)(void* self, krux_str key, const krux_sink* value) KRUX_NOEXCEPT;
+  /* key: 1 to 1024 bytes; value: at most 64 KiB, an empty one removes the cursor. */
+  krux_status (*set_cursor)(void* self, krux_str key, krux_str value) KRUX_NOEXCEPT;
+  /* Makes all that was gathered visible, or nothing of it. After KRUX_STORAGE end the step. */
   krux_status (*commit)(void* self) KRUX_NOEXCEPT;
-  /* One part (a channel, a label) could not be synced; the operator sees it until the part is reported with KRUX_OK. It
-   * ends nothing: go on with the others. */
+  /* One part (a channel, a label; at most 1024 bytes) could not be synced; the operator sees it with its message (at
+   * most 4096 bytes) until the part is reported with KRUX_OK. At once and durable, without commit. It ends nothing: go
+   * on with the others. */
   krux_status (*report)(void* self, krux_str part, krux_status status, krux_str message) KRUX_NOEXCEPT;
 } krux_sync_store;
 
 enum { KRUX_SYNC_DONE = 0, KRUX_SYNC_MORE = 1, KRUX_SYNC_WAIT = 2 };
 
+/* What a step came to: filled by the adapter, which looks at `size` first. */
 typedef struct krux_sync_step {
   uint32_t size;
-  int32_t next; /* DONE: the pass is complete. MORE: call again at once. WAIT: call again after wait_ms */
-  int64_t wait_ms;
+  int32_t next;    /* DONE: the pass is complete. MORE: call again at once. WAIT: call again after wait_ms */
+  int64_t wait_ms; /* not negative; more than 24 h counts as that */
   int64_t complete_through_ms; /* with DONE: everything the service had at this time is in the replica; 0: the pass's
                                   start */
   uint64_t parts_done, parts_total; /* progress of this pass, for people; 0 of 0: unknown */
 } krux_sync_step;
 
+/* The adapter's, valid as long as it. */
 typedef struct krux_sync_adapter {
   uint32_t size;
   uint32_t reserved;
   /* One step of a pass. A pass starts with full_sync when the replica is new, was rebuilt, or an incremental step
    * returned KRUX_CURSOR_EXPIRED; otherwise with incremental_sync. State between steps lives in cursors, for the host
-   * may be killed at any time; a step should take seconds. [worker, never two at a time for one account] */
+   * may be killed at any time; a step should take seconds. KRUX_CURSOR_EXPIRED removes all cursors and starts a full
+   * pass, once; any other failure ends the pass, and the next one comes later, with growing gaps. last_sync_ms: the end
+   * of the last complete pass, Unix milliseconds. [worker, never two at a time for one account] */
   krux_status (*full_sync)(void* self, const krux_call* call, const krux_sync_store* store,
                            krux_sync_step* out) KRUX_NOEXCEPT;
   krux_status (*incremental_sync)(void* self, const krux_call* call, const krux_sync_store* store, int64_t last_sync_ms,

@@ -27,17 +27,20 @@ enum {
   KRUX_EFFECT_DISPROVED = 3 /* positive proof that it did not happen */
 };
 
+/* The adapter's, valid as long as it. */
 typedef struct krux_write_executor {
   uint32_t size;
   uint32_t reserved;
-  /* Performs the write once; never repeats a request. KRUX_OK: done, and result_json got one JSON object. Otherwise the
-   * failure's `effect` and `status` decide: KRUX_EFFECT_NONE with KRUX_REFUSED, KRUX_INVALID or KRUX_NOT_FOUND is
-   * refused for good, KRUX_EFFECT_NONE with another status is tried again later, everything else is an unknown outcome.
-   * [worker] */
+  /* Performs the write once; never repeats a request. KRUX_OK: done, and result_json got one JSON object of at most 8
+   * MiB (anything else is an unknown outcome). Otherwise the failure's `effect` and `status` decide: KRUX_EFFECT_NONE
+   * with KRUX_REFUSED, KRUX_INVALID or KRUX_NOT_FOUND is refused for good, KRUX_EFFECT_NONE with another status is
+   * tried again later, everything else is an unknown outcome. [worker] */
   krux_status (*execute_write)(void* self, const krux_call* call, const krux_write* write,
                                const krux_sink* result_json) KRUX_NOEXCEPT;
-  /* Looks at the service whether the write has happened. `found` gets one of the values above. Any failure means
-   * KRUX_CANNOT_TELL. Must not change anything at the service. [worker] */
+  /* Looks at the service whether the write has happened, completely or not at all. `found` gets one of the values
+   * above; with KRUX_EFFECT_FOUND alone result_json gets the result. Any failure means KRUX_CANNOT_TELL; with KRUX_AUTH
+   * and KRUX_RATE_LIMITED the look is made again. Must not change anything at the service. May be called many times,
+   * and long after the attempt. [worker] */
   krux_status (*find_effect)(void* self, const krux_call* call, const krux_write* write, int32_t* found,
                              const krux_sink* result_json) KRUX_NOEXCEPT;
 } krux_write_executor;

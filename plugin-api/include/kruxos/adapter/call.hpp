@@ -10,9 +10,11 @@
 
 namespace kruxos {
 
+/// Borrows `text`: it must outlive the result's use.
 inline krux_str to_abi(std::string_view text) noexcept {
   return {text.data(), text.size()};
 }
+/// As long-lived as the bytes of `text`.
 inline std::string_view from_abi(krux_str text) noexcept {
   return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
 }
@@ -21,23 +23,27 @@ inline std::string_view from_abi(krux_str text) noexcept {
 /// joins may use it.
 class Call {
  public:
+  /// Borrows the host's table.
   explicit Call(const krux_call* call) noexcept : call_(call) {}
 
   /// True once the call should end: cancelled, past its deadline, or the host stops. Ask in loops.
   bool cancelled() const noexcept { return call_->cancelled(call_->self) != 0; }
+  /// Throws kCancelled once the call should end.
   void throw_if_cancelled() const {
     if (cancelled()) throw ProxyError(ErrorKind::kCancelled, "The call was cancelled.");
   }
 
-  /// The host's clock, Unix milliseconds. Tests drive it: compare with this one only.
+  /// The host's clock, Unix milliseconds. Tests drive it: compare with this one only. It may be set back.
   std::int64_t now_ms() const noexcept { return call_->now_ms(call_->self); }
+  /// When the call is abandoned, by now_ms().
   std::int64_t deadline_ms() const noexcept { return call_->deadline_ms; }
 
   std::uint32_t attempt() const noexcept { return call_->attempt; }                 ///< 0 outside writes
   std::string_view write_id() const noexcept { return from_abi(call_->write_id); }  ///< empty outside writes
 
-  /// In execute_write: keeps a note (JSON, at most 64 KiB) with the write. It is durable on return, and find_effect and
-  /// later attempts get it. Throws when it could not be kept: then do not go on.
+  /// In execute_write: keeps a note (JSON, at most 64 KiB) with the write, in the place of the one before. It is
+  /// durable on return, and find_effect and later attempts get it. Throws when it could not be kept (kInvalid,
+  /// kStorage, kCancelled; kUnsupported outside execute_write): then do not go on.
   void remember(std::string_view note_json) const {
     const auto status = call_->remember(call_->self, to_abi(note_json));
     if (status != KRUX_OK) {
@@ -45,6 +51,7 @@ class Call {
     }
   }
 
+  /// The host's table, as long-lived as the call.
   const krux_call* raw() const noexcept { return call_; }
 
  private:
@@ -53,11 +60,13 @@ class Call {
 
 namespace detail {
 
+/// Throws what a function of the host has refused.
 inline void check(krux_status status, const char* what) {
   if (status == KRUX_OK) return;
   throw ProxyError(static_cast<ErrorKind>(status), std::string("The host refused ") + what + ".");
 }
 
+/// Tells the host why the call fails.
 inline void report(const krux_call* call, krux_status status, std::int32_t effect, std::string_view type,
                    std::string_view message, std::int64_t retry_after_ms) noexcept {
   const krux_failure failure{sizeof(krux_failure), status, effect, 0, to_abi(type), to_abi(message), retry_after_ms};

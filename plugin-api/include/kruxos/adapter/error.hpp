@@ -35,9 +35,11 @@ enum class ErrorKind : krux_status {
 /// Any other exception fails the call as kInternal, and leaves open whether a write took effect.
 class ProxyError : public std::runtime_error {
  public:
+  /// `message` is cut at 4096 bytes by the host.
   ProxyError(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
 
-  /// The error's name in the service's definition. Without one the host derives it from the kind.
+  /// The error's name in the service's definition, at most 64 letters and digits. Without one the host derives it from
+  /// the kind.
   ProxyError& type(std::string name) {
     type_ = std::move(name);
     return *this;
@@ -48,13 +50,14 @@ class ProxyError : public std::runtime_error {
     effect_ = KRUX_EFFECT_NONE;
     return *this;
   }
+  /// How long to wait before the next try, milliseconds; at most 7 days count. -1: nobody said.
   ProxyError& retry_after_ms(std::int64_t ms) {
     retry_after_ms_ = ms;
     return *this;
   }
 
   ErrorKind kind() const noexcept { return kind_; }
-  const std::string& type() const noexcept { return type_; }
+  const std::string& type() const noexcept { return type_; }  ///< empty: the host derives it
   bool has_no_effect() const noexcept { return effect_ == KRUX_EFFECT_NONE; }
   std::int64_t retry_after_ms() const noexcept { return retry_after_ms_; }  ///< -1: none given
 

@@ -16,23 +16,25 @@
 
 namespace kruxos {
 
+/// Names in any case, several of one name possible.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+/// Must live until send() has returned. kruxos/abi/http.h gives the limits.
 struct HttpRequest {
-  std::string method = "GET";
-  std::string url;  ///< absolute, or relative to the service's api_base_url
-  Headers headers;
-  std::string body;
+  std::string method = "GET";  ///< GET, HEAD and OPTIONS are safe; any other may have an effect
+  std::string url;             ///< absolute, or relative to the service's api_base_url; percent-encoded
+  Headers headers{};           ///< never Authorization, Cookie, Host: they are the host's to set
+  std::string body{};
   /// Instead of `body`: fills a buffer, returns how many bytes, 0 at the end, -1 on failure. body_length is its exact
-  /// length.
-  std::function<std::int64_t(char* buffer, std::size_t capacity)> body_source;
+  /// length. Called on the thread of send(); what it throws, send() throws again.
+  std::function<std::int64_t(char* buffer, std::size_t capacity)> body_source{};
   std::int64_t body_length = -1;
-  std::uint32_t timeout_ms = 0;          ///< 0: the host's default
-  std::uint64_t max_response_bytes = 0;  ///< 0: the host's default
+  std::uint32_t timeout_ms = 0;          ///< 0: the host's default, 30 s; never beyond the call's deadline
+  std::uint64_t max_response_bytes = 0;  ///< 0: the host's default, 64 MiB
 };
 
 struct HttpResponse {
-  int status = 0;
+  int status = 0;  ///< any HTTP status: a refusal of the service is a response too
   Headers headers;
   std::string body;
 
@@ -50,13 +52,14 @@ struct HttpResponse {
 
 /// How one exchange ended: `response` is complete when there is no error.
 struct HttpResult {
-  std::optional<ErrorKind> error;
-  std::string message;               ///< with an error: what went wrong
-  std::int64_t retry_after_ms = -1;  ///< with kRateLimited
+  std::optional<ErrorKind> error;    ///< kruxos/abi/http.h says what each means, and whether anything was sent
+  std::string message;               ///< with an error: what went wrong, as a sentence
+  std::int64_t retry_after_ms = -1;  ///< with an error: how long to wait before the next try; -1: nobody said
   HttpResponse response;
 
-  bool ok() const noexcept { return !error; }
-  /// The response, or the error as ProxyError (which leaves open whether the request had an effect).
+  bool ok() const noexcept { return !error; }  ///< a complete response, whatever its status
+  /// The response, or the error as ProxyError. That leaves open whether the request had an effect: the host knows by
+  /// its own record whether anything was sent.
   const HttpResponse& or_throw() const {
     if (error) throw ProxyError(*error, message).retry_after_ms(retry_after_ms);
     return response;
@@ -146,19 +149,22 @@ class Exchange {
 /// Cheap to copy; lives as long as the adapter. Any thread, within the call that is passed.
 class HttpClient {
  public:
+  /// Borrows the host's table; nullptr: every request throws kUnsupported.
   explicit HttpClient(const krux_http_client* client) noexcept : client_(client) {}
 
-  /// Blocks until the answer is there or the exchange has failed.
+  /// Blocks until the answer is there or the exchange has failed. Throws only what the request's body_source throws.
   HttpResult send(const Call& call, const HttpRequest& request) const { return send(call, request, nullptr); }
 
-  /// The same, giving the body to `on_body` part by part instead of keeping it; false stops.
+  /// The same, giving the body to `on_body` part by part, on this thread, instead of keeping it; false stops. Look at
+  /// the result before you use what came: the exchange may have failed in the middle.
   HttpResult send(const Call& call, const HttpRequest& request, std::function<bool(std::string_view)> on_body) const {
     detail::Exchange exchange(request, std::move(on_body));
     const auto status = need().send(client_->self, call.raw(), &exchange.abi_request, &exchange.abi_answer);
     return exchange.take(status);
   }
 
-  /// Several at once, as many side by side as the account's quota allows. Results in the order of the requests.
+  /// Several at once (at most 1000), as many side by side as the account's quota allows. Results in the order of the
+  /// requests; one that fails ends no other. body_source of different requests may be called from different threads.
   std::vector<HttpResult> send_many(const Call& call, std::span<const HttpRequest> requests) const {
     std::vector<std::unique_ptr<detail::Exchange>> exchanges;
     std::vector<const krux_http_request*> abi_requests;

@@ -17,61 +17,73 @@
 namespace kruxos {
 
 enum class FieldType { kText, kInteger };
+/// How a collection's records are ordered: by Record::order_ms, or by the bytes of Record::order_key.
 enum class Order { kTime, kKey };
 
+/// A value by which records are filtered. At most 16 a collection.
 struct Field {
-  std::string name;
+  std::string name;  ///< [a-z][a-z0-9_]{0,31}
   FieldType type = FieldType::kText;
 };
 
 /// One kind of record. Raise `version` whenever what you put changes: the host then empties the collection and syncs
 /// anew.
 struct Collection {
-  std::string name;
-  std::int64_t version = 1;
+  std::string name;          ///< [a-z][a-z0-9_]{0,31}
+  std::int64_t version = 1;  ///< from 1 on
   Order order = Order::kTime;
-  bool searchable = false;
-  std::vector<Field> fields;
+  bool searchable = false;  ///< whether records have a text that is searched
+  std::vector<Field> fields{};
 };
 
+/// Of the type that the field was declared with.
 using Value = std::variant<std::string, std::int64_t>;
 
-/// What sync puts. `json` comes back from the reader as it is.
+/// What sync puts. All texts are UTF-8 without NUL.
 struct Record {
-  std::string collection, id, json;
-  std::string text;       ///< what is searched: fields joined with char(31)
-  std::string order_key;  ///< collections ordered by key
-  std::int64_t order_ms = 0;
-  std::string scope;  ///< what sweep() works on
-  std::int64_t generation = 0;
-  std::vector<std::pair<std::string, Value>> fields;
+  std::string collection;
+  std::string id;               ///< 1 to 1024 bytes, its own within the collection
+  std::string json;             ///< one JSON object of at most 1 MiB; comes back from the reader as it is
+  std::string text{};           ///< what is searched: fields joined with char(31), at most 1 MiB
+  std::string order_key{};      ///< collections ordered by key; at most 1024 bytes
+  std::int64_t order_ms = 0;    ///< collections ordered by time: Unix milliseconds
+  std::string scope{};          ///< what sweep() works on: usually the container's id; at most 1024 bytes
+  std::int64_t generation = 0;  ///< the pass that saw it; what sweep() compares with
+  std::vector<std::pair<std::string, Value>> fields{};  ///< those left out have no value
 };
 
-/// A condition on records. Build it with the functions below: all_of({contains_text("x"), field_eq("channel", "C1")}).
+/// A condition on records, at most 1000 in a query and 16 deep. Build it with the functions below:
+/// all_of({contains_text("x"), field_eq("channel", "C1")}).
 struct Condition {
   std::int32_t kind = KRUX_ALL_OF;
   std::int32_t op = KRUX_EQ;
-  std::string field, text;
+  std::string field{}, text{};
   std::int64_t number = 0;
-  std::vector<Condition> children;
+  std::vector<Condition> children{};
 };
 
+/// Fits where all do; of nothing: everything.
 inline Condition all_of(std::vector<Condition> of) {
   return {KRUX_ALL_OF, 0, {}, {}, 0, std::move(of)};
 }
+/// Fits where one does; of nothing: no record.
 inline Condition any_of(std::vector<Condition> of) {
   return {KRUX_ANY_OF, 0, {}, {}, 0, std::move(of)};
 }
+/// Fits where none does.
 inline Condition none_of(std::vector<Condition> of) {
   return {KRUX_NONE_OF, 0, {}, {}, 0, std::move(of)};
 }
+/// Fits where the record's text contains `part`, whatever the case and the Unicode normal form of both.
 inline Condition contains_text(std::string part) {
   return {KRUX_TEXT, 0, {}, std::move(part), 0, {}};
 }
-/// `op` is one of KRUX_EQ, KRUX_NE, KRUX_LT, KRUX_LE, KRUX_GT, KRUX_GE, and KRUX_CONTAINS for text.
+/// `op` is one of KRUX_EQ, KRUX_NE, KRUX_LT, KRUX_LE, KRUX_GT, KRUX_GE, which compare bytes, and KRUX_CONTAINS, which
+/// folds both. A record without a value fits KRUX_NE alone.
 inline Condition field_is(std::string field, std::int32_t op, std::string text) {
   return {KRUX_FIELD, op, std::move(field), std::move(text), 0, {}};
 }
+/// The same for fields of type integer, without KRUX_CONTAINS.
 inline Condition field_is(std::string field, std::int32_t op, std::int64_t number) {
   return {KRUX_FIELD, op, std::move(field), {}, number, {}};
 }
@@ -84,22 +96,25 @@ inline Condition field_eq(std::string field, std::int64_t number) {
 
 struct Query {
   std::string collection;
-  Condition where;         ///< everything, unless said
-  bool descending = true;  ///< by the collection's order: newest first
+  Condition where{};       ///< everything, unless said
+  bool descending = true;  ///< by the collection's order: newest first. What is equal has no order to rely on
+  /// Both included, for collections ordered by time.
   std::int64_t from_ms = std::numeric_limits<std::int64_t>::min(), to_ms = std::numeric_limits<std::int64_t>::max();
-  std::uint32_t limit = 20, offset = 0;
-  std::uint32_t count_limit = 0;  ///< 0: the host's default
+  std::uint32_t limit = 20, offset = 0;  ///< limit: at most 10,000
+  std::uint32_t count_limit = 0;         ///< how far `total` is counted exactly; 0: the host's default, 1000
 };
 
 /// Borrowed for the callback that gets it.
 struct Row {
-  std::string_view id, json;
-  std::int64_t order_ms = 0, synced_at_ms = 0;
+  std::string_view id, json;      ///< as they were put
+  std::int64_t order_ms = 0;      ///< Unix milliseconds, of collections ordered by time
+  std::int64_t synced_at_ms = 0;  ///< Unix milliseconds: when a sync last saw the record
 };
 
 struct QueryResult {
-  std::uint64_t total = 0;
-  bool total_is_lower_bound = false, incomplete = false;
+  std::uint64_t total = 0;            ///< how many fit, limit and offset apart
+  bool total_is_lower_bound = false;  ///< more than count_limit fit, or the time was used up
+  bool incomplete = false;            ///< the time was used up before the page was full: say so in your answer
 };
 
 namespace detail {
@@ -127,11 +142,14 @@ class AbiCondition {
 
 }  // namespace detail
 
-/// A read-only, consistent view of the replica. Borrowed for the call; the call's own thread only.
+/// A read-only, consistent view of the replica. Borrowed for the call; the call's own thread only. Callbacks may use it
+/// again, and what they throw is thrown here. Throws ProxyError: kInvalid for what was not declared or does not fit,
+/// kStorage, kCancelled.
 class Reader {
  public:
   using OnRow = std::function<bool(const Row&)>;  ///< false: stop
 
+  /// Borrows the host's table.
   explicit Reader(const krux_reader* reader) noexcept : reader_(reader) {}
 
   /// False when there is no such record.
@@ -140,7 +158,7 @@ class Reader {
     const auto sink = rows.sink();
     return rows.finish(reader_->get(reader_->self, to_abi(collection), to_abi(id), &sink), "to read a record");
   }
-  /// The record's JSON.
+  /// The record's JSON, or nothing when there is no such record.
   std::optional<std::string> get(std::string_view collection, std::string_view id) const {
     std::optional<std::string> json;
     get(collection, id, [&](const Row& row) {
@@ -150,6 +168,7 @@ class Reader {
     return json;
   }
 
+  /// Gives the rows in order, at most `query.limit`.
   QueryResult query(const Query& query, const OnRow& on_row) const {
     const detail::AbiCondition where(query.where);
     const krux_query abi{sizeof(krux_query),
@@ -203,13 +222,17 @@ class Reader {
 };
 
 /// What one sync step may change. Changes and cursors become visible together with commit(); what is not committed when
-/// the step returns is dropped. The call's own thread only.
+/// the step returns is dropped. At most 64 MiB between two commits: commit after each page, of 200 records or fewer.
+/// Borrowed for the call; the call's own thread only. Throws ProxyError: kInvalid for what was not declared or does not
+/// fit (which was not taken then), kStorage, kCancelled.
 class SyncStore {
  public:
+  /// Borrows the host's table.
   explicit SyncStore(const krux_sync_store* store) noexcept : store_(store) {}
 
   Reader reader() const noexcept { return Reader(store_->reader); }  ///< the committed rows
 
+  /// Adds the record, or replaces the one of that id.
   void put(const Record& record) {
     std::vector<krux_field> fields;
     fields.reserve(record.fields.size());
@@ -231,18 +254,21 @@ class SyncStore {
                           fields.size()};
     detail::check(store_->put(store_->self, &abi), "a record");
   }
+  /// Removes the record and its blobs; one that is not there is no error.
   void erase(std::string_view collection, std::string_view id) {
     detail::check(store_->erase(store_->self, to_abi(collection), to_abi(id)), "to erase a record");
   }
-  /// Removes the rows of `scope` that a complete pass over [from_ms, to_ms] did not see: those of an earlier
-  /// generation.
+  /// Removes the rows of `scope` (empty: all) that a complete pass over [from_ms, to_ms] did not see: those of an
+  /// earlier generation. Sees what was put before it.
   void sweep(std::string_view collection, std::string_view scope, std::int64_t generation,
              std::int64_t from_ms = std::numeric_limits<std::int64_t>::min(),
              std::int64_t to_ms = std::numeric_limits<std::int64_t>::max()) {
     detail::check(store_->sweep(store_->self, to_abi(collection), to_abi(scope), generation, from_ms, to_ms),
                   "a sweep");
   }
-  /// `source` fills a buffer and returns how many bytes, 0 at the end, -1 on failure; `total` is -1 when unknown.
+  /// Keeps bytes (at most 256 MiB) under a name (at most 64 bytes) with a record that is there with the commit at the
+  /// latest. `source` fills a buffer and returns how many bytes, 0 at the end, -1 on failure (kInternal); what it
+  /// throws is thrown here. `total` is -1 when unknown.
   void put_blob(std::string_view collection, std::string_view id, std::string_view name, std::int64_t total,
                 const std::function<std::int64_t(char*, std::size_t)>& source) {
     Source abi{source, {}};
@@ -252,7 +278,7 @@ class SyncStore {
     detail::check(status, "a blob");
   }
 
-  /// A committed cursor.
+  /// A committed cursor, or nothing.
   std::optional<std::string> cursor(std::string_view key) const {
     detail::StringSink out;
     const auto status = store_->get_cursor(store_->self, to_abi(key), &out.sink);
@@ -261,18 +287,20 @@ class SyncStore {
     detail::check(status, "to read a cursor");
     return std::move(out.text);
   }
-  /// An empty value removes it.
+  /// The key has 1 to 1024 bytes, the value at most 64 KiB; an empty value removes it.
   void set_cursor(std::string_view key, std::string_view value) {
     detail::check(store_->set_cursor(store_->self, to_abi(key), to_abi(value)), "a cursor");
   }
+  /// All that was gathered becomes visible, or nothing of it.
   void commit() { detail::check(store_->commit(store_->self), "to commit"); }
 
-  /// One part (a channel, a label) could not be synced. It ends nothing: go on with the others.
+  /// One part (a channel, a label; at most 1024 bytes) could not be synced. The operator sees it, with a message of at
+  /// most 4096 bytes, until report_ok(). It ends nothing: go on with the others.
   void report_failure(std::string_view part, ErrorKind kind, std::string_view message) {
     detail::check(store_->report(store_->self, to_abi(part), static_cast<krux_status>(kind), to_abi(message)),
                   "a report");
   }
-  /// The part is in order again.
+  /// The part is in order (again). Cheap where it was.
   void report_ok(std::string_view part) {
     detail::check(store_->report(store_->self, to_abi(part), KRUX_OK, krux_str{}), "a report");
   }

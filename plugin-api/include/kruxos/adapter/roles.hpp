@@ -19,18 +19,20 @@
 
 namespace kruxos {
 
-/// What a step of a pass came to.
+/// What a step of a pass came to: made by done(), more() or wait().
 struct SyncStep {
-  std::int32_t next = KRUX_SYNC_DONE;
-  std::int64_t wait_ms = 0;
-  std::int64_t complete_through_ms = 0;
-  std::uint64_t parts_done = 0, parts_total = 0;
+  std::int32_t next = KRUX_SYNC_DONE;             ///< KRUX_SYNC_DONE, _MORE or _WAIT
+  std::int64_t wait_ms = 0;                       ///< with wait
+  std::int64_t complete_through_ms = 0;           ///< with done; Unix milliseconds
+  std::uint64_t parts_done = 0, parts_total = 0;  ///< 0 of 0: unknown
 
-  /// The pass is complete. `complete_through_ms` 0: as of the pass's start.
+  /// The pass is complete: everything that the service had at `complete_through_ms` (Unix milliseconds) is in the
+  /// replica. 0: as of the pass's start.
   static SyncStep done(std::int64_t complete_through_ms = 0) { return {KRUX_SYNC_DONE, 0, complete_through_ms, 0, 0}; }
   static SyncStep more() { return {KRUX_SYNC_MORE, 0, 0, 0, 0}; }  ///< call again at once
+  /// Call again after `ms` milliseconds, at most 24 h.
   static SyncStep wait(std::int64_t ms) { return {KRUX_SYNC_WAIT, ms, 0, 0, 0}; }
-  /// Progress for people.
+  /// Progress of this pass, for people: done().with_progress(3, 45).
   SyncStep with_progress(std::uint64_t done_parts, std::uint64_t all_parts) && {
     parts_done = done_parts;
     parts_total = all_parts;
@@ -40,56 +42,78 @@ struct SyncStep {
 
 /// A write as the ledger holds it. Borrowed for the call.
 struct BufferedWrite {
-  std::string_view write_id;     ///< the marker that the effect must carry wherever the service allows it
-  std::string_view operation;    ///< "notes.create"
-  std::string_view params_json;  ///< as accepted, names resolved
-  std::string_view note_json;    ///< what Call::remember kept
-  std::string_view point_json;   ///< the rollback point
-  std::uint32_t attempt = 0;
-  std::int64_t created_at_ms = 0, first_attempt_at_ms = 0;
+  std::string_view write_id;             ///< the marker that the effect must carry wherever the service allows it
+  std::string_view operation;            ///< "notes.create"
+  std::string_view params_json;          ///< one JSON object: as accepted, with defaults, names resolved
+  std::string_view note_json;            ///< what Call::remember kept; empty: nothing
+  std::string_view point_json;           ///< the rollback point of the first attempt; empty: none
+  std::uint32_t attempt = 0;             ///< from 1
+  std::int64_t created_at_ms = 0;        ///< Unix milliseconds
+  std::int64_t first_attempt_at_ms = 0;  ///< Unix milliseconds; 0 in create_rollback_point of the first attempt
 };
 
-/// What a look at the service came to. Say absent only after a complete look.
+/// What a look at the service came to: made by the functions below. Say absent only after a complete look.
 struct EffectFound {
-  std::int32_t answer = KRUX_CANNOT_TELL;
-  std::string result_json;
+  std::int32_t answer = KRUX_CANNOT_TELL;  ///< KRUX_CANNOT_TELL, KRUX_EFFECT_FOUND, _ABSENT or _DISPROVED
+  std::string result_json{};               ///< with found
 
+  /// The look was not complete, or the service gives nothing to tell by.
   static EffectFound cannot_tell() { return {}; }
   /// With the result that execute_write would have given.
   static EffectFound found(std::string result_json) { return {KRUX_EFFECT_FOUND, std::move(result_json)}; }
+  /// A complete look did not find it. No proof: somebody may have removed it.
   static EffectFound absent() { return {KRUX_EFFECT_ABSENT, {}}; }
   static EffectFound disproved() { return {KRUX_EFFECT_DISPROVED, {}}; }  ///< positive proof that it did not happen
 };
 
-/// Borrowed for the call.
+/// The undo of a write. Borrowed for the call.
 struct RollbackRequest {
-  std::string_view rollback_id, operation, params_json, point_json, result_json;
-  bool force = false;
+  std::string_view rollback_id;  ///< the marker of the undo, where it leaves something behind
+  std::string_view operation;    ///< of the write that is undone
+  std::string_view params_json;  ///< of that write
+  std::string_view point_json;   ///< what create_rollback_point gave
+  std::string_view result_json;  ///< what execute_write gave
+  bool force = false;            ///< undo although the service's state has changed since
 };
 
+/// Whose token it is.
 struct Identity {
-  std::string account_id;  ///< the service's own immutable id
-  std::string display_name;
-  std::optional<std::vector<std::string>> scopes;  ///< nothing where the service does not tell
-  /// Who acts there with this token (a user's or bot's id); empty where an account has only one such.
-  std::string principal;
+  std::string account_id;                            ///< the service's own immutable id, 1 to 256 bytes
+  std::string display_name{};                        ///< for people
+  std::optional<std::vector<std::string>> scopes{};  ///< nothing where the service does not tell
+  /// Who acts there with this token (a user's or bot's id); empty where an account has only one such. Writes that were
+  /// accepted for one principal never go out as another.
+  std::string principal{};
 };
 
+// The roles. Their functions are called by the host on its workers and block; they fail by throwing: a ProxyError, or
+// anything else, which counts as kInternal. What is lent to them (call, store, reader, views) is theirs until they
+// return.
+
+/// Fills the account's replica. Never two steps at a time for one account.
 class SyncAdapter {
  public:
+  /// One step of a full pass: when the replica is new, was rebuilt, or a cursor has expired. Where the pass is stands
+  /// in cursors, for the host may be killed at any time; a step should take seconds and has 5 minutes.
   virtual SyncStep full_sync(const Call& call, SyncStore& store) = 0;
+  /// One step of any other pass. `last_sync_ms`: the end of the last complete pass, Unix milliseconds. Throw
+  /// kCursorExpired where the service no longer knows where you were: all cursors are removed, and a full pass follows.
   virtual SyncStep incremental_sync(const Call& call, SyncStore& store, std::int64_t last_sync_ms) = 0;
 
  protected:
   ~SyncAdapter() = default;
 };
 
+/// Answers reads from the replica. Called from several threads at once.
 class ReadAdapter {
  public:
-  /// Answers with one JSON object. Called from several threads at once.
+  /// Answers `capability` ("notes.search") with one JSON object of at most 8 MiB, without the members `freshness` and
+  /// `content_trust`, which the host adds. `params_json` fits the definition and has its defaults. Sends nothing,
+  /// unless the definition says `fetches`. Has 10 s.
   virtual std::string read(const Call& call, const Reader& reader, std::string_view capability,
                            std::string_view params_json) = 0;
-  /// Before hashing: replaces names by ids, from the replica alone. Called from several threads at once.
+  /// The parameters with names replaced by ids, from the replica alone: those of a write of `operation` before they are
+  /// hashed, and those of a read that its definition's `target` names. What it throws refuses the call. Has 10 s.
   virtual std::string resolve(const Call&, const Reader&, std::string_view /*operation*/,
                               std::string_view params_json) {
     return std::string(params_json);
@@ -99,44 +123,57 @@ class ReadAdapter {
   ~ReadAdapter() = default;
 };
 
+/// Performs writes. Called from several threads at once, for different writes. Each call has the definition's
+/// call_timeout.
 class WriteExecutor {
  public:
-  /// Performs the write once and answers with one JSON object. Called from several threads at once.
+  /// Performs the write once, never repeating a request, and answers with one JSON object of at most 8 MiB. A
+  /// ProxyError with no_effect() and kRefused, kInvalid or kNotFound: refused for good; with no_effect() and another
+  /// kind: tried again later; anything else that is thrown after a request went out: find_effect is asked.
   virtual std::string execute_write(const Call& call, const BufferedWrite& write) = 0;
-  /// Looks whether it has happened, changing nothing.
+  /// Looks whether it has happened, changing nothing: completely, or it cannot tell. Whatever is thrown means that too.
+  /// May be called many times, and long after the attempt.
   virtual EffectFound find_effect(const Call& call, const BufferedWrite& write) = 0;
 
  protected:
   ~WriteExecutor() = default;
 };
 
+/// Undoes writes. Called from several threads at once, for different writes.
 class RollbackCapable {
  public:
-  virtual bool supports_rollback(std::string_view operation) = 0;  ///< no I/O
-  /// What an undo will need of the state before the write, as one JSON object.
+  virtual bool supports_rollback(std::string_view operation) = 0;  ///< no I/O; what it throws means false
+  /// Before the first attempt: what an undo will need of the state before the write, as one JSON object of at most 64
+  /// KiB. Changes nothing at the service. What it throws fails the attempt, with certainly no effect.
   virtual std::string create_rollback_point(const Call& call, const BufferedWrite& write) = 0;
-  /// Undoes the write and answers with one JSON object. Compares first, and throws kConflict unless forced.
+  /// Undoes the write once and answers with one JSON object. Compares first: throws kConflict where the service's state
+  /// is not what the write left behind, unless forced. Failures as in execute_write.
   virtual std::string rollback(const Call& call, const RollbackRequest& request) = 0;
-  /// Looks whether an undo of unknown outcome has happened.
+  /// Looks whether an undo of unknown outcome has happened, as find_effect does; a result is not used.
   virtual EffectFound find_rollback(const Call& call, const RollbackRequest& request) = 0;
 
  protected:
   ~RollbackCapable() = default;
 };
 
+/// Connects and disconnects accounts.
 class AccountAdapter {
  public:
-  virtual Identity verify(const Call& call) = 0;  ///< whose token is this?
-  virtual void revoke(const Call& call) = 0;      ///< makes the service forget it
+  /// Whose token is this? The host puts the one that is being tried into the requests. Throws kAuth where the service
+  /// refuses it.
+  virtual Identity verify(const Call& call) = 0;
+  /// Makes the service forget the token. Throws kUnsupported where it cannot.
+  virtual void revoke(const Call& call) = 0;
 
  protected:
   ~AccountAdapter() = default;
 };
 
-/// What the adapter says of itself before it is created; given by a static member function `describe()` of its class.
+/// What the adapter says of itself before it is created; given by a static member function `describe()` of its class,
+/// which does no I/O.
 struct Description {
-  std::vector<Collection> collections;
-  std::string config_schema_json;  ///< JSON Schema draft 4 of the adapter's configuration; empty: it takes none
+  std::vector<Collection> collections{};  ///< at most 32
+  std::string config_schema_json{};       ///< JSON Schema draft 4 of the adapter's configuration; empty: it takes none
 };
 
 /// The account that an adapter works for; one instance an account.
@@ -150,11 +187,13 @@ struct Account {
 /// What the host lends for the adapter's whole life. Cheap to copy.
 class Host {
  public:
+  /// Borrows the host's table for as long as the adapter lives.
   explicit Host(const krux_host* host) noexcept
       : http_(find<krux_http_client>(host, KRUX_IID_HTTP_CLIENT)), log_(find<krux_log>(host, KRUX_IID_LOG)) {}
 
-  const HttpClient& http() const noexcept { return http_; }
-  /// `level` is KRUX_LOG_DEBUG ... KRUX_LOG_ERROR. Never log a credential or what a message says.
+  const HttpClient& http() const noexcept { return http_; }  ///< any thread, within a call
+  /// One line, cut at 8 KiB. `level` is KRUX_LOG_DEBUG ... KRUX_LOG_ERROR. Never log a credential or what a message
+  /// says. Any thread.
   void log(std::int32_t level, std::string_view message) const noexcept {
     if (log_) log_->write(log_->self, level, to_abi(message));
   }

@@ -1,0 +1,168 @@
+// What an agent does about its own writes, and what it sees of them when it reads.
+#include <catch2/catch.hpp>
+
+#include "core/capability/handler_test_support.hpp"
+
+using namespace handler_test;
+
+namespace {
+
+/// Waits until a completion has become known; immediate writes are answered by then.
+struct Fixture : Host {
+  using Host::Host;
+  Fixture() { connect(); }
+  std::string add(const std::string& title, const std::string& agent = "agent_1") {
+    return text_of(call("notes.add", R"({"title":")" + title + "\"}", agent), "write_id");
+  }
+  JsonDocument edit(const std::string& id, const std::string& arguments, const std::string& more = {}) {
+    return call("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":)" + arguments + more + "}");
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an agent edits a write that still waits") {
+  Fixture f;
+  f.adapter->on_resolve = [](auto&, auto, std::string_view params) {
+    auto text = std::string(params);
+    if (const auto at = text.find("short"); at != std::string::npos) text.replace(at, 5, "the-long-id");
+    return Text(text);
+  };
+  const auto id = f.add("one");
+  f.clock.advance(10'000);
+  const auto before = f.writes.get(id)->content_hash;
+  const auto answer = f.edit(id, R"({"title":"short"})", R"(,"content_hash":")" + before + "\"");
+  CHECK(type_of(answer) == "none");
+  CHECK(text_of(answer, "write_id") == id);
+  CHECK(text_of(answer, "status") == "buffered");
+  const auto write = *f.writes.get(id);
+  CHECK(write.params_json == R"({"title":"the-long-id"})");
+  CHECK(write.params_shown_json == R"({"title":"short"})");
+  CHECK(write.summary == "short");
+  CHECK(write.buffer_until_ms == f.clock.wall_ms() + 30'000);
+  CHECK(type_of(f.edit(id, R"({"title":"x"})", R"(,"content_hash":")" + before + "\"")) == "ConflictError");
+}
+
+TEST_CASE("an edit that is refused changes nothing") {
+  Fixture f;
+  const auto id = f.add("one");
+  const auto hash = f.writes.get(id)->content_hash;
+  for (const auto* arguments : {"{}", R"({"title":""})", R"({"title":7})", R"({"title":null})", R"({"nonsense":1})",
+                                R"({"account":"N1"})", R"({"idempotency_key":"k"})", R"({"title":"one"})"}) {
+    INFO(arguments);
+    const auto title_empty = std::string(arguments) == R"({"title":""})";
+    if (!title_empty) CHECK(type_of(f.edit(id, arguments)) == "InvalidInput");
+  }
+  CHECK(type_of(f.edit("w_0192f0c1-0000-7000-8000-000000000000", R"({"title":"x"})")) == "InvalidInput");
+  CHECK(type_of(f.call("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":{"title":"x"}})", "agent_2")) ==
+        "InvalidInput");
+  CHECK(type_of(f.call("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":[]})")) == "InvalidInput");
+  CHECK(f.writes.get(id)->content_hash == hash);
+  f.call("proxy.cancel_write", R"({"write_id":")" + id + "\"}");
+  CHECK(type_of(f.edit(id, R"({"title":"x"})")) == "ConflictError");
+}
+
+TEST_CASE("the operator edits any agent's write, naming what was shown") {
+  Fixture f;
+  const auto id = f.add("one");
+  const auto edit = [&](const std::string& hash, const std::string& arguments) {
+    std::promise<std::variant<BufferedWrite, Error>> promise;
+    auto future = promise.get_future();
+    f.handler.edit(id, hash, arguments, "operator:ann", [&](auto answer) { promise.set_value(std::move(answer)); });
+    return future.get();
+  };
+  CHECK(std::get<Error>(edit("0000", R"({"title":"two"})")).type() == "ConflictError");
+  CHECK(std::get<Error>(edit("0000", "nonsense")).type() == "InvalidInput");
+  CHECK(std::get<BufferedWrite>(edit(f.writes.get(id)->content_hash, R"({"title":"two"})")).summary == "two");
+  CHECK(f.writes.edits(id).at(0).who == "operator:ann");
+}
+
+TEST_CASE("what exceeds a limit waits for a person, or is refused") {
+  SECTION("by the definition it waits") {
+    Fixture f;
+    f.executor.start();
+    CHECK(type_of(f.call("notes.stamp", R"({"title":"1"})")) == "none");
+    CHECK(type_of(f.call("notes.stamp", R"({"title":"2"})")) == "none");
+    const auto answer = f.call("notes.stamp", R"({"title":"3"})");
+    CHECK(type_of(answer) == "ApprovalRequired");
+    CHECK_THAT(message_of(answer), Catch::Contains("2 in 10 min"));
+    const std::string id = answer["error"]["context"]["write_id"].GetString();
+    CHECK(f.writes.get(id)->state == WriteState::kPendingApproval);
+    CHECK(type_of(f.call("notes.stamp", R"({"title":"3"})")) == "ApprovalRequired");  // the same one
+    CHECK(f.writes.counts().pending_approval == 1);
+  }
+  SECTION("the configuration may refuse it") {
+    HandlerOptions options;
+    options.escalate_on_exceed = false;
+    Fixture f(options);
+    f.connect();
+    f.executor.start();
+    f.call("notes.stamp", R"({"title":"1"})");
+    f.call("notes.stamp", R"({"title":"2"})");
+    const auto answer = f.call("notes.stamp", R"({"title":"3"})");
+    CHECK(type_of(answer) == "BatchProtection");
+    CHECK(to_json(answer["error"]["retryable"]) == "false");
+    CHECK(answer["error"]["context"]["limit"].GetInt() == 2);
+    f.clock.advance(600'000);
+    CHECK(type_of(f.call("notes.stamp", R"({"title":"3"})")) == "none");
+  }
+}
+
+TEST_CASE("an agent undoes its own completed write, but never by force") {
+  Fixture f;
+  bool conflict = false;
+  f.adapter->on_rollback = [&](auto&, const RollbackRequest& request) -> Text {
+    CHECK_FALSE(request.force);
+    if (conflict) return CallFailure{KRUX_CONFLICT, true, "RollbackConflict", "Somebody changed it.", {}};
+    return std::string(R"({"status":"ok"})");
+  };
+  f.executor.start();
+  const auto id = f.add("one");
+  const auto undo = [&](const std::string& agent = "agent_1", const std::string& more = {}) {
+    return f.call("proxy.rollback", R"({"write_id":")" + id + "\"" + more + "}", agent);
+  };
+  CHECK(type_of(undo()) == "RollbackConflict");
+  std::promise<void> done;
+  f.writes.when_settled(id, 1'000'000, [&](const BufferedWrite&) { done.set_value(); });
+  while (!f.executor.asleep()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  f.clock.advance(30'000);
+  done.get_future().wait();
+  CHECK(type_of(undo("agent_2")) == "InvalidInput");
+  CHECK(type_of(undo("agent_1", R"(,"force":true)")) == "InvalidInput");
+  SECTION("done") {
+    const auto answer = undo();
+    CHECK(type_of(answer) == "none");
+    CHECK(text_of(answer, "status") == "ok");
+    CHECK(text_of(answer, "write_id").starts_with("rb_"));
+    CHECK(f.writes.get(id)->state == WriteState::kRolledBack);
+    const auto status = f.call("proxy.write_status", R"({"write_id":")" + text_of(answer, "write_id") + "\"}");
+    CHECK(text_of(status, "capability") == "proxy.rollback");
+  }
+  SECTION("changed since") {
+    conflict = true;
+    const auto answer = undo();
+    CHECK(type_of(answer) == "RollbackConflict");
+    CHECK(message_of(answer) == "Somebody changed it.");
+    CHECK(f.writes.get(id)->state == WriteState::kCompleted);
+  }
+}
+
+TEST_CASE("a read shows the agent's own writes that the replica cannot have yet") {
+  Fixture f;
+  f.executor.start();
+  CHECK_FALSE(f.call("notes.search")["data"].HasMember("pending_writes"));
+  const auto id = f.add("one");
+  f.add("two", "agent_2");
+  const auto answer = f.call("notes.search");
+  REQUIRE(answer["data"].HasMember("pending_writes"));
+  const auto& pending = answer["data"]["pending_writes"];
+  REQUIRE(pending.Size() == 1);
+  CHECK(pending[0]["write_id"].GetString() == id);
+  CHECK(pending[0]["status"].GetString() == std::string("buffered"));
+  CHECK(pending[0]["summary"].GetString() == std::string("one"));
+  f.call("notes.stamp", R"({"title":"x"})");
+  CHECK(f.call("notes.search")["data"]["pending_writes"].Size() == 2);
+  f.clock.advance(1);
+  f.replica->finish_pass(true, f.clock.wall_ms());
+  CHECK(f.call("notes.search")["data"]["pending_writes"].Size() == 1);  // the completed one is in the replica now
+}

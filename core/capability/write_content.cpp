@@ -1,0 +1,172 @@
+#include "core/capability/write_content.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/capability/errors.hpp"
+#include "core/capability/write_json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability) {
+  const auto configured = options.delays_ms.find(capability.name);
+  if (configured != options.delays_ms.end()) return configured->second;
+  return capability.delay_ms.value_or(options.default_delay_ms);
+}
+
+std::vector<BatchRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
+                                 const CapabilityDefinition& capability, const JsonValue& params) {
+  std::vector<BatchRule> rules;
+  for (const auto& limit : definition.limits) {
+    if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
+    BatchRule rule{limit.operations, limit.limit, limit.window_ms,
+                   limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
+    if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
+      rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+/// The inputs of a write as it was shown, with the changes laid over them.
+std::string changed_arguments(const CapabilityDefinition& capability, const BufferedWrite& write,
+                              const std::string& arguments_json) {
+  auto merged = parse_json(write.params_shown_json, "the stored arguments", {64 << 20, 64});
+  const auto changes = parse_json(arguments_json, "The arguments");
+  if (!changes.IsObject() || changes.ObjectEmpty())
+    throw invalid_input(R"(The arguments must be one JSON object with what is to change, such as {"text": "..."}.)");
+  for (const auto& member : changes.GetObject()) {
+    auto name = std::string(view(member.name));
+    for (const auto& input : capability.inputs) {
+      if (std::count(input.aliases.begin(), input.aliases.end(), name) > 0) name = input.name;
+    }
+    const auto has = [&](const InputDefinition& input) { return input.name == name; };
+    if (std::none_of(capability.inputs.begin(), capability.inputs.end(), has))
+      throw invalid_input(fmt::format("{} has no parameter \"{}\" that could be edited.", capability.name,
+                                      printable(name.substr(0, 60))));
+    merged.RemoveMember(name.c_str());
+    if (member.value.IsNull()) continue;
+    auto& allocator = merged.GetAllocator();
+    merged.AddMember(JsonValue(name, allocator), JsonValue(member.value, allocator), allocator);
+  }
+  return to_json(merged);
+}
+
+/// An edit on its way through two workers: one for the ledger, one for the adapter.
+struct Edit {
+  EditRequest request;
+  BufferedWrite write;
+  std::shared_ptr<CheckedCall> call = std::make_shared<CheckedCall>();
+  std::function<void(std::variant<BufferedWrite, Error>)> done;
+};
+using EditPtr = std::shared_ptr<Edit>;
+
+void load(const HandlerContext& context, Edit& edit) {
+  const auto& request = edit.request;
+  const auto write = context.writes.get(request.write_id);
+  if (!write || (!request.agent_id.empty() && write->agent_id != request.agent_id))
+    throw invalid_input(fmt::format("There is no write {}.", printable(request.write_id)));
+  edit.write = *write;
+  if (edit.request.shown_hash.empty()) edit.request.shown_hash = write->content_hash;
+  if (!write->undoes.empty()) throw invalid_input("An undo has nothing to edit; cancel it instead.");
+  const auto account = context.accounts.find(write->account);
+  if (!account)
+    throw not_connected(fmt::format("{} {} is not connected, so that its writes cannot be edited.",
+                                    write->account.service, write->account.account_id));
+  const auto* capability = account->definition->find(write->operation);
+  if (!capability)
+    throw invalid_input(fmt::format("The definition has no {} any more, so that this write cannot be edited.",
+                                    printable(write->operation)));
+  if (capability->tier == Tier::kBlocked && !request.agent_id.empty())
+    throw Error("OperationBlocked", fmt::format("{} is blocked. Nothing was changed.", capability->name));
+  auto& call = *edit.call;
+  call.account = account;
+  call.definition = account->definition;
+  call.capability = capability;
+  call.arguments = check_arguments(*capability, changed_arguments(*capability, *write, request.arguments_json));
+}
+
+void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string resolved_json) {
+  const auto& call = *edit->call;
+  auto content =
+      content_of(context->options, *call.definition, *call.capability, call.arguments, std::move(resolved_json));
+  const auto& request = edit->request;
+  context->writes.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
+                       [edit](std::variant<BufferedWrite, Error> answer) { edit->done(std::move(answer)); });
+}
+
+}  // namespace
+
+std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
+                           const std::string& params_json) {
+  if (!account.adapter->roles().read) return params_json;
+  const auto answer = account.adapter->resolve(on, reader_of(account), operation, params_json);
+  if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
+  const auto& resolved = std::get<std::string>(answer);
+  if (resolved == params_json) return resolved;
+  try {
+    const auto document = parse_json(resolved, "what it resolved");
+    if (document.IsObject()) return canonical_json(document);
+  } catch (const Error&) {
+    // Below: it is the adapter's defect, not the agent's input.
+  }
+  throw Error("ServiceUnavailable",
+              fmt::format("The adapter of {} gave parameters that are no JSON object. This is a defect of the adapter; "
+                          "tell the operator.",
+                          account.ref.service),
+              true, 60'000);
+}
+
+bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability) {
+  return capability.immediate && delay_of(options, capability) == 0;
+}
+
+NewContent content_of(const HandlerOptions& options, const ServiceDefinition& definition,
+                      const CapabilityDefinition& capability, const CheckedArguments& arguments,
+                      std::string resolved_json) {
+  const auto params = parse_json(resolved_json, "the resolved parameters", {64 << 20, 64});
+  NewContent content;
+  content.params_json = std::move(resolved_json);
+  content.params_shown_json = arguments.params_json;
+  content.summary = summary_of(capability, arguments.params);
+  content.target = target_of(capability, params);
+  content.tier = to_string(capability.tier);
+  content.definition_version = definition.version;
+  content.delay_ms = delay_of(options, capability);
+  content.limits = rules_for(options, definition, capability, params);
+  if (capability.tier == Tier::kApprovalRequired)
+    content.approval_reason = fmt::format("Every {} needs a person's approval.", capability.name);
+  return content;
+}
+
+void edit_write(const HandlerContextPtr& context, EditRequest request,
+                std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  const auto edit = std::make_shared<Edit>();
+  edit->request = std::move(request);
+  edit->done = std::move(done);
+  const auto first = std::make_shared<CheckedCall>();
+  first->definition = std::make_shared<ServiceDefinition>();
+  run_on_worker(
+      context, first, context->options.read_timeout_ms,
+      [context, edit](const CallContextPtr&) {
+        load(*context, *edit);
+        return std::string();
+      },
+      [context, edit](Answer loaded) {
+        if (auto* error = std::get_if<Error>(&loaded)) return edit->done(std::move(*error));
+        run_on_worker(
+            context, edit->call, context->options.read_timeout_ms,
+            [edit](const CallContextPtr& on) {
+              return resolve_params(*edit->call->account, on, edit->write.operation, edit->call->arguments.params_json);
+            },
+            [context, edit](Answer resolved) {
+              if (auto* error = std::get_if<Error>(&resolved)) return edit->done(std::move(*error));
+              submit(context, edit, std::move(std::get<std::string>(resolved)));
+            });
+      });
+}
+
+}  // namespace krux

@@ -1,0 +1,84 @@
+// What the executor's parts share. Internal to it.
+#pragma once
+
+#include <condition_variable>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/write/enhanced_write_executor.hpp"
+#include "core/write/ledger.hpp"
+#include "core/write/write_buffer.hpp"
+#include "core/write/write_calls.hpp"
+
+namespace krux {
+
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+/// Shared with the calls under way, so that one that comes back late finds a gate that is closed and not a hole.
+struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
+  /// One attempt or look, from its claim to its record.
+  struct Flight {
+    BufferedWrite write;
+    ActiveAccountPtr account;
+    std::optional<BufferedWrite> undone;  ///< the write that this one is to undo
+    CallContextPtr context;               ///< of the present call; under `mutex`
+    bool look = false;
+    std::int64_t started_at_ms = 0;
+  };
+  using FlightPtr = std::shared_ptr<Flight>;
+
+  State(GroupCommit& s, WriteBuffer& b, AccountDirectory& a, CallRunner& r, Clock& c, ExecutorOptions o)
+      : store(s), ledger(b.ledger()), accounts(a), runner(r), clock(c), options(std::move(o)) {}
+
+  void work();
+  std::int64_t step();
+  bool settle_store();
+  std::vector<AccountRef> active() const;
+  Ledger::Room free_room(std::size_t in_flight) const;
+  std::vector<std::int64_t> busy() const;
+  void drop_expired_points();
+
+  void begin(BufferedWrite write);
+  CallContextPtr new_call(const FlightPtr& flight);
+  void point(const FlightPtr& flight);
+  void execute(const FlightPtr& flight);
+  void look(const FlightPtr& flight);
+  void finish(const FlightPtr& flight, const WriteReport& report);
+  void recorded(const FlightPtr& flight, const WriteReport& report, const std::variant<BufferedWrite, Error>& answer);
+  void land(const FlightPtr& flight);
+  bool stopped() const;
+  void wake();
+  void due(std::int64_t in_ms);
+  void stop(std::int64_t wait_ms);
+
+  GroupCommit& store;
+  Ledger& ledger;
+  AccountDirectory& accounts;
+  CallRunner& runner;
+  Clock& clock;
+  const ExecutorOptions options;
+
+  /// Held shared by whoever uses the references above from a call's thread; closed for good by stop().
+  std::shared_mutex gate;
+  bool closed = false;
+
+  mutable std::mutex mutex;
+  std::condition_variable cv, landed;
+  std::map<std::int64_t, FlightPtr> flights;  ///< by seq
+  std::vector<std::pair<FlightPtr, WriteReport>> unrecorded;
+  bool stopping = false, woken = false, lost_track = false, asleep = false, working = false;
+  bool ended = false;                 ///< stop() is through: nothing is kept any more
+  std::int64_t asleep_until = 0;      ///< boot clock
+  std::int64_t soonest_due = kNever;  ///< of what has become known since the ledger was asked
+  std::int64_t points_due = 0;        ///< boot clock; on the executor's thread
+  int idle_rounds = 0;                ///< rounds that took nothing although something was due; on the executor's thread
+  std::thread thread;
+};
+
+}  // namespace krux

@@ -1,0 +1,165 @@
+// What agents and operators decide about writes.
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+#include "core/write/ledger.hpp"
+#include "core/write/ledger_commit.hpp"
+
+namespace krux {
+namespace {
+
+void add_edit(StatementCache& sql, const BufferedWrite& before, const BufferedWrite& after, std::int64_t now,
+              const std::string& who) {
+  sql.get(
+         "INSERT INTO edits (write_seq, edited_at_ms, who, from_hash, to_hash, from_json, to_json) "
+         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+      .bind_all(before.seq, now, who, before.content_hash, after.content_hash, before.params_shown_json,
+                after.params_shown_json)
+      .run();
+}
+
+void put_content(BufferedWrite& write, const NewContent& content) {
+  write.params_json = content.params_json;
+  write.params_shown_json = content.params_shown_json.empty() ? content.params_json : content.params_shown_json;
+  write.summary = content.summary;
+  write.content_hash = content_hash(write.account, write.operation, content.params_json);
+  write.target = content.target;
+  write.tier = content.tier;
+  write.definition_version = content.definition_version;
+  write.delay_ms = write.immediate ? 0 : content.delay_ms;
+  write.limited = !content.limits.empty();
+}
+
+/// Whoever decides names what was shown to him.
+void must_be_shown(const BufferedWrite& write, const std::string& hash) {
+  if (write.content_hash == hash) return;
+  throw conflict("The write is not what was shown any more: its content_hash is " + write.content_hash +
+                 " now. Look at it again, then decide.")
+      .with_context("{\"write_id\":" + json_string(write.write_id) + ",\"content_hash\":\"" + write.content_hash +
+                    "\"}");
+}
+
+}  // namespace
+
+/// Why a person is to be asked because of a limit; empty when it has room. Throws BatchProtection where an excess is
+/// refused.
+std::string Ledger::excess(StatementCache& sql, const std::vector<BatchRule>& rules, const BufferedWrite& write) const {
+  const auto over = exceeded(sql, windows_, write.agent_id, rules, write.seq);
+  if (!over) return {};
+  if (!over->rule.escalate) throw refusal_of(*over);
+  return over->sentence;
+}
+
+void Ledger::begin_window(LedgerRow& row) const {
+  set_due(row, row.write.delay_ms);
+  row.write.buffer_until_ms = row.write.due_at_ms;
+}
+
+/// Loads the write, applies a person's or an agent's decision and notes who took it. The caller stores the row.
+LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id,
+                         WriteEvent event, const std::string& who, const char* refusal_type,
+                         const std::string& shown_hash) const {
+  static const auto by_id = select_rows(kById);
+  auto& rows = sql.get(by_id).bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) throw invalid_input("There is no write " + printable(write_id) + ".");
+  auto row = read_row(rows);
+  if (!agent_id.empty() && row.write.agent_id != agent_id) {
+    throw invalid_input("There is no write " + printable(write_id) + ".");
+  }
+  const bool was_told = row.write.told_person;
+  if (!shown_hash.empty()) must_be_shown(row.write, shown_hash);
+  apply(row, event, refusal_type);
+  row.write.decided_by = who;
+  add_decision(sql, row.write, event, who);
+  if (was_told) close_alerts_of(sql.db(), write_id, who, clock_.wall_ms());
+  return row;
+}
+
+void Ledger::cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done) {
+  commit<BufferedWrite>(
+      {"write.cancel.before_commit", "write.cancel.after_commit"},
+      [this, write_id = std::move(write_id), agent_id = std::move(agent_id),
+       who = std::move(who)](StatementCache& sql) {
+        const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel");
+        update_row(sql, row);
+        return row.write;
+      },
+      announced(std::move(done)));
+}
+
+void Ledger::resolve(std::string write_id, WriteEvent decision, std::string who, Done<BufferedWrite> done) {
+  commit<Recorded>(
+      {"write.resolve.before_commit", "write.resolve.after_commit"},
+      [this, write_id = std::move(write_id), decision, who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, {}, decision, who, "ConflictError");
+        if (decision == WriteEvent::kPersonResend) {
+          set_due(row, 0);
+          row.write.tries = 0;
+        }
+        update_row(sql, row);
+        auto undone = undone_by(sql, row.write);
+        return Recorded{std::move(row.write), std::move(undone)};
+      },
+      announced_with_undone(std::move(done)));
+}
+
+void Ledger::accept(std::string write_id, std::string shown_hash, std::string who, Done<BufferedWrite> done) {
+  commit<BufferedWrite>(
+      {"write.accept.before_commit", "write.accept.after_commit"},
+      [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash),
+       who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", shown_hash);
+        begin_window(row);
+        update_row(sql, row);
+        return row.write;
+      },
+      announced(std::move(done)));
+}
+
+void Ledger::reject(std::string write_id, std::string reason, std::string who, Done<BufferedWrite> done) {
+  commit<BufferedWrite>(
+      {"write.reject.before_commit", "write.reject.after_commit"},
+      [this, write_id = std::move(write_id), reason = std::move(reason), who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, "ConflictError");
+        row.write.error_type = "ApprovalRejected";
+        row.write.error_message = reason.empty() ? "A person rejected it." : "A person rejected it: " + reason;
+        update_row(sql, row);
+        return row.write;
+      },
+      announced(std::move(done)));
+}
+
+void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content,
+                  std::string who, Done<BufferedWrite> done) {
+  commit<BufferedWrite>(
+      {"write.edit.before_commit", "write.edit.after_commit"},
+      [this, write_id = std::move(write_id), agent_id = std::move(agent_id), shown_hash = std::move(shown_hash),
+       content = std::move(content), who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, agent_id, WriteEvent::kEdit, who, "ConflictError", shown_hash);
+        auto& w = row.write;
+        const auto before = w;
+        put_content(w, content);
+        if (w.content_hash == before.content_hash) throw invalid_input("The edit changes nothing.");
+        if (!agent_id.empty()) {
+          // What a person accepted was the content before. Its own place in the limits is taken already.
+          auto why = content.approval_reason.empty() ? excess(sql, content.limits, w) : content.approval_reason;
+          if (!why.empty()) w.approval_reason = std::move(why);
+        }
+        const bool had_window = before.buffer_until_ms > 0;
+        const bool ask = !had_window || (!agent_id.empty() && !w.approval_reason.empty());
+        if (w.state == WriteState::kPendingApproval && !ask) {
+          apply(row, WriteEvent::kAccept, "ConflictError");
+          begin_window(row);
+        } else {
+          set_due(row, std::nullopt);
+          w.buffer_until_ms = 0;
+        }
+        add_edit(sql, before, w, clock_.wall_ms(), who);
+        update_content(sql, w);
+        update_row(sql, row);
+        return w;
+      },
+      announced(std::move(done)));
+}
+
+}  // namespace krux

@@ -1,0 +1,90 @@
+// The ledger's part of a disconnection that does not wait any longer.
+#include "core/util/text.hpp"
+#include "core/write/ledger.hpp"
+#include "core/write/ledger_commit.hpp"
+
+namespace krux {
+namespace {
+
+constexpr const char* kNobodyCanLook = "The account was disconnected before the outcome was known.";
+
+NewAlert alert_of(const BufferedWrite& write) {
+  return {"critical",
+          "disconnected_unknown",
+          write.account.service,
+          write.account.account_id,
+          write.write_id,
+          "Write " + write.write_id + " (" + printable(write.operation) +
+              ") may have happened, and its account was disconnected before that was known. The host can no longer "
+              "look: see at the service yourself, then: kruxos approve resolve " +
+              write.write_id + " --happened or --discard",
+          false};
+}
+
+std::vector<LedgerRow> open_rows(StatementCache& sql, const std::string& service, const std::string& account_id) {
+  static const auto begun = select_rows(
+      "state IN ('executing', 'unknown', 'dead_letter') AND state <> 'buffered' AND service = ?1 AND account_id = ?2");
+  // Those that wait and are not closed can be cancelled: whoever disconnects has done that.
+  static const auto closed = select_rows(
+      "seq IN (SELECT seq FROM writes INDEXED BY writes_due WHERE due_at_ms IS NOT NULL AND service = ?1 AND "
+      "account_id = ?2) AND state = 'buffered' AND closed = 1");
+  std::vector<LedgerRow> found;
+  for (const auto* query : {&begun, &closed}) {
+    auto& rows = sql.get(*query).bind_all(service, account_id);
+    const ResetAtEnd reset(rows);
+    while (rows.step()) found.push_back(read_row(rows));
+  }
+  return found;
+}
+
+}  // namespace
+
+/// `executing` becomes `unknown`; `unknown` is told to a person, once; what waits to be sent again is discarded, since
+/// whoever gives up its account has decided that.
+void Ledger::hand_over_one(StatementCache& sql, LedgerRow& row, const std::string& who) const {
+  auto& w = row.write;
+  const auto now = clock_.wall_ms();
+  if (w.state == WriteState::kDeadLetter || w.state == WriteState::kBuffered) {
+    apply(row, WriteEvent::kPersonDiscard, "ConflictError");
+    w.decided_by = who;
+    add_decision(sql, w, WriteEvent::kPersonDiscard, who);
+    close_alerts_of(sql.db(), w.write_id, who, now);
+    return update_row(sql, row);
+  }
+  if (w.state == WriteState::kExecuting) {
+    apply(row, WriteEvent::kMayBeDone, "ConflictError");
+    w.looks = 0;
+    w.unknown_since_ms = now;
+    w.error_type = "OutcomeUnknown";
+    w.error_message = kNobodyCanLook;
+    sql.get(
+           "UPDATE attempts SET ended_at_ms = ?2, outcome = ?3, message = ?4 WHERE write_seq = ?1 AND kind = 'attempt' "
+           "AND ended_at_ms IS NULL")
+        .bind_all(w.seq, now, to_string(WriteEvent::kMayBeDone), kNobodyCanLook)
+        .run();
+  }
+  const bool was_told = w.told_person;
+  if (!was_told) apply(row, WriteEvent::kLooksUsedUp, "ConflictError");
+  set_due(row, std::nullopt);
+  update_row(sql, row);
+  if (!was_told) insert_alert(sql.db(), alert_of(w), now);
+}
+
+void Ledger::hand_over(const std::string& service, const std::string& account_id, const std::string& who) {
+  using Writes = std::vector<BufferedWrite>;
+  commit_and_wait<Writes>(
+      {"disconnect.hand_over.before", "disconnect.hand_over.after"},
+      [this, service, account_id, who](StatementCache& sql) {
+        Writes changed;
+        for (auto& row : open_rows(sql, service, account_id)) {
+          hand_over_one(sql, row, who);
+          changed.push_back(std::move(row.write));
+        }
+        return changed;
+      },
+      [listeners = listeners_, &clock = clock_](const Writes& changed) {
+        for (const auto& write : changed) listeners->changed(write, clock);
+      });
+}
+
+}  // namespace krux

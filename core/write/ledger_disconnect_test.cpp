@@ -1,0 +1,103 @@
+// What the ledger does with the writes of an account that nobody can act for any more.
+#include <catch2/catch.hpp>
+
+#include "core/write/ledger_fixture.hpp"
+
+using namespace write_test;
+
+namespace {
+
+const std::string kOperator = "operator:ann";
+
+struct HandOver : LedgerFixture {
+  AlertStore alerts{store, clock};
+
+  BufferedWrite executing(const std::string& text) {
+    const auto id = submit(immediate(text)).write.write_id;
+    take();
+    return ledger->get(id).value();
+  }
+  std::string unknown(const std::string& text) {
+    const auto write = executing(text);
+    record(write, WriteEvent::kMayBeDone, 60'000);
+    return write.write_id;
+  }
+  void hand_over() { ledger->hand_over(kAccount.service, kAccount.account_id, kOperator); }
+  BufferedWrite get(const std::string& id) { return ledger->get(id).value(); }
+};
+
+}  // namespace
+
+TEST_CASE("writes of unknown outcome go to a person, with an alert each, once") {
+  HandOver f;
+  const auto running = f.executing("running"), other = f.executing("other");
+  const auto lost = f.unknown("lost");
+  f.hand_over();
+  for (const auto& id : {running.write_id, other.write_id, lost}) {
+    const auto write = f.get(id);
+    CHECK(write.state == WriteState::kUnknown);
+    CHECK(write.told_person);
+    CHECK(write.due_at_ms == 0);
+  }
+  CHECK(f.ledger->counts().needs_person == 3);
+  CHECK(f.alerts.list(true).size() == 3);
+  CHECK(f.alerts.list(true).front().kind == "disconnected_unknown");
+  const auto history = f.ledger->history(running.write_id);
+  REQUIRE(history.size() == 1);
+  CHECK(history[0].outcome == "may_be_done");
+  CHECK(history[0].ended_at_ms != 0);
+  f.hand_over();
+  CHECK(f.alerts.list(true).size() == 3);
+  // An attempt that comes back late says nothing any more, and a person still decides.
+  CHECK(std::holds_alternative<Error>(f.record(running, WriteEvent::kDone)));
+  CHECK(f.get(running.write_id).state == WriteState::kUnknown);
+  f.resolve(running.write_id, WriteEvent::kPersonHappened);
+  CHECK(f.get(running.write_id).state == WriteState::kCompleted);
+  CHECK(f.alerts.list(true).size() == 2);
+}
+
+TEST_CASE("a write that a person was told of keeps its alert, and is looked for no more") {
+  HandOver f;
+  const auto id = f.unknown("lost");
+  auto report = f.get(id);
+  f.record(report, WriteEvent::kLookAbsentAsk, 960'000, true);
+  REQUIRE(f.get(id).told_person);
+  f.hand_over();
+  CHECK(f.get(id).told_person);
+  CHECK(f.get(id).due_at_ms == 0);
+  CHECK(f.alerts.list(true).empty());  // the look's own alert is the executor's to give
+}
+
+TEST_CASE("what waits to be sent again is discarded, and what has ended or is another account's stays") {
+  HandOver f;
+  const auto done = f.executing("done");
+  f.record(done, WriteEvent::kDone);
+  const auto again = f.unknown("again"), late = f.unknown("late");
+  f.record(f.get(again), WriteEvent::kLookAbsentResend, 0, true);
+  REQUIRE(f.get(again).state == WriteState::kBuffered);
+  REQUIRE(f.get(again).closed);
+  f.record(f.get(late), WriteEvent::kLookDisproved, 60'000, true);
+  REQUIRE(f.get(late).state == WriteState::kDeadLetter);
+  auto theirs = immediate("theirs");
+  theirs.account.account_id = "N0002";
+  const auto other = f.submit(theirs).write.write_id;
+  f.hand_over();
+  CHECK(f.get(again).state == WriteState::kDiscarded);
+  CHECK(f.get(again).decided_by == kOperator);
+  CHECK(f.get(late).state == WriteState::kDiscarded);
+  CHECK(f.ledger->history(again).back().outcome == "person_discard");
+  CHECK(f.get(done.write_id).state == WriteState::kCompleted);
+  CHECK(f.get(other).state == WriteState::kBuffered);
+  CHECK(f.alerts.list(true).empty());
+}
+
+TEST_CASE("writes of an earlier generation are handed over too") {
+  HandOver f;
+  const auto id = f.unknown("lost");
+  f.clock.advance(1);
+  auto newer = immediate("newer");
+  newer.account.generation = kAccount.generation + 1;
+  f.submit(newer);
+  f.hand_over();
+  CHECK(f.get(id).told_person);
+}

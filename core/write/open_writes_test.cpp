@@ -1,0 +1,90 @@
+#include "core/write/open_writes.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/write/executor_test_fixture.hpp"
+
+using namespace write_test;
+
+namespace {
+
+NewWrite about(const std::string& target, const std::string& text, const std::string& agent = "agent_1") {
+  auto w = new_write(text);
+  w.agent_id = agent;
+  w.target = target;
+  return w;
+}
+
+std::vector<std::string> summaries(const std::vector<OpenWrite>& writes) {
+  std::vector<std::string> all;
+  for (const auto& write : writes) all.push_back(write.summary);
+  return all;
+}
+
+struct Fixture : ExecutorFixture {
+  Host host{scratch.path(), clock};
+  std::vector<std::string> seen(const std::string& target = {}, std::int64_t through_ms = 0,
+                                const std::string& agent = "agent_1") {
+    return summaries(host.buffer.open_writes(agent, kAccount, target, through_ms));
+  }
+};
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("an agent's own open writes are found by what they are about") {
+  Fixture f;
+  f.host.submit(about("C1", "before the first read"));
+  CHECK(f.host.buffer.any_open_writes("agent_1"));
+  CHECK_FALSE(f.host.buffer.any_open_writes("agent_2"));
+  f.host.submit(about("C1/1.5", "reply"));
+  f.host.submit(about("C10", "elsewhere"));
+  f.host.submit(about("C1", "another's", "agent_2"));
+  CHECK(f.seen() == Texts{"elsewhere", "reply", "before the first read"});
+  CHECK(f.seen("C1") == Texts{"reply", "before the first read"});
+  CHECK(f.seen("C1/1.5") == Texts{"reply"});
+  CHECK(f.seen("C2").empty());
+  CHECK(summaries(f.host.buffer.open_writes("agent_1", {"notes", "N1", 2}, "", 0)).empty());
+}
+
+TEST_CASE("a write stays until the replica has everything from after its end") {
+  Fixture f;
+  f.host.serve(f.adapter);
+  const auto id = f.host.submit(about("C1", "sent")).write_id;
+  CHECK(f.seen() == Texts{"sent"});
+  f.clock.advance(30'000);
+  f.host.until(id, WriteState::kCompleted);
+  const auto ended = f.host.buffer.get(id)->ended_at_ms;
+  CHECK(f.seen("C1", ended - 1) == Texts{"sent"});
+  CHECK(f.seen("C1", ended).empty());
+  CHECK(f.seen().empty());
+}
+
+TEST_CASE("what was cancelled is not shown, what was undone is until the replica knows") {
+  Fixture f;
+  f.host.serve(f.adapter);
+  const auto cancelled = f.host.submit(about("C1", "cancelled")).write_id;
+  CHECK(f.seen() == Texts{"cancelled"});
+  f.host.cancel(cancelled);
+  CHECK(f.seen().empty());
+  auto asked = at_once("moved", "notes.move");
+  asked.target = "C1";
+  const auto moved = f.host.until(f.host.submit(asked).write_id, WriteState::kCompleted);
+  CHECK(f.seen("C1", moved.ended_at_ms).empty());
+  f.clock.advance(1000);
+  const auto undo = std::get<Submitted>(f.host.undo(moved.write_id)).write.write_id;
+  f.host.until(undo, WriteState::kCompleted);
+  CHECK(f.seen("C1", moved.ended_at_ms) == Texts{"undo notes.move: moved", "moved"});
+}
+
+TEST_CASE("of each agent the newest are kept, of many agents those that read last") {
+  Fixture f;
+  f.seen();
+  for (std::size_t i = 0; i < OpenWrites::kMostWrites + 20; ++i) f.host.submit(about("C1", std::to_string(i)));
+  auto seen = f.seen();
+  REQUIRE(seen.size() == OpenWrites::kMostWrites);
+  CHECK(seen.front() == std::to_string(OpenWrites::kMostWrites + 19));
+  for (std::size_t i = 0; i < OpenWrites::kMostAgents + 1; ++i) f.seen({}, 0, "agent_x" + std::to_string(i));
+  CHECK(f.seen() == seen);  // asked from the ledger again
+}

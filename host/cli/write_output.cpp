@@ -1,0 +1,154 @@
+#include "host/cli/write_output.hpp"
+
+#include <fmt/format.h>
+
+#include <ostream>
+
+#include "core/util/text.hpp"
+#include "host/gateway/http_types.hpp"
+
+namespace krux::cli {
+namespace {
+
+Style style_of(const std::string& state) {
+  if (state == "completed") return Style::kGood;
+  if (state == "unknown" || state == "dead_letter") return Style::kWarn;
+  if (state == "failed" || state == "rejected") return Style::kBad;
+  return state == "buffered" || state == "executing" ? Style::kPlain : Style::kDim;
+}
+
+/// When the state of a pending write changes by itself, since when nobody knows, or when it ended.
+std::string time_of(const JsonValue& write, std::int64_t now_ms) {
+  const auto ended = number(write, "ended_at_ms");
+  if (ended != 0) return relative(ended, now_ms);
+  if (text(write, "state") == "pending_approval") return relative(number(write, "created_at_ms"), now_ms);
+  if (flag(write, "needs_person") && number(write, "unknown_since_ms") != 0)
+    return relative(number(write, "unknown_since_ms"), now_ms);
+  return text(write, "state") == "executing" ? "now" : relative(number(write, "due_at_ms"), now_ms);
+}
+
+/// What would be sent, a line for each parameter.
+void add_content(Listing& listing, const JsonValue& parameters) {
+  for (const auto& parameter : parameters.GetObject()) {
+    const auto& value = parameter.value;
+    listing.add("  " + printable(view(parameter.name)), value.IsString() ? std::string(view(value)) : to_json(value));
+  }
+}
+
+}  // namespace
+
+std::string write_path(const std::string& id, std::string_view action) {
+  return std::string("/v1/writes/").append(url_encode(id)).append(action);
+}
+
+void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes) {
+  if (writes.Empty()) return;
+  session.console.out() << styled(session.console, title, Style::kBold) << "\n";
+  Table table({{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"STATE"}, {time_title}});
+  for (const auto& write : writes.GetArray()) {
+    const auto state = text(write, "state");
+    table.add({text(write, "write_id"),
+               text(write, "agent"),
+               text(write, "operation"),
+               text(write, "summary"),
+               {state, style_of(state)},
+               time_of(write, session.now_ms)});
+  }
+  table.print(session.console);
+  session.console.out() << "\n";
+}
+
+void print_write(const Session& session, const JsonValue& write) {
+  const auto now = session.now_ms;
+  const auto state = text(write, "state");
+  const auto& error = part(write, "error");
+  Listing listing;
+  listing.add("Write", text(write, "write_id"));
+  listing.add("State", {flag(write, "needs_person") ? state + ", waits for your decision" : state, style_of(state)});
+  listing.add("Agent", text(write, "agent"));
+  listing.add("Account", fmt::format("{} {}", text(write, "service"), text(write, "account_id")));
+  listing.add("Operation", text(write, "operation"));
+  add_content(listing, part(write, "params"));
+  listing.add("Hash", text(write, "content_hash"));
+  listing.add("Created", moment(number(write, "created_at_ms"), now));
+  if (number(write, "ended_at_ms") == 0) listing.add_unless_empty("Due", moment(number(write, "due_at_ms"), now));
+  listing.add_unless_empty("Ended", moment(number(write, "ended_at_ms"), now));
+  listing.add_unless_empty("By", text(write, "decided_by"));
+  listing.add_unless_empty("Asked because", text(write, "approval_reason"));
+  listing.add_unless_empty("Undoes", text(write, "undoes"));
+  listing.add_unless_empty("Undoable until", moment(number(write, "undo_until_ms"), now));
+  if (!text(error, "message").empty())
+    listing.add("Error", {fmt::format("{}: {}", text(error, "type"), text(error, "message")), Style::kBad});
+  const auto& result = part(write, "result");
+  if (!result.ObjectEmpty()) listing.add("Result", to_json(result));
+  listing.print(session.console);
+}
+
+void print_history(const Session& session, const JsonValue& history) {
+  if (history.Empty()) return;
+  session.console.out() << "\n";
+  Table table({{"HISTORY"}, {"#", true}, {"BEGAN"}, {"OUTCOME"}, {"", false, true}});
+  for (const auto& record : history.GetArray()) {
+    const auto attempt = number(record, "attempt");
+    const auto who = text(record, "who");
+    table.add({text(record, "kind"), attempt > 0 ? std::to_string(attempt) : "",
+               relative(number(record, "started_at_ms"), session.now_ms), text(record, "outcome"),
+               who.empty() ? text(record, "message") : fmt::format("{} {}", who, text(record, "message"))});
+  }
+  table.print(session.console);
+}
+
+void print_edits(const Session& session, const JsonValue& edits) {
+  for (const auto& edit : edits.GetArray()) {
+    session.console.out() << fmt::format("\nEdited {} by {}:\n", relative(number(edit, "edited_at_ms"), session.now_ms),
+                                         printable(text(edit, "who")));
+    print_change(session, part(edit, "from"), part(edit, "to"));
+  }
+}
+
+void print_change(const Session& session, const JsonValue& before, const JsonValue& after) {
+  const auto shown = [](const JsonValue& value) {
+    return value.IsString() ? printable(view(value)) : printable(to_json(value));
+  };
+  for (const auto& member : after.GetObject()) {
+    const auto name = view(member.name);
+    const auto* old = find_member(before, name);
+    if (old && *old == member.value) continue;
+    auto& out = session.console.out();
+    if (old) out << styled(session.console, fmt::format("- {}: {}", printable(name), shown(*old)), Style::kBad) << "\n";
+    if (!member.value.IsNull())
+      out << styled(session.console, fmt::format("+ {}: {}", printable(name), shown(member.value)), Style::kGood)
+          << "\n";
+  }
+}
+
+void print_limits(const Session& session, const JsonValue& answer, const std::string& service) {
+  Table table({{"AGENT"}, {"LIMIT"}, {"FOR", false, true}, {"USED", true}, {"FREE AGAIN"}});
+  bool any = false;
+  for (const auto& limit : items(answer, "limits").GetArray()) {
+    if (!service.empty() && text(limit, "service") != service) continue;
+    any = true;
+    const auto per = text(limit, "per");
+    const bool full = number(limit, "counted") >= number(limit, "limit");
+    table.add(
+        {text(limit, "agent"),
+         fmt::format("{} in {}", number(limit, "limit"), duration(number(limit, "window_ms"))),
+         joined(items(limit, "operations")) + (per.empty() ? "" : fmt::format(", {} {}", per, text(limit, "value"))),
+         {std::to_string(number(limit, "counted")), full ? Style::kWarn : Style::kPlain},
+         full ? relative(number(limit, "free_at_ms"), session.now_ms) : ""});
+  }
+  if (!any) return;
+  session.console.out() << styled(session.console, "Limits in use", Style::kBold) << "\n";
+  table.print(session.console);
+  session.console.out() << "\n";
+}
+
+int report_write(const Session& session, const HostAnswer& answer) {
+  if (session.printed(answer)) return kOk;
+  const auto& write = part(answer.json, "write");
+  session.console.out() << fmt::format("Write {} is now {}.\n", printable(text(write, "write_id")),
+                                       printable(text(write, "state")));
+  return kOk;
+}
+
+}  // namespace krux::cli

@@ -1,0 +1,26 @@
+// Writes as the command shows them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "host/cli/session.hpp"
+
+namespace krux::cli {
+
+/// "/v1/writes/ID" and `action`.
+std::string write_path(const std::string& id, std::string_view action = {});
+
+/// A table; nothing for an empty array.
+void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes);
+/// One with its content and its result.
+void print_write(const Session& session, const JsonValue& write);
+void print_history(const Session& session, const JsonValue& history);
+void print_edits(const Session& session, const JsonValue& edits);
+/// "- text: old" and "+ text: new" for every member of `after` that differs.
+void print_change(const Session& session, const JsonValue& before, const JsonValue& after);
+void print_limits(const Session& session, const JsonValue& answer, const std::string& service);
+/// Which state the write has now, from an answer with `write`. Returns the exit code.
+int report_write(const Session& session, const HostAnswer& answer);
+
+}  // namespace krux::cli

@@ -1,0 +1,58 @@
+// The installed package: adapters that are built against it, by two compilers, and that the host then takes.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "package/machine.hpp"
+
+using namespace krux;
+using namespace krux::test;
+namespace fs = std::filesystem;
+
+TEST_CASE("the example builds alone against the installed package, and the host loads it") {
+  const Machine machine;
+  fs::copy(fs::path(KRUXOS_EXAMPLES) / "notes_adapter", machine.home / "notes", fs::copy_options::recursive);
+  const auto dist = machine.build(machine.home / "notes", KRUXOS_CXX);
+  CHECK(fs::exists(dist / "notes/manifest.yaml"));
+  load(dist / "notes", "notes", "notes");
+}
+
+#ifdef KRUXOS_LIBCXX_COMPILER
+TEST_CASE("a new adapter built by clang with libc++ brings its runtime along, hidden") {
+  const Machine machine;
+  must({KRUXOS_COMMAND, "adapter", "new", "acme"}, machine.home);
+  const auto dist =
+      machine.build(machine.home / "acme", KRUXOS_LIBCXX_COMPILER, "-stdlib=libc++ -Wall -Wextra -Werror");
+  const auto needed = run({{"readelf", "-d", dist / "acme/acme.so"}, {}});
+  CHECK(needed.out.find("libc++") == std::string::npos);
+  const auto exported = run({{"nm", "-D", "--defined-only", "--format=posix", dist / "acme/acme.so"}, {}});
+  CHECK(exported.out.starts_with("krux_plugin_v1 "));
+  CHECK(exported.out.find('\n') == exported.out.size() - 1);
+  must({KRUXOS_COMMAND, "plugin", "verify", dist / "acme/acme.so", "--definitions", dist / "acme"});
+}
+#endif
+
+TEST_CASE("a package of another ABI major is not taken") {
+  const Machine machine;
+  const auto source = machine.home / "project";
+  fs::create_directory(source);
+  const auto configure = [&](const std::string& version) {
+    std::ofstream(source / "CMakeLists.txt") << "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES CXX)\n"
+                                             << "find_package(KruxosPluginApi " << version << " CONFIG REQUIRED)\n"
+                                             << "file(WRITE ${CMAKE_BINARY_DIR}/dirs ${KruxosPluginApi_PLUGINS_DIR})\n";
+    fs::remove_all(machine.home / "b");
+    return run(
+        {{KRUXOS_CMAKE, "-S", source, "-B", machine.home / "b", "-DCMAKE_PREFIX_PATH=" + machine.prefix.string()}, {}},
+        milliseconds(60'000));
+  };
+  CHECK(configure("1").status.ok());
+  std::ifstream dirs(machine.home / "b/dirs");
+  CHECK(std::string(std::istreambuf_iterator<char>(dirs), {}) == (machine.prefix / "lib/kruxos/adapters").string());
+  for (const auto* other : {"0.9", "2", "1.7"}) {
+    const auto refused = configure(other);
+    INFO(other);
+    CHECK_FALSE(refused.status.ok());
+    CHECK(refused.err.find("KruxosPluginApi") != std::string::npos);
+  }
+}
