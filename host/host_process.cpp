@@ -25,7 +25,7 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kRunnersMs = 500;
+constexpr std::int64_t kRunnersMs = 400;
 
 class AgentSide final : public AgentApi {
  public:
@@ -107,7 +107,7 @@ RunnerAlerts runner_alerts(AlertStore& alerts) {
 
 /// Threads that were lost in calls into processes that have been ended come back at once.
 bool comes_to_rest(const CallRunner& runner) {
-  for (int i = 0; i < 100 && runner.lost() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 50 && runner.lost() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return runner.lost() == 0;
 }
 
@@ -187,8 +187,8 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
                 scheduler, writes, executor, transport}),
       handler(accounts, runner, writes, clock, handler_options(config)),
-      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler, services,
-                 handler, index, [this] { return listening(); }}),
+      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
+                 services, handler, index, [this] { return listening(); }}),
       agent_side(agents, handler),
       gateway(agent_side, clock),
       control(operators),

@@ -73,7 +73,8 @@ log: {level: debug, format: json}
 services:
   notes:
     enabled: false
-    isolation: in_process
+    isolation: process
+    runner: {memory_mb: 256, open_files: 32}
     api_base_url: http://127.0.0.1:9999/api/
     sync_interval_seconds: 0.5
     initial_messages_per_channel: 50

@@ -78,8 +78,8 @@ class Kit {
 Kit::Kit(const CertifyOptions& options)
     : options_(options),
       until_ms_(steady_ms() + options.time_limit_ms),
-      worker_program_(options.worker.empty() ? find_worker() : options.worker),
-      probe_(options.probe.empty() ? find_probe() : options.probe) {
+      worker_program_(options.worker.empty() ? find_helper("kruxos-certify-worker") : options.worker),
+      probe_(options.probe.empty() ? find_helper("kruxos-plugin-probe") : options.probe) {
   check_only(options.only);
   if (worker_program_.empty() || probe_.empty())
     throw ConfigError("kruxos-certify-worker or kruxos-plugin-probe is missing beside the command; install it again.");

@@ -17,7 +17,7 @@ struct CertifyOptions {
   std::vector<std::string> only;                      ///< ids of checks, or what stands before their dot; empty: all
   std::int64_t time_limit_ms = 5 * 60'000;            ///< of all, real time
   std::int64_t check_limit_ms = 90'000;               ///< of one check
-  std::filesystem::path worker, probe;                ///< programs; empty: find_worker(), find_probe()
+  std::filesystem::path worker, probe;                ///< programs; empty: find_helper()
   std::function<void(const CheckResult&)> on_result;  ///< as they come
 };
 

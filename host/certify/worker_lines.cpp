@@ -96,15 +96,4 @@ WorkerLine read_line(std::string_view json) {
   return out;
 }
 
-std::filesystem::path find_worker() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  if (error) return {};
-  for (const auto& candidate :
-       {self / "kruxos-certify-worker", self.parent_path() / "libexec/kruxos/kruxos-certify-worker"}) {
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
-}
-
 }  // namespace krux::certify

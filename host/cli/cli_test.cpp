@@ -366,8 +366,16 @@ TEST_CASE("plugins, configuration, alerts", "[cli]") {
   Fixture f;
   f.api.answers["plugins"] =
       R"({"directory":"/p","plugins":[{"file":"/p/a.so","service":"x","version":"1","state":"loaded"},)"
-      R"({"file":"/p/b.so","state":"refused","reason":"It is no ELF file."}]})";
+      R"({"file":"/p/b.so","state":"refused","reason":"It is no ELF file."},)"
+      R"({"file":"/p/c.so","service":"y","state":"loaded","isolation":"process",)"
+      R"("process":{"state":"waiting","pid":0,"restarts":2,"last_end":"It crashed (Killed)."}},)"
+      R"({"file":"/p/d.so","service":"z","state":"loaded","isolation":"process",)"
+      R"("process":{"state":"running","pid":4711,"restarts":1,"last_end":""}}]})";
   CHECK(f.run({"plugin", "list"}) == 0);
+  for (const auto* words : {"in the host", "waiting, 2 restarts", "It crashed (Killed).", "pid 4711, 1 restart"}) {
+    CAPTURE(words);
+    CHECK(has(f.out(), words));
+  }
   CHECK(has(f.out(), "It is no ELF file."));
   f.api.asked();
   CHECK(f.run({"plugin", "release", "x"}) == 0);

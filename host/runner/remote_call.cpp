@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kKillGraceMs = 1000;
 constexpr std::size_t kMostWaiting = 1;
 constexpr int kDeepestNesting = 8;
+constexpr const char* kCallEnded = "The call has ended.";
 
 }  // namespace
 
@@ -41,6 +42,9 @@ RemoteCall::End RemoteCall::run(std::string_view payload) {
   context_->drop_on_cancel(token);
   process_->remove(id_);
   const std::lock_guard lock(mutex_);
+  // Of threads that the adapter left behind.
+  for (const auto& frame : inbox_) send_answer(frame.request, {KRUX_CANCELLED, kCallEnded, std::nullopt, {}, {}});
+  inbox_.clear();
   return returned_ ? End{std::move(payload_), {}} : End{std::nullopt, words_};
 }
 
@@ -148,6 +152,7 @@ void RemoteCall::deliver_request(Frame frame) {
   const auto kind = static_cast<RequestKind>(WireReader(frame.payload).below(kRequestKinds));
   if (kind == RequestKind::kSend) return begin_exchange(std::move(frame));
   const std::lock_guard lock(mutex_);
+  if (over()) return send_answer(frame.request, {KRUX_CANCELLED, kCallEnded, std::nullopt, {}, {}});
   if (inbox_.size() >= kMostWaiting) throw BadFrame("It asks before it has had its answer.");
   inbox_.push_back(std::move(frame));
 }

@@ -140,7 +140,8 @@ void RunnerProcess::run(const std::function<void()>& on_serving, const std::func
   } catch (const BadFrame& e) {
     condemn(fmt::format("It sent what makes no sense and was killed: {}", e.what()), true);
   } catch (const std::exception& e) {
-    condemn(fmt::format("It could not be run: {}.", printable(e.what())));
+    const auto words = printable(e.what());
+    condemn(fmt::format("It could not be run: {}{}", words, words.ends_with('.') ? "" : "."));
   }
   finish(on_end);
 }
@@ -228,23 +229,29 @@ void RunnerProcess::to_call(Frame frame) {
   send(FrameKind::kAnswer, frame.call, frame.request, out.bytes());
 }
 
-void RunnerProcess::read_stderr() {
+/// False when there is nothing more for now.
+bool RunnerProcess::read_stderr() {
   char part[4096];
   const auto got = ::read(stderr_, part, sizeof(part));
   if (got <= 0) {
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got < 0 && errno == EINTR) return true;
+    if (got < 0 && errno == EAGAIN) return false;
     close(stderr_);
     stderr_ = -1;
-    return;
+    return false;
   }
   for (const char c : std::string_view(part, static_cast<std::size_t>(got))) {
-    if (c != '\n' && stderr_line_.size() < kLongestStderrLine) {
-      stderr_line_ += c;
-      continue;
-    }
-    if (++stderr_lines_ <= kMostStderrLines) launch_.log(KRUX_LOG_WARN, launch_.service, "", printable(stderr_line_));
-    stderr_line_.clear();
+    if (c == '\n' || stderr_line_.size() >= kLongestStderrLine) log_stderr_line();
+    if (c != '\n') stderr_line_ += c;
   }
+  return true;
+}
+
+void RunnerProcess::log_stderr_line() {
+  if (!stderr_line_.empty() && ++stderr_lines_ <= kMostStderrLines) {
+    launch_.log(KRUX_LOG_WARN, launch_.service, "", printable(stderr_line_));
+  }
+  stderr_line_.clear();
 }
 
 bool RunnerProcess::send(FrameKind kind, std::uint64_t call, std::uint64_t request, std::string_view payload) {
@@ -306,11 +313,9 @@ void RunnerProcess::finish(const std::function<void(const RunnerEnd&)>& on_end) 
   if (channel_) channel_->shut();
   const bool started = shown_pid_ > 0;
   reap();
-  for (int i = 0; stderr_ >= 0 && i < kMostStderrLines; ++i) {
-    const auto lines = stderr_lines_;
-    read_stderr();
-    if (lines == stderr_lines_ && stderr_line_.empty()) break;
+  while (stderr_ >= 0 && read_stderr()) {
   }
+  log_stderr_line();
   std::map<std::uint64_t, std::shared_ptr<RemoteCall>> calls;
   RunnerEnd end;
   {

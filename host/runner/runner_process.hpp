@@ -74,7 +74,8 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   void check_hello(const Frame& frame);
   void log_line(const Frame& frame);
   void to_call(Frame frame);
-  void read_stderr();
+  bool read_stderr();
+  void log_stderr_line();
   void reap();
   bool try_reap();
   void finish(const std::function<void(const RunnerEnd&)>& on_end);
