@@ -41,7 +41,7 @@ std::string names_of(const std::vector<Candidate>& all) {
   return text;
 }
 
-Candidate choose(std::vector<Candidate> all, const std::string& service, const std::string& account) {
+Candidate choose(const std::vector<Candidate>& all, const std::string& service, const std::string& account) {
   if (all.empty()) throw not_connected(fmt::format("{} is not connected.", printable(service)));
   if (account.empty()) {
     if (all.size() == 1) return all.front();

@@ -140,6 +140,7 @@ void ServiceHost::activate(const Connection& c) {
   account->display_name = c.display_name;
   account->scopes = c.scopes;
   account->scopes_known = c.scopes_known;
+  if (const auto* plugin = parts_.plugins.find(c.service)) account->acts_by_http = plugin->acts_by_http;
   account->definition = definition;
   account->health = std::make_shared<AdapterHealth>([&alerts = parts_.alerts, ref = account->ref] {
     alerts.raise({"critical", "adapter_quarantined", ref.service, ref.account_id, "",

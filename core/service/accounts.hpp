@@ -27,6 +27,7 @@ struct ActiveAccount {
   std::string display_name;
   std::vector<std::string> scopes;
   bool scopes_known = false;
+  bool acts_by_http = true;  ///< false: what was on the wire proves nothing about writes
   std::shared_ptr<const ServiceDefinition> definition;
   std::shared_ptr<ServiceAdapter> adapter;
   std::shared_ptr<AdapterHealth> health;

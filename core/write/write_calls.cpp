@@ -54,15 +54,10 @@ CallResult<EffectFound> look(const WriteCall& call) {
   return answer;
 }
 
-/// A local adapter acts without the host's HTTP: that nothing was sent shows nothing.
-bool acts_by_http(const ServiceDefinition& definition) {
-  return !definition.api_base_url.empty() || !definition.hosts.empty();
-}
-
 template <class T>
 CallEnd end_of(const WriteCall& call, CallRunner::End how, Slot<T>& slot) {
   CallEnd end;
-  end.wire_counts = acts_by_http(*call.account->definition);
+  end.wire_counts = call.account->acts_by_http;
   end.host_stops = call.context->left_ms() > 0 && call.context->cancelled();
   end.wire = call.context->end();
   if (how == CallRunner::End::kReturned && slot.answer) {

@@ -55,6 +55,12 @@ std::string note_json(const rapidjson::Value& note) {
   return json + ",\"updated_ms\":" + std::to_string(number_of(note, "updated_ms")) + "}";
 }
 
+/// A later sync is told of notes that are gone.
+bool is_deleted(const rapidjson::Value& note) {
+  const auto deleted = note.FindMember("deleted");
+  return deleted != note.MemberEnd() && deleted->value.IsBool() && deleted->value.GetBool();
+}
+
 kruxos::Record record_of(const rapidjson::Value& note, std::int64_t generation) {
   kruxos::Record record;
   record.collection = kCollection;
@@ -101,7 +107,14 @@ kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncS
     throw ProxyError(ErrorKind::kNetwork, "The notes service's answer has no notes.");
   }
   for (const auto& note : notes->value.GetArray()) {
-    if (note.IsObject() && !text_of(note, "id").empty()) store.put(record_of(note, generation));
+    if (!note.IsObject() || text_of(note, "id").empty()) {
+      throw ProxyError(ErrorKind::kNetwork, "The notes service's answer has a note without an id.");
+    }
+    if (is_deleted(note)) {
+      store.erase(kCollection, text_of(note, "id"));
+    } else {
+      store.put(record_of(note, generation));
+    }
   }
   const auto next = text_of(page, "next");
   store.set_cursor("after", next);
@@ -167,11 +180,15 @@ kruxos::EffectFound NotesAdapter::find_effect(const kruxos::Call& call, const kr
   const auto page = parse(ask(call, request("GET", "notes?marker=" + escaped(write.write_id))).body);
   const auto notes = page.FindMember("notes");
   if (notes == page.MemberEnd() || !notes->value.IsArray()) return kruxos::EffectFound::cannot_tell();
+  bool understood = true;
   for (const auto& note : notes->value.GetArray()) {
-    if (note.IsObject() && text_of(note, "marker") == write.write_id)
+    if (!note.IsObject() || text_of(note, "id").empty()) {
+      understood = false;  // it may be the one
+    } else if (text_of(note, "marker") == write.write_id) {
       return kruxos::EffectFound::found(note_json(note));
+    }
   }
-  return kruxos::EffectFound::absent();
+  return understood ? kruxos::EffectFound::absent() : kruxos::EffectFound::cannot_tell();
 }
 
 // --- rollback: deletes the note, unless somebody has changed it since ---

@@ -7,7 +7,8 @@
 //   GET    notes/ID                          -> NOTE or 404
 //   POST   notes {"text", "marker"}          -> 201 NOTE
 //   DELETE notes/ID                          -> 204 or 404
-//   NOTE: {"id", "text", "marker", "updated_ms"}
+//   NOTE: {"id", "text", "marker", "updated_ms"}; with since=MS also {"id", "deleted": true, ...} of those that are
+//   gone
 #pragma once
 #include <kruxos/adapter.hpp>
 

@@ -15,6 +15,7 @@ struct Parsed {
   std::string socket, data_dir;
   bool json = false, yes = false, wait = false, all = false;
   std::string name, service, id, file, definitions, decision;
+  CertifyRequest certify;
   std::vector<std::string> assignments;
   DecisionOptions decide;
   bool force = false;
@@ -207,6 +208,15 @@ void add_adapter_commands(CLI::App& app, Parsed& p) {
   create->add_option("--dir", p.scaffold.directory, "Where to; NAME in the current directory unless given");
   create->add_option("--prefix", p.scaffold.prefix, "Of its capabilities; NAME unless given");
   create->add_option("--display-name", p.scaffold.display_name, "For people; made of NAME unless given");
+  auto* certify =
+      add(adapter, "certify", "Try an adapter out against its author's fake service, without a running host", p,
+          [&p](const Session& s) { return certify_adapter(s, p.certify); });
+  certify->add_option("FILE", p.certify.file, "The bundle's manifest.yaml, or the directory that holds it");
+  certify->add_option("--only", p.certify.only, "Only this check, or group of checks")->type_name("ID")->expected(1);
+  certify->get_option("--only")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  certify->add_option("--output", p.certify.output, "Where the certificate goes, instead of beside the manifest");
+  certify->add_option("--time-limit", p.certify.time_limit_s, "Seconds for everything")->check(CLI::Range(10, 3600));
+  certify->add_flag("--list", p.certify.list, "All checks");
 }
 
 void add_completion(CLI::App& app, Parsed& p) {
@@ -217,11 +227,11 @@ void add_completion(CLI::App& app, Parsed& p) {
   });
 }
 
-int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify) {
+int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify, const CertifyAdapter& certify) {
   const auto data_dir = parsed.data_dir.empty() ? default_data_dir() : parsed.data_dir;
   const auto socket =
       parsed.socket.empty() ? std::filesystem::path(data_dir) / "control.sock" : std::filesystem::path(parsed.socket);
-  const Session session{console, ControlClient(socket), parsed.json, SystemClock().wall_ms(), verify};
+  const Session session{console, ControlClient(socket), parsed.json, SystemClock().wall_ms(), verify, certify};
   try {
     const int code = parsed.run(session);
     console.out() << std::flush;
@@ -239,7 +249,8 @@ int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify) {
 
 }  // namespace
 
-int run_command(const std::vector<std::string>& arguments, Console& console, const VerifyPlugin& verify) {
+int run_command(const std::vector<std::string>& arguments, Console& console, const VerifyPlugin& verify,
+                const CertifyAdapter& certify) {
   Parsed parsed;
   CLI::App app("Operates a running kruxosd.", "kruxos");
   app.require_subcommand(1);
@@ -261,7 +272,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   } catch (const CLI::ParseError& error) {
     return app.exit(error, console.out(), console.err()) == 0 ? kOk : kUsage;
   }
-  return run(parsed, console, verify);
+  return run(parsed, console, verify, certify);
 }
 
 }  // namespace krux::cli

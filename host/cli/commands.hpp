@@ -18,6 +18,7 @@ int verify_plugin(const Session& session, const std::string& file, const std::st
 /// Works without a running host.
 int new_adapter(const Session& session, const ScaffoldPlan& plan);
 
+int certify_adapter(const Session& session, CertifyRequest request);
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 

@@ -7,12 +7,12 @@ _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
     --data-dir|--definitions|--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --socket|verify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --socket|--output|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
-      --dir|--prefix|--display-name) ((i++)) ;;
+      --dir|--prefix|--display-name|--only|--output|--time-limit) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
@@ -38,8 +38,9 @@ _kruxos() {
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
     plugin) choices='list verify release' ;;
     'plugin verify'*) choices='--definitions' ;;
-    adapter) choices='new' ;;
+    adapter) choices='new certify' ;;
     'adapter new'*) choices='--dir --prefix --display-name' ;;
+    'adapter certify'*) choices='--only --list --output --time-limit' ;;
     config) choices='show' ;;
     alerts) choices='--all --acknowledge' ;;
     completion) choices='bash' ;;

@@ -2,6 +2,8 @@
 #include <exception>
 
 #include "core/capability/definition_set.hpp"
+#include "core/util/text.hpp"
+#include "host/certify/certify.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/plugins/verify.hpp"
 
@@ -28,8 +30,26 @@ krux::cli::VerifyReport verify(const std::filesystem::path& file, const std::fil
   return {report.passed(), krux::report_text(report), krux::report_json(report)};
 }
 
+krux::cli::VerifyReport certify(const krux::cli::CertifyRequest& request) {
+  using namespace krux::certify;
+  if (request.list) return {true, list_text(), list_json()};
+  CertifyOptions options;
+  options.bundle = request.file;
+  options.only = request.only;
+  options.time_limit_ms = request.time_limit_s * 1000;
+  options.on_result = [&request](const CheckResult& result) {
+    if (request.progress) request.progress(result.id + " " + krux::printable(result.subject));
+  };
+  const auto report = krux::certify::certify(options);
+  auto text = report_text(report);
+  const auto written = write_certificate(report, request.output);
+  text +=
+      written.empty() ? "No certificate was written.\n" : "Certificate: " + krux::printable(written.string()) + "\n";
+  return {report.passed(), text, report_json(report)};
+}
+
 }  // namespace
 
 int main(int count, char** values) {
-  return krux::cli::run_command({values + 1, values + count}, krux::cli::system_console(), verify);
+  return krux::cli::run_command({values + 1, values + count}, krux::cli::system_console(), verify, certify);
 }

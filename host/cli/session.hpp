@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "host/cli/control_client.hpp"
 #include "host/cli/table.hpp"
@@ -20,12 +21,23 @@ struct VerifyReport {
 using VerifyPlugin =
     std::function<VerifyReport(const std::filesystem::path& file, const std::filesystem::path& definitions)>;
 
+/// What `adapter certify` is asked for.
+struct CertifyRequest {
+  std::string file, output;
+  std::vector<std::string> only;
+  std::int64_t time_limit_s = 300;
+  bool list = false;
+  std::function<void(const std::string&)> progress;  ///< one line, to be replaced by the next
+};
+using CertifyAdapter = std::function<VerifyReport(const CertifyRequest&)>;
+
 struct Session {
   Console& console;
   ControlClient host;
   bool json = false;        ///< the host's words instead of tables
   std::int64_t now_ms = 0;  ///< the wall clock, for "3 min ago"
   VerifyPlugin verify;
+  CertifyAdapter certify;
 
   /// Prints the answer's text when JSON is wanted; then there is nothing more to do.
   bool printed(const HostAnswer& answer) const;

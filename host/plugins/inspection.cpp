@@ -113,6 +113,7 @@ class Inspection {
     try {
       const auto whole = parse_json(report_.describe_json, "the adapter's description");
       if (const auto* schema = find_member(whole, "config_schema")) report_.config_schema_json = to_json(*schema);
+      report_.acts_by_http = find_bool(whole, "acts_by_http").value_or(true);
       report_.collections = parse_collections(report_.describe_json);
       detail = schema_problem(report_.config_schema_json);
     } catch (const std::exception& e) {

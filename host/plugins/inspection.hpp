@@ -50,6 +50,7 @@ struct PluginReport {
   std::string describe_json;
   std::vector<CollectionSpec> collections;
   std::string config_schema_json;  ///< empty: the adapter takes no configuration
+  bool acts_by_http = true;        ///< false: the wire proves nothing about its writes
 
   bool passed() const;
   std::string first_failure() const;  ///< the detail of the first failed check, or empty

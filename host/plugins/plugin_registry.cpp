@@ -34,6 +34,7 @@ PluginInfo info_of(PluginReport report) {
   info.sha256 = std::move(report.sha256);
   info.collections = std::move(report.collections);
   info.config_schema_json = std::move(report.config_schema_json);
+  info.acts_by_http = report.acts_by_http;
   return info;
 }
 

@@ -29,6 +29,7 @@ struct PluginInfo {
   std::string sha256;
   std::vector<CollectionSpec> collections;
   std::string config_schema_json;  ///< empty: it takes no configuration
+  bool acts_by_http = true;        ///< false: the wire proves nothing about its writes
   Isolation isolation = Isolation::kInProcess;
   const krux_plugin_entry* entry = nullptr;  ///< of one that is loaded here; valid until the process ends
 };

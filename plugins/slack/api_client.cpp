@@ -49,7 +49,9 @@ void check_status(std::string_view method, const kruxos::HttpResponse& response)
 }  // namespace
 
 const Json& items_of(const Answer& answer, std::string_view name, const std::string& what) {
-  if (const auto* items = member(answer.body, name); items && items->IsArray()) return *items;
+  const auto is_object = [](const Json& item) { return item.IsObject(); };
+  const auto* items = member(answer.body, name);
+  if (items && items->IsArray() && std::all_of(items->Begin(), items->End(), is_object)) return *items;
   throw SlackError(ErrorKind::kUnavailable, "Slack's " + what + " is not what its API promises.", "");
 }
 

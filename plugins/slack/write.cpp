@@ -151,6 +151,7 @@ EffectFound Writer::find_message(const kruxos::Call& call, const kruxos::Buffere
     if (!cursor.empty()) page_form.emplace_back("cursor", cursor);
     const auto answer = api_.call(call, method, page_form);
     for (const auto& message : items_of(answer, "messages", method).GetArray()) {
+      unsure = unsure || !micros(text_of(message, "ts"));  // it is not understood: it may be ours
       const auto mark = mark_of(message, write.write_id);
       if (mark == Mark::kOurs) {
         return EffectFound::found(posted(str(params, "channel"), text_of(message, "ts")));

@@ -60,7 +60,8 @@ typedef struct krux_plugin_entry {
   const char* version; /* MAJOR.MINOR.PATCH */
   /* JSON: {"collections": [{"name", "version", "order": "time"|"key", "searchable": true|false,
    *                         "fields": [{"name", "type": "text"|"integer"}]}],
-   *        "config_schema": {JSON Schema draft 4 of the adapter's configuration}}
+   *        "config_schema": {JSON Schema draft 4 of the adapter's configuration},
+   *        "acts_by_http": false where writes act otherwise than by the host's HTTP: nothing sent proves nothing then}
    * At most 256 KiB, 32 collections, 16 fields each; names are [a-z][a-z0-9_]{0,31}. A collection whose version has
    * changed is emptied and synced anew. Called in another process first. No I/O. [any thread] */
   krux_status (*describe)(const krux_sink* out) KRUX_NOEXCEPT;

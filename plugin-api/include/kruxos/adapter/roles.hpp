@@ -174,6 +174,9 @@ class AccountAdapter {
 struct Description {
   std::vector<Collection> collections{};  ///< at most 32
   std::string config_schema_json{};       ///< JSON Schema draft 4 of the adapter's configuration; empty: it takes none
+  /// False where writes act otherwise than by the host's HTTP (files, processes): that nothing was sent then proves
+  /// nothing about them.
+  bool acts_by_http = true;
 };
 
 /// The account that an adapter works for; one instance an account.

@@ -44,6 +44,7 @@ inline std::string to_json(const Description& description) {
     out += "]}";
   }
   out += ']';
+  if (!description.acts_by_http) out += ",\"acts_by_http\":false";
   if (!description.config_schema_json.empty()) out += ",\"config_schema\":" + description.config_schema_json;
   return out + '}';
 }

@@ -1,0 +1,61 @@
+#include "host/certify/outputs.hpp"
+
+#include <fmt/format.h>
+
+#include "core/util/json.hpp"
+#include "host/certify/check.hpp"
+
+namespace krux::certify {
+namespace {
+
+bool is_of_type(const JsonValue& value, InputType type) {
+  switch (type) {
+    case InputType::kString:
+    case InputType::kDateTime:
+      return value.IsString();
+    case InputType::kInteger:
+      return value.IsInt64() || value.IsUint64();
+    case InputType::kBoolean:
+      return value.IsBool();
+    case InputType::kArray:
+      return value.IsArray();
+    case InputType::kObject:
+      return value.IsObject();
+  }
+  return false;
+}
+
+std::string odd_value(InputType type, int kind) {
+  const bool text = type == InputType::kString || type == InputType::kDateTime;
+  if (kind == 0) return text ? "17" : "\"seventeen\"";
+  if (kind == 1) return text ? "\"\"" : type == InputType::kInteger ? "-9223372036854775808" : "null";
+  if (!text) return type == InputType::kInteger ? "9223372036854775807" : "{}";
+  return json_string("/../%00\"'\r\n<{[&?\x1b[2J\xe2\x80\xae" + std::string(100'000, 'x'));
+}
+
+}  // namespace
+
+void check_outputs(const CapabilityDefinition& capability, const std::string& result_json, bool all) {
+  const auto result = parse_json(result_json, "the result", {8 << 20, 32});
+  for (const char* own : {"freshness", "content_trust"}) {
+    if (find_member(result, own))
+      throw CheckFailed(fmt::format("The result has a member \"{}\", which is the host's.", own));
+  }
+  for (const auto& output : capability.outputs) {
+    const auto* value = find_member(result, output.name);
+    if (!value && all && output.type != InputType::kBoolean)
+      throw CheckFailed(fmt::format("The result lacks \"{}\", which the definition promises.", output.name));
+    if (value && !is_of_type(*value, output.type))
+      throw CheckFailed(fmt::format("\"{}\" in the result is no {}.", output.name, krux::to_string(output.type)));
+  }
+}
+
+std::string with_odd_values(const CapabilityDefinition& capability, int kind) {
+  std::string out = "{";
+  for (const auto& input : capability.inputs) {
+    out += fmt::format("{}{}:{}", out.size() > 1 ? "," : "", json_string(input.name), odd_value(input.type, kind));
+  }
+  return out + "}";
+}
+
+}  // namespace krux::certify

@@ -1,0 +1,93 @@
+#include "host/certify/static_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <kruxos/abi.h>
+
+#include "core/capability/definition_loader.hpp"
+#include "core/util/error.hpp"
+#include "core/util/text.hpp"
+#include "host/certify/check.hpp"
+#include "host/plugins/elf_inspect.hpp"
+#include "host/plugins/plugin_file.hpp"
+#include "host/plugins/verify.hpp"
+
+namespace krux::certify {
+namespace {
+
+class OwnDefinition final : public DefinitionIndex {
+ public:
+  OwnDefinition(std::shared_ptr<const ServiceDefinition> definition, const std::string& why)
+      : definition_(std::move(definition)), why_(why) {}
+  std::shared_ptr<const ServiceDefinition> find(const std::string& service, std::string& why) const override {
+    if (definition_ && definition_->service == service) return definition_;
+    why = definition_ ? fmt::format("The definition is of {}.", definition_->service) : why_;
+    return nullptr;
+  }
+
+ private:
+  const std::shared_ptr<const ServiceDefinition> definition_;
+  const std::string& why_;
+};
+
+void need_capability(const ServiceDefinition& definition, const std::string& name, CapabilityKind kind,
+                     const char* where) {
+  const auto* capability = definition.find(name);
+  if (!capability || capability->kind != kind)
+    throw CheckFailed(fmt::format("conformance.{} names {}, which is no {} of the definition.", where, printable(name),
+                                  krux::to_string(kind)));
+}
+
+}  // namespace
+
+BundleInspection::BundleInspection(const BundleManifest& manifest, const std::filesystem::path& probe)
+    : manifest_(manifest) {
+  try {
+    definition_ = std::make_shared<const ServiceDefinition>(load_definition(manifest.directory / manifest.definition));
+  } catch (const ConfigError& error) {
+    why_no_definition_ = error.what();
+  }
+  const OwnDefinition index(definition_, why_no_definition_);
+  InspectOptions options;
+  options.probe.program = probe;
+  options.definitions = &index;
+  report_ = verify_plugin(manifest.directory / manifest.library, options);
+}
+
+const ServiceDefinition& BundleInspection::definition() const {
+  if (!definition_) throw CheckFailed(why_no_definition_);
+  return *definition_;
+}
+
+void BundleInspection::check_library() const {
+  if (!report_.passed()) throw CheckFailed(report_.first_failure());
+}
+
+void BundleInspection::check_exports() const {
+  const auto file = open_plugin_file(manifest_.directory / manifest_.library);
+  if (!file.problem.empty()) throw CheckFailed(file.problem);
+  const auto elf = inspect_elf(file.bytes);
+  if (!elf.problem.empty()) throw CheckFailed(elf.problem);
+  if (elf.other_count > 0)
+    throw CheckFailed(
+        fmt::format("It exports {} other symbols, such as {}.", elf.other_count, printable(elf.others.front())));
+}
+
+void BundleInspection::check_manifest() const {
+  if (manifest_.abi != KRUX_ABI_MAJOR)
+    throw CheckFailed(fmt::format("The manifest says ABI {}, this host speaks ABI {}.", manifest_.abi, KRUX_ABI_MAJOR));
+  if (const auto why = why_not_definition(manifest_, definition()); !why.empty()) throw CheckFailed(why);
+  const auto& entry = report_.entry;
+  if (entry.service != manifest_.service || entry.version != manifest_.version)
+    throw CheckFailed(fmt::format("The library is of {} {}, the manifest of {} {}.", printable(entry.service),
+                                  printable(entry.version), manifest_.service, manifest_.version));
+  if (!manifest_.conformance) return;
+  for (const auto& [name, params] : manifest_.conformance->reads) {
+    need_capability(definition(), name, CapabilityKind::kRead, "reads");
+  }
+  for (const auto& write : manifest_.conformance->writes) {
+    need_capability(definition(), write.operation, CapabilityKind::kWrite, "writes");
+  }
+}
+
+}  // namespace krux::certify

@@ -1,0 +1,32 @@
+// The checks that need none of the adapter's code to run in the kit.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/bundle/manifest.hpp"
+#include "host/plugins/inspection.hpp"
+
+namespace krux::certify {
+
+/// The library and the definition as the host's own checks see them. Never loads the library into this process.
+class BundleInspection {
+ public:
+  BundleInspection(const BundleManifest& manifest, const std::filesystem::path& probe);
+
+  // Each throws CheckFailed, or has passed.
+  void check_library() const;
+  void check_exports() const;
+  void check_manifest() const;
+
+ private:
+  const ServiceDefinition& definition() const;
+
+  const BundleManifest& manifest_;
+  std::shared_ptr<const ServiceDefinition> definition_;
+  std::string why_no_definition_;
+  PluginReport report_;
+};
+
+}  // namespace krux::certify

@@ -1,0 +1,140 @@
+// Each defect is found by the check that was made for it, with real processes and a real library.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "bundle_dir.hpp"
+
+using namespace krux;
+using certify::CheckOutcome;
+
+namespace {
+
+struct Defect {
+  const char *name, *check;
+};
+
+constexpr Defect kDefects[] = {
+    {"names_another", "account.verify"},
+    {"refusal_is_network", "account.refused"},
+    {"guesses_account", "account.faults"},
+    {"verifies_for_ever", "account.in_time"},
+    {"counts_rows", "sync.repeat"},
+    {"counts_rows", "sync.idle"},
+    {"sweeps_always", "sync.idle"},
+    {"keeps_deleted", "sync.changes"},
+    {"starts_at_the_end", "sync.resume"},
+    {"nothing_is_empty", "sync.connection"},
+    {"nothing_is_empty", "sync.server"},
+    {"nothing_is_empty", "sync.refused"},
+    {"limit_is_network", "sync.limited"},
+    {"crashes_on_nonsense", "sync.garbage"},
+    {"syncs_for_ever", "sync.in_time"},
+    {"fetches_in_read", "read.answers"},
+    {"answers_text", "read.answers"},
+    {"answers_other_types", "read.answers"},
+    {"answers_differently", "read.answers"},
+    {"exits_in_read", "read.answers"},
+    {"answers_anything", "read.bad"},
+    {"resolves_on", "write.resolve"},
+    {"finds_other_result", "write.once"},
+    {"sends_again", "write.answer_lost"},
+    {"denies_it", "write.answer_lost"},
+    {"never_found", "write.answer_lost"},
+    {"believes_it", "write.not_sent"},
+    {"always_found", "write.not_sent"},
+    {"finds_its_twin", "write.twins"},
+    {"forgets_retry_after", "write.limited"},
+    {"denies_server_errors", "write.server"},
+    {"crashes_on_nonsense", "write.garbage"},
+    {"waits_for_ever", "write.in_time"},
+    {"crashes_on_params", "write.bad"},
+    {"absent_unseen", "write.find_faults"},
+    {"undoes_nothing", "rollback.undoes"},
+    {"cannot_undo", "rollback.undoes"},
+    {"undoes_blindly", "rollback.conflict"},
+    {"denies_undoing", "rollback.answer_lost"},
+    {"denies_undoing_5xx", "rollback.faults"},
+    {"reads_alone", "threads.side_by_side"},
+    {"leaves_thread", "life.leaks"},
+    {"leaves_descriptor", "life.leaks"},
+};
+
+std::string failures(const certify::CertifyReport& report) {
+  std::string out;
+  for (const auto& check : report.checks) {
+    if (check.outcome == CheckOutcome::kFailed) out += check.id + " " + check.subject + ": " + check.happened + "\n";
+  }
+  return out;
+}
+
+certify::CertifyReport run(const std::string& defect, const std::vector<std::string>& only) {
+  const test::NotesBundle bundle(KRUXOS_SWITCHABLE_NOTES);
+  bundle.replace("{page_size: 2}", defect.empty() ? "{}" : "{defect: " + defect + "}");
+  auto options = bundle.options();
+  options.only = only;
+  options.check_limit_ms = 30'000;
+  return certify::certify(options);
+}
+
+void expect_found(std::size_t from, std::size_t to) {
+  for (std::size_t i = from; i < to; ++i) {
+    const auto& defect = kDefects[i];
+    INFO(defect.name << " by " << defect.check);
+    const auto report = run(defect.name, {defect.check});
+    INFO(failures(report));
+    bool found = false;
+    for (const auto& check : report.checks) {
+      const bool failed = check.outcome == CheckOutcome::kFailed;
+      found = found || (failed && check.id == defect.check);
+      CHECK((!failed || check.id == defect.check));
+      CHECK((!failed || !check.happened.empty()));
+    }
+    CHECK(found);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("Without a defect the checks that find defects pass") {
+  std::set<std::string> ids{"describe.same", "secret.token"};
+  for (const auto& defect : kDefects) ids.insert(defect.check);
+  const auto report = run("", {ids.begin(), ids.end()});
+  INFO(failures(report));
+  CHECK(report.passed());
+  CHECK(report.count(CheckOutcome::kNotChecked) == 0);
+}
+
+TEST_CASE("Defects of account and sync are found") {
+  expect_found(0, 15);
+}
+
+TEST_CASE("Defects of reads are found") {
+  expect_found(15, 22);
+}
+
+TEST_CASE("Defects of writes are found") {
+  expect_found(22, 35);
+}
+
+TEST_CASE("Defects of rollbacks, threads and lifetimes are found") {
+  expect_found(35, std::size(kDefects));
+}
+
+TEST_CASE("A token that is copied out of an answer is found") {
+  const auto report = run("tells_the_body", {"account.refused", "secret"});
+  INFO(failures(report));
+  REQUIRE(report.count(CheckOutcome::kFailed) == 1);
+  CHECK(report.checks.back().id == "secret.token");
+  // The report that says so does not hold it itself.
+  CHECK(certify::report_json(report).find("note-") == std::string::npos);
+}
+
+TEST_CASE("An adapter that ends the process costs its own check alone") {
+  const auto report = run("exits_in_read", {"read", "write.once"});
+  INFO(failures(report));
+  CHECK_THAT(failures(report), Catch::Contains("did not come to the check's end") && Catch::Contains("code 0"));
+  for (const auto& check : report.checks) {
+    if (check.id == "write.once") CHECK(check.outcome == CheckOutcome::kPassed);
+  }
+}

@@ -1,0 +1,79 @@
+// What a mock adapter does, by the file beside it; and the journal of what it was asked. docs/testing.md has the
+// format.
+#pragma once
+
+#include <rapidjson/document.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mock {
+
+using Json = rapidjson::Value;
+
+/// What a call is about, as rules look at it.
+struct Asked {
+  std::string call;       ///< the interface's function: "execute_write"
+  std::string operation;  ///< or the capability of a read; empty for others
+  std::string id;         ///< write_id or rollback_id; empty for others
+  std::string params_json;
+};
+
+struct Failure {
+  std::string status, type, message;
+  bool no_effect = false;
+  std::int64_t retry_after_ms = -1;
+};
+
+/// The rule that fits, or the default.
+struct Act {
+  std::int64_t delay_ms = 0;
+  bool hang = false;                  ///< until the call is cancelled
+  bool deaf = false;                  ///< hangs on when it is cancelled
+  std::string crash;                  ///< "segv", "abort", "exit", "throw"; empty: none
+  std::optional<std::string> answer;  ///< one JSON value as text, or whatever `raw` says
+  std::optional<Failure> error;
+  std::optional<bool> effect;  ///< whether the journal has it as done; nothing: if it succeeded
+};
+
+/// Read again whenever the file has changed; the rules' counts begin anew then. Any thread.
+class Script {
+ public:
+  /// Throws std::runtime_error with a sentence that names the file and the place.
+  explicit Script(std::filesystem::path file);
+
+  std::string service() const { return service_; }
+  std::string prefix() const { return prefix_; }
+  std::string version() const { return version_; }
+
+  Act act_on(const Asked& asked);
+  /// Members of the script: "account", "collections", "records", "undoable"; a null value where there is none.
+  rapidjson::Document part(const char* name);
+
+  /// Durable when it returns, where a file may be written; a process of its own may not, and remembers it only.
+  void note(const Asked& asked, bool effect, const std::string& answer_json);
+  /// The answer of the journal's latest entry of that id with an effect.
+  std::optional<std::string> effect_of(const std::string& id) const;
+
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  void refresh();
+  void load();
+
+  const std::filesystem::path file_, journal_;
+  std::string service_, prefix_, version_;
+  mutable std::mutex mutex_;
+  std::filesystem::file_time_type read_{};
+  rapidjson::Document document_;
+  std::vector<std::int64_t> met_;               ///< how often each rule has fitted
+  std::map<std::string, std::string> effects_;  ///< of this process: answers by id
+};
+
+}  // namespace mock
