@@ -100,9 +100,10 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string r
 ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const BufferedWrite& write) {
   auto account = accounts.find(write.account);
   if (account) return account;
-  throw not_connected(fmt::format("{} {} is not connected as it was when this write was accepted, so that the write can "
-                                  "neither be edited nor undone.",
-                                  write.account.service, printable(write.account.account_id)));
+  throw not_connected(
+      fmt::format("{} {} is not connected as it was when this write was accepted, so that the write can "
+                  "neither be edited nor undone.",
+                  write.account.service, printable(write.account.account_id)));
 }
 
 std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
