@@ -90,7 +90,7 @@ def crash(stage):
     stage.operator("connect", "notes", stdin="note-demo1234\n")
     broken = stage.invoke("notes.create", text="Write this and crash.")
     stage.follow(broken["write_id"], lambda s: s["status"] in ("unknown", "dead_letter"))
-    whole = stage.invoke("notes.create", text="Still here.")
+    whole = stage.patiently("notes.create", text="Still here.")
     stage.follow(whole["write_id"], lambda s: s["status"] == "completed")
     stage.follow(broken["write_id"], lambda s: s.get("waits_for_operator"))
     stage.operator("plugin", "list")
