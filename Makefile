@@ -1,5 +1,5 @@
 # The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
-programs := kruxosd kruxos
+programs := kruxosd kruxos kruxos-plugin-runner
 adapters := slack notes
 benches  := bench-replica bench-write bench-gateway
 ARGS     ?=
@@ -17,7 +17,7 @@ help:
 
 demo:
 	@scripts/setup
-	@scripts/build dev $(programs) $(adapters) slack-emulator
+	@scripts/build dev $(programs) slack mock slack-emulator
 	@scripts/demo
 
 test:

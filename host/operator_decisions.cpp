@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "core/capability/capability_handler.hpp"
+#include "core/capability/write_content.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "host/json_out.hpp"
@@ -49,9 +50,16 @@ std::optional<WriteBuffer::Decision> resolution_of(const std::string& name) {
 }
 
 /// All are begun before the first is waited for, so that they share commits.
-std::future<Outcome<BufferedWrite>> start(WriteBuffer& writes, const DecisionRequest& asked,
-                                          const DecisionRequest::Write& write, const std::string& who) {
+std::future<Outcome<BufferedWrite>> start(WriteBuffer& writes, const AccountDirectory& accounts,
+                                          const DecisionRequest& asked, const DecisionRequest::Write& write,
+                                          const std::string& who) {
   return begin<BufferedWrite>([&](auto done) {
+    try {
+      const auto known = asked.decision == "rollback" ? writes.get(write.write_id) : std::nullopt;
+      if (known) must_be_connected(accounts, *known);
+    } catch (const Error& error) {
+      return done(Error(error));
+    }
     if (const auto resolution = resolution_of(asked.decision)) {
       writes.resolve(write.write_id, *resolution, who, std::move(done));
     } else if (asked.decision == "accept") {
@@ -117,6 +125,7 @@ std::string OperatorService::edit_write(const std::string& write_id, const std::
 
 std::string OperatorService::rollback_write(const std::string& write_id, bool force, const std::string& who) {
   write(write_id);
+  must_be_connected(parts_.accounts, *parts_.writes.get(write_id));
   const auto undo =
       wait_for<Submitted>([&](auto done) { parts_.writes.undo(write_id, "", force, who, std::move(done)); }).write;
   log_decision(who, "write_rollback_asked", undo);
@@ -129,7 +138,7 @@ std::string OperatorService::rollback_write(const std::string& write_id, bool fo
 
 std::string OperatorService::decide(const DecisionRequest& asked, const std::string& who) {
   std::vector<std::future<Outcome<BufferedWrite>>> answers;
-  for (const auto& one : asked.writes) answers.push_back(start(parts_.writes, asked, one, who));
+  for (const auto& one : asked.writes) answers.push_back(start(parts_.writes, parts_.accounts, asked, one, who));
   return json_object([&](JsonWriter& out) {
     std::size_t next = 0;
     put_objects(out, "results", asked.writes, [&](const DecisionRequest::Write& one) {

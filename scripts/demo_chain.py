@@ -1,6 +1,11 @@
 """The demo's second part: what a person and an agent can still do about a write, before and after it."""
 from demo_support import check
 
+NOTES = """
+{"service": "notes", "account": {"account_id": "acct-1", "display_name": "Ann's notes"},
+ "rules": [{"call": "execute_write", "when": {"text": "Write this and crash."}, "crash": "segv"}]}
+"""
+
 
 def edit(stage):
     stage.chapter("A message is changed while it waits",
@@ -76,3 +81,33 @@ def dead_letter(stage):
     stage.follow(write["write_id"], lambda s: s["status"] == "completed")
     check(stage.effects(write["write_id"]) == 1, "Slack does not have exactly one such message")
     stage.good("sent once, when a person said so")
+
+
+def crash(stage):
+    stage.chapter("An adapter crashes",
+                  "The notes adapter runs in a process of its own. One write makes it crash; the host starts it again, and the "
+                  "next write goes through.")
+    stage.operator("connect", "notes", stdin="note-demo1234\n")
+    broken = stage.invoke("notes.create", text="Write this and crash.")
+    stage.follow(broken["write_id"], lambda s: s["status"] in ("unknown", "dead_letter"))
+    whole = stage.patiently("notes.create", text="Still here.")
+    stage.follow(whole["write_id"], lambda s: s["status"] == "completed")
+    stage.follow(broken["write_id"], lambda s: s.get("waits_for_operator"))
+    stage.operator("plugin", "list")
+    stage.operator("approve", "resolve", broken["write_id"], "--discard", "--yes")
+    stage.good("the crash cost one call; nobody can know whether that write happened, so a person was asked")
+
+
+def disconnect(stage):
+    stage.chapter("An account is disconnected",
+                  "Sync stopped, waiting writes cancelled, the token revoked at Slack and removed, the local copy deleted: each "
+                  "step is verified and stands in a receipt.")
+    stage.invoke("slack.send", channel="general", text="Never to be sent.")
+    before = stage.slack("state")["methods"].get("auth.revoke", {}).get("calls", 0)
+    stage.operator("disconnect", "slack", "--yes")
+    replicas = list((stage.directory / "data" / "replica").glob("slack/*"))
+    check(not replicas, f"of the local copy there is still {replicas}")
+    check(stage.slack("state")["methods"]["auth.revoke"]["calls"] == before + 1, "Slack was not asked to forget the token")
+    error = stage.refused("slack.search", query="release")
+    check(error["type"] == "NotConnected", f"a search ended with {error}")
+    stage.good("nothing of the workspace is left on this machine but the ledger and the receipt")

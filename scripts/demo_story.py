@@ -15,8 +15,9 @@ services:
   slack:
     api_base_url: {emulator}/api/
     sync_interval_seconds: 5
+  notes: {{isolation: process}}
 # Windows and schedules of seconds, so that nobody waits: the definition says 30 s to change one's mind, 60 s to settle.
-write_buffer: {{delays: {{slack.send: 3}}}}
+write_buffer: {{delays: {{slack.send: 3, notes.create: 1}}}}
 retry: {{schedule_seconds: [2, 4], settle_seconds: 2}}
 """
 
@@ -37,6 +38,8 @@ def tell(stage):
     demo_chain.undo_refused(stage)
     demo_chain.batch(stage)
     demo_chain.dead_letter(stage)
+    demo_chain.crash(stage)
+    demo_chain.disconnect(stage)
     end(stage)
 
 
@@ -45,8 +48,10 @@ def prepare(stage):
     definitions = stage.directory / "definitions"
     for folder in (adapters, definitions, stage.directory / "keys"):
         folder.mkdir(mode=0o700)
-    for name in ("slack", "notes"):
-        shutil.copy(BUILD / "adapters" / f"{name}.so", adapters)
+    shutil.copy(BUILD / "adapters" / "slack.so", adapters)
+    # In the place of the notes service's adapter: one that does what a file says (docs/testing.md).
+    shutil.copy(BUILD / "tests" / "adapters" / "mock.so", adapters / "notes.so")
+    (adapters / "notes.mock.json").write_text(demo_chain.NOTES)
     shutil.copy(ROOT / "definitions" / "slack.yaml", definitions)
     shutil.copy(ROOT / "examples" / "notes_adapter" / "definitions" / "notes.yaml", definitions)
     (adapters / "telegram.so").write_text("This is no library.\n")

@@ -199,6 +199,16 @@ class Stage:
         self.show(f"{result['error']['type']}: {result['error']['message']}")
         return result["error"]
 
+    def patiently(self, capability, seconds=15, **arguments):
+        """As invoke(), again while the service is unavailable."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            result = self.invoke_as(self.key, capability, **arguments)
+            if result["success"] or result["error"]["type"] != "ServiceUnavailable":
+                break
+            time.sleep(0.3)
+        return self.invoke(capability, **arguments)
+
     def invoke_as(self, key, capability, **arguments):
         return self.rpc(key, "capabilities.invoke", {"capability": capability, "arguments": arguments})
 

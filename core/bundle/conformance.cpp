@@ -120,7 +120,7 @@ std::string parse_local_url(const YamlValue& value, bool base) {
 }
 
 std::string parse_token(const YamlValue& value) {
-  const auto text = value.line(500);
+  auto text = value.line(500);
   // The kit fills in {random} itself; it stands nowhere else.
   for (const auto& name : placeholders_in(text)) {
     if (name != "random") value.fail("only {random} is filled in here: 32 hexadecimal digits.");

@@ -97,12 +97,14 @@ std::string pending_json(const std::vector<OpenWrite>& pending) {
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
   const auto& account = *call->account;
   const auto reader = reader_of(account);
-  // Before the read: what it says of the sync is at least true of what was read.
+  // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
+  // touches nothing of the host any more.
   const auto state = account.replica->state();
+  const auto now_ms = context->clock.wall_ms();
+  const auto pending = pending_of(*context, *call, on, state);
   const auto answer = account.adapter->read(on, reader, call->capability->name, call->arguments.params_json);
   if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
-  return finish_read(std::get<std::string>(answer), state, context->clock.wall_ms(), account.ref.service,
-                     pending_of(*context, *call, on, state));
+  return finish_read(std::get<std::string>(answer), state, now_ms, account.ref.service, pending);
 }
 
 }  // namespace

@@ -116,12 +116,22 @@ void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
 }
 
 void run_rollback(const HandlerContextPtr& context, const CheckedCallPtr& call) {
-  const auto& agent = call->invocation.agent_id;
-  context->writes.undo(write_id_of(*call), agent, false, "agent:" + agent,
-                       [context, call](const std::variant<Submitted, Error>& outcome) {
-                         if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-                         answer_submitted(context, call, std::get<Submitted>(outcome));
-                       });
+  run_on_worker(
+      context, call, context->options.read_timeout_ms,
+      [context, call, id = write_id_of(*call)](const CallContextPtr&) {
+        const auto write = context->writes.get(id);
+        if (write && write->agent_id == call->invocation.agent_id) must_be_connected(context->accounts, *write);
+        return id;
+      },
+      [context, call](Answer known) {
+        if (const auto* error = std::get_if<Error>(&known)) return call->fail(*error);
+        const auto& agent = call->invocation.agent_id;
+        context->writes.undo(std::get<std::string>(known), agent, false, "agent:" + agent,
+                             [context, call](const std::variant<Submitted, Error>& outcome) {
+                               if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+                               answer_submitted(context, call, std::get<Submitted>(outcome));
+                             });
+      });
 }
 
 }  // namespace krux

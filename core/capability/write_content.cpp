@@ -72,10 +72,7 @@ void load(const HandlerContext& context, Edit& edit) {
   edit.write = *write;
   if (edit.request.shown_hash.empty()) edit.request.shown_hash = write->content_hash;
   if (!write->undoes.empty()) throw invalid_input("An undo has nothing to edit; cancel it instead.");
-  const auto account = context.accounts.find(write->account);
-  if (!account)
-    throw not_connected(fmt::format("{} {} is not connected, so that its writes cannot be edited.",
-                                    write->account.service, write->account.account_id));
+  const auto account = must_be_connected(context.accounts, *write);
   const auto* capability = account->definition->find(write->operation);
   if (!capability)
     throw invalid_input(fmt::format("The definition has no {} any more, so that this write cannot be edited.",
@@ -99,6 +96,15 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string r
 }
 
 }  // namespace
+
+ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const BufferedWrite& write) {
+  auto account = accounts.find(write.account);
+  if (account) return account;
+  throw not_connected(
+      fmt::format("{} {} is not connected as it was when this write was accepted, so that the write can "
+                  "neither be edited nor undone.",
+                  write.account.service, printable(write.account.account_id)));
+}
 
 std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
                            const std::string& params_json) {

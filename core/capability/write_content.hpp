@@ -18,6 +18,9 @@ NewContent content_of(const HandlerOptions& options, const ServiceDefinition& de
                       const CapabilityDefinition& capability, const CheckedArguments& arguments,
                       std::string resolved_json);
 
+/// The account that the write was accepted for, in its generation. Throws krux::Error NotConnected.
+ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const BufferedWrite& write);
+
 /// Whether the write runs at once, without a window.
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability);
 

@@ -98,6 +98,8 @@ worker_threads: 3
   const auto& notes = config.services.at("notes");
   CHECK_FALSE(notes.enabled);
   CHECK(notes.sync_interval_ms == 500);
+  CHECK(notes.isolation == Isolation::kProcess);
+  CHECK((notes.runner.memory_mb == 256 && notes.runner.open_files == 32));
   CHECK(notes.adapter_config_json == R"({"fast":true,"initial_messages_per_channel":50,"name":"x"})");
   CHECK(notes.quota->at(0).match == "list");
   CHECK(config.write_buffer.default_delay_ms == 1500);

@@ -224,7 +224,7 @@ void GroupCommit::State::checkpoint() {
 /// What is committed to a file that was deleted is lost when the host ends.
 bool GroupCommit::State::in_place() const {
   struct stat info {};
-  return stat(file.c_str(), &info) == 0;
+  return stat(file.c_str(), &info) == 0 && info.st_dev == device && info.st_ino == inode;
 }
 
 void GroupCommit::State::process(Group group) {
@@ -331,11 +331,12 @@ void GroupCommit::State::settle(Group& group, int commit_code) {
     settled = settle_once(expected, was_in);
   }
   if (!answered) answer(group, was_in.value_or(false) ? nullptr : failure);
+  // Before anything is accepted again: who is accepted is not to be refused with those.
+  refuse_queued();
   if (settled) {
     failing = false;
     spdlog::info("{} can be written again", file.string());
   }
-  refuse_queued();
 }
 
 /// Reopens, reads the marker, and commits a group of nothing: frames that the failed COMMIT left in the log could

@@ -245,6 +245,7 @@ void Ledger::submit(NewWrite write, Done<Submitted> done) {
         admit_within_limits(sql, *asked, *row);
         number_row(sql, *row);
         insert_row(sql, *row);
+        tell_of_approvals(sql, row->write);
         return same;
       },
       [listeners = listeners_, &clock = clock_, row, done = std::move(done)](std::variant<Same, Error> answer) {

@@ -156,6 +156,7 @@ class Ledger {
   std::optional<BufferedWrite> find_same(StatementCache& sql, const NewWrite& asked, const BufferedWrite& write) const;
   std::string excess(StatementCache& sql, const std::vector<BatchRule>& rules, const BufferedWrite& write) const;
   void admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const;
+  void tell_of_approvals(StatementCache& sql, const BufferedWrite& write) const;
   void begin_window(LedgerRow& row) const;
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
                    const std::string& who, const char* refusal_type, const std::string& shown_hash = {}) const;

@@ -49,6 +49,27 @@ std::string Ledger::excess(StatementCache& sql, const std::vector<BatchRule>& ru
   return over->sentence;
 }
 
+/// One alert an account, as long as a write of it waits for approval.
+void Ledger::tell_of_approvals(StatementCache& sql, const BufferedWrite& write) const {
+  const auto& account = write.account;
+  if (write.state == WriteState::kPendingApproval) {
+    insert_alert(sql.db(),
+                 {"warning", "approval_waiting", account.service, account.account_id, "",
+                  "Writes of " + account.service + " " + printable(account.account_id) +
+                      " wait for your approval: kruxos approve list",
+                  true},
+                 clock_.wall_ms());
+    return;
+  }
+  if (write.approval_reason.empty()) return;
+  sql.get(
+         "UPDATE alerts SET acknowledged_at_ms = ?3, acknowledged_by = 'host' WHERE kind = 'approval_waiting' AND "
+         "service = ?1 AND account_id = ?2 AND acknowledged_at_ms IS NULL AND NOT EXISTS (SELECT 1 FROM writes WHERE "
+         "state = 'pending_approval' AND state <> 'buffered' AND service = ?1 AND account_id = ?2)")
+      .bind_all(account.service, account.account_id, clock_.wall_ms())
+      .run();
+}
+
 void Ledger::begin_window(LedgerRow& row) const {
   set_due(row, row.write.delay_ms);
   row.write.buffer_until_ms = row.write.due_at_ms;
@@ -82,6 +103,7 @@ void Ledger::cancel(std::string write_id, std::string agent_id, std::string who,
        who = std::move(who)](StatementCache& sql) {
         const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel");
         update_row(sql, row);
+        tell_of_approvals(sql, row.write);
         return row.write;
       },
       announced(std::move(done)));
@@ -111,6 +133,7 @@ void Ledger::accept(std::string write_id, std::string shown_hash, std::string wh
         auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", shown_hash);
         begin_window(row);
         update_row(sql, row);
+        tell_of_approvals(sql, row.write);
         return row.write;
       },
       announced(std::move(done)));
@@ -124,6 +147,7 @@ void Ledger::reject(std::string write_id, std::string reason, std::string who, D
         row.write.error_type = "ApprovalRejected";
         row.write.error_message = reason.empty() ? "A person rejected it." : "A person rejected it: " + reason;
         update_row(sql, row);
+        tell_of_approvals(sql, row.write);
         return row.write;
       },
       announced(std::move(done)));
@@ -157,6 +181,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         add_edit(sql, before, w, clock_.wall_ms(), who);
         update_content(sql, w);
         update_row(sql, row);
+        tell_of_approvals(sql, w);
         return w;
       },
       announced(std::move(done)));

@@ -100,6 +100,17 @@ TEST_CASE("a write that needs approval waits for a person, who names what was sh
   CHECK(write.due_at_ms == 0);
   f.clock.advance(1'000'000);
   CHECK(f.take().empty());
+  const auto alerts = [&] { return AlertStore(f.store, f.clock).list(true); };
+  REQUIRE(alerts().size() == 1);
+  CHECK(alerts()[0].kind == "approval_waiting");
+  SECTION("one alert stands until none waits any more") {
+    const auto second = f.submit(to_be_approved("second")).write;
+    CHECK(alerts().size() == 1);
+    f.accept(write);
+    CHECK(alerts().size() == 1);
+    f.cancel(second.write_id, "agent_1");
+    CHECK(alerts().empty());
+  }
   SECTION("accepted: its window begins") {
     const auto accepted = std::get<BufferedWrite>(f.accept(write));
     CHECK(accepted.state == State::kBuffered);

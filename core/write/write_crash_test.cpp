@@ -64,21 +64,67 @@ std::shared_ptr<ScriptedAdapter> service(const World& world) {
     const bool there = world.effects.lines().count(w.write_id) > 0;
     return EffectFound{there ? EffectFound::Answer::kFound : EffectFound::Answer::kAbsent, "{}"};
   };
+  adapter->on_rollback = [&world](const CallContextPtr& call, const RollbackRequest& r) -> CallResult<std::string> {
+    if (!call->begin_unsafe_request()) return CallFailure{KRUX_CANCELLED, true, {}, "ended", {}};
+    world.effects.add(r.rollback_id);
+    call->request_answered();
+    return std::string("{}");
+  };
+  adapter->on_find_rollback = [&world](const CallContextPtr&, const RollbackRequest& r) -> CallResult<EffectFound> {
+    const bool there = world.effects.lines().count(r.rollback_id) > 0;
+    return EffectFound{there ? EffectFound::Answer::kFound : EffectFound::Answer::kAbsent, ""};
+  };
   return adapter;
 }
 
+NewWrite of_kind(const std::string& kind) {
+  auto w = new_write(kind, kind == "undoable" ? "notes.move" : "notes.add");
+  // The agent repeats its request after a crash and expects one write.
+  w.idempotency_key = kind;
+  w.immediate = kind != "cancel" && kind != "edit";
+  if (kind == "accept" || kind == "reject") w.approval_reason = "A person is asked.";
+  return w;
+}
+
+/// What is decided about a write of that kind, once it is submitted; too late after a crash, it is refused.
+void decide_about(const World& world, Host& host, const std::string& kind, const BufferedWrite& write) {
+  Answer<BufferedWrite> answer;
+  if (kind == "accept") {
+    host.buffer.accept(write.write_id, write.content_hash, "operator:ann", answer.slot());
+  } else if (kind == "reject") {
+    host.buffer.reject(write.write_id, "no", "operator:ann", answer.slot());
+  } else if (kind == "edit") {
+    NewContent content;
+    content.params_json = R"({"text":"changed"})";
+    content.summary = "changed";
+    content.tier = "notify";
+    host.buffer.edit(write.write_id, "", write.content_hash, content, "operator:ann", answer.slot());
+  } else if (kind == "cancel") {
+    if (std::holds_alternative<BufferedWrite>(host.cancel(write.write_id))) world.cancelled.add(write.write_id);
+    return;
+  } else {
+    return;
+  }
+  answer.wait();
+}
+
+constexpr std::size_t kKinds = 10;
+
 void submit_all(const World& world, Host& host) {
-  for (const char* kind : {"plain", "note", "lost", "absent", "undoable", "denied", "cancel"}) {
-    auto w = new_write(kind, std::string(kind) == "undoable" ? "notes.move" : "notes.add");
-    // The agent repeats its request after a crash and expects one write.
-    w.idempotency_key = kind;
-    w.immediate = std::string(kind) != "cancel";
+  for (const char* kind :
+       {"plain", "note", "lost", "absent", "undoable", "denied", "cancel", "accept", "reject", "edit"}) {
     Answer<Submitted> answer;
-    host.buffer.submit(w, answer.slot());
-    const auto id = answer.value().write.write_id;
-    world.accepted.add(id);
-    if (std::string(kind) == "cancel" && std::holds_alternative<BufferedWrite>(host.cancel(id)))
-      world.cancelled.add(id);
+    host.buffer.submit(of_kind(kind), answer.slot());
+    const auto write = answer.value().write;
+    world.accepted.add(write.write_id);
+    decide_about(world, host, kind, write);
+  }
+}
+
+/// Asks for the undo of what can be undone, as soon as it is done.
+void undo_completed(Host& host) {
+  for (const auto& w : host.buffer.list({"", "", "", {WriteState::kCompleted}, false, 50, ""})) {
+    if (w.operation == "notes.move") host.undo(w.write_id);
   }
 }
 
@@ -92,7 +138,9 @@ void decide(Host& host) {
 
 bool all_ended(Host& host) {
   const auto writes = host.buffer.list({});
-  return std::all_of(writes.begin(), writes.end(), [](auto& w) { return has_ended(w.state); });
+  return std::all_of(writes.begin(), writes.end(), [](auto& w) {
+    return has_ended(w.state) && (w.operation != "notes.move" || w.state == WriteState::kRolledBack);
+  });
 }
 
 /// One run of the host until everything has ended: the clock runs, the operator decides.
@@ -105,6 +153,7 @@ void run_host(const World& world, int run) {
   submit_all(world, host);
   for (int i = 0; i < 5000 && !all_ended(host); ++i) {
     host.quiet();
+    undo_completed(host);
     decide(host);
     host.quiet();
     clock.advance(10'000);
@@ -139,16 +188,16 @@ void check_world(const World& world) {
   for (const auto& w : writes) {
     INFO(w.params_json << " " << to_string(w.state));
     known.insert(w.write_id);
-    const bool ran = w.state == WriteState::kCompleted;
-    CHECK((ran || w.state == WriteState::kCancelled));
+    const bool ran = w.state == WriteState::kCompleted || w.state == WriteState::kRolledBack;
+    CHECK((ran || w.state == WriteState::kCancelled || w.state == WriteState::kRejected));
     CHECK(effects.count(w.write_id) == (ran ? 1 : 0));
     if (cancelled.count(w.write_id)) CHECK(w.state == WriteState::kCancelled);
   }
   for (const auto& id : accepted) CHECK(known.count(id) == 1);
   for (const auto& id : effects) CHECK(known.count(id) == 1);
-  CHECK(writes.size() == 7);
+  CHECK(writes.size() == kKinds + 1);  // and the undo
   // The one that is to be cancelled runs where the kill came before its cancel and its window is over since.
-  CHECK(effects.size() >= 6);
+  CHECK(effects.size() >= 9);
 }
 
 }  // namespace

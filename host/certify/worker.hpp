@@ -35,7 +35,4 @@ WorkerLine read_line(std::string_view json);  ///< throws krux::Error
 /// leaves behind must not disturb the next one. Lines go to the descriptor `out`.
 [[noreturn]] void run_worker(const WorkerOrder& order, int out);
 
-/// kruxos-certify-worker beside the running program, or in ../libexec/kruxos from there; empty where it is missing.
-std::filesystem::path find_worker();
-
 }  // namespace krux::certify

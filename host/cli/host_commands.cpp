@@ -102,7 +102,8 @@ int show_status(const Session& session) {
                                         {"dead_letter", "to be retried"}}));
   if (flag(part(status, "vault"), "locked"))
     listing.add("Vault", {"locked: nothing is synced and sent; kruxos vault unlock", Style::kWarn});
-  const auto waiting = number(writes, "needs_person"), alerts = number(part(status, "alerts"), "open");
+  const auto waiting = number(writes, "needs_person") + number(writes, "pending_approval"),
+             alerts = number(part(status, "alerts"), "open");
   if (waiting > 0)
     listing.add("Decisions", {fmt::format("{} wait for you: kruxos approve list", waiting), Style::kWarn});
   if (alerts > 0) listing.add("Alerts", {fmt::format("{} open: kruxos alerts", alerts), Style::kWarn});

@@ -1,6 +1,8 @@
 // A host for the tests of the operator's side: answers what the test lays out, and notes what it was asked.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <mutex>
 #include <string>
@@ -112,7 +114,7 @@ class FakeOperator : public OperatorApi {
  protected:
   virtual std::string call(const std::string& name, const std::string& first = {}, const std::string& more = {}) {
     const std::lock_guard lock(mutex_);
-    asked_.push_back(name + (first.empty() ? "" : " " + first) + (more.empty() ? "" : " " + more));
+    asked_.push_back(fmt::format("{}{}{}{}{}", name, first.empty() ? "" : " ", first, more.empty() ? "" : " ", more));
     if (const auto error = errors.find(name); error != errors.end()) throw Error(error->second);
     for (const auto& key : {name + " " + first, name}) {
       if (const auto found = answers.find(key); found != answers.end()) return found->second;

@@ -7,7 +7,8 @@
 
 namespace krux {
 
-AdapterRunners::AdapterRunners(const PluginRegistry& registry, Clock& clock, Options options, RunnerAlerts alerts) {
+AdapterRunners::AdapterRunners(const PluginRegistry& registry, Clock& clock, Options options,
+                               const RunnerAlerts& alerts) {
   const auto program = options.program.empty() ? find_helper("kruxos-plugin-runner") : options.program;
   for (const auto& plugin : registry.all()) {
     if (plugin.state != PluginInfo::State::kLoaded || plugin.isolation != Isolation::kProcess) continue;

@@ -21,7 +21,7 @@ class AdapterRunners {
     std::int64_t hello_timeout_ms = 10'000;
   };
   /// Starts nothing yet. `clock` and what `alerts` uses outlive it and every call.
-  AdapterRunners(const PluginRegistry& registry, Clock& clock, Options options, RunnerAlerts alerts);
+  AdapterRunners(const PluginRegistry& registry, Clock& clock, Options options, const RunnerAlerts& alerts);
   ~AdapterRunners();  ///< stop()
 
   /// nullptr: the adapter of that service runs in the host's process, or there is none.

@@ -81,6 +81,9 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
   WireAnswer answer(const Frame& frame, const StreamPtr& stream);
   WireAnswer answer_reader(RequestKind kind, WireReader& in, const StreamPtr& stream);
   WireAnswer answer_store(RequestKind kind, WireReader& in, const StreamPtr& stream);
+  WireAnswer answer_cursor(RequestKind kind, WireReader& in);
+  WireAnswer answer_put_blob(WireReader& in, const StreamPtr& stream);
+  WireAnswer answer_report(WireReader& in);
   WireAnswer remember(WireReader& in);
   ReplicaReader& reader() const;
   void begin_exchange(Frame frame);

@@ -1,5 +1,5 @@
 // What a runner asks for during a call, done.
-#include <fmt/format.h>
+#include <algorithm>
 
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
@@ -99,48 +99,73 @@ WireAnswer RemoteCall::answer_reader(RequestKind kind, WireReader& in, const Str
 WireAnswer RemoteCall::answer_store(RequestKind kind, WireReader& in, const StreamPtr& stream) {
   if (!loans_.session) throw BadFrame("It writes the replica in a call that is no sync.");
   auto& session = *loans_.session;
-  WireAnswer answer;
-  if (kind == RequestKind::kPut) {
-    auto record = get_record(in);
-    in.end();
-    session.put(std::move(record));
-  } else if (kind == RequestKind::kCommit) {
-    in.end();
-    session.commit();
-  } else if (kind == RequestKind::kErase) {
-    const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
-    in.end();
-    session.erase(collection, id);
-  } else if (kind == RequestKind::kSweep) {
-    const auto collection = in.text(limits::kLongestName), scope = in.text(limits::kLongestId);
-    const auto generation = in.i64(), from_ms = in.i64(), to_ms = in.i64();
-    in.end();
-    session.sweep(collection, scope, generation, from_ms, to_ms);
-  } else if (kind == RequestKind::kGetCursor) {
-    const auto key = in.text(limits::kLongestId);
-    in.end();
-    auto value = session.cursor(key);
-    if (!value) answer.status = KRUX_NOT_FOUND;
-    answer.tail = std::move(value).value_or("");
-  } else if (kind == RequestKind::kSetCursor) {
-    const auto key = in.text(limits::kLongestId), value = in.text(limits::kLongestCursor);
-    in.end();
-    session.set_cursor(key, value);
-  } else if (kind == RequestKind::kReport) {
-    const auto part_name = in.text(limits::kLongestId);
-    const auto status = static_cast<krux_status>(in.u32());
-    const auto message = in.text(limits::kLongestReport);
-    in.end();
-    session.report(part_name, is_known(status) ? status : KRUX_INTERNAL, message);
-  } else {
-    const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
-    const auto name = in.text(limits::kLongestName);
-    const auto total = in.i64();
-    in.end();
-    session.put_blob(collection, id, name, total,
-                     [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); });
+  switch (kind) {
+    case RequestKind::kGetCursor:
+    case RequestKind::kSetCursor:
+      return answer_cursor(kind, in);
+    case RequestKind::kPutBlob:
+      return answer_put_blob(in, stream);
+    case RequestKind::kPut: {
+      auto record = get_record(in);
+      in.end();
+      session.put(std::move(record));
+      return {};
+    }
+    case RequestKind::kErase: {
+      const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+      in.end();
+      session.erase(collection, id);
+      return {};
+    }
+    case RequestKind::kSweep: {
+      const auto collection = in.text(limits::kLongestName), scope = in.text(limits::kLongestId);
+      const auto generation = in.i64(), from_ms = in.i64(), to_ms = in.i64();
+      in.end();
+      session.sweep(collection, scope, generation, from_ms, to_ms);
+      return {};
+    }
+    case RequestKind::kReport:
+      return answer_report(in);
+    default:
+      in.end();
+      session.commit();
+      return {};
   }
+}
+
+WireAnswer RemoteCall::answer_report(WireReader& in) {
+  const auto part_name = in.text(limits::kLongestId);
+  const auto status = static_cast<krux_status>(in.u32());
+  const auto message = in.text(limits::kLongestReport);
+  in.end();
+  loans_.session->report(part_name, is_known(status) ? status : KRUX_INTERNAL, message);
+  return {};
+}
+
+WireAnswer RemoteCall::answer_cursor(RequestKind kind, WireReader& in) {
+  WireAnswer answer;
+  const auto key = in.text(limits::kLongestId);
+  if (kind == RequestKind::kSetCursor) {
+    const auto value = in.text(limits::kLongestCursor);
+    in.end();
+    loans_.session->set_cursor(key, value);
+    return answer;
+  }
+  in.end();
+  auto value = loans_.session->cursor(key);
+  if (!value) answer.status = KRUX_NOT_FOUND;
+  answer.tail = std::move(value).value_or("");
   return answer;
+}
+
+WireAnswer RemoteCall::answer_put_blob(WireReader& in, const StreamPtr& stream) {
+  const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+  const auto name = in.text(limits::kLongestName);
+  const auto total = in.i64();
+  in.end();
+  loans_.session->put_blob(collection, id, name, total,
+                           [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); });
+  return {};
 }
 
 WireAnswer RemoteCall::remember(WireReader& in) {

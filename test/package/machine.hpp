@@ -34,8 +34,8 @@ struct Machine {
   /// Configures, builds, tests and installs; returns the directory with the bundles.
   std::filesystem::path build(const std::filesystem::path& source, const std::string& compiler,
                               const std::string& flags = {}) const {
-    const auto build = home / ("build-" + source.filename().string()),
-               dist = home / ("dist-" + source.filename().string());
+    const auto build = home / ("build-" + source.filename().string());
+    auto dist = home / ("dist-" + source.filename().string());
     must({KRUXOS_CMAKE, "-S", source, "-B", build, "-G", "Ninja", "-DCMAKE_PREFIX_PATH=" + prefix.string(),
           "-DCMAKE_CXX_COMPILER=" + compiler, "-DCMAKE_CXX_FLAGS=" + flags, "-DCMAKE_BUILD_TYPE=Debug"});
     must({KRUXOS_CMAKE, "--build", build, "-j", "2"});

@@ -216,20 +216,23 @@ HttpOutcome LentHttpClient::send(const CallContextPtr& call, const HttpRequest& 
 }
 
 HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& request, HttpSink& sink) {
+  if (request.body_source || request.body.size() <= limits::kLargestInlineBody) return carry(call, request, sink);
   // A body that is too large for a frame travels as one that is streamed.
+  HttpRequest streamed{
+      request.method, request.url, request.headers, {}, {}, -1, request.timeout_ms, request.max_response_bytes};
   std::size_t at = 0;
-  const bool large = !request.body_source && request.body.size() > limits::kLargestInlineBody;
-  auto shown = request;
-  if (large) {
-    shown.body_length = static_cast<std::int64_t>(request.body.size());
-    shown.body_source = [&](char* buffer, std::size_t capacity) {
-      const auto part = std::string_view(request.body).substr(at, capacity);
-      at += part.copy(buffer, part.size());
-      return static_cast<std::int64_t>(part.size());
-    };
-  }
+  streamed.body_length = static_cast<std::int64_t>(request.body.size());
+  streamed.body_source = [&](char* buffer, std::size_t capacity) {
+    const auto count = request.body.copy(buffer, capacity, at);
+    at += count;
+    return static_cast<std::int64_t>(count);
+  };
+  return carry(call, streamed, sink);
+}
+
+HttpOutcome LentHttpClient::carry(std::uint64_t call, const HttpRequest& request, HttpSink& sink) {
   auto payload = request_of(RequestKind::kSend);
-  put_http_request(payload, shown, static_cast<bool>(shown.body_source));
+  put_http_request(payload, request, static_cast<bool>(request.body_source));
   Request exchange(link_, call, FrameKind::kRequest, payload.bytes());
   bool wanted = true;
   const auto stop_unless = [&](bool go_on) {
@@ -239,7 +242,7 @@ HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& requ
   for (;;) {
     const auto frame = exchange.next();
     if (frame.kind == FrameKind::kPull) {
-      exchange.pulled(frame, shown.body_source);
+      exchange.pulled(frame, request.body_source);
     } else if (frame.kind == FrameKind::kHead) {
       WireReader in(frame.payload);
       const auto status = static_cast<int>(in.u32());
@@ -249,8 +252,9 @@ HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& requ
       exchange.taken();
     } else {
       const auto answer = answer_in(frame);
-      if (answer.status == KRUX_OK && !wanted)
+      if (answer.status == KRUX_OK && !wanted) {
         return {KRUX_CANCELLED, "The adapter wanted no more of it.", std::nullopt};
+      }
       return {answer.status, answer.words, answer.retry_after_ms};
     }
   }

@@ -82,6 +82,7 @@ class LentHttpClient final : public HttpClient {
 
  private:
   HttpOutcome exchange(std::uint64_t call, const HttpRequest& request, HttpSink& sink);
+  HttpOutcome carry(std::uint64_t call, const HttpRequest& request, HttpSink& sink);
 
   Link& link_;
   const RunningCalls& calls_;
