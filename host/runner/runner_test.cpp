@@ -129,12 +129,14 @@ TEST_CASE("an adapter that ends its process costs its call, and works again in t
   CHECK(good(rig.read("threads")) == "{\"ran\":8}");
 }
 
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer's own memory passes every limit, so that none is set beneath it
 TEST_CASE("an adapter that takes too much memory loses its process") {
   Rig rig({160, 64});
   rig.crash("hoard");
   rig.wait_out();
   CHECK(good(rig.read("threads")) == "{\"ran\":8}");
 }
+#endif
 
 TEST_CASE("calls in flight fail when the process is killed, and others are refused until it may start again") {
   Rig rig;
