@@ -14,6 +14,7 @@
 #include "core/storage/write_file.hpp"
 #include "core/write/enhanced_write_executor.hpp"
 #include "core/write/write_buffer.hpp"
+#include "host/bundles/loading.hpp"
 #include "host/control/control_server.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/http_server.hpp"
@@ -92,6 +93,14 @@ PluginRegistration registration(const Config& config) {
   return registration;
 }
 
+/// The plugins directory first: no bundle replaces what is in it.
+PluginRegistry find_plugins(const Config& config, DefinitionSet& definitions, const DefinitionIndex& index) {
+  const auto registered = registration(config);
+  auto plugins = PluginRegistry::discover(config.plugins_dir, InspectOptions{{}, &index}, registered);
+  load_bundles({config.data_dir, config.bundles_dir, {}, registered.chosen}, plugins, definitions);
+  return plugins;
+}
+
 AdapterRunners::Options isolation_options(const Config& config) {
   AdapterRunners::Options options;
   for (const auto& [service, settings] : config.services) options.limits[service] = settings.runner;
@@ -111,9 +120,22 @@ bool comes_to_rest(const CallRunner& runner) {
   return runner.lost() == 0;
 }
 
-void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins) {
+void tell_of_bundle(const PluginInfo& bundle, AlertStore& alerts) {
+  if (bundle.state != PluginInfo::State::kLoaded) {
+    alerts.raise({"critical", "bundle_refused", bundle.service, "", "", bundle.reason, true});
+  } else if (bundle.isolation == Isolation::kInProcess) {
+    spdlog::warn(
+        "the bundle of {0} runs in the host's process, as services.{0}.isolation says: its code can do what the host "
+        "can",
+        bundle.service);
+  }
+}
+
+void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins, AlertStore& alerts) {
+  alerts.settle("bundle_refused");
   for (const auto& problem : definitions.problems()) spdlog::error("definition refused: {}", problem.reason);
   for (const auto& plugin : plugins.all()) {
+    if (plugin.origin == PluginInfo::Origin::kBundle) tell_of_bundle(plugin, alerts);
     if (plugin.state == PluginInfo::State::kLoaded) {
       spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
     } else {
@@ -174,7 +196,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       receipts(store, clock),
       definitions(config.definitions_dir),
       index(definitions),
-      plugins(PluginRegistry::discover(config.plugins_dir, InspectOptions{{}, &index}, registration(config))),
+      plugins(find_plugins(config, definitions, index)),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
       runner(clock, runner_options(config)),
@@ -193,7 +215,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       gateway(agent_side, clock),
       control(operators),
       server(2, HttpServer::Begin::kLater) {
-  log_refusals(definitions, plugins);
+  log_refusals(definitions, plugins, alerts);
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();

@@ -153,6 +153,7 @@ std::string OperatorService::revoke_agent(const std::string& name_or_id, const s
 std::string OperatorService::plugins() {
   return json_object([&](JsonWriter& out) {
     put(out, "directory", parts_.config.plugins_dir.string());
+    put(out, "bundles_directory", parts_.config.bundles_dir.string());
     put_objects(out, "plugins", parts_.plugins.all(), [&](const PluginInfo& plugin) {
       put(out, "file", plugin.file.string());
       put(out, "service", plugin.service);
@@ -163,9 +164,29 @@ std::string OperatorService::plugins() {
       put(out, "reason", plugin.reason);
       put(out, "sha256", plugin.sha256);
       put(out, "isolation", plugin.isolation == Isolation::kProcess ? "process" : "in_process");
+      put(out, "origin", plugin.origin == PluginInfo::Origin::kBundle ? "bundle" : "directory");
+      put(out, "connections", connections_of(plugin.service));
+      put(out, "unfinished_writes", unfinished_writes_of(plugin.service));
       put_process(out, plugin);
     });
   });
+}
+
+/// Also of an adapter that is refused: they wait for it.
+std::int64_t OperatorService::connections_of(const std::string& service) const {
+  const auto all = parts_.vault.connections();
+  return std::count_if(all.begin(), all.end(), [&](const Connection& c) { return c.service == service; });
+}
+
+/// 500 at most.
+std::int64_t OperatorService::unfinished_writes_of(const std::string& service) const {
+  WriteFilter open;
+  open.service = service;
+  open.limit = 500;
+  for (int s = 0; s < kWriteStates; ++s) {
+    if (!has_ended(static_cast<WriteState>(s))) open.states.push_back(static_cast<WriteState>(s));
+  }
+  return service.empty() ? 0 : static_cast<std::int64_t>(parts_.writes.list(open).size());
 }
 
 /// Of an adapter that has one of its own.

@@ -97,6 +97,8 @@ class OperatorService final : public OperatorApi {
   std::string agent_name(const std::string& agent_id);
   std::string one_write(const BufferedWrite& write);
   const char* state_of(const PluginInfo& plugin) const;
+  std::int64_t connections_of(const std::string& service) const;
+  std::int64_t unfinished_writes_of(const std::string& service) const;
   void put_process(JsonWriter& out, const PluginInfo& plugin) const;
   void must_be_loaded(const std::string& service);
 

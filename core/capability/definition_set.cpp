@@ -15,6 +15,10 @@ namespace {
 using Definitions = std::vector<std::shared_ptr<const ServiceDefinition>>;
 using Problems = std::vector<DefinitionSet::Problem>;
 
+bool by_service(const std::shared_ptr<const ServiceDefinition>& a, const std::shared_ptr<const ServiceDefinition>& b) {
+  return a->service < b->service;
+}
+
 std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& directory, Problems& problems) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
@@ -28,10 +32,16 @@ std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& direc
   return files;
 }
 
-/// One prefix belongs to one service: agents find a capability's service by it.
+/// One prefix belongs to one service: agents find a capability's service by it. Two of one service: the other one is
+/// no file of the directory.
 void add_unless_taken(Definitions& loaded, Problems& problems, const std::filesystem::path& file,
                       ServiceDefinition definition) {
   for (const auto& other : loaded) {
+    if (other->service == definition.service) {
+      problems.push_back({file, fmt::format("{}: an installed bundle has the service \"{}\"; remove one of them.",
+                                            file.string(), definition.service)});
+      return;
+    }
     if (other->prefix == definition.prefix) {
       problems.push_back({file, fmt::format("{}: the prefix \"{}\" is taken by the service \"{}\"; choose another one.",
                                             file.string(), definition.prefix, other->service)});
@@ -53,8 +63,7 @@ bool is_trusted(const std::filesystem::path& directory, Problems& problems) {
   return problem.empty();
 }
 
-Definitions load_all(const std::filesystem::path& directory, Problems& problems) {
-  Definitions loaded;
+Definitions load_all(const std::filesystem::path& directory, Definitions loaded, Problems& problems) {
   if (!is_trusted(directory, problems)) return loaded;
   for (const auto& file : yaml_files(directory, problems)) {
     try {
@@ -72,9 +81,20 @@ DefinitionSet::DefinitionSet(std::filesystem::path directory) : directory_(std::
   reload();
 }
 
+void DefinitionSet::add_fixed(std::shared_ptr<const ServiceDefinition> definition) {
+  const std::lock_guard lock(mutex_);
+  fixed_.push_back(definition);
+  definitions_.push_back(std::move(definition));
+  std::sort(definitions_.begin(), definitions_.end(), by_service);
+}
+
 void DefinitionSet::reload() {
   Problems problems;
-  auto loaded = load_all(directory_, problems);
+  auto fixed = [this] {
+    const std::lock_guard lock(mutex_);
+    return fixed_;
+  }();
+  auto loaded = load_all(directory_, std::move(fixed), problems);
   const std::lock_guard lock(mutex_);
   for (const auto& old : definitions_) {
     const auto same = [&](const auto& d) { return d->service == old->service || d->prefix == old->prefix; };
@@ -87,7 +107,7 @@ void DefinitionSet::reload() {
                                             file.string())});
     loaded.push_back(old);
   }
-  std::sort(loaded.begin(), loaded.end(), [](const auto& a, const auto& b) { return a->service < b->service; });
+  std::sort(loaded.begin(), loaded.end(), by_service);
   definitions_ = std::move(loaded);
   problems_ = std::move(problems);
 }

@@ -23,6 +23,9 @@ class DefinitionSet {
   /// others than root and the user of this process could write; of such a directory nothing is loaded.
   explicit DefinitionSet(std::filesystem::path directory);
 
+  /// One more, from elsewhere, that no reload changes or replaces. Its service and prefix are free.
+  void add_fixed(std::shared_ptr<const ServiceDefinition> definition);
+
   /// Reads the directory again. A definition whose file is now broken or gone stays as it was, and is a problem.
   void reload();
 
@@ -36,6 +39,7 @@ class DefinitionSet {
   const std::filesystem::path directory_;
   mutable std::mutex mutex_;
   std::vector<Problem> problems_;
+  std::vector<std::shared_ptr<const ServiceDefinition>> fixed_;
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions_;
 };
 

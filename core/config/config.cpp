@@ -243,6 +243,7 @@ Config load_config(const fs::path& file, const std::vector<std::string>& environ
   for (const auto& variable : environment) loader.variable(variable);
   for (const auto& flag : flags) loader.flag(flag);
   loader.finish();
+  if (config.bundles_dir.empty()) config.bundles_dir = config.data_dir / "bundles";
   check_whole(config);
   for (const auto& setting : host_settings())
     config.shown.try_emplace(std::string(setting.key), Config::Shown{setting.json(config), "default"});

@@ -33,6 +33,7 @@ struct ServiceConfig {
 
 struct Config {
   std::filesystem::path data_dir, plugins_dir, definitions_dir, vault_key_file;  ///< absolute
+  std::filesystem::path bundles_dir;                                             ///< of the installed bundles
   struct VaultConfig {
     bool passphrase = false;  ///< of a new vault; one that exists stays as it is
     std::int64_t argon2_passes = 3, argon2_memory_mib = 256;

@@ -101,6 +101,8 @@ std::vector<Setting> directory_settings() {
        [](const Config& c) { return json(c.plugins_dir); }},
       {"definitions_dir", false, [](const Given& g, Config& c) { c.definitions_dir = path_of(g); },
        [](const Config& c) { return json(c.definitions_dir); }},
+      {"bundles_dir", false, [](const Given& g, Config& c) { c.bundles_dir = path_of(g); },
+       [](const Config& c) { return json(c.bundles_dir); }},
       {"vault_key_file", false, [](const Given& g, Config& c) { c.vault_key_file = path_of(g); },
        [](const Config& c) { return json(c.vault_key_file); }},
       {"vault.protection", false,

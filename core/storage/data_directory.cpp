@@ -82,11 +82,15 @@ bool stays(char c) {
 
 }  // namespace
 
+void prepare_data_directory(const std::filesystem::path& directory) {
+  make_directory(directory);
+  check_directory(directory);
+}
+
 DataDirectory::DataDirectory(std::filesystem::path directory) : directory_(std::move(directory)) {
   directory_ = std::filesystem::absolute(directory_).lexically_normal();
   if (!directory_.has_filename()) directory_ = directory_.parent_path();
-  make_directory(directory_);
-  check_directory(directory_);
+  prepare_data_directory(directory_);
   lock_ = take_lock(directory_);
 }
 

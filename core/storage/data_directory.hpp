@@ -7,6 +7,10 @@
 
 namespace krux {
 
+/// Creates the directory (0700) where it is missing. Throws krux::ConfigError with the command to run when it belongs
+/// to another user or others can enter it.
+void prepare_data_directory(const std::filesystem::path& directory);
+
 /// Creates the directory (0700) and holds an exclusive lock on DIR/lock until destroyed. Throws krux::ConfigError with
 /// the command to run when the directory belongs to another user, when others can enter it, or when another host uses
 /// it.

@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 50> kFaultPoints = {
+inline constexpr std::array<std::string_view, 55> kFaultPoints = {
     "write.submit.before_commit",   "write.submit.after_commit",    //
     "write.cancel.before_commit",   "write.cancel.after_commit",    //
     "write.claim.before_commit",    "write.claim.after_commit",     //
@@ -33,7 +33,10 @@ inline constexpr std::array<std::string_view, 50> kFaultPoints = {
     "disconnect.writes.settled",    "disconnect.revoke.answered",   //
     "disconnect.revoke.noted",      "disconnect.token.removed",     //
     "disconnect.token.noted",       "disconnect.replica.removed",   //
-    "disconnect.replica.noted",     "disconnect.end.after_commit",
+    "disconnect.replica.noted",     "disconnect.end.after_commit",  //
+    "bundle.install.copied",        "bundle.install.staged",        //
+    "bundle.install.named",         "bundle.install.pinned",        //
+    "bundle.remove.unpinned",
 };
 
 /// Called with the name of each fault point that is passed. Null but in tests and in kruxosd-test, whose main sets it

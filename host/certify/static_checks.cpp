@@ -4,7 +4,9 @@
 
 #include <kruxos/abi.h>
 
+#include "core/bundle/policy.hpp"
 #include "core/capability/definition_loader.hpp"
+#include "core/config/yaml_tree.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
 #include "host/certify/check.hpp"
@@ -63,6 +65,17 @@ void BundleInspection::check_library() const {
   if (!report_.passed()) throw CheckFailed(report_.first_failure());
 }
 
+/// As an installation reads it.
+void BundleInspection::check_policy() const {
+  if (manifest_.policy.empty()) return;
+  const auto file = manifest_.directory / manifest_.policy;
+  try {
+    tightened(definition(), read_text_file(file), file.string());
+  } catch (const ConfigError& error) {
+    throw CheckFailed(error.what());
+  }
+}
+
 void BundleInspection::check_exports() const {
   const auto file = open_plugin_file(manifest_.directory / manifest_.library);
   if (!file.problem.empty()) throw CheckFailed(file.problem);
@@ -81,6 +94,7 @@ void BundleInspection::check_manifest() const {
   if (entry.service != manifest_.service || entry.version != manifest_.version)
     throw CheckFailed(fmt::format("The library is of {} {}, the manifest of {} {}.", printable(entry.service),
                                   printable(entry.version), manifest_.service, manifest_.version));
+  check_policy();
   if (!manifest_.conformance) return;
   for (const auto& [name, params] : manifest_.conformance->reads) {
     need_capability(definition(), name, CapabilityKind::kRead, "reads");

@@ -22,6 +22,7 @@ class BundleInspection {
 
  private:
   const ServiceDefinition& definition() const;
+  void check_policy() const;
 
   const BundleManifest& manifest_;
   std::shared_ptr<const ServiceDefinition> definition_;

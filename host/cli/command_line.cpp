@@ -25,6 +25,7 @@ struct Parsed {
   bool receipts = false, remove = false;
   std::int64_t alert = 0;
   ScaffoldPlan scaffold;
+  BundleArguments bundle;
   std::function<int(const Session&)> run;
 };
 
@@ -47,6 +48,27 @@ CLI::App* group(CLI::App& app, const char* name, const char* help) {
   return command;
 }
 
+void add_bundle_commands(CLI::App* plugin, Parsed& p) {
+  const auto with = [&p](int (*command)(const Session&, const BundleArguments&)) {
+    return [&p, command](const Session& s) {
+      auto arguments = p.bundle;
+      arguments.yes = p.yes;
+      return command(s, arguments);
+    };
+  };
+  auto* install =
+      add(plugin, "install", "Install a bundle, or a new version: shows what it asks for", p, with(install_bundle));
+  install->add_option("DIR", p.bundle.bundle, "The bundle's directory, with its manifest.yaml")->required();
+  install->add_option("--definitions", p.bundle.definitions, "Directory of the other services' definitions");
+  auto* remove = add(plugin, "remove", "Remove an installed bundle", p, with(remove_bundle));
+  remove->add_option("SERVICE", p.bundle.bundle, "Which service's")->required();
+  remove->add_flag("--force", p.bundle.force, "Even if accounts are connected or writes have not ended");
+  for (auto* command : {install, remove}) {
+    command->add_flag("-y,--yes", p.yes, "Do not ask");
+    command->add_option("--bundles-dir", p.bundle.bundles_dir, "The host's bundles_dir, where it does not run");
+  }
+}
+
 void add_host_commands(CLI::App& app, Parsed& p) {
   add(&app, "status", "The host, its services and what waits", p, show_status);
   add(group(app, "config", "The host's configuration"), "show", "Every value and where it comes from", p, show_config);
@@ -56,6 +78,7 @@ void add_host_commands(CLI::App& app, Parsed& p) {
       [&p](const Session& s) { return release_plugin(s, p.service); })
       ->add_option("SERVICE", p.service, "Which service's adapter")
       ->required();
+  add_bundle_commands(plugin, p);
   auto* verify = add(plugin, "verify", "Make all checks on a file, without a running host", p,
                      [&p](const Session& s) { return verify_plugin(s, p.file, p.definitions); });
   verify->add_option("FILE", p.file, "The adapter's shared library")->required();
@@ -227,11 +250,15 @@ void add_completion(CLI::App& app, Parsed& p) {
   });
 }
 
-int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify, const CertifyAdapter& certify) {
+int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify, const CertifyAdapter& certify,
+        const InspectBundle& inspect_bundle) {
   const auto data_dir = parsed.data_dir.empty() ? default_data_dir() : parsed.data_dir;
   const auto socket =
       parsed.socket.empty() ? std::filesystem::path(data_dir) / "control.sock" : std::filesystem::path(parsed.socket);
-  const Session session{console, ControlClient(socket), parsed.json, SystemClock().wall_ms(), verify, certify};
+  const Session session{console,        ControlClient(socket),
+                        parsed.json,    SystemClock().wall_ms(),
+                        verify,         certify,
+                        inspect_bundle, parsed.socket.empty() ? data_dir : ""};
   try {
     const int code = parsed.run(session);
     console.out() << std::flush;
@@ -250,7 +277,7 @@ int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify, cons
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments, Console& console, const VerifyPlugin& verify,
-                const CertifyAdapter& certify) {
+                const CertifyAdapter& certify, const InspectBundle& inspect_bundle) {
   Parsed parsed;
   CLI::App app("Operates a running kruxosd.", "kruxos");
   app.require_subcommand(1);
@@ -272,7 +299,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   } catch (const CLI::ParseError& error) {
     return app.exit(error, console.out(), console.err()) == 0 ? kOk : kUsage;
   }
-  return run(parsed, console, verify, certify);
+  return run(parsed, console, verify, certify, inspect_bundle);
 }
 
 }  // namespace krux::cli

@@ -15,6 +15,14 @@ int list_plugins(const Session& session);
 int release_plugin(const Session& session, const std::string& service);
 /// Works without a running host.
 int verify_plugin(const Session& session, const std::string& file, const std::string& definitions);
+struct BundleArguments {
+  std::string bundle;                    ///< directory of the one to be installed, or service of the one to be removed
+  std::string bundles_dir, definitions;  ///< empty: the running host's, the environment's, the default
+  bool yes = false, force = false;
+};
+/// Both work without a running host.
+int install_bundle(const Session& session, const BundleArguments& arguments);
+int remove_bundle(const Session& session, const BundleArguments& arguments);
 /// Works without a running host.
 int new_adapter(const Session& session, const ScaffoldPlan& plan);
 

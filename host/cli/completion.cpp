@@ -6,13 +6,13 @@ const char* const kBashCompletion = R"(# bash completion of kruxos
 _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
-    --data-dir|--definitions|--dir) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+    --data-dir|--definitions|--dir|--bundles-dir|install) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
     --socket|--output|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
-      --dir|--prefix|--display-name|--only|--output|--time-limit) ((i++)) ;;
+      --dir|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
@@ -36,7 +36,9 @@ _kruxos() {
     'dlq list') choices='--service' ;;
     'approve list') choices='--service --recent' ;;
     'approve resolve'*) choices='--resend --discard --happened --yes' ;;
-    plugin) choices='list verify release' ;;
+    plugin) choices='list install remove verify release' ;;
+    'plugin install'*) choices='--yes --definitions --bundles-dir' ;;
+    'plugin remove'*) choices='--yes --force --bundles-dir' ;;
     'plugin verify'*) choices='--definitions' ;;
     adapter) choices='new certify' ;;
     'adapter new'*) choices='--dir --prefix --display-name' ;;

@@ -129,12 +129,14 @@ int show_config(const Session& session) {
 int list_plugins(const Session& session) {
   const auto answer = session.host.get("/v1/plugins");
   if (session.printed(answer)) return kOk;
-  Table table({{"FILE", false, true}, {"SERVICE"}, {"VERSION"}, {"STATE"}, {"PROCESS"}, {"REASON", false, true}});
+  Table table(
+      {{"FILE", false, true}, {"SERVICE"}, {"VERSION"}, {"ORIGIN"}, {"STATE"}, {"PROCESS"}, {"REASON", false, true}});
   for (const auto& plugin : items(answer.json, "plugins").GetArray()) {
     const auto state = text(plugin, "state");
     table.add({text(plugin, "file"),
                text(plugin, "service"),
                text(plugin, "version"),
+               text(plugin, "origin"),
                {state, state == "loaded" ? Style::kGood : Style::kBad},
                process_words(plugin),
                plugin_reason(plugin)});

@@ -3,6 +3,7 @@
 
 #include "core/capability/definition_set.hpp"
 #include "core/util/text.hpp"
+#include "host/bundles/inspect.hpp"
 #include "host/certify/certify.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/plugins/verify.hpp"
@@ -30,6 +31,13 @@ krux::cli::VerifyReport verify(const std::filesystem::path& file, const std::fil
   return {report.passed(), krux::report_text(report), krux::report_json(report)};
 }
 
+krux::BundleContents inspect_bundle(const krux::cli::BundleQuestion& asked) {
+  auto bundle = krux::inspect_bundle(asked.directory, nullptr, {}, asked.shown);
+  const auto directory = asked.definitions.empty() ? installed_definitions() : asked.definitions;
+  krux::refuse_taken(*bundle.contents.definition, krux::DefinitionSet(directory).all());
+  return std::move(bundle.contents);
+}
+
 krux::cli::VerifyReport certify(const krux::cli::CertifyRequest& request) {
   using namespace krux::certify;
   if (request.list) return {true, list_text(), list_json()};
@@ -51,5 +59,6 @@ krux::cli::VerifyReport certify(const krux::cli::CertifyRequest& request) {
 }  // namespace
 
 int main(int count, char** values) {
-  return krux::cli::run_command({values + 1, values + count}, krux::cli::system_console(), verify, certify);
+  return krux::cli::run_command({values + 1, values + count}, krux::cli::system_console(), verify, certify,
+                                inspect_bundle);
 }

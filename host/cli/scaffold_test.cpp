@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "core/bundle/policy.hpp"
 #include "core/capability/definition_loader.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/cli/fake_console.hpp"
@@ -61,10 +62,10 @@ TEST_CASE("a new adapter has all its files, with its names in them", "[scaffold]
   Author author;
   REQUIRE(author.make("my_notes", {"--prefix", "note", "--display-name", "Ann's Notes & Co"}) == 0);
   CHECK_THAT(author.console.out_text.str(), Contains(author.target().string()));
-  CHECK(names_in(author.target()) == std::set<std::string>{".gitignore", "CMakeLists.txt", "README.md",
-                                                           "fake_my_notes.py", "manifest.yaml", "my_notes.yaml",
-                                                           "my_notes_adapter.cpp", "my_notes_adapter.hpp",
-                                                           "my_notes_adapter_test.cpp", "my_notes_json.hpp"});
+  CHECK(names_in(author.target()) ==
+        std::set<std::string>{".gitignore", "CMakeLists.txt", "README.md", "fake_my_notes.py", "manifest.yaml",
+                              "my_notes.policy.yaml", "my_notes.yaml", "my_notes_adapter.cpp", "my_notes_adapter.hpp",
+                              "my_notes_adapter_test.cpp", "my_notes_json.hpp"});
   for (const auto& name : names_in(author.target())) {
     INFO(name);
     const auto text = read(author.target() / name);
@@ -92,6 +93,8 @@ TEST_CASE("a new adapter's definition is one that the host takes", "[scaffold]")
   CHECK(definition.hosts == std::vector<std::string>{"my-notes.example"});
   for (const auto* name : {"note.search", "note.read", "note.create", "note.delete", "note.cancel"})
     CHECK(definition.find(name));
+  const auto tight = tightened(definition, read(author.target() / "my_notes.policy.yaml"), "policy");
+  CHECK(tight.find("note.delete")->delay_ms == 2 * 3'600'000);
 }
 
 TEST_CASE("without options the service's name stands for everything", "[scaffold]") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/bundle/contents.hpp"
 #include "host/cli/control_client.hpp"
 #include "host/cli/table.hpp"
 #include "host/cli/terminal.hpp"
@@ -31,6 +32,15 @@ struct CertifyRequest {
 };
 using CertifyAdapter = std::function<VerifyReport(const CertifyRequest&)>;
 
+/// A bundle whose files stand in `directory`, as copied from `shown`.
+struct BundleQuestion {
+  std::filesystem::path directory, shown;
+  std::filesystem::path
+      definitions;  ///< of the other services, whose places it may not take; empty: the installed ones
+};
+/// Makes all checks without a host. Throws std::exception with a sentence.
+using InspectBundle = std::function<BundleContents(const BundleQuestion&)>;
+
 struct Session {
   Console& console;
   ControlClient host;
@@ -38,6 +48,8 @@ struct Session {
   std::int64_t now_ms = 0;  ///< the wall clock, for "3 min ago"
   VerifyPlugin verify;
   CertifyAdapter certify;
+  InspectBundle inspect_bundle;
+  std::filesystem::path data_dir;  ///< as far as the arguments say; empty: the running host knows
 
   /// Prints the answer's text when JSON is wanted; then there is nothing more to do.
   bool printed(const HostAnswer& answer) const;

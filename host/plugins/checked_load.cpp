@@ -18,6 +18,9 @@ CheckedPlugin load_checked(const std::filesystem::path& path) {
   plugin.sha256 = file.sha256;
   plugin.entry = &PluginLibrary(path).entry();
   plugin.problem = check_entry(*plugin.entry, bytes, plugin.info);
+  // The path was loaded and not the descriptor: debuggers and $ORIGIN need the name.
+  if (identify(path) != file.identity)
+    plugin.problem = "The file was replaced while it was loaded; start the host again.";
   return plugin;
 }
 

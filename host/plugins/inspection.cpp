@@ -55,6 +55,10 @@ class Inspection {
     if (!detail.empty()) return Outcome::kFailed;
     report_.sha256 = opened.sha256;
     report_.identity = opened.identity;
+    if (!options_.sha256.empty() && options_.sha256 != opened.sha256) {
+      detail = fmt::format("Its SHA-256 is {}, not {}.", opened.sha256, options_.sha256);
+      return Outcome::kFailed;
+    }
     file_bytes_ = std::move(opened.bytes);
     detail = fmt::format("{} bytes, SHA-256 {}.", file_bytes_.size(), report_.sha256);
     return Outcome::kPassed;

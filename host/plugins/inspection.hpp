@@ -59,6 +59,7 @@ struct PluginReport {
 struct InspectOptions {
   ProbeOptions probe;
   const DefinitionIndex* definitions = nullptr;  ///< nullptr: that check is skipped
+  std::string sha256;                            ///< that the file must have, or nothing of it is run; empty: any
 };
 
 /// Blocks for as long as the probe takes. A failed check skips those that build on it.

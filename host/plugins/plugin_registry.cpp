@@ -87,9 +87,17 @@ void PluginRegistry::consider(const std::filesystem::path& file, const InspectOp
   }
   const auto chosen = registration.chosen ? registration.chosen(info.service) : std::nullopt;
   info.isolation = chosen.value_or(registration.isolation);
-  if (info.reason.empty() && info.isolation == Isolation::kProcess) {
+  if (info.reason.empty()) return add(report, info.isolation, PluginInfo::Origin::kDirectory);
+  all_.push_back(std::move(info));
+}
+
+void PluginRegistry::add(const PluginReport& report, Isolation isolation, PluginInfo::Origin origin) {
+  auto info = info_of(report);
+  info.isolation = isolation;
+  info.origin = origin;
+  if (isolation == Isolation::kProcess) {
     info.state = PluginInfo::State::kLoaded;  // by its runner, which is held to the same file and the same words
-  } else if (info.reason.empty()) {
+  } else {
     load(info, report);
   }
   all_.push_back(std::move(info));

@@ -31,16 +31,22 @@ struct PluginInfo {
   std::string config_schema_json;  ///< empty: it takes no configuration
   bool acts_by_http = true;        ///< false: the wire proves nothing about its writes
   Isolation isolation = Isolation::kInProcess;
+  enum class Origin { kDirectory, kBundle } origin = Origin::kDirectory;  ///< the plugins directory, or a bundle
   const krux_plugin_entry* entry = nullptr;  ///< of one that is loaded here; valid until the process ends
 };
 
-/// Built once at start, immutable afterwards; any thread may read it.
+/// Built once at start, by discover() and what is added then, immutable afterwards; any thread may read it.
 class PluginRegistry {
  public:
   /// Looks at every *.so of the directory in the order of their names. A file that is refused ends nothing. Of two
   /// files for one service the first is taken. Throws ConfigError when the directory itself cannot be used.
   static PluginRegistry discover(const std::filesystem::path& directory, const InspectOptions& options,
                                  const PluginRegistration& registration = {});
+
+  /// One more, from elsewhere, that has passed its checks; loaded here unless it has a process of its own.
+  void add(const PluginReport& report, Isolation isolation, PluginInfo::Origin origin);
+  /// One that is not loaded, with the reason.
+  void add_refused(PluginInfo info) { all_.push_back(std::move(info)); }
 
   const std::vector<PluginInfo>& all() const { return all_; }
   /// The loaded adapter of that service, or nullptr.

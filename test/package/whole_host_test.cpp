@@ -27,6 +27,7 @@ class Trial {
     REQUIRE(line);
     service_port_ = static_cast<std::uint16_t>(std::stoi(line->substr(line->rfind(':') + 1)));
     configure();
+    install();
     Command host{{KRUXOS_HOST, "--config", (directory_ / "kruxos.yaml").string()}, {}};
     host.stdin_text = std::nullopt;
     host_ = std::make_unique<Process>(host);
@@ -72,12 +73,20 @@ class Trial {
       fs::create_directory(directory_ / name);
       fs::permissions(directory_ / name, fs::perms::owner_all);
     }
-    support::copy_safe(bundle_ / "acme_items.so", directory_ / "adapters/acme_items.so");
-    support::copy_safe(bundle_ / "acme_items.yaml", directory_ / "definitions/acme_items.yaml");
     std::ofstream(directory_ / "kruxos.yaml")
         << "data_dir: data\nplugins_dir: adapters\ndefinitions_dir: definitions\nvault_key_file: vault.key\n"
         << "server: {port: 0, health_port: 0}\nwrite_buffer: {delays: {items.create: 0, items.delete: 0}}\n"
         << "services: {acme_items: {api_base_url: \"http://127.0.0.1:" << service_port_ << "/\"}}\n";
+  }
+
+  /// Before there is a host.
+  void install() const {
+    const auto done = run(
+        {{KRUXOS_COMMAND, "--data-dir", (directory_ / "data").string(), "plugin", "install", bundle_.string(), "--yes"},
+         {}},
+        milliseconds(60'000));
+    INFO(done.out << done.err);
+    REQUIRE(done.status.ok());
   }
 
   const support::Scratch scratch_;

@@ -1,0 +1,127 @@
+#include "core/bundle/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/config/yaml_value.hpp"
+#include "core/util/nearest.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kSecond = 1000, kDay = 24 * 3600 * kSecond;
+
+CapabilityDefinition& capability_of(ServiceDefinition& definition, const YamlValue& key) {
+  const auto name = key.line(100);
+  std::vector<std::string> names;
+  for (auto& capability : definition.capabilities) {
+    if (capability.name == name) return capability;
+    names.push_back(capability.name);
+  }
+  key.fail(fmt::format("\"{}\" is not a capability of the definition{}.", printable(name), did_you_mean(name, names)));
+}
+
+void apply_tier(const YamlValue& value, CapabilityDefinition& capability) {
+  const auto tier = value.choice_of<Tier>({{"autonomous", Tier::kAutonomous},
+                                           {"notify", Tier::kNotify},
+                                           {"approval_required", Tier::kApprovalRequired},
+                                           {"blocked", Tier::kBlocked}});
+  if (tier < capability.tier)
+    value.fail(fmt::format("{} is looser than the definition's {}; a policy can only tighten.", to_string(tier),
+                           to_string(capability.tier)));
+  capability.tier = tier;
+}
+
+void apply_delay(const YamlValue& value, CapabilityDefinition& capability) {
+  const auto delay = value.seconds_as_ms(0, 30 * kDay);
+  // The host's default may be longer than what stands here.
+  if (!capability.delay_ms)
+    value.fail(fmt::format("the definition names no delay of {}, so that the host's default applies; name one there.",
+                           capability.name));
+  if (delay < *capability.delay_ms)
+    value.fail(fmt::format("it is shorter than the definition's delay of {} s; a policy can only lengthen it.",
+                           static_cast<double>(*capability.delay_ms) / 1000));
+  capability.delay_ms = delay;
+  capability.immediate = capability.immediate && delay == 0;
+}
+
+bool counts(const BatchLimit& limit, const std::string& operation) {
+  return std::find(limit.operations.begin(), limit.operations.end(), operation) != limit.operations.end();
+}
+
+/// A limit of the definition that lets through less already would make the author believe in something that never acts.
+void refuse_looser(const YamlValue& value, const BatchLimit& mine, const ServiceDefinition& definition) {
+  for (const auto& theirs : definition.limits) {
+    if (!counts(theirs, mine.operations.front()) || theirs.key != mine.key) continue;
+    const auto most = most_within(theirs, mine.window_ms);
+    if (mine.limit > most)
+      value.fail(
+          fmt::format("it is looser than a limit of the definition, which lets through {} within that window; a "
+                      "policy can only tighten.",
+                      most));
+  }
+}
+
+BatchLimit parse_limit(const YamlValue& value, const CapabilityDefinition& capability) {
+  const YamlMap map(value, {"limit", "window", "per"});
+  BatchLimit limit;
+  limit.operations = {capability.name};
+  limit.limit = map.at("limit").integer(1, 1'000'000);
+  limit.window_ms = map.at("window").duration_ms(kSecond, 30 * kDay);
+  if (const auto per = map.find("per")) {
+    limit.key = per->text();
+    const auto has = [&](const InputDefinition& input) { return input.name == limit.key; };
+    if (std::none_of(capability.inputs.begin(), capability.inputs.end(), has))
+      per->fail(fmt::format("{} has no input \"{}\".", capability.name, printable(limit.key)));
+  }
+  return limit;
+}
+
+/// `definition` is the one before any policy.
+void apply_capability(const YamlValue& key, const YamlValue& value, const ServiceDefinition& definition,
+                      ServiceDefinition& out) {
+  auto& capability = capability_of(out, key);
+  if (capability.kind == CapabilityKind::kCancel)
+    key.fail(fmt::format("{} takes writes back: there is nothing about it to tighten.", capability.name));
+  const YamlMap map(value, {"tier", "delay_seconds", "limits"});
+  if (const auto v = map.find("tier")) apply_tier(*v, capability);
+  for (const char* name : {"delay_seconds", "limits"}) {
+    const auto v = map.find(name);
+    if (v && capability.kind != CapabilityKind::kWrite)
+      v->fail(fmt::format("\"{}\" is only for capabilities of kind write.", name));
+  }
+  if (const auto v = map.find("delay_seconds")) apply_delay(*v, capability);
+  const auto limits = map.find("limits");
+  if (!limits) return;
+  for (const auto& item : limits->list(16)) {
+    auto limit = parse_limit(item, capability);
+    refuse_looser(item, limit, definition);
+    out.limits.push_back(std::move(limit));
+  }
+}
+
+}  // namespace
+
+std::int64_t most_within(const BatchLimit& limit, std::int64_t window_ms) {
+  const auto windows = (window_ms + limit.window_ms - 1) / limit.window_ms;
+  return limit.limit * windows;
+}
+
+ServiceDefinition tightened(ServiceDefinition definition, std::string_view policy, const std::string& name) {
+  const auto root = parse_yaml(policy, name);
+  const YamlMap map(YamlValue(root, name, ""), {"policy", "service", "capabilities"});
+  const auto format = map.at("policy");
+  if (format.integer(1, 1'000'000) > kBundlePolicyVersion)
+    format.fail(fmt::format("this program reads policies of version {}; install a newer one.", kBundlePolicyVersion));
+  const auto service = map.at("service");
+  if (service.line(32) != definition.service)
+    service.fail(fmt::format("the policy is of the service \"{}\", the definition of {}.", printable(service.text()),
+                             definition.service));
+  auto out = definition;
+  for (const auto& [key, value] : map.at("capabilities").entries()) apply_capability(key, value, definition, out);
+  return out;
+}
+
+}  // namespace krux

@@ -1,0 +1,49 @@
+// What a bundle asks for, as an operator agrees to it, and what a new version asks for besides.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/capability/definition.hpp"
+
+namespace krux {
+
+struct BundleTerms {
+  std::string service, prefix, version;  ///< the version is the adapter's
+  std::string display_name, api_base_url;
+  std::vector<std::string> hosts;  ///< api_base_url's included
+  struct Capability {
+    std::string name;
+    CapabilityKind kind = CapabilityKind::kRead;
+    Tier tier = Tier::kBlocked;
+    std::optional<std::int64_t> delay_ms;  ///< of a write; nothing: the host's default
+    bool undoable = false;                 ///< of a write
+    bool fetches = false;                  ///< of a read
+  };
+  std::vector<Capability> capabilities;
+  std::vector<BatchLimit> limits;
+  bool escalate_on_exceed = true;
+  std::vector<std::string> scopes;
+  std::string token_pattern;  ///< empty: no token is pasted
+};
+
+/// `definition` has its policy applied.
+BundleTerms terms_of(const ServiceDefinition& definition, const std::string& version,
+                     const std::vector<std::string>& hosts);
+
+struct TermChange {
+  bool looser = false;  ///< the adapter or its agents may do more than before
+  std::string words;    ///< "notes.add: the delay is 30 s instead of 5 min"
+};
+
+/// Looser ones first. Texts of the bundles stand in it as they are.
+std::vector<TermChange> changes_between(const BundleTerms& before, const BundleTerms& now);
+
+/// "5 min", "at once", "the host's default"
+std::string delay_in_words(const std::optional<std::int64_t>& delay_ms);
+/// "notes.add, notes.edit: 30 within 1 h, for each channel"
+std::string limit_in_words(const BatchLimit& limit);
+
+}  // namespace krux

@@ -1,0 +1,23 @@
+// The installed bundles at the host's start.
+#pragma once
+
+#include <filesystem>
+
+#include "core/capability/definition_set.hpp"
+#include "host/plugins/plugin_registry.hpp"
+
+namespace krux {
+
+struct BundleLoading {
+  std::filesystem::path data_dir, bundles_dir;
+  ProbeOptions probe;
+  /// The default's isolation is Isolation::kProcess.
+  std::function<std::optional<Isolation>(const std::string& service)> chosen;
+};
+
+/// Adds every installed bundle that is as it was pinned, with its definition; each of the others is refused with a
+/// sentence and ends nothing. The plugins directory comes first: what is in `registry` and `definitions` already is not
+/// replaced. Removes what earlier installations have left.
+void load_bundles(const BundleLoading& loading, PluginRegistry& registry, DefinitionSet& definitions);
+
+}  // namespace krux

@@ -1,0 +1,196 @@
+#include "host/bundles/store.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "core/capability/definition_loader.hpp"
+#include "core/config/yaml_tree.hpp"
+#include "core/storage/checked_file.hpp"
+#include "core/storage/data_directory.hpp"
+#include "core/storage/file_owner.hpp"
+#include "core/storage/write_file.hpp"
+#include "core/util/error.hpp"
+#include "core/util/fault_point.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLargestBundle = std::uintmax_t{512} << 20;
+constexpr std::size_t kMostFiles = 64;
+constexpr const char* kStaging = ".new";
+
+[[noreturn]] void cannot(const char* what, const fs::path& path, const std::string& why) {
+  throw ConfigError(fmt::format("{} cannot be {}: {}.", printable(path.string()), what, why));
+}
+
+void sync_directory(const fs::path& directory) {
+  const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) cannot("written", directory, std::strerror(errno));
+}
+
+void make_bundles_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory.parent_path(), error);
+  if (error || (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST))
+    cannot("made", directory, error ? error.message() : std::strerror(errno));
+  struct stat info {};
+  if (::lstat(directory.c_str(), &info) != 0) cannot("used", directory, std::strerror(errno));
+  if (!S_ISDIR(info.st_mode)) cannot("used", directory, "it is not a directory");
+  if (const auto problem = owner_problem(info); !problem.empty())
+    throw ConfigError(fmt::format("The directory {} {}.", printable(directory.string()), problem));
+}
+
+/// Negative where somebody else has it.
+int take_lock(const fs::path& data_dir) {
+  const auto file = data_dir / "bundles.lock";
+  Descriptor fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (fd.get() < 0) cannot("opened", file, std::strerror(errno));
+  return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0 ? fd.release() : -1;
+}
+
+int take_free_lock(const fs::path& data_dir) {
+  const int lock = take_lock(data_dir);
+  if (lock < 0) throw ConfigError("Another kruxos installs or removes a bundle; try again when it has ended.");
+  return lock;
+}
+
+fs::path prepared(const fs::path& data_dir) {
+  prepare_data_directory(data_dir);
+  return data_dir;
+}
+
+/// "notes-12", as install() names them.
+bool is_bundle_name(const std::string& name) {
+  const auto dash = name.rfind('-');
+  return dash != std::string::npos && is_plain_name(name.substr(0, dash)) && dash + 1 < name.size() &&
+         name.find_first_not_of("0123456789", dash + 1) == std::string::npos;
+}
+
+void write_durably(const fs::path& file, std::string_view bytes) {
+  const Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400));
+  if (fd.get() < 0) cannot("written", file, std::strerror(errno));
+  while (!bytes.empty()) {
+    const auto n = ::write(fd.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) cannot("written", file, std::strerror(n == 0 ? ENOSPC : errno));
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (::fchmod(fd.get(), 0400) != 0 || ::fsync(fd.get()) != 0) cannot("written", file, std::strerror(errno));
+}
+
+fs::path directory_of(const fs::path& source) {
+  std::error_code error;
+  auto directory = fs::absolute(source, error).lexically_normal();
+  if (!error && directory.filename() == kManifestName && !fs::is_directory(directory, error))
+    directory = directory.parent_path();
+  if (!fs::is_directory(directory, error))
+    throw ConfigError(fmt::format("{} is not a directory: name the one that holds the bundle's {}.",
+                                  printable(source.string()), kManifestName));
+  return directory;
+}
+
+}  // namespace
+
+BundleStore::BundleStore(fs::path data_dir, fs::path bundles_dir)
+    : data_dir_(prepared(data_dir)), bundles_dir_(std::move(bundles_dir)), lock_(take_free_lock(data_dir_)) {
+  make_bundles_directory(bundles_dir_);
+  pins_ = read_pins(data_dir_);
+}
+
+BundleStore::~BundleStore() {
+  std::error_code ignored;
+  fs::remove_all(bundles_dir_ / kStaging, ignored);
+}
+
+fs::path BundleStore::stage(const fs::path& source) {
+  const auto from = directory_of(source);
+  const auto to = bundles_dir_ / kStaging;
+  std::error_code error;
+  fs::remove_all(to, error);  // of one that was interrupted: the lock is ours
+  if (error) cannot("removed", to, error.message());
+  if (::mkdir(to.c_str(), 0700) != 0) cannot("made", to, std::strerror(errno));
+  auto room = kLargestBundle;
+  copy(from, kManifestName, room);
+  const auto place = printable((from / kManifestName).string());
+  const auto manifest = parse_manifest(read_text_file(to / kManifestName), place);
+  const auto names = files_of(manifest);
+  if (names.size() > kMostFiles)
+    throw ConfigError(fmt::format("{}: it names {} files, at most {} are accepted.", place, names.size(), kMostFiles));
+  for (const auto& name : names) {
+    if (name == kManifestName) throw ConfigError(fmt::format("{}: it names itself as one of its files.", place));
+    copy(from, name, room);
+    KRUX_FAULT_POINT("bundle.install.copied");
+  }
+  sync_directory(to);
+  KRUX_FAULT_POINT("bundle.install.staged");
+  return to;
+}
+
+void BundleStore::copy(const fs::path& from, const std::string& name, std::uintmax_t& room) {
+  const auto most = name.ends_with(".yaml") ? kLargestBundleText : kLargestBundleFile;
+  // Whoever may write the source, what was copied is what is examined, shown and pinned.
+  const auto file = read_checked_file(from / name, most, FileWriters::kAnybody);
+  if (!file.problem.empty()) throw ConfigError(fmt::format("{}: {}", printable((from / name).string()), file.problem));
+  if (file.bytes.size() > room)
+    throw ConfigError(
+        fmt::format("{}: the bundle is larger than {} MiB.", printable(from.string()), kLargestBundle >> 20));
+  room -= file.bytes.size();
+  write_durably(bundles_dir_ / kStaging / name, file.bytes);
+}
+
+void BundleStore::install(BundlePin pin) {
+  const auto staged = bundles_dir_ / kStaging;
+  // A name that no running host has loaded an adapter from.
+  do {
+    pin.directory = fmt::format("{}-{}", pin.terms.service, pins_.next++);
+  } while (fs::exists(fs::symlink_status(bundles_dir_ / pin.directory)));
+  if (::rename(staged.c_str(), (bundles_dir_ / pin.directory).c_str()) != 0)
+    cannot("renamed", staged, std::strerror(errno));
+  sync_directory(bundles_dir_);
+  KRUX_FAULT_POINT("bundle.install.named");
+  std::erase_if(pins_.bundles, [&](const auto& other) { return other.terms.service == pin.terms.service; });
+  pins_.bundles.push_back(std::move(pin));
+  write_pins();
+  KRUX_FAULT_POINT("bundle.install.pinned");
+}
+
+void BundleStore::remove(const std::string& service) {
+  if (!pins_.find(service))
+    throw ConfigError(fmt::format("No bundle of {} is installed: kruxos plugin list shows them.", printable(service)));
+  std::erase_if(pins_.bundles, [&](const auto& pin) { return pin.terms.service == service; });
+  write_pins();
+  KRUX_FAULT_POINT("bundle.remove.unpinned");
+}
+
+void BundleStore::write_pins() {
+  std::sort(pins_.bundles.begin(), pins_.bundles.end(),
+            [](const auto& a, const auto& b) { return a.terms.service < b.terms.service; });
+  write_file_atomically(pins_file(data_dir_), pins_json(pins_) + "\n");
+}
+
+void remove_leftovers(const fs::path& data_dir, const fs::path& bundles_dir) {
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(bundles_dir, error))) return;
+  const Descriptor lock(take_lock(data_dir));
+  if (lock.get() < 0) return;
+  const auto pins = read_pins(data_dir);
+  std::vector<fs::path> left;
+  for (fs::directory_iterator at(bundles_dir, error), end; !error && at != end; at.increment(error)) {
+    const auto name = at->path().filename().string();
+    const bool pinned =
+        std::any_of(pins.bundles.begin(), pins.bundles.end(), [&](const auto& pin) { return pin.directory == name; });
+    if (!pinned && (name == kStaging || is_bundle_name(name))) left.push_back(at->path());
+  }
+  for (const auto& path : left) fs::remove_all(path, error);
+}
+
+}  // namespace krux

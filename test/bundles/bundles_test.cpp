@@ -1,0 +1,263 @@
+// Bundles from their installation to an agent's call.
+#include <arpa/inet.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "e2e/host_fixture.hpp"
+#include "support/http.hpp"
+#include "support/safe_file.hpp"
+
+using namespace krux::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kNotesToken = "note-2ecret";
+constexpr const char* kPolicy = R"(policy: 1
+service: notes
+capabilities:
+  notes.create: {tier: approval_required, delay_seconds: 300, limits: [{limit: 2, window: 1 h}]}
+)";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  REQUIRE(::bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0);
+  REQUIRE(::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  ::close(fd);
+  return ntohs(address.sin_port);
+}
+
+/// The host with its Slack adapter in the plugins directory, and the example's adapter as a bundle beside it.
+struct BundleRig : Rig {
+  const fs::path bundle = path("bundle");
+  const std::uint16_t notes_port = free_port();
+  Process notes;
+
+  explicit BundleRig(const std::string& notes_config = "")
+      : notes({.argv = {KRUXOS_PYTHON, std::string(KRUXOS_NOTES_EXAMPLE) + "/fake_notes.py", "--port",
+                        std::to_string(notes_port), "--token", kNotesToken}}) {
+    fs::create_directory(bundle);
+    support::copy_safe(KRUXOS_NOTES_PLUGIN, bundle / "notes.so");
+    support::copy_safe(fs::path(KRUXOS_NOTES_EXAMPLE) / "definitions/notes.yaml", bundle / "notes.yaml");
+    support::write_safe(bundle / "notes.policy.yaml", kPolicy);
+    auto manifest = bytes_of(fs::path(KRUXOS_NOTES_EXAMPLE) / "manifest.yaml");
+    const std::string definition = "definition: notes.yaml\n";
+    manifest.insert(manifest.find(definition) + definition.size(), "policy: notes.policy.yaml\n");
+    support::write_safe(bundle / "manifest.yaml", manifest);
+    config_text += "  notes: {api_base_url: \"http://127.0.0.1:" + std::to_string(notes_port) + "/\"" +
+                   (notes_config.empty() ? "" : ", " + notes_config) + "}\n";
+    REQUIRE(eventually([&] { return effects().status == 200; }));
+  }
+  void install() {
+    const auto done = kruxos({"plugin", "install", bundle.string(), "--yes"});
+    INFO(done.out << done.err);
+    REQUIRE(done.status.ok());
+  }
+  void connect_notes() {
+    const auto done = kruxos({"connect", "notes"}, std::string(kNotesToken) + "\n");
+    INFO(done.err << log());
+    REQUIRE(done.status.ok());
+  }
+  void restart() {
+    REQUIRE(stop().ok());
+    start();
+  }
+  HttpReply effects() {
+    try {
+      return http_request(notes_port, "GET", "/_fake/effects",
+                          {{"authorization", std::string("Bearer ") + kNotesToken}});
+    } catch (const std::exception&) {
+      return {};
+    }
+  }
+  std::int64_t made() { return number_at(parse(effects().body), "/made"); }
+
+  /// Of the plugin that is a bundle's, and of the other one.
+  Json plugins() { return operate({"plugin", "list"}); }
+  std::string slack(const char* member) { return text_at(plugins(), std::string("/plugins/0/") + member); }
+  std::string of_bundle(const char* member) { return text_at(plugins(), std::string("/plugins/1/") + member); }
+  fs::path installed() { return fs::path(of_bundle("file")).parent_path(); }
+  std::string alerts() { return text_of(operate({"alerts"})); }
+};
+
+}  // namespace
+
+TEST_CASE("an installed bundle serves agents from a process of its own, as its policy holds them to") {
+  BundleRig rig;
+  const auto shown = rig.kruxos({"plugin", "install", rig.bundle.string()});
+  CHECK(shown.status.code == 2);
+  CHECK(contains(shown.out, "notes.create"));
+  CHECK(contains(shown.err, "add --yes"));
+  rig.install();
+  rig.start();
+  CHECK(rig.of_bundle("state") == "loaded");
+  CHECK(rig.of_bundle("origin") == "bundle");
+  CHECK(rig.of_bundle("isolation") == "process");
+  CHECK(rig.of_bundle("version") == "1.0.0");
+  CHECK(rig.slack("origin") == "directory");
+  CHECK(rig.slack("isolation") == "in_process");
+  rig.connect_notes();
+  rig.key = rig.new_agent("assistant");
+  CHECK(rig.invoke("notes.search").ok());
+  const auto written = rig.invoke("notes.create", R"({"text":"kept back"})");
+  INFO(text_of(written.document));
+  const auto id = text_at(rig.operate({"approve", "list"}), "/needs_person/0/write_id").empty()
+                      ? written.write_id()
+                      : text_at(rig.operate({"approve", "list"}), "/needs_person/0/write_id");
+  const auto waiting = rig.write(id);
+  CHECK(text_at(waiting, "/write/state") == "pending_approval");
+  REQUIRE(rig.kruxos({"approve", "accept", id, "--yes"}).status.ok());
+  rig.advance(290'000);
+  CHECK(rig.state(id) == "buffered");
+  CHECK(rig.made() == 0);
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }, 60'000));
+  CHECK(rig.made() == 1);
+}
+
+TEST_CASE("a file that was touched refuses its bundle at the next start, and nothing else") {
+  const std::string name = GENERATE("notes.so", "notes.yaml", "notes.policy.yaml", "manifest.yaml", "more.so", "link");
+  CAPTURE(name);
+  BundleRig rig;
+  rig.install();
+  rig.start();
+  rig.connect_notes();
+  const auto directory = rig.installed();
+  REQUIRE(rig.stop().ok());
+  if (name == "more.so") {
+    std::ofstream(directory / name) << "more";
+  } else if (name == "link") {
+    fs::rename(directory / "notes.yaml", rig.path("same.yaml"));
+    fs::create_symlink(rig.path("same.yaml"), directory / "notes.yaml");
+  } else {
+    auto bytes = bytes_of(directory / name);
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    fs::permissions(directory / name, fs::perms::owner_all);
+    std::ofstream(directory / name, std::ios::binary) << bytes;
+  }
+  rig.start();
+  CHECK(rig.slack("state") == "loaded");
+  CHECK(rig.of_bundle("state") == "refused");
+  CHECK(rig.of_bundle("service") == "notes");
+  const auto reason = rig.of_bundle("reason");
+  INFO(reason);
+  CHECK(contains(reason, (directory / (name == "link" ? "notes.yaml" : name)).string()));
+  CHECK(contains(reason, "kruxos plugin install DIR"));
+  CHECK(contains(rig.alerts(), "bundle_refused"));
+  CHECK(number_at(rig.plugins(), "/plugins/1/connections") == 1);
+  const auto kept = rig.kruxos({"plugin", "remove", "notes", "--yes"});
+  CHECK(kept.status.code == 5);
+  CHECK(contains(kept.err, "its adapter is refused"));
+  rig.install();
+  rig.restart();
+  CHECK(rig.of_bundle("state") == "loaded");
+  CHECK(eventually([&] { return !contains(rig.alerts(), "bundle_refused"); }));
+}
+
+TEST_CASE("a new version waits for the host's next start, and the running one's process can start again meanwhile") {
+  BundleRig rig;
+  rig.install();
+  rig.start();
+  rig.connect_notes();
+  rig.key = rig.new_agent("assistant");
+  REQUIRE(rig.invoke("notes.search").ok());
+  const auto old = rig.installed();
+  auto definition = bytes_of(rig.bundle / "notes.yaml");
+  definition.replace(definition.find("delay: 30 s"), 11, "delay: 20 s");
+  support::write_safe(rig.bundle / "notes.yaml", definition);
+  support::write_safe(rig.bundle / "notes.policy.yaml", "policy: 1\nservice: notes\ncapabilities: {}\n");
+  const auto done = rig.kruxos({"plugin", "install", rig.bundle.string(), "--yes"});
+  INFO(done.out << done.err);
+  REQUIRE(done.status.ok());
+  CHECK(contains(done.out, "! notes.create: the tier is notify instead of approval_required"));
+  CHECK(contains(done.out, "! notes.create: the delay is 20 s instead of 5 min"));
+  CHECK(contains(done.out, "A running host goes on with what it has loaded"));
+  const auto pid = static_cast<pid_t>(number_at(rig.plugins(), "/plugins/1/process/pid"));
+  REQUIRE(pid > 0);
+  REQUIRE(kill(pid, SIGKILL) == 0);
+  CHECK(rig.pass_time([&] { return rig.invoke("notes.search").ok(); }, 70'000, 1'000));
+  CHECK(rig.installed() == old);
+  rig.restart();
+  CHECK(rig.installed() != old);
+  CHECK_FALSE(fs::exists(old));
+  CHECK(rig.of_bundle("state") == "loaded");
+  const auto written = rig.invoke("notes.create", R"({"text":"sooner"})");
+  REQUIRE(written.ok());
+  CHECK(rig.state(written.write_id()) == "buffered");
+}
+
+TEST_CASE("a bundle is removed once nothing is connected by it") {
+  BundleRig rig;
+  rig.install();
+  rig.start();
+  rig.connect_notes();
+  const auto kept = rig.kruxos({"plugin", "remove", "notes", "--yes"});
+  CHECK(kept.status.code == 5);
+  CHECK(contains(kept.err, "kruxos disconnect notes"));
+  const auto gone = rig.kruxos({"disconnect", "notes", "--yes"});
+  INFO(gone.out << gone.err);
+  REQUIRE(gone.status.ok());
+  REQUIRE(rig.kruxos({"plugin", "remove", "notes", "--yes"}).status.ok());
+  CHECK(rig.of_bundle("state") == "loaded");
+  const auto directory = rig.installed();
+  rig.restart();
+  CHECK(size_at(rig.plugins(), "/plugins") == 1);
+  CHECK_FALSE(fs::exists(directory));
+}
+
+TEST_CASE("an operator's word for the host's own process is kept, with a warning") {
+  BundleRig rig("isolation: in_process");
+  rig.install();
+  rig.start();
+  CHECK(rig.of_bundle("isolation") == "in_process");
+  CHECK(contains(rig.log(), "the bundle of notes runs in the host's process"));
+  rig.connect_notes();
+}
+
+TEST_CASE("a bundle of a service that is there already is refused by the running host's word and at start") {
+  BundleRig rig;
+  rig.install();
+  support::copy_safe(rig.bundle / "notes.yaml", rig.path("definitions/notes.yaml"));
+  rig.start();
+  CHECK(contains(rig.of_bundle("reason"), "The service notes is there already"));
+  const auto again = rig.kruxos({"plugin", "install", rig.bundle.string(), "--yes"});
+  CHECK(again.status.code == 1);
+  CHECK(contains(again.err, "The service notes is there already"));
+}
+
+TEST_CASE("killed in the middle of an installation, the command leaves what was there") {
+  BundleRig rig;
+  rig.install();
+  rig.start();
+  const auto before = rig.installed();
+  REQUIRE(rig.stop().ok());
+  fs::remove(rig.bundle / "notes.so");
+  support::copy_safe(KRUXOS_HANGING_PLUGIN, rig.bundle / "notes.so");
+  Process command(
+      {.argv = {KRUXOS_COMMAND, "--data-dir", rig.data().string(), "plugin", "install", rig.bundle.string(), "--yes"}});
+  const auto staging = rig.data() / "bundles/.new";
+  REQUIRE(eventually([&] { return fs::exists(staging / "notes.yaml") && fs::exists(staging / "notes.so"); }));
+  command.signal(SIGKILL);
+  REQUIRE(command.wait()->signal == SIGKILL);
+  CHECK(fs::exists(staging));
+  rig.start();
+  CHECK(rig.of_bundle("state") == "loaded");
+  CHECK(rig.installed() == before);
+  CHECK_FALSE(fs::exists(staging));
+}
