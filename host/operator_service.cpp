@@ -8,6 +8,7 @@
 #include "core/replica/sync_store.hpp"
 #include "core/util/text.hpp"
 #include "host/agent_writes.hpp"
+#include "host/bundles/loading.hpp"
 #include "host/json_out.hpp"
 #include "host/plugins/verify.hpp"
 
@@ -168,6 +169,11 @@ std::string OperatorService::plugins() {
       put(out, "connections", connections_of(plugin.service));
       put(out, "unfinished_writes", unfinished_writes_of(plugin.service));
       put_process(out, plugin);
+    });
+    put_objects(out, "next_start", bundles_ahead(parts_.config.data_dir, parts_.plugins), [&](const auto& bundle) {
+      put(out, "service", bundle.service);
+      put(out, "version", bundle.version);
+      put(out, "change", bundle.removed ? "removed" : "installed");
     });
   });
 }

@@ -39,6 +39,9 @@ class Reading {
   [[noreturn]] void fail(const std::string& name, const std::string& why) const {
     throw ConfigError(fmt::format("{}: {}", place(name), why));
   }
+  [[noreturn]] void fail_pinned(const std::string& name, const std::string& why) const {
+    fail(name, why + " If that was not you, find out who it was.");
+  }
   std::string place(const std::string& name) const { return printable((shown_ / name).string()); }
 
   /// An entry that is no regular file is met when it is read.
@@ -49,10 +52,10 @@ class Reading {
     if (error) throw ConfigError(fmt::format("{} cannot be read: {}.", printable(shown_.string()), error.message()));
     if (!pins_) return;
     for (const auto& [name, hash] : *pins_) {
-      if (!names_.contains(name)) fail(name, "It was installed, and is missing.");
+      if (!names_.contains(name)) fail_pinned(name, "It was installed, and is missing.");
     }
     for (const auto& name : names_) {
-      if (!pins_->contains(name)) fail(name, "It was not there when the bundle was installed.");
+      if (!pins_->contains(name)) fail_pinned(name, "It was not there when the bundle was installed.");
     }
   }
 
@@ -61,8 +64,8 @@ class Reading {
     auto file = read_checked_file(directory_ / name, is_text ? kLargestBundleText : kLargestBundleFile);
     if (!file.problem.empty()) fail(name, file.problem);
     if (pins_ && pins_->at(name) != file.sha256)
-      fail(name, fmt::format("It was changed since it was installed: its SHA-256 is {}, not {}.", file.sha256,
-                             pins_->at(name)));
+      fail_pinned(name, fmt::format("It was changed since it was installed: its SHA-256 is {}, not {}.", file.sha256,
+                                    pins_->at(name)));
     contents_.files[name] = file.sha256;
     if (is_text) texts_[name] = std::move(file.bytes);
   }

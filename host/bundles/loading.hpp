@@ -20,4 +20,13 @@ struct BundleLoading {
 /// replaced. Removes what earlier installations have left.
 void load_bundles(const BundleLoading& loading, PluginRegistry& registry, DefinitionSet& definitions);
 
+/// What the next start will change about the bundles that this one has loaded.
+struct BundleAhead {
+  std::string service, version;  ///< of the bundle that is installed, or was
+  bool removed = false;
+};
+
+/// Reads the pins anew; nothing where they are damaged.
+std::vector<BundleAhead> bundles_ahead(const std::filesystem::path& data_dir, const PluginRegistry& registry);
+
 }  // namespace krux

@@ -137,6 +137,29 @@ TEST_CASE("a bundle that was touched is refused by the file's name, and the othe
   CHECK(started.definitions.find("mock") == nullptr);
 }
 
+TEST_CASE("what the next start will change is known") {
+  Host host;
+  const auto ahead = [&](const PluginRegistry& plugins) {
+    std::vector<std::string> all;
+    for (const auto& bundle : bundles_ahead(host.data, plugins))
+      all.push_back(bundle.service + " " + bundle.version + (bundle.removed ? " removed" : ""));
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  const Host::Started before(host);
+  CHECK(ahead(before.plugins).empty());
+  host.install();
+  CHECK(ahead(before.plugins) == Names{"mock 1.2.0"});
+  const Host::Started started(host);
+  CHECK(ahead(started.plugins).empty());
+  host.install();
+  CHECK(ahead(started.plugins) == Names{"mock 1.2.0"});
+  BundleStore(host.data, host.bundles).remove("mock");
+  CHECK(ahead(started.plugins) == Names{"mock 1.2.0 removed"});
+  std::ofstream(pins_file(host.data)) << "damaged";
+  CHECK(ahead(started.plugins).empty());
+}
+
 TEST_CASE("a bundle with a file more is refused") {
   Host host;
   host.install();

@@ -64,6 +64,13 @@ int take_free_lock(const fs::path& data_dir) {
 }
 
 fs::path prepared(const fs::path& data_dir) {
+  struct stat info {};
+  // Root could install, and the host could not read what it had installed.
+  if (::stat(data_dir.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid != ::geteuid())
+    throw ConfigError(
+        fmt::format("The data directory {} belongs to the user with the uid {}. Run this command as that "
+                    "user.",
+                    printable(data_dir.string()), info.st_uid));
   prepare_data_directory(data_dir);
   return data_dir;
 }

@@ -209,6 +209,11 @@ TEST_CASE("directories that others can reach are refused") {
     ::chmod(place.data.c_str(), 0755);
     CHECK_THROWS_WITH(BundleStore(place.data, place.bundles), Contains("chmod 700"));
   }
+  SECTION("a data directory of the host's own user") {
+    if (::geteuid() != 0) return;  // only root can give it to somebody
+    REQUIRE(::chown(place.data.c_str(), 4711, 4711) == 0);
+    CHECK_THROWS_WITH(BundleStore(place.data, place.bundles), Contains("uid 4711. Run this command as that user"));
+  }
   SECTION("the bundles directory") {
     ::chmod(place.data.c_str(), 0700);
     ::chmod(place.bundles.c_str(), 0777);

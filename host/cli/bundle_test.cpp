@@ -57,7 +57,7 @@ TEST_CASE("what a bundle asks for is shown, and installed after a yes", "[bundle
   }
   CHECK(has(op.console.prompts, "Install mock 1.2.0? [y/N]"));
   REQUIRE(op.pins().bundles.size() == 1);
-  const auto& pin = op.pins().bundles[0];
+  const auto pin = op.pins().bundles.at(0);
   CHECK(has(op.out(), pin.files.at("mock.so")));
   CHECK(pin.terms.capabilities[1].tier == Tier::kApprovalRequired);
   CHECK(has(pin.installed_by, "uid"));

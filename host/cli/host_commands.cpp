@@ -141,11 +141,17 @@ int list_plugins(const Session& session) {
                process_words(plugin),
                plugin_reason(plugin)});
   }
+  auto& out = session.console.out();
   if (table.empty()) {
-    session.console.out() << "There is no adapter in " << printable(text(answer.json, "directory")) << ".\n";
-    return kOk;
+    out << "There is no adapter in " << printable(text(answer.json, "directory")) << ".\n";
+  } else {
+    table.print(session.console);
   }
-  table.print(session.console);
+  for (const auto& bundle : items(answer.json, "next_start").GetArray()) {
+    out << printable(fmt::format("{} {} is {}, which the host's next start brings about.", text(bundle, "service"),
+                                 text(bundle, "version"), text(bundle, "change")))
+        << "\n";
+  }
   return kOk;
 }
 

@@ -118,9 +118,8 @@ TEST_CASE("an installed bundle serves agents from a process of its own, as its p
   CHECK(rig.invoke("notes.search").ok());
   const auto written = rig.invoke("notes.create", R"({"text":"kept back"})");
   INFO(text_of(written.document));
-  const auto id = text_at(rig.operate({"approve", "list"}), "/needs_person/0/write_id").empty()
-                      ? written.write_id()
-                      : text_at(rig.operate({"approve", "list"}), "/needs_person/0/write_id");
+  CHECK(written.error() == "ApprovalRequired");
+  const auto id = text_at(written.document, "/result/error/context/write_id");
   const auto waiting = rig.write(id);
   CHECK(text_at(waiting, "/write/state") == "pending_approval");
   REQUIRE(rig.kruxos({"approve", "accept", id, "--yes"}).status.ok());
@@ -188,6 +187,8 @@ TEST_CASE("a new version waits for the host's next start, and the running one's 
   CHECK(contains(done.out, "! notes.create: the tier is notify instead of approval_required"));
   CHECK(contains(done.out, "! notes.create: the delay is 20 s instead of 5 min"));
   CHECK(contains(done.out, "A running host goes on with what it has loaded"));
+  CHECK(text_at(rig.plugins(), "/next_start/0/change") == "installed");
+  CHECK(contains(rig.kruxos({"plugin", "list"}).out, "notes 1.0.0 is installed, which the host's next start"));
   const auto pid = static_cast<pid_t>(number_at(rig.plugins(), "/plugins/1/process/pid"));
   REQUIRE(pid > 0);
   REQUIRE(kill(pid, SIGKILL) == 0);
@@ -210,7 +211,7 @@ TEST_CASE("a bundle is removed once nothing is connected by it") {
   const auto kept = rig.kruxos({"plugin", "remove", "notes", "--yes"});
   CHECK(kept.status.code == 5);
   CHECK(contains(kept.err, "kruxos disconnect notes"));
-  const auto gone = rig.kruxos({"disconnect", "notes", "--yes"});
+  const auto gone = rig.kruxos({"disconnect", "notes", "--yes", "--force"});
   INFO(gone.out << gone.err);
   REQUIRE(gone.status.ok());
   REQUIRE(rig.kruxos({"plugin", "remove", "notes", "--yes"}).status.ok());
@@ -239,6 +240,24 @@ TEST_CASE("a bundle of a service that is there already is refused by the running
   const auto again = rig.kruxos({"plugin", "install", rig.bundle.string(), "--yes"});
   CHECK(again.status.code == 1);
   CHECK(contains(again.err, "The service notes is there already"));
+}
+
+TEST_CASE("certify says the same of a policy that loosens as the installation does") {
+  BundleRig rig;
+  support::copy_safe(fs::path(KRUXOS_NOTES_EXAMPLE) / "fake_notes.py", rig.bundle / "fake_notes.py");
+  for (const bool loose : {false, true}) {
+    if (loose)
+      support::write_safe(rig.bundle / "notes.policy.yaml",
+                          "policy: 1\nservice: notes\ncapabilities: {notes.create: {tier: autonomous}}\n");
+    const auto tried = rig.kruxos({"adapter", "certify", rig.bundle.string(), "--only", "manifest.fits"});
+    INFO(tried.out << tried.err);
+    CHECK(tried.status.code == (loose ? 1 : 0));
+    CHECK(contains(tried.out, "notes.policy.yaml:3:") == loose);
+  }
+  const auto refused = rig.kruxos({"plugin", "install", rig.bundle.string(), "--yes"});
+  INFO(refused.err);
+  CHECK(refused.status.code == 1);
+  CHECK(contains(refused.err, "bundle/notes.policy.yaml:3:"));
 }
 
 TEST_CASE("killed in the middle of an installation, the command leaves what was there") {
