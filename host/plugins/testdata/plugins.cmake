@@ -10,7 +10,7 @@ function(add_test_plugin name source)
 endfunction()
 
 foreach(name no_entry function_entry bad_magic truncated_entry short_symbol no_describe bad_service bad_prefix bad_version
-             bad_description endless_description crashing_constructor hanging_constructor exiting_constructor mock_adapter
+             bad_description endless_description throwing_description crashing_constructor hanging_constructor exiting_constructor mock_adapter
              stray_adapter unruly_adapter)
   add_test_plugin(${name} ${name})
 endforeach()
