@@ -3,14 +3,16 @@ programs := kruxosd kruxos kruxos-plugin-runner
 adapters := slack notes
 benches  := bench-replica bench-write bench-gateway
 ARGS     ?=
+PREFIX   ?= /usr/local
 
-.PHONY: help demo test run build bench format lint clean
+.PHONY: help demo test run build install bench format lint clean
 
 help:
 	@echo 'make demo     build everything needed and show the whole chain against an emulated service'
 	@echo 'make test     all tests, under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
 	@echo 'make build    build the host, the kruxos command and the adapters into build/dev/bin'
+	@echo 'make install  build a release and install it below PREFIX (make install PREFIX=~/kruxos)'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make format   format the sources     make lint   clang-tidy over what changed'
 	@echo 'make clean    remove build/'
@@ -31,6 +33,12 @@ run: build
 build:
 	@scripts/setup
 	@scripts/build dev $(programs) $(adapters)
+
+install:
+	@scripts/setup
+	@scripts/build release
+	@cmake --install build/release --prefix "$(PREFIX)" >/dev/null
+	@echo "Installed below $(PREFIX)"
 
 bench:
 	@scripts/setup

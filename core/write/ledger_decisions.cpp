@@ -29,6 +29,19 @@ void put_content(BufferedWrite& write, const NewContent& content) {
   write.limited = !content.limits.empty();
 }
 
+/// A write goes out on the connection that it was accepted for, or never. (A ledger without that row is not a host's.)
+void must_still_be_connected(StatementCache& sql, const BufferedWrite& write) {
+  const auto& account = write.account;
+  auto& rows = sql.get(
+      "SELECT 1 FROM connections WHERE service = ?1 AND account_id = ?2 AND (token IS NULL OR generation <> ?3)");
+  rows.bind_all(account.service, account.account_id, std::int64_t{account.generation});
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) return;
+  throw not_connected("The connection to " + account.service + " " + printable(account.account_id) +
+                      " that this write was accepted for is gone, so that it can never be sent. Discard it, or say "
+                      "--happened; the agent can ask for it again on the connection that there is now.");
+}
+
 /// Whoever decides names what was shown to him.
 void must_be_shown(const BufferedWrite& write, const std::string& hash) {
   if (write.content_hash == hash) return;
@@ -115,6 +128,7 @@ void Ledger::resolve(std::string write_id, WriteEvent decision, std::string who,
       [this, write_id = std::move(write_id), decision, who = std::move(who)](StatementCache& sql) {
         auto row = decide(sql, write_id, {}, decision, who, "ConflictError");
         if (decision == WriteEvent::kPersonResend) {
+          must_still_be_connected(sql, row.write);
           set_due(row, 0);
           row.write.tries = 0;
         }
@@ -131,6 +145,7 @@ void Ledger::accept(std::string write_id, std::string shown_hash, std::string wh
       [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash),
        who = std::move(who)](StatementCache& sql) {
         auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", shown_hash);
+        must_still_be_connected(sql, row.write);
         begin_window(row);
         update_row(sql, row);
         tell_of_approvals(sql, row.write);

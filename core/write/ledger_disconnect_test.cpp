@@ -1,4 +1,6 @@
 // What the ledger does with the writes of an account that nobody can act for any more.
+#include <SQLiteCpp/Database.h>
+
 #include <catch2/catch.hpp>
 
 #include "core/write/ledger_fixture.hpp"
@@ -21,6 +23,12 @@ struct HandOver : LedgerFixture {
     const auto write = executing(text);
     record(write, WriteEvent::kMayBeDone, 60'000);
     return write.write_id;
+  }
+  /// The account's row as the vault keeps it.
+  void connect(std::int64_t generation, bool disconnected) {
+    SQLite::Database db((scratch.path() / "kruxos.db").string(), SQLite::OPEN_READWRITE);
+    db.exec("INSERT INTO connections VALUES ('" + kAccount.service + "', '" + kAccount.account_id + "', " +
+            std::to_string(generation) + ", '', '', '[]', 0, '', 1, '', " + (disconnected ? "NULL" : "x'00'") + ")");
   }
   void hand_over() { ledger->hand_over(kAccount.service, kAccount.account_id, kOperator); }
   BufferedWrite get(const std::string& id) { return ledger->get(id).value(); }
@@ -100,4 +108,27 @@ TEST_CASE("writes of an earlier generation are handed over too") {
   f.submit(newer);
   f.hand_over();
   CHECK(f.get(id).told_person);
+}
+
+TEST_CASE("what was accepted for a connection that is gone is neither sent again nor accepted") {
+  const bool gone = GENERATE(true, false);
+  HandOver f;
+  const auto id = f.unknown("lost");
+  f.hand_over();
+  f.connect(std::int64_t{kAccount.generation} + (gone ? 0 : 1), gone);
+  const auto refused = f.resolve(id, WriteEvent::kPersonResend);
+  REQUIRE(std::holds_alternative<Error>(refused));
+  CHECK_THAT(std::get<Error>(refused).what(), Catch::Contains("is gone") && Catch::Contains("--happened"));
+  CHECK(f.get(id).state == WriteState::kUnknown);
+  f.resolve(id, WriteEvent::kPersonDiscard);
+  CHECK(f.get(id).state == WriteState::kDiscarded);
+}
+
+TEST_CASE("what was accepted for the connection that there is goes on") {
+  HandOver f;
+  const auto id = f.unknown("lost");
+  f.hand_over();
+  f.connect(kAccount.generation, false);
+  f.resolve(id, WriteEvent::kPersonResend);
+  CHECK(f.get(id).state == WriteState::kBuffered);
 }

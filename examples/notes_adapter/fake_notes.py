@@ -84,7 +84,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = [urllib.parse.unquote(part) for part in parts.path.split("/") if part]
         if body is None:
             return self.answer(400, {"error": "the body is no JSON object"})
-        if path[:1] != ["_fake"] and self.headers.get("Authorization") != f"Bearer {self.token}":
+        known = self.token is not None and self.headers.get("Authorization") == f"Bearer {self.token}"
+        if path[:1] != ["_fake"] and not known:
             return self.answer(401, {"error": "this token is not known"})
         with self.notes.lock:
             status, value = self.route(self.command, path, query, body)
@@ -95,6 +96,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def route(self, verb, path, query, body):
         if path == ["me"] and verb == "GET":
             return 200, {"id": "acct-1", "name": "Notes of Ann"}
+        if path == ["token"] and verb == "DELETE":
+            Handler.token = None
+            return 204, None
         if path == ["notes"] and verb == "GET":
             if "marker" in query:
                 return 200, {"notes": [n for n in self.notes.living() if n["marker"] == query["marker"]]}

@@ -145,6 +145,11 @@ const std::vector<CheckInfo>& table() {
        "Guard what calls share.", kOnce, check_side_by_side},
       {"life.leaks", "Instances leave nothing behind", "Made and destroyed 30 instances.",
        "No thread and no descriptor is left.", "", kOnce, check_life},
+      {"account.revoke", "A revoked token is no longer taken",
+       "Called revoke while the service fails, and then undisturbed; then verify. It is the last check: the fake "
+       "service takes the token no more.",
+       "It fails while the service does; then it succeeds, and verify fails with KRUX_AUTH.",
+       "Throw kUnsupported where the service has no way to revoke a token.", kOnce, check_revoke},
       {"secret.token", "The token shows nowhere",
        "Looked for the token in everything that came from the adapter: results, failures, log, records, cursors, "
        "notes, "

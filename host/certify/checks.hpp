@@ -12,6 +12,8 @@ void check_verify(Lab& lab, const std::string& subject);
 void check_verify_refused(Lab& lab, const std::string& subject);
 void check_verify_faults(Lab& lab, const std::string& subject);
 void check_verify_in_time(Lab& lab, const std::string& subject);
+/// The service takes the token no more: nothing may come after it.
+void check_revoke(Lab& lab, const std::string& subject);
 
 void check_sync_full(Lab& lab, const std::string& subject);
 void check_sync_repeat(Lab& lab, const std::string& subject);

@@ -88,4 +88,25 @@ void check_verify_in_time(Lab& lab, const std::string&) {
   if (verify(lab, options).value()) throw CheckFailed("It named an account although the service did not answer.");
 }
 
+void check_revoke(Lab& lab, const std::string&) {
+  const auto adapter = lab.adapter();
+  if (!adapter->roles().account) throw not_applicable("the adapter has no account role");
+  const auto revoke = [&] {
+    return lab.call<bool>("revoke", {}, [adapter](const auto& call) { return adapter->revoke(call); });
+  };
+  lab.faults().arm({Fault::kServerError, 1, 0});
+  const auto disturbed = revoke();
+  if (disturbed.failure() && disturbed.failure()->status == KRUX_UNSUPPORTED)
+    throw not_applicable("the adapter says that the service cannot revoke tokens");
+  if (disturbed.value()) throw CheckFailed("When the service answered with 500, it said that the token is revoked.");
+  lab.faults().clear();
+  const auto done = revoke();
+  if (done.failure()) throw CheckFailed(fmt::format("It failed: {}", in_words(*done.failure())));
+  const auto after = verify(lab);
+  if (after.value())
+    throw CheckFailed("It said that the token is revoked, and the service still takes it: verify names an account.");
+  if (after.failure()->status != KRUX_AUTH)
+    throw CheckFailed(fmt::format("Afterwards verify failed with {}", in_words(*after.failure())));
+}
+
 }  // namespace krux::certify

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "core/util/text.hpp"
@@ -26,10 +28,65 @@ int new_adapter(const Session& session, const ScaffoldPlan& plan) {
   return kOk;
 }
 
+namespace {
+
+/// Of a directory that is no bundle itself: the bundles in it, by name. Otherwise the one that was named.
+std::vector<std::string> bundles_of(const std::string& named) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(named, error) || fs::exists(fs::path(named) / "manifest.yaml", error)) return {named};
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(named, error)) {
+    if (fs::exists(entry.path() / "manifest.yaml", error)) out.push_back(entry.path().string());
+  }
+  if (out.empty())
+    throw CliError(kUsage, fmt::format("Neither {} nor a directory in it holds a manifest.yaml.", printable(named)));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+int certify_several(const Session& session, CertifyRequest request, const std::vector<std::string>& bundles) {
+  if (!request.output.empty())
+    throw CliError(kUsage, "--output goes with one bundle. Leave it out: each certificate stands beside its manifest.");
+  auto& out = session.console.out();
+  std::string reports;
+  std::vector<std::string> failed;
+  for (const auto& bundle : bundles) {
+    const auto name = std::filesystem::path(bundle).filename().string();
+    request.file = bundle;
+    VerifyReport report;
+    try {
+      report = session.certify(request);
+    } catch (const std::exception& error) {  // its manifest cannot be used; that ends none of the others
+      report.text = std::string(error.what()) + "\n";
+      report.json = fmt::format("{{\"passed\":false,\"error\":{}}}", json_string(error.what()));
+    }
+    session.console.progress("");
+    if (!report.passed) failed.push_back(printable(name));
+    if (!session.json) out << fmt::format("== {}\n{}\n", printable(name), report.text) << std::flush;
+    reports += fmt::format("{}{{\"bundle\":{},\"report\":{}}}", reports.empty() ? "" : ",",
+                           json_string(printable(name)), report.json);
+  }
+  if (session.json) {
+    out << fmt::format("{{\"passed\":{},\"bundles\":[{}]}}\n", failed.empty(), reports);
+  } else if (failed.empty()) {
+    out << fmt::format("All {} adapters passed.\n", bundles.size());
+  } else {
+    out << fmt::format("{} of {} adapters failed: {}\n", failed.size(), bundles.size(), fmt::join(failed, ", "));
+  }
+  return failed.empty() ? kOk : kFailed;
+}
+
+}  // namespace
+
 int certify_adapter(const Session& session, CertifyRequest request) {
   if (!request.list && request.file.empty())
     throw CliError(kUsage, "Name the bundle's manifest.yaml or its directory: kruxos adapter certify FILE");
   request.progress = [&console = session.console](const std::string& line) { console.progress(line); };
+  if (!request.list) {
+    const auto bundles = bundles_of(request.file);
+    if (bundles.size() > 1 || bundles.front() != request.file) return certify_several(session, request, bundles);
+  }
   const auto report = session.certify(request);
   session.console.progress("");
   session.console.out() << (session.json ? report.json + "\n" : report.text);

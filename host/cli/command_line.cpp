@@ -234,7 +234,7 @@ void add_adapter_commands(CLI::App& app, Parsed& p) {
   auto* certify =
       add(adapter, "certify", "Try an adapter out against its author's fake service, without a running host", p,
           [&p](const Session& s) { return certify_adapter(s, p.certify); });
-  certify->add_option("FILE", p.certify.file, "The bundle's manifest.yaml, or the directory that holds it");
+  certify->add_option("FILE", p.certify.file, "The bundle's manifest.yaml, its directory, or one with several bundles");
   certify->add_option("--only", p.certify.only, "Only this check, or group of checks")->type_name("ID")->expected(1);
   certify->get_option("--only")->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   certify->add_option("--output", p.certify.output, "Where the certificate goes, instead of beside the manifest");

@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr std::size_t kLargestDescription = 256 * 1024;
+constexpr std::size_t kLargestDescription = 256 * 1024, kLongestReason = 1000;
 
 void limit(__rlimit_resource what, rlim_t most) {
   const rlimit value{most, most};
@@ -69,15 +69,20 @@ krux_status describe(const krux_plugin_entry& entry, std::string& out) {
   return entry.describe(&sink);
 }
 
+std::string undescribed(const std::string& why) {
+  if (why.empty()) return "It could not describe itself, and did not say why: its describe() failed.";
+  return "It could not describe itself: " + krux::printable(why.substr(0, kLongestReason));
+}
+
 std::string probe(const char* path) {
   const auto plugin = krux::load_checked(path);
   if (!plugin.problem.empty()) return problem_json(plugin.problem);
   const auto& info = plugin.info;
   std::string description;
-  if (describe(*plugin.entry, description) != KRUX_OK) {
-    return problem_json("It could not describe itself, or at too great length.");
-  }
+  const auto status = describe(*plugin.entry, description);
   if (!krux::is_valid_utf8(description)) return problem_json("Its description is not valid UTF-8.");
+  if (status == KRUX_CANCELLED) return problem_json("Its description is larger than 256 KiB.");
+  if (status != KRUX_OK) return problem_json(undescribed(description));
   return "{\"service\":" + krux::json_string(info.service) + ",\"prefix\":" + krux::json_string(info.prefix) +
          ",\"version\":" + krux::json_string(info.version) + ",\"abi_minor\":" + std::to_string(info.abi_minor) +
          ",\"describe\":" + krux::json_string(description) + "}";

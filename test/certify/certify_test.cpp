@@ -50,23 +50,6 @@ std::string refusal(const test::BundleDir& bundle, std::vector<std::string> only
 
 }  // namespace
 
-TEST_CASE("The example passes everything and is certified") {
-  const test::NotesBundle bundle(KRUXOS_NOTES_PLUGIN);
-  const auto report = run(bundle);
-  INFO(failures(report));
-  REQUIRE(report.passed());
-  CHECK(report.whole);
-  const auto file = certify::write_certificate(report, {});
-  REQUIRE(file == bundle.path() / "certificate.json");
-  const auto certificate = parse_json(bundle.read("certificate.json"), "the certificate");
-  CHECK(find_int(certificate, "certificate") == 1);
-  CHECK(find_string(certificate, "version") == "1.0.0");
-  CHECK(find_string(*find_member(certificate, "hashes"), "notes.so") == report.library_sha256);
-  CHECK(find_member(certificate, "checks")->Size() == report.checks.size());
-  CHECK(result_of(report, "sync.cursors").outcome == CheckOutcome::kNotChecked);
-  CHECK_THAT(certify::report_text(report), Contains("because conformance.expire_cursors is missing"));
-}
-
 TEST_CASE("A run that fails takes the certificate away, one of some checks gives none") {
   const test::NotesBundle bundle(KRUXOS_NOTES_PLUGIN);
   bundle.write("certificate.json", "{}");
@@ -86,11 +69,13 @@ TEST_CASE("What the manifest does not tell is said, not guessed") {
   const test::NotesBundle bundle(KRUXOS_NOTES_PLUGIN);
   bundle.replace("      effects: {request: GET /_fake/effects, at: /made}\n", "");
   bundle.replace("    notes.read: {note_id: n000001}\n", "    notes.search: {query: milk}\n");
-  const auto report = run(bundle, {"read.answers", "write.once", "write.twins"});
+  const auto report = run(bundle, {"sync.cursors", "read.answers", "write.once", "write.twins"});
   INFO(failures(report));
   CHECK(report.passed());
   CHECK(result_of(report, "write.twins").outcome == CheckOutcome::kNotChecked);
   CHECK_THAT(result_of(report, "write.once").happened, Contains("effects is missing"));
+  CHECK(result_of(report, "sync.cursors").outcome == CheckOutcome::kNotChecked);
+  CHECK_THAT(certify::report_text(report), Contains("because conformance.expire_cursors is missing"));
   CHECK_THAT(certify::report_text(report), Contains("notes.read, which needs note_id"));
 }
 
@@ -219,4 +204,33 @@ TEST_CASE("The command prints a report and answers with its exit code") {
   CHECK(command({path, "--only", "nothing"}).status.code == 1);
   bundle.replace("account: acct-1", "account: \"acct-\\e[2J\"");
   CHECK(command({path, "--only", "account.verify"}).status.code == 1);
+}
+
+TEST_CASE("A directory of bundles is certified one by one, and one that cannot be used ends no other") {
+  const support::Scratch scratch;
+  const auto home = std::filesystem::canonical(scratch.path());
+  const test::NotesBundle good(KRUXOS_NOTES_PLUGIN), broken(KRUXOS_NOTES_PLUGIN), other(KRUXOS_NOTES_PLUGIN);
+  broken.replace("manifest: 1", "manifest: one");
+  other.replace("version: 1.0.0", "version: 1.0.1");
+  std::filesystem::create_directory(home / "empty");
+  const auto certify = [&](std::vector<std::string> more) {
+    std::vector<std::string> argv{KRUXOS_COMMAND, "adapter", "certify", home.string(), "--only", "manifest"};
+    argv.insert(argv.end(), more.begin(), more.end());
+    return test::run({.argv = argv}, std::chrono::milliseconds(60'000));
+  };
+  CHECK(certify({}).status.code == 2);
+  for (const auto* name : {"b_good", "a_good"}) std::filesystem::copy(good.path(), home / name);
+  const auto fine = certify({});
+  CHECK(fine.status.code == 0);
+  CHECK(fine.out.find("== a_good") < fine.out.find("== b_good"));
+  CHECK_THAT(fine.out, Contains("All 2 adapters passed."));
+  std::filesystem::copy(broken.path(), home / "broken");
+  std::filesystem::copy(other.path(), home / "other");
+  const auto some = certify({});
+  CHECK(some.status.code == 1);
+  CHECK_THAT(some.out, Contains("2 of 4 adapters failed: broken, other") && Contains("manifest.yaml:"));
+  const auto json = parse_json(certify({"--json"}).out, "the reports");
+  CHECK(find_bool(json, "passed") == false);
+  CHECK(find_member(json, "bundles")->Size() == 4);
+  CHECK(certify({"--output", "c.json"}).status.code == 2);
 }

@@ -58,6 +58,8 @@ constexpr Defect kDefects[] = {
     {"reads_alone", "threads.side_by_side"},
     {"leaves_thread", "life.leaks"},
     {"leaves_descriptor", "life.leaks"},
+    {"revokes_nothing", "account.revoke"},
+    {"revokes_always", "account.revoke"},
 };
 
 std::string failures(const certify::CertifyReport& report) {

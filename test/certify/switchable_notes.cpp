@@ -158,7 +158,14 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     if (text_of(me, "id").empty()) throw ProxyError(ErrorKind::kNetwork, "The answer names no account.");
     return {text_of(me, "id"), text_of(me, "name"), std::nullopt, ""};
   }
-  void revoke(const kruxos::Call&) override {}
+  void revoke(const kruxos::Call& call) override {
+    if (has("revokes_nothing")) return;
+    auto request = get("token");
+    request.method = "DELETE";
+    const auto answer = http_.send(call, request);
+    if (has("revokes_always")) return;
+    check(answer.or_throw());
+  }
 
  private:
   bool has(std::string_view defect) const { return defect_ == defect; }

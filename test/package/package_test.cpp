@@ -56,3 +56,18 @@ TEST_CASE("a package of another ABI major is not taken") {
     CHECK(refused.err.find("KruxosPluginApi") != std::string::npos);
   }
 }
+
+TEST_CASE("the mock is installed, and is an adapter that the host takes") {
+  const support::Scratch scratch;
+  const auto prefix = fs::canonical(scratch.path());
+  must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", "testing"});
+  CHECK(fs::exists(prefix / "share/kruxos/testing/example.mock.json"));
+  const auto mock = prefix / "lib/kruxos/testing/mock.so";
+  const auto verify = [&] { return run({{KRUXOS_COMMAND, "plugin", "verify", mock}, {}}).out; };
+  CHECK_THAT(verify(), Catch::Contains("mock.mock.json"));  // it has no script yet
+  std::ofstream(prefix / "lib/kruxos/testing/mock.mock.json") << "{\"servise\": 3}";
+  CHECK_THAT(verify(), Catch::Contains("it needs a \"service\""));
+  fs::copy_file(prefix / "share/kruxos/testing/example.mock.json", prefix / "lib/kruxos/testing/mock.mock.json",
+                fs::copy_options::overwrite_existing);
+  must({KRUXOS_COMMAND, "plugin", "verify", mock});
+}

@@ -114,13 +114,15 @@ std::string text_member(const std::string& json, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a new adapter builds at once and works in a host: connected, synced, searched, written to and undone") {
+TEST_CASE("a new adapter builds at once, is certified, and works in a host: synced, searched, written to and undone") {
   const Machine machine;
   must({KRUXOS_COMMAND, "adapter", "new", "acme_items", "--prefix", "items", "--display-name", "Acme's Items"},
        machine.home);
   const auto bundle =
       machine.build(machine.home / "acme_items", KRUXOS_CXX, "-Wall -Wextra -Wpedantic -Werror") / "acme_items";
   load(bundle, "acme_items", "items");
+  must({KRUXOS_COMMAND, "adapter", "certify", bundle});
+  CHECK(fs::exists(bundle / "certificate.json"));
   const Trial trial(bundle);
   CHECK_THAT(trial.invoke("items.search", R"({"query":"ITEM 3"})"), Catch::Contains("\"total\":1"));
   CHECK_THAT(trial.invoke("items.read", R"({"item_id":"i9"})"), Catch::Contains("ItemNotFound"));

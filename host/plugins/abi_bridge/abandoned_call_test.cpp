@@ -34,7 +34,7 @@ class Mock {
 
 }  // namespace
 
-TEST_CASE("A read that hangs is abandoned, and its late result is dropped") {
+TEST_CASE("A read that hangs is abandoned, and its late result is dropped", "[abi-1.0]") {
   Bridge bridge;
   DrivenClock clock;
   const auto health = std::make_shared<AdapterHealth>();
@@ -65,7 +65,7 @@ TEST_CASE("A read that hangs is abandoned, and its late result is dropped") {
   while (!watch.expired()) std::this_thread::yield();
 }
 
-TEST_CASE("A write that hangs sends nothing after it was abandoned") {
+TEST_CASE("A write that hangs sends nothing after it was abandoned", "[abi-1.0]") {
   Bridge bridge;
   DrivenClock clock;
   const auto call = std::make_shared<CallContext>(CallOwner{"mock", "T1", 1, "w_1", 1}, clock, clock.boot_ms() + 1000);
@@ -90,7 +90,7 @@ TEST_CASE("A write that hangs sends nothing after it was abandoned") {
   CHECK(bridge.http->requests().empty());
 }
 
-TEST_CASE("An adapter whose creation hangs is given up, and destroyed when it appears at last") {
+TEST_CASE("An adapter whose creation hangs is given up, and destroyed when it appears at last", "[abi-1.0]") {
   Bridge bridge;
   DrivenClock clock;
   const Mock outer(bridge);

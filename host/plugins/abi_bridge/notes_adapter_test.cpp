@@ -121,7 +121,7 @@ TEST_CASE("The notes adapter syncs page by page, and sweeps what is gone") {
   CHECK(session->cursor("after") == "a2");
   CHECK(good(notes.adapter->full_sync(notes.bridge.call(), session)).next == SyncStep::Next::kDone);
   CHECK(session->committed.size() == 3);
-  CHECK(session->sweeps == std::vector<std::string>{"notes 1"});
+  CHECK(session->sweeps == std::vector<std::string>{"notes  1"});
   CHECK(good(notes.adapter->incremental_sync(notes.bridge.call(), session, 5)).next == SyncStep::Next::kMore);
   CHECK(session->committed[0].json == R"({"id":"a1","text":"one","marker":"","updated_ms":1000})");
   CHECK(session->cursor("generation") == "2");

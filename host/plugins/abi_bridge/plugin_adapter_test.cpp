@@ -1,4 +1,5 @@
-// The mock adapter through the bridge: what it gives, and every way in which it may misbehave.
+// The mock adapter through the bridge: what it gives, and every way in which it may misbehave. What is tagged [abi-1.0]
+// also runs with the adapter as the release 1.0 of the boundary built it.
 #include "host/plugins/abi_bridge/plugin_adapter.hpp"
 
 #include <catch2/catch.hpp>
@@ -23,7 +24,7 @@ AdapterWrite write_of(const std::string& operation) {
 
 }  // namespace
 
-TEST_CASE("Roles, parameters, account and results pass the bridge") {
+TEST_CASE("Roles, parameters, account and results pass the bridge", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto roles = adapter->roles();
@@ -36,7 +37,7 @@ TEST_CASE("Roles, parameters, account and results pass the bridge") {
   CHECK(good(adapter->resolve(bridge.call(), bridge.reader, "mock.send", "{\"p\":1}")) == "{\"p\":1}");
 }
 
-TEST_CASE("Whatever an adapter throws is a failure with its words") {
+TEST_CASE("Whatever an adapter throws is a failure with its words", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   auto failure = read_failure(bridge, *adapter, "mock.throw");
@@ -51,7 +52,7 @@ TEST_CASE("Whatever an adapter throws is a failure with its words") {
   CHECK(read_failure(bridge, *adapter, "mock.no_such").status == KRUX_UNSUPPORTED);
 }
 
-TEST_CASE("A result that is not one JSON object within its limits is a defect") {
+TEST_CASE("A result that is not one JSON object within its limits is a defect", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   for (const auto* capability :
@@ -64,7 +65,7 @@ TEST_CASE("A result that is not one JSON object within its limits is a defect") 
   CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.echo", "{}")) == "{}");
 }
 
-TEST_CASE("A query reaches the reader, and rows stop where the adapter says so") {
+TEST_CASE("A query reaches the reader, and rows stop where the adapter says so", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   bridge.reader->rows = {{"i1", "{}"}, {"i2", "{}"}, {"i3", "{}"}};
@@ -78,7 +79,7 @@ TEST_CASE("A query reaches the reader, and rows stop where the adapter says so")
   CHECK(where.children[1].children.at(0).number == 9);
 }
 
-TEST_CASE("A sync step fills the store, its cursors and its reports") {
+TEST_CASE("A sync step fills the store, its cursors and its reports", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto step = good(adapter->full_sync(bridge.call(), bridge.session));
@@ -98,7 +99,7 @@ TEST_CASE("A sync step fills the store, its cursors and its reports") {
   CHECK(done.complete_through_ms == 42);
 }
 
-TEST_CASE("Records that do not fit are refused, and the failure says why") {
+TEST_CASE("Records that do not fit are refused, and the failure says why", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto failure = [&](int which) {
@@ -113,7 +114,7 @@ TEST_CASE("Records that do not fit are refused, and the failure says why") {
   CHECK(bridge.session->put_records.empty());
 }
 
-TEST_CASE("A write is sent by the host's client and bound to its attempt") {
+TEST_CASE("A write is sent by the host's client and bound to its attempt", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto call = bridge.call("w_1");
@@ -127,7 +128,7 @@ TEST_CASE("A write is sent by the host's client and bound to its attempt") {
   CHECK(bridge.http->requests()[1].body_length == 3);
 }
 
-TEST_CASE("What is not sent, lost or made up is judged by the wire") {
+TEST_CASE("What is not sent, lost or made up is judged by the wire", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   auto ended = bridge.call("w_1");
@@ -147,7 +148,7 @@ TEST_CASE("What is not sent, lost or made up is judged by the wire") {
   CHECK(lost.message == "The connection was reset.");
 }
 
-TEST_CASE("An adapter cannot set the host's headers") {
+TEST_CASE("An adapter cannot set the host's headers", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto failure = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.header")));
@@ -156,7 +157,7 @@ TEST_CASE("An adapter cannot set the host's headers") {
   CHECK(bridge.http->requests().empty());
 }
 
-TEST_CASE("Several requests at once come back in their order") {
+TEST_CASE("Several requests at once come back in their order", "[abi-1.0]") {
   const Bridge bridge(test::either());
   bridge.http->answer = [](const HttpRequest& request) {
     return std::pair(200, request.url.substr(request.url.size() - 1));
@@ -165,7 +166,7 @@ TEST_CASE("Several requests at once come back in their order") {
   CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.many"))) == R"({"all":"0 1 2 3 4 5 6 "})");
 }
 
-TEST_CASE("A note is kept by the ledger and comes back to find_effect") {
+TEST_CASE("A note is kept by the ledger and comes back to find_effect", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   std::string kept;
@@ -178,7 +179,7 @@ TEST_CASE("A note is kept by the ledger and comes back to find_effect") {
   CHECK(kept.empty());
 }
 
-TEST_CASE("The answers of find_effect, and what is none") {
+TEST_CASE("The answers of find_effect, and what is none", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   using Answer = EffectFound::Answer;
@@ -193,7 +194,7 @@ TEST_CASE("The answers of find_effect, and what is none") {
   CHECK(failed(adapter->find_effect(bridge.call(), write_of("mock.garbage"))).status == KRUX_INTERNAL);
 }
 
-TEST_CASE("Rollback points are limited, conflicts and results pass") {
+TEST_CASE("Rollback points are limited, conflicts and results pass", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   CHECK(adapter->supports_rollback("mock.note"));
@@ -208,7 +209,7 @@ TEST_CASE("Rollback points are limited, conflicts and results pass") {
   CHECK(good(adapter->find_rollback(bridge.call(), request)).answer == EffectFound::Answer::kFound);
 }
 
-TEST_CASE("An identity is read and cleaned, a log line is escaped") {
+TEST_CASE("An identity is read and cleaned, a log line is escaped", "[abi-1.0]") {
   Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto identity = good(adapter->verify(bridge.call()));
@@ -220,7 +221,7 @@ TEST_CASE("An identity is read and cleaned, a log line is escaped") {
   CHECK(bridge.log == std::vector<std::string>{"3 mock line\\n\\x1b[2J"});
 }
 
-TEST_CASE("An adapter that refuses its account, or a configuration that does not fit, makes none") {
+TEST_CASE("An adapter that refuses its account, or a configuration that does not fit, makes none", "[abi-1.0]") {
   const Bridge bridge(test::either());
   auto setup = bridge.setup("mock");
   setup.config_json = R"({"create":"throw"})";
@@ -238,20 +239,28 @@ TEST_CASE("An adapter that refuses its account, or a configuration that does not
   CHECK_THROWS_WITH(bridge.factory.make(setup), Catch::Contains("No adapter for nothing"));
 }
 
-#ifdef KRUXOS_LIBCXX_PLUGIN
-TEST_CASE("An adapter with another standard library, linked statically and hidden, works as well") {
-  const test::PluginDir dir;
-  dir.copy(KRUXOS_LIBCXX_PLUGIN, "libcxx");
-  const auto registry = PluginRegistry::discover(dir.path(), test::options());
-  REQUIRE(registry.all().size() == 1);
-  CHECK(registry.all()[0].reason == "");
-  Bridge bridge;
-  const PluginFactory factory(registry, bridge.runner, bridge.clock);
-  const auto adapter = factory.make(bridge.setup("mock"));
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.echo", "{\"a\":1}")) == "{\"a\":1}");
-  CHECK(read_failure(bridge, *adapter, "mock.throw_exception").message == "a defect");
-  CHECK(read_failure(bridge, *adapter, "mock.throw_number").status == KRUX_INTERNAL);
-  CHECK(good(adapter->full_sync(bridge.call(), bridge.session)).next == SyncStep::Next::kWait);
-  CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.many"))).size() > 10);
+TEST_CASE("What a sync keeps, erases and sweeps, and what a read finds of it", "[abi-1.0]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  good(adapter->full_sync(bridge.call(), bridge.session));
+  CHECK(good(adapter->incremental_sync(bridge.call(), bridge.session, 6)).next == SyncStep::Next::kMore);
+  CHECK(bridge.session->fake_reader->blobs["i1 raw"] == "blob");
+  CHECK(bridge.session->sweeps == std::vector<std::string>{"items s 7 1 9"});
+  CHECK(bridge.session->erased == std::vector<std::string>{"i2"});
+  CHECK_FALSE(bridge.session->cursor("page"));
+  CHECK(bridge.session->reports == std::vector<std::string>{"c1 1 not a member", "c1 0 "});
+  CHECK(good(adapter->read(bridge.call(), bridge.session->fake_reader, "mock.kept", "{}")) ==
+        R"({"record":{"id":"i1"},"blob":"blob","other":false,"timely":true})");
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.kept", "{}")) ==
+        R"({"record":null,"blob":"none","other":false,"timely":true})");
 }
-#endif
+
+TEST_CASE("An answer comes in parts with its headers, and the attempt is told", "[abi-1.0]") {
+  const Bridge bridge(test::either());
+  bridge.http->answer = [](const HttpRequest& request) {
+    return std::pair(200, request.url == "parts" ? std::string(300'000, 'p') : std::string("ok"));
+  };
+  CHECK(good(bridge.make("mock")->execute_write(bridge.call("w_1"), write_of("mock.parts"))) ==
+        R"({"bytes":300000,"type":"text/plain","attempt":1,"write":"w_1","of":1,"made":5,"first":6})");
+  CHECK(bridge.http->requests().at(1).headers.size() == 1);
+}

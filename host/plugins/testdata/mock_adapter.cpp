@@ -1,5 +1,6 @@
-// An adapter that misbehaves on demand: its capabilities and operations say how. Compiled several times: by other
-// compilers, and as the second plugin of its service.
+// An adapter that uses all that it is lent, and misbehaves on demand: its capabilities and operations say how. Releases
+// of the boundary keep it as they knew it (test/golden).
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <kruxos/adapter.hpp>
@@ -67,6 +68,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (last_sync_ms == 3) record.text = "bad \xff utf-8";
     if (last_sync_ms == 4) return {99, 0, 0, 0, 0};
     if (last_sync_ms == 5) throw kruxos::ProxyError(kruxos::ErrorKind::kCursorExpired, "gone");
+    if (last_sync_ms == 6) return tidy(store);
     store.put(record);
     return kruxos::SyncStep::done(store.cursor("page").value_or("") == "2" ? 42 : 0);
   }
@@ -104,6 +106,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
       return "{}";
     }
     if (capability == "mock.query") return query(reader);
+    if (capability == "mock.kept") return kept(call, reader);
     if (capability == "mock.cancelled") return call.cancelled() ? "{\"cancelled\":true}" : "{\"cancelled\":false}";
     throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported, "There is no such capability.");
   }
@@ -134,6 +137,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (write.operation == "mock.claim_none")
       throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, "claimed").no_effect();
     if (write.operation == "mock.many") return many(call);
+    if (write.operation == "mock.parts") return parts(call, write);
     return "{\"status\":" + std::to_string(result.or_throw().status) + ",\"id\":\"" + std::string(write.write_id) +
            "\"}";
   }
@@ -172,6 +176,48 @@ class MockAdapter final : public kruxos::SyncAdapter,
     std::string all;
     for (const auto& result : host_.http().send_many(call, requests)) all += result.or_throw().body + " ";
     return "{\"all\":\"" + all + "\"}";
+  }
+
+  /// An answer in parts, its headers, and what the call knows of its attempt.
+  std::string parts(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
+    kruxos::HttpRequest request;
+    request.url = "parts";
+    request.headers = {{"Accept", "text/plain"}};
+    std::size_t bytes = 0;
+    const auto result = host_.http().send(call, request, [&](std::string_view part) {
+      bytes += part.size();
+      return true;
+    });
+    const auto* type = result.or_throw().header("content-type");
+    return "{\"bytes\":" + std::to_string(bytes) + ",\"type\":\"" + (type ? *type : "") +
+           "\",\"attempt\":" + std::to_string(call.attempt()) + ",\"write\":\"" + std::string(call.write_id()) +
+           "\",\"of\":" + std::to_string(write.attempt) + ",\"made\":" + std::to_string(write.created_at_ms) +
+           ",\"first\":" + std::to_string(write.first_attempt_at_ms) + "}";
+  }
+
+  /// What a sync does besides putting.
+  static kruxos::SyncStep tidy(kruxos::SyncStore& store) {
+    std::string bytes = "blob";
+    store.put_blob("items", "i1", "raw", 4, [&](char* buffer, std::size_t capacity) {
+      const auto taken = bytes.copy(buffer, std::min<std::size_t>(capacity, 3));
+      bytes.erase(0, taken);
+      return static_cast<std::int64_t>(taken);
+    });
+    store.sweep("items", "s", 7, 1, 9);
+    store.erase("items", "i2");
+    store.set_cursor("page", "");
+    store.commit();
+    store.report_ok("c1");
+    return kruxos::SyncStep::more();
+  }
+
+  static std::string kept(const kruxos::Call& call, const kruxos::Reader& reader) {
+    const auto record = reader.get("items", "i1");
+    const auto blob = reader.blob("items", "i1", "raw");
+    const bool timely = call.now_ms() > 0 && call.now_ms() < call.deadline_ms();
+    return "{\"record\":" + record.value_or("null") + ",\"blob\":\"" + blob.value_or("none") +
+           "\",\"other\":" + (reader.get("items", "i9") ? "true" : "false") +
+           ",\"timely\":" + (timely ? "true" : "false") + "}";
   }
 
   static std::string query(const kruxos::Reader& reader) {

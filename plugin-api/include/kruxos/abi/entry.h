@@ -63,7 +63,8 @@ typedef struct krux_plugin_entry {
    *        "config_schema": {JSON Schema draft 4 of the adapter's configuration},
    *        "acts_by_http": false where writes act otherwise than by the host's HTTP: nothing sent proves nothing then}
    * At most 256 KiB, 32 collections, 16 fields each; names are [a-z][a-z0-9_]{0,31}. A collection whose version has
-   * changed is emptied and synced anew. Called in another process first. No I/O. [any thread] */
+   * changed is emptied and synced anew. Where it fails, what it wrote is a sentence for people that says why. Called in
+   * another process first. No I/O. [any thread] */
   krux_status (*describe)(const krux_sink* out) KRUX_NOEXCEPT;
   /* Makes an adapter for one account; `host` outlives it, `call` and `account` are borrowed. NULL: it cannot work, and
    * call->fail says why. [worker] */

@@ -193,14 +193,18 @@ template <class Adapter>
 krux_status describe(const krux_sink* out) noexcept {
   static_assert(Described<Adapter> || !std::is_base_of_v<SyncAdapter, Adapter>,
                 "an adapter that syncs needs: static kruxos::Description describe()");
+  std::string text;
   try {
     Description description;
     if constexpr (Described<Adapter>) description = Adapter::describe();
-    emit(out, to_json(description));
-    return KRUX_OK;
+    text = to_json(description);
+  } catch (const std::exception& e) {
+    const std::string_view why = e.what();
+    return out->write(out->self, to_abi(why)), KRUX_INTERNAL;
   } catch (...) {
     return KRUX_INTERNAL;
   }
+  return out->write(out->self, to_abi(text)) == 0 ? KRUX_OK : KRUX_CANCELLED;
 }
 
 template <class Adapter>
