@@ -5,6 +5,7 @@
 #include <time.h>
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -57,10 +58,31 @@ std::string replace_invalid(std::string_view text) {
   return out;
 }
 
-/// Characters that steer a terminal or hide the order of what is shown.
+/// Characters that steer a terminal, change the order of what is shown, or are not seen at all. Not the variation
+/// selectors U+FE00 to U+FE0F, which many emoji are written with.
 bool is_steering(std::int32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || c == 0x061c ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
+  struct Range {
+    std::int32_t first, last;
+  };
+  static constexpr std::array<Range, 18> ranges{{{0x00, 0x1f},
+                                                 {0x7f, 0x9f},
+                                                 {0xad, 0xad},
+                                                 {0x34f, 0x34f},
+                                                 {0x61c, 0x61c},
+                                                 {0x115f, 0x1160},
+                                                 {0x17b4, 0x17b5},
+                                                 {0x180b, 0x180f},
+                                                 {0x200b, 0x200f},
+                                                 {0x2028, 0x202e},
+                                                 {0x2060, 0x206f},
+                                                 {0x3164, 0x3164},
+                                                 {0xfeff, 0xfeff},
+                                                 {0xffa0, 0xffa0},
+                                                 {0xfff9, 0xfffb},
+                                                 {0x1bca0, 0x1bca3},
+                                                 {0x1d173, 0x1d17a},
+                                                 {0xe0000, 0xe0fff}}};
+  return std::any_of(ranges.begin(), ranges.end(), [c](const Range& r) { return r.first <= c && c <= r.last; });
 }
 
 struct Digits {

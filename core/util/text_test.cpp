@@ -1,6 +1,10 @@
 #include "core/util/text.hpp"
 
+#include <utf8proc.h>
+
+#include <array>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
@@ -35,6 +39,22 @@ TEST_CASE("what steers a terminal is shown, not obeyed") {
                   "31m") == "\\x9b31m");
   CHECK(printable("\xff") == "\\xff");
   CHECK(printable("grün 日本 😀") == "grün 日本 😀");
+}
+
+TEST_CASE("what nobody would see is shown") {
+  for (const char* escape :
+       {"\\u00ad", "\\u034f", "\\u061c",     "\\u115f",     "\\u1160",     "\\u17b4",     "\\u180b",
+        "\\u180e", "\\u200b", "\\u200c",     "\\u200d",     "\\u200e",     "\\u200f",     "\\u2028",
+        "\\u2060", "\\u2064", "\\u2065",     "\\u206a",     "\\u206f",     "\\u3164",     "\\ufeff",
+        "\\uffa0", "\\ufff9", "\\U0001d173", "\\U000e0001", "\\U000e0041", "\\U000e0100", "\\U000e0fff"}) {
+    const auto code = static_cast<std::int32_t>(std::strtol(escape + 2, nullptr, 16));
+    std::array<utf8proc_uint8_t, 4> bytes{};
+    const auto size = utf8proc_encode_char(code, bytes.data());
+    const std::string character(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size));
+    CAPTURE(escape);
+    CHECK(printable("pay" + character + "pal") == "pay" + (code == 0xad ? "\\xad" : std::string(escape)) + "pal");
+  }
+  CHECK(printable("x\u00a0y\u2014\u2026 \u2764\ufe0f") == "x\u00a0y\u2014\u2026 \u2764\ufe0f");
 }
 
 TEST_CASE("times are read and written") {
