@@ -14,6 +14,10 @@ namespace {
 constexpr int kDeepestJson = 32;
 constexpr std::size_t kLongestAccountId = 256;
 
+CallFailure defect_of_adapter(const std::string& message) {
+  return defect(with_advice_on_defect(message));
+}
+
 }  // namespace
 
 CallFailure defect(std::string message) {
@@ -22,11 +26,12 @@ CallFailure defect(std::string message) {
 
 CallResult<std::string> read_object(const LentCall& call, krux_status status, const BoundedSink& out,
                                     std::string_view what) {
-  if (out.overflowed()) return defect(fmt::format("The adapter's {} is larger than {} KiB.", what, out.max() / 1024));
+  if (out.overflowed())
+    return defect_of_adapter(fmt::format("The adapter's {} is larger than {} KiB.", what, out.max() / 1024));
   if (status != KRUX_OK) return call.failure(status);
   std::string why;
   if (is_json_object(out.text(), {out.max(), kDeepestJson}, &why)) return out.text();
-  return defect(fmt::format("The adapter's {} is not one JSON object: {}", what, why));
+  return defect_of_adapter(fmt::format("The adapter's {} is not one JSON object: {}", what, why));
 }
 
 CallResult<SyncStep> read_step(const LentCall& call, krux_status status, const krux_sync_step& step) {
@@ -43,9 +48,11 @@ CallResult<SyncStep> read_step(const LentCall& call, krux_status status, const k
       out.next = SyncStep::Next::kWait;
       break;
     default:
-      return defect(fmt::format("The adapter's sync step says {}, which is none of done, more and wait.", step.next));
+      return defect_of_adapter(
+          fmt::format("The adapter's sync step says {}, which is none of done, more and wait.", step.next));
   }
-  if (step.wait_ms < 0 || step.complete_through_ms < 0) return defect("The adapter's sync step has a negative time.");
+  if (step.wait_ms < 0 || step.complete_through_ms < 0)
+    return defect_of_adapter("The adapter's sync step has a negative time.");
   out.wait_ms = std::min(step.wait_ms, limits::kLongestWaitMs);
   // The future cannot be in the replica.
   out.complete_through_ms = std::min(step.complete_through_ms, call.context()->clock().wall_ms());
@@ -84,7 +91,8 @@ CallResult<Identity> read_identity(const LentCall& call, krux_status status, con
   const auto json = parse_json(std::get<std::string>(object), "the identity", {out.max(), kDeepestJson});
   const auto id = find_string(json, "account_id"), name = find_string(json, "display_name");
   if (!id || id->empty() || id->size() > kLongestAccountId) {
-    return defect(fmt::format("The adapter's identity has no account_id of 1 to {} bytes.", kLongestAccountId));
+    return defect_of_adapter(
+        fmt::format("The adapter's identity has no account_id of 1 to {} bytes.", kLongestAccountId));
   }
   Identity identity;
   identity.account_id = *id;
@@ -92,10 +100,10 @@ CallResult<Identity> read_identity(const LentCall& call, krux_status status, con
   identity.principal = find_string(json, "principal").value_or("");
   const auto* scopes = find_member(json, "scopes");
   if (!scopes) return identity;
-  if (!scopes->IsArray()) return defect("The scopes in the adapter's identity are not an array.");
+  if (!scopes->IsArray()) return defect_of_adapter("The scopes in the adapter's identity are not an array.");
   identity.scopes_known = true;
   for (const auto& scope : scopes->GetArray()) {
-    if (!scope.IsString()) return defect("A scope in the adapter's identity is not a text.");
+    if (!scope.IsString()) return defect_of_adapter("A scope in the adapter's identity is not a text.");
     identity.scopes.emplace_back(view(scope));
   }
   return identity;

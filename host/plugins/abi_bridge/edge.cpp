@@ -53,6 +53,11 @@ std::string clean_type(std::string_view type) {
                                                                                             : std::string();
 }
 
+std::string with_advice_on_defect(std::string message) {
+  if (!message.empty() && std::string_view(".!?)").find(message.back()) == std::string_view::npos) message += '.';
+  return message + " This is a defect of the adapter: tell its author, who finds it with kruxos adapter certify.";
+}
+
 std::string_view words_for(krux_status status) {
   switch (status) {
     case KRUX_AUTH:

@@ -46,6 +46,9 @@ std::string clean_type(std::string_view type);
 /// A sentence for a status that came without words.
 std::string_view words_for(krux_status status);
 
+/// The message, and that its reader can do no more about it than to tell the adapter's author.
+std::string with_advice_on_defect(std::string message);
+
 /// Gathers what an adapter writes, up to a limit.
 class BoundedSink {
  public:

@@ -115,8 +115,11 @@ CallFailure LentCall::failure(krux_status returned) const {
   } else if (is_known(returned)) {
     failure.status = returned;
   } else {
-    failure.message = fmt::format("The adapter returned the status {}, which this host does not know.", returned);
+    failure.message = with_advice_on_defect(
+        fmt::format("The adapter returned the status {}, which this host does not know.", returned));
   }
+  if (said_ && failure.status == KRUX_INTERNAL && !failure.message.empty() && host_words_.empty())
+    failure.message = with_advice_on_defect(fmt::format("The adapter threw: {}", failure.message));
   if (failure.message.empty()) failure.message = words_for(failure.status);
   if (!host_words_.empty()) failure.message += fmt::format(" (The host had said: {})", host_words_);
   if (call_->wire() == WireState::kOpen) failure.effect_none = false;
