@@ -299,44 +299,6 @@ TEST_CASE("a decision about an unknown write is a person's", "[cli]") {
   CHECK(f.run({"approve", "cancel", "w_1"}) == 0);
 }
 
-TEST_CASE("many writes are decided at once, as they were shown", "[cli]") {
-  Fixture f;
-  const std::string two = R"({"writes":[{"write_id":"w_1","content_hash":"a","summary":"one"},)"
-                          R"({"write_id":"w_2","content_hash":"b","summary":"two"}]})";
-  f.api.answers["writes pending_approval"] = f.api.answers["writes dead_letter"] = two;
-  f.api.answers["decide"] =
-      R"({"results":[{"write_id":"w_1","state":"buffered"},{"write_id":"w_2","state":"buffered"}]})";
-  CHECK(f.run({"approve", "accept", "--all", "--agent", "al"}) == 2);
-  CHECK(has(f.err(), "--yes"));
-  CHECK(f.run({"approve", "accept"}) == 2);
-  CHECK(f.run({"approve", "accept", "w_1", "--all"}) == 2);
-  f.api.asked();
-  CHECK(f.run({"approve", "accept", "--all", "--agent", "al", "--service", "x", "--yes"}) == 0);
-  const auto asked = f.api.asked();
-  REQUIRE(asked.size() == 2);
-  CHECK(has(asked[0], "agent=al service=x"));
-  CHECK(has(asked[1], "decide accept w_1:a w_2:b"));
-  CHECK(has(f.out(), "Write w_2 is now buffered."));
-
-  f.console.terminal = true;
-  f.console.lines = {"n"};
-  CHECK(f.run({"dlq", "retry", "--all"}) == 1);
-  CHECK(has(f.out(), "two"));
-  CHECK(has(f.console.prompts, "Try these 2 writes again now?"));
-  CHECK(f.api.asked().size() == 1);
-  f.console.terminal = false;
-
-  f.api.answers["write"] = kWrite;
-  f.api.answers["decide"] =
-      R"({"results":[{"write_id":"w_1","error":{"type":"ConflictError","message":"It has\u001b[2J changed."}}]})";
-  CHECK(f.run({"approve", "reject", "w_1", "--reason", "no", "--yes"}) == 5);
-  CHECK(has(f.err(), "Write w_1: It has\\x1b[2J changed."));
-  CHECK(has(f.api.asked().back(), "decide reject w_1:abc"));
-  f.api.answers["writes dead_letter"] = R"({"writes":[]})";
-  CHECK(f.run({"dlq", "discard", "--all", "--yes"}) == 0);
-  CHECK(has(f.err(), "No write is dead_letter."));
-}
-
 TEST_CASE("a write is edited and undone", "[cli]") {
   Fixture f;
   f.api.answers["write"] = R"({"write":{"write_id":"w_1","content_hash":"abc","params_shown":{"text":"hello","n":3},)"

@@ -184,7 +184,7 @@ void add_decision_commands(CLI::App* approve, Parsed& p) {
 }
 
 void add_dead_letter_commands(CLI::App& app, Parsed& p) {
-  auto* dlq = group(app, "dlq", "The dead letter queue: writes that certainly did not happen");
+  auto* dlq = group(app, "dlq", "The dead letter queue: writes whose last attempt certainly did not happen");
   add(dlq, "list", "What is in it, and what is tried again when", p, [&p](const Session& s) {
     return list_dead_letters(s, p.service);
   })->add_option("--service", p.service, "Of this service only");

@@ -52,6 +52,10 @@ class Socket {
       if (n <= 0) break;
       all.append(chunk.data(), static_cast<std::size_t>(n));
     }
+    if (all.size() >= kMaxAnswer)
+      fail(kFailed,
+           "The host's answer is larger than 64 MiB, which this command does not read. What it was asked for "
+           "may be done nevertheless: ask for its state, or for less at once.");
     return all;
   }
 

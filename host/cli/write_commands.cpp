@@ -5,6 +5,7 @@
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/write_output.hpp"
+#include "host/cli/write_pages.hpp"
 #include "host/gateway/http_types.hpp"
 
 namespace krux::cli {
@@ -14,15 +15,16 @@ constexpr std::string_view kPending = "held,pending_approval,buffered,executing,
 constexpr std::string_view kEnded = "completed,failed,cancelled,rejected,rolled_back,discarded";
 
 std::string query(std::string_view rest, const std::string& service) {
-  return fmt::format("/v1/writes?{}{}", rest, service.empty() ? "" : "&service=" + url_encode(service));
+  return fmt::format("{}{}", rest, service.empty() ? "" : "&service=" + url_encode(service));
 }
 
-/// Shows on a terminal what is about to be decided.
-void show_before(const Session& session, const std::string& id, bool yes) {
-  if (yes || session.json || !session.console.reads_terminal()) return;
+/// Shows on a terminal what is about to be decided. Returns its state then, else nothing.
+std::string show_before(const Session& session, const std::string& id, bool yes) {
+  if (yes || session.json || !session.console.reads_terminal()) return {};
   const auto answer = session.host.get(write_path(id));
   print_write(session, part(answer.json, "write"));
   session.console.out() << "\n";
+  return text(part(answer.json, "write"), "state");
 }
 
 const char* question_for(const std::string& decision) {
@@ -34,39 +36,41 @@ const char* question_for(const std::string& decision) {
 }  // namespace
 
 int list_writes(const Session& session, const std::string& service, int recent) {
-  const auto waiting = session.host.get(query("needs_person=1&limit=500", service));
-  const auto pending = session.host.get(query(fmt::format("state={}&limit=500", kPending), service));
-  const auto ended = session.host.get(query(fmt::format("state={}&limit={}", kEnded, recent), service));
+  const auto [waiting, all_waiting] = all_writes(session.host, query("needs_person=1", service));
+  const auto [pending, all_pending] = all_writes(session.host, query(fmt::format("state={}", kPending), service));
+  const auto answer =
+      session.host.get(fmt::format("/v1/writes?{}", query(fmt::format("state={}&limit={}", kEnded, recent), service)));
+  const auto& ended = items(answer.json, "writes");
+  const bool whole = all_waiting && all_pending;
   if (session.json) {
-    session.console.out() << fmt::format(R"({{"needs_person":{},"pending":{},"recent":{}}})",
-                                         to_json(items(waiting.json, "writes")), to_json(items(pending.json, "writes")),
-                                         to_json(items(ended.json, "writes")))
+    session.console.out() << fmt::format(R"({{"needs_person":{},"pending":{},"recent":{}}})", to_json(waiting),
+                                         to_json(pending), to_json(ended))
                           << "\n";
-    return kOk;
+    return whole ? kOk : tell_of_older(session);
   }
   JsonDocument others(rapidjson::kArrayType), asked(rapidjson::kArrayType);
-  for (const auto& write : items(pending.json, "writes").GetArray()) {
+  for (const auto& write : pending.GetArray()) {
     if (flag(write, "needs_person")) continue;
     auto& list = text(write, "state") == "pending_approval" ? asked : others;
     list.PushBack(JsonValue(write, list.GetAllocator()), list.GetAllocator());
   }
   print_writes(session, "Waiting for your approval (kruxos approve accept|reject ID)", "SINCE", asked);
-  print_writes(session, "Waiting for your decision (kruxos approve resolve ID)", "SINCE",
-               items(waiting.json, "writes"));
+  print_writes(session, "Waiting for your decision (kruxos approve resolve ID)", "SINCE", waiting);
   print_writes(session, "Buffered and under way (kruxos approve cancel ID)", "DUE", others);
-  print_writes(session, "Recent", "ENDED", items(ended.json, "writes"));
+  print_writes(session, "Recent", "ENDED", ended);
   print_limits(session, session.host.get("/v1/limits").json, service);
-  if (items(waiting.json, "writes").Empty() && asked.Empty() && others.Empty() && items(ended.json, "writes").Empty())
+  if (waiting.Empty() && asked.Empty() && others.Empty() && ended.Empty())
     session.console.out() << "There are no writes.\n";
-  return kOk;
+  return whole ? kOk : tell_of_older(session);
 }
 
 int show_write(const Session& session, const std::string& id) {
   const auto answer = session.host.get(write_path(id));
   if (session.printed(answer)) return kOk;
-  print_write(session, part(answer.json, "write"));
-  print_history(session, items(part(answer.json, "write"), "history"));
-  print_edits(session, items(part(answer.json, "write"), "edits"));
+  const auto& write = part(answer.json, "write");
+  print_write(session, write);
+  print_history(session, items(write, "history"), number(write, "history_total"));
+  print_edits(session, items(write, "edits"), number(write, "edits_total"));
   return kOk;
 }
 
@@ -79,10 +83,13 @@ int cancel_write(const Session& session, const std::string& id, bool yes) {
 int resolve_write(const Session& session, const std::string& id, const std::string& decision, bool yes) {
   if (!yes && !session.console.reads_terminal())
     throw CliError(kUsage, "This decision is a person's, and there is no terminal to ask on: add --yes.");
-  show_before(session, id, yes);
+  if (!yes && session.json)
+    throw CliError(kUsage, "With --json nothing is shown that you could decide about: add --yes.");
+  const auto shown = show_before(session, id, yes);
   if (!session.confirm(question_for(decision), yes)) return kFailed;
-  return report_write(session,
-                      session.host.post(write_path(id, "/resolve"), fmt::format(R"({{"decision":"{}"}})", decision)));
+  const auto expected = shown.empty() ? std::string() : ",\"expected_state\":" + json_string(shown);
+  return report_write(session, session.host.post(write_path(id, "/resolve"),
+                                                 fmt::format(R"({{"decision":"{}"{}}})", decision, expected)));
 }
 
 }  // namespace krux::cli

@@ -35,6 +35,11 @@ void add_content(Listing& listing, const JsonValue& parameters) {
   }
 }
 
+void tell_of_total(const Session& session, const char* what, const JsonValue& shown, std::int64_t total) {
+  if (total > shown.Size())
+    session.console.out() << fmt::format("{}: the newest {} of {}.\n", what, shown.Size(), total);
+}
+
 }  // namespace
 
 std::string write_path(const std::string& id, std::string_view action) {
@@ -77,6 +82,9 @@ void print_write(const Session& session, const JsonValue& write) {
   listing.add_unless_empty("Asked because", text(write, "approval_reason"));
   listing.add_unless_empty("Undoes", text(write, "undoes"));
   listing.add_unless_empty("Undoable until", moment(number(write, "undo_until_ms"), now));
+  listing.add_unless_empty("Undo", text(write, "undo_problem"));
+  if (flag(write, "closed") && number(write, "ended_at_ms") == 0)
+    listing.add("Beware", {"an earlier attempt may have had its effect", Style::kWarn});
   if (!text(error, "message").empty())
     listing.add("Error", {fmt::format("{}: {}", text(error, "type"), text(error, "message")), Style::kBad});
   const auto& result = part(write, "result");
@@ -84,9 +92,10 @@ void print_write(const Session& session, const JsonValue& write) {
   listing.print(session.console);
 }
 
-void print_history(const Session& session, const JsonValue& history) {
+void print_history(const Session& session, const JsonValue& history, std::int64_t total) {
   if (history.Empty()) return;
   session.console.out() << "\n";
+  tell_of_total(session, "History", history, total);
   Table table({{"HISTORY"}, {"#", true}, {"BEGAN"}, {"OUTCOME"}, {"", false, true}});
   for (const auto& record : history.GetArray()) {
     const auto attempt = number(record, "attempt");
@@ -98,7 +107,9 @@ void print_history(const Session& session, const JsonValue& history) {
   table.print(session.console);
 }
 
-void print_edits(const Session& session, const JsonValue& edits) {
+void print_edits(const Session& session, const JsonValue& edits, std::int64_t total) {
+  if (!edits.Empty() && total > edits.Size()) session.console.out() << "\n";
+  tell_of_total(session, "Edits", edits, total);
   for (const auto& edit : edits.GetArray()) {
     session.console.out() << fmt::format("\nEdited {} by {}:\n", relative(number(edit, "edited_at_ms"), session.now_ms),
                                          printable(text(edit, "who")));

@@ -15,8 +15,9 @@ std::string write_path(const std::string& id, std::string_view action = {});
 void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes);
 /// One with its content and its result.
 void print_write(const Session& session, const JsonValue& write);
-void print_history(const Session& session, const JsonValue& history);
-void print_edits(const Session& session, const JsonValue& edits);
+/// `total`: how many there are, of which the host gave the newest.
+void print_history(const Session& session, const JsonValue& history, std::int64_t total);
+void print_edits(const Session& session, const JsonValue& edits, std::int64_t total);
 /// "- text: old" and "+ text: new" for every member of `after` that differs.
 void print_change(const Session& session, const JsonValue& before, const JsonValue& after);
 void print_limits(const Session& session, const JsonValue& answer, const std::string& service);

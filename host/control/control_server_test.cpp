@@ -82,11 +82,17 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_get("/v1/writes/w_1")) == Asked{"write w_1"});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/cancel", "")) == Asked{"cancel_write w_1 " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"resend"})")) ==
-        Asked{"resolve_write w_1 0 " + me()});
+        Asked{"resolve_write w_1 0 any " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"discard"})")) ==
-        Asked{"resolve_write w_1 1 " + me()});
+        Asked{"resolve_write w_1 1 any " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"happened"})")) ==
-        Asked{"resolve_write w_1 2 " + me()});
+        Asked{"resolve_write w_1 2 any " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/resolve", R"({"decision":"resend","expected_state":"dead_letter"})")) ==
+        Asked{"resolve_write w_1 0 dead_letter " + me()});
+  CHECK(f.asked_for(http_post(
+            "/v1/decisions",
+            R"({"decision":"discard","writes":[{"write_id":"w_1","expected_state":"unknown"},{"write_id":"w_2"}]})")) ==
+        Asked{"decide discard w_1::unknown w_2: " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/accept", R"({"content_hash":"abc"})")) ==
         Asked{"accept_write w_1 abc " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", R"({"reason":"no"})")) == Asked{"reject_write w_1 no " + me()});
@@ -162,6 +168,11 @@ TEST_CASE("requests that do not fit are refused before the host is asked", "[con
       {http_get("/v1/writes?limit=1e3"), 400},
       {http_get("/v1/writes?limit=99999999999999999999"), 400},
       {http_post("/v1/writes/w/resolve", R"({"decision":"maybe"})"), 400},
+      {http_post("/v1/writes/w/resolve", R"({"decision":"resend","expected_state":"maybe"})"), 400},
+      {http_post("/v1/writes/w/resolve", R"({"decision":"resend","expected_state":7})"), 400},
+      {http_post("/v1/writes/w/resolve", R"({"decision":"resend","more":"x"})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"cancel","writes":[{"write_id":"w","expected_state":"unknown"}]})"),
+       400},
       {http_post("/v1/writes/w/accept", ""), 400},
       {http_post("/v1/writes/w/accept", "{}"), 400},
       {http_post("/v1/writes/w/reject", R"({"reason":7})"), 400},

@@ -14,7 +14,8 @@ namespace krux::test {
 
 class FakeOperator : public OperatorApi {
  public:
-  /// What a call answers, by its name and first argument ("agent alice"), else by its name; "{}" without either.
+  /// What a call answers, by what it is asked as asked() has it, by its name and first argument ("agent alice"), else
+  /// by its name; "{}" without any.
   std::map<std::string, std::string> answers;
   /// Thrown by the call of that name.
   std::map<std::string, Error> errors;
@@ -77,8 +78,11 @@ class FakeOperator : public OperatorApi {
   std::string cancel_write(const std::string& id, const std::string& who) override {
     return call("cancel_write", id, who);
   }
-  std::string resolve_write(const std::string& id, WriteBuffer::Decision decision, const std::string& who) override {
-    return call("resolve_write", id, std::to_string(static_cast<int>(decision)) + " " + who);
+  std::string resolve_write(const std::string& id, WriteBuffer::Decision decision, std::optional<WriteState> expected,
+                            const std::string& who) override {
+    return call(
+        "resolve_write", id,
+        std::to_string(static_cast<int>(decision)) + " " + (expected ? krux::to_string(*expected) : "any") + " " + who);
   }
   std::string accept_write(const std::string& id, const std::string& hash, const std::string& who) override {
     return call("accept_write", id, hash + " " + who);
@@ -95,7 +99,11 @@ class FakeOperator : public OperatorApi {
   }
   std::string decide(const DecisionRequest& asked, const std::string& who) override {
     std::string writes;
-    for (const auto& write : asked.writes) writes += write.write_id + ":" + write.content_hash + " ";
+    for (const auto& write : asked.writes) {
+      writes += write.write_id + ":" + write.content_hash;
+      if (write.expected_state) writes += std::string(":") + krux::to_string(*write.expected_state);
+      writes += " ";
+    }
     return call("decide", asked.decision, writes + (asked.force ? "force " : "") + asked.reason + who);
   }
   std::string limits() override { return call("limits"); }
@@ -116,7 +124,7 @@ class FakeOperator : public OperatorApi {
     const std::lock_guard lock(mutex_);
     asked_.push_back(fmt::format("{}{}{}{}{}", name, first.empty() ? "" : " ", first, more.empty() ? "" : " ", more));
     if (const auto error = errors.find(name); error != errors.end()) throw Error(error->second);
-    for (const auto& key : {name + " " + first, name}) {
+    for (const auto& key : {name + " " + first + " " + more, name + " " + first, name}) {
       if (const auto found = answers.find(key); found != answers.end()) return found->second;
     }
     return "{}";

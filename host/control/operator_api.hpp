@@ -16,7 +16,8 @@ namespace krux {
 /// One decision about several writes.
 struct DecisionRequest {
   struct Write {
-    std::string write_id, content_hash;  ///< the hash that was shown; for "accept" alone
+    std::string write_id, content_hash;        ///< the hash that was shown; for "accept" alone
+    std::optional<WriteState> expected_state;  ///< that was shown; of "resend", "discard", "happened"
   };
   std::string decision;  ///< accept, reject, cancel, resend, discard, happened, rollback
   std::string reason;    ///< of "reject"
@@ -72,7 +73,7 @@ class OperatorApi {
   virtual std::string write(const std::string& write_id) = 0;
   virtual std::string cancel_write(const std::string& write_id, const std::string& who) = 0;
   virtual std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
-                                    const std::string& who) = 0;
+                                    std::optional<WriteState> expected, const std::string& who) = 0;
 
   virtual std::string accept_write(const std::string& write_id, const std::string& shown_hash,
                                    const std::string& who) = 0;

@@ -123,15 +123,6 @@ std::string list_writes(const Call& call) {
   return call.api.writes(filter);
 }
 
-std::string resolve(const Call& call) {
-  const auto decision = only_string(call, "decision");
-  using Decision = WriteBuffer::Decision;
-  if (decision == "resend") return call.api.resolve_write(call.names[0], Decision::kResend, call.who);
-  if (decision == "discard") return call.api.resolve_write(call.names[0], Decision::kDiscard, call.who);
-  if (decision == "happened") return call.api.resolve_write(call.names[0], Decision::kHappened, call.who);
-  throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
-}
-
 /// The members that a body may have; any other is refused.
 JsonDocument body_with(const Call& call, std::initializer_list<std::string_view> names) {
   auto document = body_of(call);
@@ -154,6 +145,30 @@ bool flag_member(const JsonValue& body, std::string_view name) {
   const auto* value = find_member(body, name);
   if (value && !value->IsBool()) throw invalid_input(fmt::format("\"{}\" must be true or false.", name));
   return value && value->GetBool();
+}
+
+/// The state that was shown to whoever decides, if he names it.
+std::optional<WriteState> expected_state(const JsonValue& body) {
+  const auto name = text_member(body, "expected_state", false);
+  if (name.empty()) return std::nullopt;
+  const auto state = parse_write_state(name);
+  if (!state) throw invalid_input(fmt::format("There is no state \"{}\".", printable(name)));
+  return state;
+}
+
+std::optional<WriteBuffer::Decision> resolution_of(std::string_view name) {
+  using Decision = WriteBuffer::Decision;
+  if (name == "resend") return Decision::kResend;
+  if (name == "discard") return Decision::kDiscard;
+  if (name == "happened") return Decision::kHappened;
+  return std::nullopt;
+}
+
+std::string resolve(const Call& call) {
+  const auto body = body_with(call, {"decision", "expected_state"});
+  const auto decision = resolution_of(text_member(body, "decision", true));
+  if (!decision) throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
+  return call.api.resolve_write(call.names[0], *decision, expected_state(body), call.who);
 }
 
 std::string reject(const Call& call) {
@@ -186,8 +201,11 @@ std::string decide(const Call& call) {
     throw invalid_input(fmt::format("\"writes\" must be a list of 1 to {} writes.", kMaxListed));
   for (const auto& write : writes->GetArray()) {
     if (!write.IsObject()) throw invalid_input("Each of \"writes\" must be an object with a write_id.");
-    asked.writes.push_back(
-        {text_member(write, "write_id", true), text_member(write, "content_hash", asked.decision == "accept")});
+    const auto expected = expected_state(write);
+    if (expected && !resolution_of(asked.decision))
+      throw invalid_input("\"expected_state\" goes with resend, discard and happened.");
+    asked.writes.push_back({text_member(write, "write_id", true),
+                            text_member(write, "content_hash", asked.decision == "accept"), expected});
   }
   return call.api.decide(asked, call.who);
 }

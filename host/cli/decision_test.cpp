@@ -1,0 +1,255 @@
+// The operator's decisions about writes: what is decided is what was shown.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "host/cli/cli_fixture.hpp"
+
+using namespace krux;
+using namespace krux::test;
+
+namespace {
+
+constexpr const char* kNone = "agent= service=";
+
+std::string entry(const std::string& id, const std::string& more = "") {
+  return fmt::format(R"({{"write_id":"{0}","content_hash":"h_{0}","summary":"cut of {0}"{1}}})", id, more);
+}
+
+std::string whole(const std::string& id, const std::string& state, const std::string& more = "") {
+  return R"({"write":)" +
+         entry(id, fmt::format(R"(,"state":"{}","params":{{"channel":"general","text":"whole of {}"}}{})", state, id,
+                               more)) +
+         "}";
+}
+
+/// A host with the writes w_1 to w_<count> in that state, w_1 the newest.
+struct Fixture : CliFixture {
+  void lay_out(const std::string& state, int count, int page, const std::string& filter = kNone) {
+    std::string list, before;
+    for (int i = 1; i <= count; ++i) {
+      const auto id = fmt::format("w_{}", i);
+      api.answers["write " + id] = whole(id, state);
+      list += (list.empty() ? "" : ",") + entry(id, fmt::format(R"(,"state":"{}")", state));
+      if (i % page != 0 && i != count) continue;
+      api.answers[fmt::format("writes {} {} limit={} before={}", state, filter, page, before)] =
+          R"({"writes":[)" + list + "]}";
+      list.clear();
+      before = id;
+    }
+    api.answers[fmt::format("writes {}", state)] = R"({"writes":[]})";
+  }
+  /// The decisions that were posted.
+  std::vector<std::string> decided() {
+    auto asked = api.asked();
+    std::erase_if(asked, [](const std::string& one) { return !one.starts_with("decide "); });
+    return asked;
+  }
+};
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("with --all each write is shown whole before it is asked about", "[cli]") {
+  Fixture f;
+  const int count = GENERATE(1, 3);
+  const std::string command = GENERATE("approve", "dlq");
+  f.lay_out(command == "approve" ? "pending_approval" : "dead_letter", count, 20);
+  f.console.terminal = true;
+  f.console.columns = 60;
+  f.console.lines = {"n"};
+  CHECK(f.run({command, command == "approve" ? "accept" : "discard", "--all"}) == 1);
+  for (int i = 1; i <= count; ++i) CHECK(has(f.out(), fmt::format("whole of w_{}", i)));
+  CHECK(count_of(f.out(), "channel") == static_cast<std::size_t>(count));
+  CHECK(count_of(f.console.prompts, "[y/N]") == 1);
+  CHECK(f.decided().empty());
+}
+
+TEST_CASE("what was shown is what is decided, though the list says otherwise by now", "[cli]") {
+  Fixture f;
+  f.lay_out("pending_approval", 1, 20);
+  f.api.answers["write w_1"] =
+      R"({"write":{"write_id":"w_1","content_hash":"newer","state":"pending_approval","params":{"text":"edited"}}})";
+  f.console.terminal = true;
+  f.console.lines = {"y"};
+  f.run({"approve", "accept", "--all"});
+  CHECK(has(f.out(), "edited"));
+  const auto decided = f.decided();
+  REQUIRE(decided.size() == 1);
+  CHECK(has(decided[0], "w_1:newer"));
+}
+
+TEST_CASE("--all goes on beyond the first page", "[cli]") {
+  Fixture f;
+  SECTION("without a question, 500 at once") {
+    f.lay_out("dead_letter", 528, 500, "agent=al service=x");
+    CHECK(f.run({"dlq", "discard", "--all", "--agent", "al", "--service", "x", "--yes"}) == 0);
+    const auto decided = f.decided();
+    REQUIRE(decided.size() == 2);
+    CHECK(has(decided[0], "w_1:h_w_1"));
+    CHECK(has(decided[0], " w_500:h_w_500"));
+    CHECK(has(decided[1], "w_501:h_w_501"));
+    CHECK(has(decided[1], " w_528:h_w_528"));
+  }
+  SECTION("one answer as JSON") {
+    f.lay_out("dead_letter", 528, 500);
+    f.api.answers["decide"] = R"({"results":[{"write_id":"w_1","state":"discarded"}]})";
+    CHECK(f.run({"--json", "dlq", "discard", "--all", "--yes"}) == 0);
+    CHECK(parse_json(f.out(), "it")["results"].Size() == 2);
+  }
+  SECTION("on a terminal as many for a question as one can read") {
+    f.lay_out("dead_letter", 25, 20);
+    f.console.terminal = true;
+    f.console.lines = {"y", "n"};
+    CHECK(f.run({"dlq", "discard", "--all"}) == 1);
+    CHECK(has(f.console.prompts, "Give these 20 writes up?"));
+    CHECK(has(f.console.prompts, "Give these 5 writes up?"));
+    const auto decided = f.decided();
+    REQUIRE(decided.size() == 1);
+    CHECK(has(decided[0], " w_20:h_w_20"));
+    CHECK_FALSE(has(decided[0], "w_21"));
+    CHECK(has(f.out(), "whole of w_25"));
+  }
+}
+
+TEST_CASE("lists go on beyond the first page", "[cli]") {
+  Fixture f;
+  SECTION("the dead letter queue") {
+    f.lay_out("dead_letter", 528, 500);
+    CHECK(f.run({"dlq", "list"}) == 0);
+    CHECK(has(f.out(), "cut of w_528"));
+    CHECK(f.run({"dlq", "list", "--json"}) == 0);
+    CHECK(parse_json(f.out(), "it")["writes"].Size() == 528);
+  }
+  SECTION("what waits for approval") {
+    const std::string pending = "held,pending_approval,buffered,executing,unknown,dead_letter";
+    f.lay_out(pending, 528, 500);
+    CHECK(f.run({"approve", "list"}) == 0);
+    CHECK(has(f.out(), "cut of w_528"));
+    CHECK(f.run({"approve", "list", "--json"}) == 0);
+    CHECK(parse_json(f.out(), "it")["pending"].Size() == 528);
+  }
+  SECTION("but say when they end before all is listed") {
+    f.lay_out("dead_letter", 10'500, 500);
+    CHECK(f.run({"dlq", "list"}) == 1);
+    CHECK(has(f.out(), "cut of w_10000 "));
+    CHECK_FALSE(has(f.out(), "w_10001"));
+    CHECK(has(f.err(), "older ones are not shown"));
+  }
+}
+
+TEST_CASE("a decision of the dead letter queue is about dead letters only", "[cli]") {
+  Fixture f;
+  f.lay_out("dead_letter", 1, 20);
+  for (const auto* command : {"retry", "discard"}) {
+    f.run({"dlq", command, "w_1", "--yes"});
+    const auto decided = f.decided();
+    REQUIRE(decided.size() == 1);
+    CHECK(has(decided[0], "w_1:h_w_1:dead_letter "));
+  }
+  f.api.answers["write w_1"] = whole("w_1", "unknown", R"(,"needs_person":true)");
+  f.console.terminal = true;
+  f.console.lines = {"y"};
+  CHECK(f.run({"dlq", "retry", "w_1"}) == 5);
+  CHECK(f.console.prompts.empty());
+  CHECK(f.decided().empty());
+  CHECK(has(f.err(), "kruxos approve resolve"));
+}
+
+TEST_CASE("a decision about an unknown write goes with the state that was shown", "[cli]") {
+  Fixture f;
+  f.api.answers["write w_1"] = f.api.answers["resolve_write"] = whole("w_1", "unknown");
+  f.console.terminal = true;
+  f.console.lines = {"y"};
+  CHECK(f.run({"approve", "resolve", "w_1", "--resend"}) == 0);
+  CHECK(has(f.api.asked().back(), "resolve_write w_1 0 unknown operator:"));
+  CHECK(f.run({"approve", "resolve", "w_1", "--resend", "--yes"}) == 0);
+  CHECK(has(f.api.asked().back(), "resolve_write w_1 0 any operator:"));
+}
+
+TEST_CASE("of a dead letter that an earlier attempt may have carried out no more is said than is known", "[cli]") {
+  Fixture f;
+  f.lay_out("dead_letter", 2, 500);
+  f.api.answers["writes dead_letter agent= service= limit=500 before="] =
+      R"({"writes":[)" + entry("w_1", R"(,"closed":true,"error":{"type":"ServiceUnavailable","message":"Down."})") +
+      "," + entry("w_2", R"(,"error":{"type":"ServiceUnavailable","message":"Down."})") + "]}";
+  CHECK(f.run({"dlq", "list"}) == 0);
+  CHECK_FALSE(has(f.out(), "These did not happen"));
+  CHECK(count_of(f.out(), "an earlier attempt may have had its effect") == 1);
+  f.api.answers["write w_1"] = whole("w_1", "dead_letter", R"(,"closed":true)");
+  f.console.terminal = true;
+  f.console.lines = {"n"};
+  CHECK(f.run({"dlq", "retry", "w_1"}) == 1);
+  CHECK(has(f.out(), "an earlier attempt may have had its effect"));
+  CHECK(has(f.console.prompts, "happens twice"));
+}
+
+TEST_CASE("a decision is not taken on words that were not shown", "[cli]") {
+  Fixture f;
+  f.lay_out("pending_approval", 1, 20);
+  f.console.terminal = true;
+  f.console.lines = {"y"};
+  CHECK(f.run({"--json", "approve", "accept", "--all"}) == 2);
+  CHECK(f.decided().empty());
+}
+
+TEST_CASE("what cannot be undone says why, and how much of a history is shown", "[cli]") {
+  Fixture f;
+  f.api.answers["write w_1"] =
+      whole("w_1", "completed",
+            R"(,"undo_problem":"Nobody knows what it made.","history_total":70,"edits_total":60,)"
+            R"("history":[{"kind":"attempt","attempt":1}],"edits":[{"who":"al","from":{},"to":{"text":"x"}}])");
+  CHECK(f.run({"approve", "show", "w_1"}) == 0);
+  CHECK(has(f.out(), "Nobody knows what it made."));
+  CHECK(has(f.out(), "the newest 1 of 70"));
+  CHECK(has(f.out(), "the newest 1 of 60"));
+}
+
+TEST_CASE("an answer that is too large is called so", "[cli]") {
+  Fixture f;
+  f.api.answers["write w_1"] = std::string(65u << 20, 'x');
+  CHECK(f.run({"approve", "show", "w_1"}) == 1);
+  CHECK(has(f.err(), "larger than 64 MiB"));
+}
+
+TEST_CASE("many writes are decided at once, as they were shown", "[cli]") {
+  Fixture f;
+  const std::string two = R"({"writes":[{"write_id":"w_1","content_hash":"a","summary":"one"},)"
+                          R"({"write_id":"w_2","content_hash":"b","summary":"two"}]})";
+  f.api.answers["writes pending_approval"] = f.api.answers["writes dead_letter"] = two;
+  f.api.answers["decide"] =
+      R"({"results":[{"write_id":"w_1","state":"buffered"},{"write_id":"w_2","state":"buffered"}]})";
+  CHECK(f.run({"approve", "accept", "--all", "--agent", "al"}) == 2);
+  CHECK(has(f.err(), "--yes"));
+  CHECK(f.run({"approve", "accept"}) == 2);
+  CHECK(f.run({"approve", "accept", "w_1", "--all"}) == 2);
+  f.api.asked();
+  CHECK(f.run({"approve", "accept", "--all", "--agent", "al", "--service", "x", "--yes"}) == 0);
+  const auto asked = f.api.asked();
+  REQUIRE(asked.size() == 2);
+  CHECK(has(asked[0], "agent=al service=x"));
+  CHECK(has(asked[1], "decide accept w_1:a w_2:b"));
+  CHECK(has(f.out(), "Write w_2 is now buffered."));
+
+  f.console.terminal = true;
+  f.console.lines = {"n"};
+  CHECK(f.run({"dlq", "retry", "--all"}) == 1);
+  CHECK(has(f.console.prompts, "Try these 2 writes again now?"));
+  CHECK(f.decided().empty());
+  f.console.terminal = false;
+
+  f.api.answers["write w_1"] = whole("w_1", "pending_approval");
+  f.api.answers["decide"] =
+      R"({"results":[{"write_id":"w_1","error":{"type":"ConflictError","message":"It has\u001b[2J changed."}}]})";
+  CHECK(f.run({"approve", "reject", "w_1", "--reason", "no", "--yes"}) == 5);
+  CHECK(has(f.err(), "Write w_1: It has\\x1b[2J changed."));
+  CHECK(has(f.api.asked().back(), "decide reject w_1:h_w_1"));
+  f.api.answers["writes dead_letter"] = R"({"writes":[]})";
+  CHECK(f.run({"dlq", "discard", "--all", "--yes"}) == 0);
+  CHECK(has(f.err(), "No write is dead_letter."));
+}

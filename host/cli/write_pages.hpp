@@ -1,0 +1,41 @@
+// The host's lists of writes, which it gives a page at a time.
+#pragma once
+
+#include <string>
+
+#include "host/cli/session.hpp"
+
+namespace krux::cli {
+
+/// Newest first. What is added while one reads is not met any more. Throws CliError.
+class WritePages {
+ public:
+  static constexpr std::size_t kLargest = 500;
+
+  /// `query` as in "state=dead_letter&service=x"; `at_once`: at most kLargest.
+  WritePages(const ControlClient& host, std::string query, std::size_t at_once = kLargest)
+      : host_(host), query_(std::move(query)), at_once_(at_once) {}
+
+  /// An array, empty behind the last page.
+  JsonDocument next();
+
+ private:
+  const ControlClient& host_;
+  const std::string query_;
+  const std::size_t at_once_;
+  std::string before_;
+  bool over_ = false;
+};
+
+struct ListedWrites {
+  JsonDocument writes{rapidjson::kArrayType};
+  bool whole = true;  ///< there are no older ones
+};
+
+/// All of them, but not more than a person and this command's memory can take.
+ListedWrites all_writes(const ControlClient& host, const std::string& query);
+
+/// Says on standard error that older ones are not shown; the code that the command then ends with.
+int tell_of_older(const Session& session);
+
+}  // namespace krux::cli
