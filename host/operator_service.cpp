@@ -71,6 +71,13 @@ void put_counts(JsonWriter& out, const WriteCounts& counts) {
   out.EndObject();
 }
 
+std::string quarantine_words(const std::string& service) {
+  return fmt::format(
+      "Two of its calls in a row did not return in time. Have it called again with: kruxos plugin "
+      "release {}. If that happens again, tell its author.",
+      service);
+}
+
 }  // namespace
 
 std::string OperatorService::status() {
@@ -161,8 +168,9 @@ std::string OperatorService::plugins() {
       put(out, "prefix", plugin.prefix);
       put(out, "version", plugin.version);
       put(out, "abi_minor", std::int64_t{plugin.abi_minor});
-      put(out, "state", state_of(plugin));
-      put(out, "reason", plugin.reason);
+      const std::string_view state = state_of(plugin);
+      put(out, "state", state);
+      put(out, "reason", state == "quarantined" ? quarantine_words(plugin.service) : plugin.reason);
       put(out, "sha256", plugin.sha256);
       put(out, "isolation", plugin.isolation == Isolation::kProcess ? "process" : "in_process");
       put(out, "origin", plugin.origin == PluginInfo::Origin::kBundle ? "bundle" : "directory");

@@ -72,7 +72,7 @@ class OperatorService final : public OperatorApi {
   std::string write(const std::string& write_id) override;
   std::string cancel_write(const std::string& write_id, const std::string& who) override;
   std::string resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
-                            const std::string& who) override;
+                            std::optional<WriteState> expected, const std::string& who) override;
   std::string accept_write(const std::string& write_id, const std::string& shown_hash, const std::string& who) override;
   std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) override;
   std::string edit_write(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
@@ -95,7 +95,10 @@ class OperatorService final : public OperatorApi {
   void put_sync(JsonWriter& out, const std::string& service);
   void put_write(JsonWriter& out, const BufferedWrite& write, bool whole);
   std::string agent_name(const std::string& agent_id);
+  /// Without history and edits.
   std::string one_write(const BufferedWrite& write);
+  void must_exist(const std::string& write_id);
+  void put_history(JsonWriter& out, const std::string& write_id);
   const char* state_of(const PluginInfo& plugin) const;
   std::int64_t connections_of(const std::string& service) const;
   std::int64_t unfinished_writes_of(const std::string& service) const;

@@ -6,6 +6,12 @@
 #include "host/operator_service.hpp"
 
 namespace krux {
+namespace {
+
+constexpr std::int64_t kNewest = 50;
+
+}  // namespace
+
 std::string OperatorService::agent_name(const std::string& agent_id) {
   const auto agent = parts_.agents.find(agent_id);
   return agent ? agent->name : agent_id;
@@ -31,8 +37,10 @@ void OperatorService::put_write(JsonWriter& out, const BufferedWrite& write, boo
   put(out, "attempts", std::int64_t{write.attempts});
   put(out, "decided_by", write.decided_by);
   put(out, "undoes", write.undoes);
-  const bool undoable = write.state == WriteState::kCompleted && !write.point_json.empty();
+  const auto problem = undo_problem(write);
+  const bool undoable = write.state == WriteState::kCompleted && !write.point_json.empty() && problem.empty();
   put(out, "undo_until_ms", undoable ? write.ended_at_ms + write.undo_ms : 0);
+  put(out, "undo_problem", problem);
   put(out, "approval_reason", write.approval_reason);
   put_key(out, "error");
   if (write.error_message.empty()) {
@@ -70,33 +78,49 @@ std::string OperatorService::one_write(const BufferedWrite& write) {
     put_key(out, "write");
     out.StartObject();
     put_write(out, write, true);
-    put_objects(out, "history", parts_.writes.history(write.write_id), [&](const AttemptRecord& record) {
-      put(out, "kind", record.kind);
-      put(out, "attempt", std::int64_t{record.number});
-      put(out, "started_at_ms", record.started_at_ms);
-      put(out, "ended_at_ms", record.ended_at_ms);
-      put(out, "outcome", record.outcome);
-      put(out, "wire", record.wire);
-      put(out, "message", record.message);
-      put(out, "who", record.who);
-    });
-    put_objects(out, "edits", parts_.writes.edits(write.write_id), [&](const EditRecord& edit) {
-      put(out, "edited_at_ms", edit.edited_at_ms);
-      put(out, "who", edit.who);
-      put(out, "from_hash", edit.from_hash);
-      put(out, "to_hash", edit.to_hash);
-      put_raw(out, "from", edit.from_json);
-      put_raw(out, "to", edit.to_json);
-    });
     out.EndObject();
   });
 }
 
-std::string OperatorService::write(const std::string& write_id) {
-  const auto write = parts_.writes.get(write_id);
-  if (!write)
+void OperatorService::put_history(JsonWriter& out, const std::string& write_id) {
+  const auto totals = parts_.writes.totals(write_id);
+  put_objects(out, "history", parts_.writes.history(write_id, kNewest), [&](const AttemptRecord& record) {
+    put(out, "kind", record.kind);
+    put(out, "attempt", std::int64_t{record.number});
+    put(out, "started_at_ms", record.started_at_ms);
+    put(out, "ended_at_ms", record.ended_at_ms);
+    put(out, "outcome", record.outcome);
+    put(out, "wire", record.wire);
+    put(out, "message", record.message);
+    put(out, "who", record.who);
+  });
+  put(out, "history_total", totals.attempts);
+  put_objects(out, "edits", parts_.writes.edits(write_id, kNewest), [&](const EditRecord& edit) {
+    put(out, "edited_at_ms", edit.edited_at_ms);
+    put(out, "who", edit.who);
+    put(out, "from_hash", edit.from_hash);
+    put(out, "to_hash", edit.to_hash);
+    put_raw(out, "from", edit.from_json);
+    put_raw(out, "to", edit.to_json);
+  });
+  put(out, "edits_total", totals.edits);
+}
+
+void OperatorService::must_exist(const std::string& write_id) {
+  if (!parts_.writes.get(write_id))
     throw not_found(fmt::format("There is no write {}: kruxos approve list shows them.", printable(write_id)));
-  return one_write(*write);
+}
+
+std::string OperatorService::write(const std::string& write_id) {
+  must_exist(write_id);
+  const auto write = parts_.writes.get(write_id);
+  return json_object([&](JsonWriter& out) {
+    put_key(out, "write");
+    out.StartObject();
+    put_write(out, *write, true);
+    put_history(out, write_id);
+    out.EndObject();
+  });
 }
 
 }  // namespace krux

@@ -108,7 +108,7 @@ void ServiceHost::refuse_other_principal(const Connection& connection) {
   for (const auto& known : parts_.vault.connections()) {
     if (known.service != connection.service || known.account_id != connection.account_id) continue;
     if (known.principal == connection.principal) return;
-    if (open_writes_of(known, 1).empty()) return;
+    if (parts_.writes.list(open_writes_of(known, 1)).empty()) return;
     throw conflict(
         fmt::format("{0} {1} is connected as {2}, and this token belongs to {3}. Writes that were accepted as {2} have "
                     "not ended: cancel or "
@@ -152,18 +152,25 @@ void ServiceHost::serve_again(const Connection& connection) {
 
 /// A write that was admitted under the old connection while this one was made will never run.
 void ServiceHost::tell_of_stranded(const Connection& connection) {
-  const auto left = open_writes_of(connection, 50);
-  for (const auto& write : left) {
-    if (write.account.generation == connection.generation || write.told_person) continue;
-    parts_.alerts.raise({"critical", "write_stranded", connection.service, connection.account_id, write.write_id,
-                         fmt::format("Write {} was accepted for an earlier connection of {} {} and will not be carried "
-                                     "out. Cancel it: kruxos approve cancel {}",
-                                     write.write_id, connection.service, connection.account_id, write.write_id),
-                         true});
+  auto open = open_writes_of(connection, 500);
+  for (auto page = parts_.writes.list(open); !page.empty(); page = parts_.writes.list(open)) {
+    for (const auto& write : page) {
+      if (write.account.generation != connection.generation && !write.told_person) tell_of_stranded(write);
+    }
+    open.before_write_id = page.back().write_id;
   }
 }
 
-std::vector<BufferedWrite> ServiceHost::open_writes_of(const Connection& connection, std::int64_t limit) const {
+void ServiceHost::tell_of_stranded(const BufferedWrite& write) {
+  const auto& account = write.account;
+  parts_.alerts.raise({"critical", "write_stranded", account.service, account.account_id, write.write_id,
+                       fmt::format("Write {} was accepted for an earlier connection of {} {} and will not be carried "
+                                   "out. Cancel it: kruxos approve cancel {}",
+                                   write.write_id, account.service, printable(account.account_id), write.write_id),
+                       true});
+}
+
+WriteFilter ServiceHost::open_writes_of(const Connection& connection, std::int64_t limit) {
   WriteFilter open;
   open.service = connection.service;
   open.account_id = connection.account_id;
@@ -171,7 +178,7 @@ std::vector<BufferedWrite> ServiceHost::open_writes_of(const Connection& connect
     if (!has_ended(static_cast<WriteState>(s))) open.states.push_back(static_cast<WriteState>(s));
   }
   open.limit = limit;
-  return parts_.writes.list(open);
+  return open;
 }
 
 }  // namespace krux

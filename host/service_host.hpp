@@ -101,7 +101,8 @@ class ServiceHost {
   Identity verify(const std::string& service, const Secret& token);
   void refuse_other_principal(const Connection& connection);
   void tell_of_stranded(const Connection& connection);
-  std::vector<BufferedWrite> open_writes_of(const Connection& connection, std::int64_t limit) const;
+  void tell_of_stranded(const BufferedWrite& write);
+  static WriteFilter open_writes_of(const Connection& connection, std::int64_t limit);
   void refuse_unfinished(const Connection& connection) const;
   void make_room(const Connection& connection);
   void serve_again(const Connection& connection);

@@ -155,12 +155,12 @@ Error to_error(const BufferedWrite& write, std::int64_t now_ms) {
   const auto context =
       fmt::format(R"({{"write_id":{},"status":"{}"}})", json_string(write.write_id), to_string(write.state));
   if (write.state == WriteState::kUnknown) {
-    return Error(
-               "OutcomeUnknown",
-               fmt::format("It may have happened, or not: the answer was lost.{} Do not repeat it. The host looks for "
-                           "its effect and, where it cannot tell, asks the operator; proxy.write_status tells what "
-                           "became of {}.",
-                           words(write), write.write_id))
+    const auto* who = write.told_person ? "An operator was asked to look at the service and to decide"
+                                        : "The host looks for its effect and, where it cannot tell, asks the operator";
+    return Error("OutcomeUnknown",
+                 fmt::format("It may have happened, or not: the answer was lost.{} Do not repeat it. {}; "
+                             "proxy.write_status tells what became of {}.",
+                             words(write), who, write.write_id))
         .with_context(context);
   }
   if (write.state == WriteState::kPendingApproval) {
@@ -176,9 +176,10 @@ Error to_error(const BufferedWrite& write, std::int64_t now_ms) {
         scheduled ? fmt::format("The host tries {} again by itself at {}", write.write_id, format_time(write.due_at_ms))
                   : fmt::format("{} waits for the operator", write.write_id);
     return Error("WriteFailed",
-                 fmt::format("It did not happen.{} {}; do not send it again, proxy.write_status tells what became of "
-                             "it, proxy.cancel_write takes it back.",
-                             words(write), when),
+                 fmt::format("{}{} {}; do not send it again, proxy.write_status tells what became of it{}.",
+                             write.closed ? "Its last attempt did not happen, but an earlier one may have happened."
+                                          : "It did not happen.",
+                             words(write), when, write.closed ? "" : ", proxy.cancel_write takes it back"),
                  scheduled,
                  scheduled ? std::optional(std::max<std::int64_t>(write.due_at_ms - now_ms, 1000)) : std::nullopt)
         .with_context(context);

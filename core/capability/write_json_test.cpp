@@ -83,6 +83,17 @@ TEST_CASE("what became of a write is told in the error of its state") {
   CHECK_THAT(error.what(), Catch::Contains("tries w_1 again by itself"));
   w.told_person = true;
   CHECK_FALSE(to_error(w, 10'000).retryable());
+  CHECK_THAT(to_error(w, 10'000).what(), Catch::StartsWith("It did not happen.") && Catch::Contains("takes it back"));
+  w.closed = true;  // an earlier attempt was sent again, and may have had its effect: it cannot be cancelled either
+  CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("an earlier one may have happened") &&
+                                             !Catch::Contains("It did not happen") &&
+                                             !Catch::Contains("takes it back"));
+  w.closed = false;
+
+  w.state = WriteState::kUnknown;
+  CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("An operator was asked") && !Catch::Contains("looks for"));
+  w.told_person = false;
+  CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("The host looks for its effect"));
 
   w.state = WriteState::kFailed;
   w.error_type = "MessageNotFound";

@@ -25,7 +25,8 @@ void insert_alert(sqlite3* db, const NewAlert& alert, std::int64_t now_ms) {
   Statement insert(db,
                    "INSERT INTO alerts (raised_at_ms, severity, kind, service, account_id, write_id, message) "
                    "SELECT ?1, ?2, ?3, ?4, ?5, nullif(?6, ''), ?7 WHERE ?8 = 0 OR NOT EXISTS (SELECT 1 FROM alerts "
-                   "WHERE kind = ?3 AND service = ?4 AND account_id = ?5 AND acknowledged_at_ms IS NULL)");
+                   "WHERE kind = ?3 AND service = ?4 AND account_id = ?5 AND (?6 = '' OR write_id = ?6) AND "
+                   "acknowledged_at_ms IS NULL)");
   insert
       .bind_all(now_ms, alert.severity, alert.kind, alert.service, alert.account_id, alert.write_id, alert.message,
                 alert.once ? 1 : 0)

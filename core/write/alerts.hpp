@@ -20,7 +20,7 @@ struct NewAlert {
   std::string kind;                           ///< "outcome_absent", "retries_used_up", "not_authenticated", ...
   std::string service, account_id, write_id;  ///< each may be empty
   std::string message;                        ///< a sentence that says what happened and what to do
-  bool once = false;                          ///< not while one of this kind, service and account is open
+  bool once = false;  ///< not while one of this kind, service and account (and write, if named) is open
 };
 
 struct Alert {

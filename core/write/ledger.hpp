@@ -58,7 +58,8 @@ class Ledger {
   // What agents and operators do; see WriteBuffer.
   void submit(NewWrite write, Done<Submitted> done);
   void cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done);
-  void resolve(std::string write_id, WriteEvent decision, std::string who, Done<BufferedWrite> done);
+  void resolve(std::string write_id, WriteEvent decision, std::optional<WriteState> expected, std::string who,
+               Done<BufferedWrite> done);
   void accept(std::string write_id, std::string shown_hash, std::string who, Done<BufferedWrite> done);
   void reject(std::string write_id, std::string reason, std::string who, Done<BufferedWrite> done);
   void edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content, std::string who,
@@ -102,8 +103,9 @@ class Ledger {
   // Reads. They throw krux::Error DatabaseError.
   std::optional<BufferedWrite> get(const std::string& write_id);
   std::vector<BufferedWrite> list(const WriteFilter& filter);
-  std::vector<AttemptRecord> history(const std::string& write_id);
-  std::vector<EditRecord> edits(const std::string& write_id);
+  std::vector<AttemptRecord> history(const std::string& write_id, std::int64_t newest = 1000);
+  std::vector<EditRecord> edits(const std::string& write_id, std::int64_t newest = 1000);
+  RecordTotals totals(const std::string& write_id);
   /// How much of a limit the agent has used, by the values of the rule's key (one entry, of an empty value, without a
   /// key); those that were not used are left out. rule.key_value is not looked at.
   std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
@@ -158,8 +160,13 @@ class Ledger {
   void admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const;
   void tell_of_approvals(StatementCache& sql, const BufferedWrite& write) const;
   void begin_window(LedgerRow& row) const;
+  /// What whoever decides was shown, as far as he names it.
+  struct Shown {
+    std::string hash;
+    std::optional<WriteState> state;
+  };
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
-                   const std::string& who, const char* refusal_type, const std::string& shown_hash = {}) const;
+                   const std::string& who, const char* refusal_type, const Shown& shown) const;
   std::optional<BufferedWrite> undone_by(StatementCache& sql, const BufferedWrite& undo) const;
   std::vector<Candidate> candidates(StatementCache& sql, std::span<const AccountRef> accounts, Room room,
                                     std::size_t more) const;

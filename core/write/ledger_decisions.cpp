@@ -51,6 +51,13 @@ void must_be_shown(const BufferedWrite& write, const std::string& hash) {
                     "\"}");
 }
 
+void must_be_in(const BufferedWrite& write, WriteState shown) {
+  if (write.state == shown) return;
+  throw conflict("The write " + std::string(state_in_words(phase_of(write))) + "; it is " + to_string(write.state) +
+                 " and no longer " + to_string(shown) + ", so nothing was decided. Look at it again, then decide.")
+      .with_context("{\"write_id\":" + json_string(write.write_id) + ",\"status\":\"" + to_string(write.state) + "\"}");
+}
+
 }  // namespace
 
 /// Why a person is to be asked because of a limit; empty when it has room. Throws BatchProtection where an excess is
@@ -90,8 +97,7 @@ void Ledger::begin_window(LedgerRow& row) const {
 
 /// Loads the write, applies a person's or an agent's decision and notes who took it. The caller stores the row.
 LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id,
-                         WriteEvent event, const std::string& who, const char* refusal_type,
-                         const std::string& shown_hash) const {
+                         WriteEvent event, const std::string& who, const char* refusal_type, const Shown& shown) const {
   static const auto by_id = select_rows(kById);
   auto& rows = sql.get(by_id).bind_all(seq_of_id(write_id), write_id);
   const ResetAtEnd reset(rows);
@@ -101,7 +107,8 @@ LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const
     throw invalid_input("There is no write " + printable(write_id) + ".");
   }
   const bool was_told = row.write.told_person;
-  if (!shown_hash.empty()) must_be_shown(row.write, shown_hash);
+  if (!shown.hash.empty()) must_be_shown(row.write, shown.hash);
+  if (shown.state) must_be_in(row.write, *shown.state);
   apply(row, event, refusal_type);
   row.write.decided_by = who;
   add_decision(sql, row.write, event, who);
@@ -114,7 +121,7 @@ void Ledger::cancel(std::string write_id, std::string agent_id, std::string who,
       {"write.cancel.before_commit", "write.cancel.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id),
        who = std::move(who)](StatementCache& sql) {
-        const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel");
+        const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel", {});
         update_row(sql, row);
         tell_of_approvals(sql, row.write);
         return row.write;
@@ -122,15 +129,20 @@ void Ledger::cancel(std::string write_id, std::string agent_id, std::string who,
       announced(std::move(done)));
 }
 
-void Ledger::resolve(std::string write_id, WriteEvent decision, std::string who, Done<BufferedWrite> done) {
+void Ledger::resolve(std::string write_id, WriteEvent decision, std::optional<WriteState> expected, std::string who,
+                     Done<BufferedWrite> done) {
   commit<Recorded>(
       {"write.resolve.before_commit", "write.resolve.after_commit"},
-      [this, write_id = std::move(write_id), decision, who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, decision, who, "ConflictError");
+      [this, write_id = std::move(write_id), decision, expected, who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, {}, decision, who, "ConflictError", {"", expected});
         if (decision == WriteEvent::kPersonResend) {
           must_still_be_connected(sql, row.write);
           set_due(row, 0);
           row.write.tries = 0;
+        }
+        if (decision == WriteEvent::kPersonHappened) {
+          row.write.error_type.clear();
+          row.write.error_message.clear();
         }
         update_row(sql, row);
         auto undone = undone_by(sql, row.write);
@@ -144,7 +156,7 @@ void Ledger::accept(std::string write_id, std::string shown_hash, std::string wh
       {"write.accept.before_commit", "write.accept.after_commit"},
       [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash),
        who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", shown_hash);
+        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", {shown_hash, {}});
         must_still_be_connected(sql, row.write);
         begin_window(row);
         update_row(sql, row);
@@ -158,7 +170,7 @@ void Ledger::reject(std::string write_id, std::string reason, std::string who, D
   commit<BufferedWrite>(
       {"write.reject.before_commit", "write.reject.after_commit"},
       [this, write_id = std::move(write_id), reason = std::move(reason), who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, "ConflictError");
+        auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, "ConflictError", {});
         row.write.error_type = "ApprovalRejected";
         row.write.error_message = reason.empty() ? "A person rejected it." : "A person rejected it: " + reason;
         update_row(sql, row);
@@ -174,7 +186,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
       {"write.edit.before_commit", "write.edit.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id), shown_hash = std::move(shown_hash),
        content = std::move(content), who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, agent_id, WriteEvent::kEdit, who, "ConflictError", shown_hash);
+        auto row = decide(sql, write_id, agent_id, WriteEvent::kEdit, who, "ConflictError", {shown_hash, {}});
         auto& w = row.write;
         const auto before = w;
         put_content(w, content);

@@ -225,3 +225,60 @@ TEST_CASE("alerts are raised, paged and acknowledged") {
   REQUIRE(open.size() == 1);
   CHECK(open[0].account_id == "N2");
 }
+
+TEST_CASE("an alert that names a write is raised once for that write, not once for its account") {
+  LedgerFixture f;
+  AlertStore alerts(f.store, f.clock);
+  NewAlert one{"critical", "write_stranded", "notes", "N1", "w_1", "Cancel it.", true};
+  alerts.raise(one);
+  alerts.raise(one);
+  one.write_id = "w_2";
+  alerts.raise(one);
+  f.store.run([](SQLite::Database&) {});
+  const auto open = alerts.list(true);
+  REQUIRE(open.size() == 2);
+  CHECK(open[0].write_id == "w_2");
+  CHECK(open[1].write_id == "w_1");
+}
+
+TEST_CASE("a decision that names the state it was taken about is refused in any other") {
+  LedgerFixture f;
+  f.submit(immediate("a"));
+  const auto write = f.take().at(0);
+  f.record(write, WriteEvent::kCertainlyNotDone, 60'000);
+  f.clock.advance(60'000);
+  const auto again = f.take().at(0);
+  f.record(again, WriteEvent::kMayBeDone, 1000);
+  f.record(again, WriteEvent::kLooksUsedUp, {}, true);
+  REQUIRE(f.ledger->get(write.write_id)->told_person);
+  const auto event = GENERATE(WriteEvent::kPersonResend, WriteEvent::kPersonDiscard);
+  const auto refused = std::get<Error>(f.resolve(write.write_id, event, WriteState::kDeadLetter));
+  CHECK(refused.type() == "ConflictError");
+  CHECK_THAT(refused.what(), Catch::Contains("has an unknown outcome") && Catch::Contains("Look at it again"));
+  CHECK(f.ledger->get(write.write_id)->state == WriteState::kUnknown);
+  CHECK(f.ledger->get(write.write_id)->told_person);
+  CHECK(std::holds_alternative<BufferedWrite>(f.resolve(write.write_id, event, WriteState::kUnknown)));
+}
+
+TEST_CASE("of a long history and many edits the newest are read") {
+  LedgerFixture f;
+  const auto write = f.submit(new_write("0")).write;
+  auto now = write;
+  for (int i = 1; i <= 5; ++i) {
+    NewContent content;
+    content.params_json = R"({"text":")" + std::to_string(i) + "\"}";
+    content.delay_ms = 1000;
+    now = std::get<BufferedWrite>(f.edit(now, content));
+  }
+  const auto edits = f.ledger->edits(write.write_id, 2);
+  REQUIRE(edits.size() == 2);
+  CHECK(edits[0].to_json == R"({"text":"4"})");
+  CHECK(edits[1].to_json == R"({"text":"5"})");
+  const auto history = f.ledger->history(write.write_id, 3);
+  REQUIRE(history.size() == 3);
+  CHECK(history.back().outcome == "edit");
+  CHECK(f.ledger->edits(write.write_id).size() == 5);
+  const auto totals = f.ledger->totals(write.write_id);
+  CHECK(totals.edits == 5);
+  CHECK(totals.attempts == static_cast<std::int64_t>(f.ledger->history(write.write_id).size()));
+}

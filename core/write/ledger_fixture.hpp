@@ -47,9 +47,10 @@ struct LedgerFixture {
     ledger->record(report, answer.slot());
     return answer.wait();
   }
-  std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteEvent event) {
+  std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteEvent event,
+                                             std::optional<WriteState> expected = {}) {
     Answer<BufferedWrite> answer;
-    ledger->resolve(id, event, "operator:ann", answer.slot());
+    ledger->resolve(id, event, expected, "operator:ann", answer.slot());
     return answer.wait();
   }
   template <class T, class Start>

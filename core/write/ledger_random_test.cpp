@@ -235,7 +235,7 @@ class Differential {
     const bool right =
         asked || (unknown && kind != 0) || (dead && kind < 2) || (kind == 1 && w.state == State::kBuffered && w.closed);
     Answer<BufferedWrite> answer;
-    ledger_->resolve(entry->first, events[kind], "operator:ann", answer.slot());
+    ledger_->resolve(entry->first, events[kind], {}, "operator:ann", answer.slot());
     REQUIRE(std::holds_alternative<BufferedWrite>(answer.wait()) == right);
     if (!right) return;
     if (kind == 1) return end(w, State::kDiscarded, now());

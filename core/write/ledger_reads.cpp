@@ -9,6 +9,7 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kLongestPage = 500, kFewWaiting = 5000;
+constexpr std::size_t kMostEditBytes = 16u << 20;
 
 /// ?1 before which row, ?2 service, ?3 account, ?4 how many; ?5 state, ?6 agent where the condition names them.
 std::string page_of(const std::string& condition) {
@@ -138,13 +139,14 @@ std::vector<BufferedWrite> Ledger::list(const WriteFilter& filter) {
   return pages.newest();
 }
 
-std::vector<AttemptRecord> Ledger::history(const std::string& write_id) {
+std::vector<AttemptRecord> Ledger::history(const std::string& write_id, std::int64_t newest) {
   auto reader = readers_.lease();
   auto& rows = reader.sql()
                    .get(
                        "SELECT kind, number, started_at_ms, ended_at_ms, outcome, wire, message, who FROM attempts "
-                       "WHERE write_seq = (SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) ORDER BY id")
-                   .bind_all(seq_of_id(write_id), write_id);
+                       "WHERE write_seq = (SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) "
+                       "ORDER BY id DESC LIMIT ?3")
+                   .bind_all(seq_of_id(write_id), write_id, newest);
   const ResetAtEnd reset(rows);
   std::vector<AttemptRecord> found;
   const auto text = [&](int column) { return std::string(rows.text(column)); };
@@ -152,21 +154,40 @@ std::vector<AttemptRecord> Ledger::history(const std::string& write_id) {
     found.push_back({text(0), static_cast<std::uint32_t>(rows.integer(1)), rows.integer(2), rows.integer(3), text(4),
                      text(5), text(6), text(7)});
   }
+  std::reverse(found.begin(), found.end());
   return found;
 }
 
-std::vector<EditRecord> Ledger::edits(const std::string& write_id) {
+std::vector<EditRecord> Ledger::edits(const std::string& write_id, std::int64_t newest) {
   auto reader = readers_.lease();
   auto& rows = reader.sql()
                    .get(
                        "SELECT edited_at_ms, who, from_hash, to_hash, from_json, to_json FROM edits WHERE write_seq = "
-                       "(SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) ORDER BY id")
-                   .bind_all(seq_of_id(write_id), write_id);
+                       "(SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) ORDER BY id DESC LIMIT ?3")
+                   .bind_all(seq_of_id(write_id), write_id, newest);
   const ResetAtEnd reset(rows);
   std::vector<EditRecord> found;
+  std::size_t bytes = 0;
   const auto text = [&](int column) { return std::string(rows.text(column)); };
-  while (rows.step()) found.push_back({rows.integer(0), text(1), text(2), text(3), text(4), text(5)});
+  while (rows.step()) {
+    bytes += rows.text(4).size() + rows.text(5).size();
+    if (bytes > kMostEditBytes && !found.empty()) break;
+    found.push_back({rows.integer(0), text(1), text(2), text(3), text(4), text(5)});
+  }
+  std::reverse(found.begin(), found.end());
   return found;
+}
+
+RecordTotals Ledger::totals(const std::string& write_id) {
+  auto reader = readers_.lease();
+  auto& rows = reader.sql()
+                   .get(
+                       "SELECT (SELECT count(*) FROM attempts WHERE write_seq = seq), (SELECT count(*) FROM edits "
+                       "WHERE write_seq = seq) FROM writes WHERE seq = ?1 AND write_id = ?2")
+                   .bind_all(seq_of_id(write_id), write_id);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) return {};
+  return {rows.integer(0), rows.integer(1)};
 }
 
 std::map<std::string, BatchUse> Ledger::limit_use(const std::string& agent_id, const BatchRule& rule) {

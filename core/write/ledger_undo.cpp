@@ -28,21 +28,30 @@ Error cannot_undo(const BufferedWrite& write, const char* type, const std::strin
       fmt::format(R"({{"write_id":{},"status":"{}"}})", json_string(write.write_id), to_string(write.state)));
 }
 
+/// Why a write that is not completed cannot be undone, and what can be done instead.
+std::string not_undone_but(const BufferedWrite& write, const std::string& refusal) {
+  if (has_ended(write.state)) {
+    const auto* left = write.state == WriteState::kRolledBack ? "left to undo" : "to undo";
+    return fmt::format("The write {}: there is nothing {}.", state_in_words(phase_of(write)), left);
+  }
+  const auto cancelled = transition(phase_of(write), WriteEvent::kCancel);
+  return refusal + (std::holds_alternative<WritePhase>(cancelled) ? " Nothing of it has happened: cancel it instead."
+                                                                  : " Ask again when it has ended.");
+}
+
 void must_be_undoable(const BufferedWrite& write, std::int64_t now_ms) {
   if (!write.undoes.empty())
     throw cannot_undo(write, "InvalidInput", write.write_id + " is an undo itself, which cannot be undone.");
   const auto next = transition(phase_of(write), WriteEvent::kRolledBack);
-  if (const auto* refusal = std::get_if<Refusal>(&next)) {
-    const bool waits = !has_ended(write.state) && write.state != WriteState::kExecuting;
-    throw cannot_undo(write, "RollbackConflict",
-                      refusal->sentence + (waits ? " While it waits it can be cancelled instead." : ""));
-  }
+  if (const auto* refusal = std::get_if<Refusal>(&next))
+    throw cannot_undo(write, "RollbackConflict", not_undone_but(write, refusal->sentence));
   if (write.undo_ms == 0)
     throw cannot_undo(write, "InvalidInput", "Writes of " + printable(write.operation) + " cannot be undone.");
   const auto until = write.ended_at_ms + write.undo_ms;
   if (now_ms >= until)
     throw cannot_undo(write, "RollbackExpired",
                       "The write could be undone until " + format_time(until) + "; what is needed for it was deleted.");
+  if (auto problem = undo_problem(write); !problem.empty()) throw cannot_undo(write, "InvalidInput", problem);
   if (write.point_json.empty())
     throw cannot_undo(write, "InvalidInput", "The adapter left nothing by which this write could be undone.");
 }

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/write/ledger_fixture.hpp"
+#include "core/write/write_buffer.hpp"
 
 using namespace write_test;
 using Fixture = LedgerFixture;
@@ -28,6 +29,7 @@ struct Undo : Fixture {
     const auto answer = undo(id, force, agent);
     return std::holds_alternative<Error>(answer) ? std::get<Error>(answer).type() : "accepted";
   }
+  std::string why_not(const std::string& id) { return std::get<Error>(undo(id)).what(); }
 };
 
 }  // namespace
@@ -126,6 +128,52 @@ TEST_CASE("what cannot be undone says why") {
     CHECK(f.refusal("w_none") == "InvalidInput");
     CHECK(f.refusal(write.write_id, false, "agent_1") == "accepted");
   }
+}
+
+TEST_CASE("a write that cannot be undone as it is says what can be done instead") {
+  Undo f;
+  SECTION("it waits, so that it can be cancelled") {
+    const auto why = f.why_not(f.submit(new_write("a", "notes.move")).write.write_id);
+    CHECK(why ==
+          "The write waits for the end of its window, so it cannot be undone. Nothing of it has happened: cancel it "
+          "instead.");
+  }
+  SECTION("it is undone already") {
+    const auto write = f.completed();
+    f.asked_for(write);
+    f.record(f.take().at(0), Event::kDone);
+    CHECK(f.why_not(write.write_id) == "The write was executed and then undone: there is nothing left to undo.");
+  }
+  SECTION("its outcome is unknown, so that it cannot be cancelled") {
+    f.submit(immediate("a"));
+    const auto write = f.take().at(0);
+    f.record(write, Event::kMayBeDone, 1000);
+    CHECK_THAT(f.why_not(write.write_id),
+               Catch::Contains("so it cannot be undone. Ask again when it has ended") && !Catch::Contains("cancel"));
+  }
+  SECTION("it never happened") {
+    const auto id = f.submit(new_write("a", "notes.move")).write.write_id;
+    f.cancel(id, "agent_1");
+    CHECK(f.why_not(id) == "The write is already cancelled: there is nothing to undo.");
+  }
+}
+
+TEST_CASE("what a person marked as happened has no error, and cannot be undone for want of a result") {
+  Undo f;
+  auto asked = new_write("a", "notes.move");
+  asked.immediate = true;
+  f.submit(asked);
+  const auto write = f.take().at(0);
+  f.ledger->keep_point(write.write_id, write.attempts, R"({"before":1})");
+  f.record(write, Event::kMayBeDone, 1000);
+  const auto happened = std::get<BufferedWrite>(f.resolve(write.write_id, Event::kPersonHappened));
+  CHECK(happened.error_type.empty());
+  CHECK(f.ledger->get(write.write_id)->error_message.empty());
+  CHECK(undo_problem(happened) == f.why_not(write.write_id));
+  CHECK(undo_problem(f.completed()).empty());
+  CHECK_THAT(f.why_not(write.write_id),
+             Catch::Contains("marked as happened by a person") && Catch::Contains("Undo it at the service"));
+  CHECK(f.refusal(write.write_id) == "InvalidInput");
 }
 
 TEST_CASE("expired points are deleted, but for one that an undo under way needs") {

@@ -121,10 +121,12 @@ void next_try(WriteReport& report, const BufferedWrite& write, std::optional<std
               const RetryPolicy& policy) {
   if (write.tries >= policy.schedule_ms.size()) {
     report.event = WriteEvent::kScheduleUsedUp;
+    const auto* known = write.closed ? " times. The last attempt certainly did not happen, but an earlier one may have "
+                                       "happened. Look at the service, then send it again or discard it. Last: "
+                                     : " times and certainly did not happen. Send it again or discard it. Last: ";
     report.alert = alert_about(
         write, "retries_used_up",
-        "Write " + named(write) + " failed " + std::to_string(write.attempts) +
-            " times and certainly did not happen. Send it again or discard it. Last: " + report.error_message);
+        "Write " + named(write) + " failed " + std::to_string(write.attempts) + known + report.error_message);
     return;
   }
   report.uses_try = true;

@@ -253,3 +253,17 @@ TEST_CASE("a look that the quota delays is none yet and comes back when the serv
   CHECK_FALSE(report.alert);
   CHECK(report.due_in_ms == 40'000);
 }
+
+TEST_CASE("that nothing happened is not said of a write that an earlier attempt may have carried out") {
+  auto write = executing(static_cast<std::uint32_t>(policy().schedule_ms.size()));
+  const auto message = [&] {
+    const auto report = judge_attempt(write, failed(KRUX_UNAVAILABLE, true, WireState::kAnswered), policy());
+    REQUIRE(report.alert);
+    return report.alert->message;
+  };
+  CHECK_THAT(message(), Catch::Contains("times and certainly did not happen"));
+  write.closed = true;
+  CHECK_THAT(message(), !Catch::Contains("times and certainly did not happen") &&
+                            Catch::Contains("an earlier one may have happened") &&
+                            Catch::Contains("Look at the service"));
+}

@@ -74,39 +74,6 @@ bool told_after(Told then, bool before) {
   return then == Told::kSet || (then == Told::kKeep && before);
 }
 
-std::string_view state_in_words(const WritePhase& phase) {
-  switch (phase.state) {
-    case State::kPendingApproval:
-      return "waits for an operator's approval";
-    case State::kHeld:
-      return "is held by a transaction";
-    case State::kBuffered:
-      return phase.closed ? "is about to be sent again after an attempt that may have had its effect"
-                          : "waits for the end of its window";
-    case State::kExecuting:
-      return "is being executed right now";
-    case State::kUnknown:
-      return phase.told_person ? "has an unknown outcome, and an operator was asked to decide"
-                               : "has an unknown outcome, and the host is still looking for its effect";
-    case State::kDeadLetter:
-      if (phase.closed) return "failed and is tried again, but an earlier attempt may have had its effect";
-      return phase.told_person ? "failed, and an operator was asked to decide" : "failed and is to be tried again";
-    case State::kCompleted:
-      return "is already completed";
-    case State::kFailed:
-      return "was refused by the service";
-    case State::kCancelled:
-      return "is already cancelled";
-    case State::kRejected:
-      return "was rejected by an operator";
-    case State::kRolledBack:
-      return "was executed and then undone";
-    case State::kDiscarded:
-      return "was discarded by an operator";
-  }
-  return "is in a state that this program does not know";
-}
-
 std::string_view event_in_words(Event event) {
   switch (event) {
     case Event::kAccept:
@@ -154,12 +121,45 @@ std::string_view event_in_words(Event event) {
     case Event::kPersonHappened:
       return "marked as happened";
     case Event::kRolledBack:
-      return "marked as undone";
+      return "undone";
   }
   return "changed";
 }
 
 }  // namespace
+
+std::string_view state_in_words(const WritePhase& phase) {
+  switch (phase.state) {
+    case State::kPendingApproval:
+      return "waits for an operator's approval";
+    case State::kHeld:
+      return "is held by a transaction";
+    case State::kBuffered:
+      return phase.closed ? "is about to be sent again after an attempt that may have had its effect"
+                          : "waits for the end of its window";
+    case State::kExecuting:
+      return "is being executed right now";
+    case State::kUnknown:
+      return phase.told_person ? "has an unknown outcome, and an operator was asked to decide"
+                               : "has an unknown outcome, and the host is still looking for its effect";
+    case State::kDeadLetter:
+      if (phase.closed) return "failed and is tried again, but an earlier attempt may have had its effect";
+      return phase.told_person ? "failed, and an operator was asked to decide" : "failed and is to be tried again";
+    case State::kCompleted:
+      return "is already completed";
+    case State::kFailed:
+      return "was refused by the service";
+    case State::kCancelled:
+      return "is already cancelled";
+    case State::kRejected:
+      return "was rejected by an operator";
+    case State::kRolledBack:
+      return "was executed and then undone";
+    case State::kDiscarded:
+      return "was discarded by an operator";
+  }
+  return "is in a state that this program does not know";
+}
 
 const char* to_string(WriteEvent event) {
   constexpr const char* names[] = {"accept",         "reject",           "edit",          "release",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "core/write/write.hpp"
@@ -47,6 +48,9 @@ struct WritePhase {
   bool told_person = false;  ///< the operator was told and decides
   bool operator==(const WritePhase&) const = default;
 };
+
+/// "waits for the end of its window": what stands behind "the write" in a sentence.
+std::string_view state_in_words(const WritePhase& phase);
 
 /// Why an event does not apply: a sentence about the write, to be shown to whoever asked.
 struct Refusal {

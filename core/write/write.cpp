@@ -50,4 +50,11 @@ std::string machine_boot_id() {
   return id;
 }
 
+std::string undo_problem(const BufferedWrite& write) {
+  const bool could = write.state == WriteState::kCompleted && write.undoes.empty() && write.undo_ms > 0;
+  if (!could || !write.result_json.empty()) return {};
+  return "It was marked as happened by a person, so that the host does not know what it made at " +
+         write.account.service + " and cannot undo it. Undo it at the service.";
+}
+
 }  // namespace krux

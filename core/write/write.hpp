@@ -120,6 +120,15 @@ struct AttemptRecord {
   std::string message, who;
 };
 
+/// How many rows of history and edits a write has.
+struct RecordTotals {
+  std::int64_t attempts = 0, edits = 0;
+};
+
+/// Why a completed write, of an operation that can be undone, cannot be undone all the same: a sentence. Empty where
+/// nothing stands against it, and for other writes.
+std::string undo_problem(const BufferedWrite& write);
+
 struct Submitted {
   BufferedWrite write;
   bool duplicate = false;  ///< an existing write answers this one (duplicate_of)

@@ -67,9 +67,9 @@ void WriteBuffer::cancel(std::string write_id, std::string agent_id, std::string
   state_->ledger.cancel(std::move(write_id), std::move(agent_id), std::move(who), std::move(done));
 }
 
-void WriteBuffer::resolve(std::string write_id, Decision decision, std::string who,
+void WriteBuffer::resolve(std::string write_id, Decision decision, std::optional<WriteState> expected, std::string who,
                           std::function<void(std::variant<BufferedWrite, Error>)> done) {
-  state_->ledger.resolve(std::move(write_id), event_of(decision), std::move(who), std::move(done));
+  state_->ledger.resolve(std::move(write_id), event_of(decision), expected, std::move(who), std::move(done));
 }
 
 void WriteBuffer::accept(std::string write_id, std::string shown_hash, std::string who,
@@ -101,12 +101,16 @@ std::vector<BufferedWrite> WriteBuffer::list(const WriteFilter& filter) {
   return state_->ledger.list(filter);
 }
 
-std::vector<AttemptRecord> WriteBuffer::history(const std::string& write_id) {
-  return state_->ledger.history(write_id);
+std::vector<AttemptRecord> WriteBuffer::history(const std::string& write_id, std::int64_t newest) {
+  return state_->ledger.history(write_id, newest);
 }
 
-std::vector<EditRecord> WriteBuffer::edits(const std::string& write_id) {
-  return state_->ledger.edits(write_id);
+std::vector<EditRecord> WriteBuffer::edits(const std::string& write_id, std::int64_t newest) {
+  return state_->ledger.edits(write_id, newest);
+}
+
+RecordTotals WriteBuffer::totals(const std::string& write_id) {
+  return state_->ledger.totals(write_id);
 }
 
 std::map<std::string, BatchUse> WriteBuffer::limit_use(const std::string& agent_id, const BatchRule& rule) {

@@ -43,8 +43,9 @@ class WriteBuffer {
   /// The operator's decision. About an unknown write, once the host has looked and told a person: send again (back to
   /// buffered, due at once), discard, or "it happened" (completed). About a dead letter, at any time: send again (due
   /// at once, the schedule begins anew) or discard. ConflictError otherwise.
+  /// `expected`: the state that the operator was shown; ConflictError when it is another one by now.
   enum class Decision { kResend, kDiscard, kHappened };
-  void resolve(std::string write_id, Decision decision, std::string who,
+  void resolve(std::string write_id, Decision decision, std::optional<WriteState> expected, std::string who,
                std::function<void(std::variant<BufferedWrite, Error>)> done);
 
   /// A write that waits for a person's approval: accepted with the content_hash that was shown (ConflictError when it
@@ -71,8 +72,10 @@ class WriteBuffer {
   // These throw krux::Error DatabaseError.
   std::optional<BufferedWrite> get(const std::string& write_id);
   std::vector<BufferedWrite> list(const WriteFilter& filter);
-  std::vector<AttemptRecord> history(const std::string& write_id);  ///< oldest first
-  std::vector<EditRecord> edits(const std::string& write_id);       ///< oldest first
+  /// The newest, oldest of them first; of the edits no more than 16 MiB, but one in any case.
+  std::vector<AttemptRecord> history(const std::string& write_id, std::int64_t newest = 1000);
+  std::vector<EditRecord> edits(const std::string& write_id, std::int64_t newest = 1000);
+  RecordTotals totals(const std::string& write_id);
   std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
   WriteCounts counts() const;
   /// See OpenWrites::of() and any().

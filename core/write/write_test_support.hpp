@@ -214,7 +214,7 @@ struct Host {
   }
   std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteBuffer::Decision decision) {
     Answer<BufferedWrite> answer;
-    buffer.resolve(id, decision, "operator:ann", answer.slot());
+    buffer.resolve(id, decision, {}, "operator:ann", answer.slot());
     return answer.wait();
   }
   /// Waits for the state, without the clock moving; fails the calling expression otherwise.

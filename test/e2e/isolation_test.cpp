@@ -174,6 +174,8 @@ TEST_CASE("an adapter that hangs in its own process is killed, quarantined, and 
     rig.advance(60'000);
   }
   CHECK(text_at(rig.operate({"plugin", "list"}), "/plugins/1/state") == "quarantined");
+  CHECK_THAT(rig.kruxos({"plugin", "list"}).out,
+             Catch::Contains("did not return in time") && Catch::Contains("kruxos plugin release stuck"));
   REQUIRE(rig.kruxos({"plugin", "release", "stuck"}).status.ok());
   std::thread agent([&] { rig.invoke("stuck.read"); });
   CHECK(eventually([&] { return process("pid") > 0; }));
