@@ -117,8 +117,8 @@ WriteCounts WriteBuffer::counts() const {
   return state_->ledger.counts();
 }
 
-std::vector<OpenWrite> WriteBuffer::open_writes(const std::string& agent_id, const AccountRef& account,
-                                                const std::string& target, std::int64_t through_ms) {
+OpenWritesFound WriteBuffer::open_writes(const std::string& agent_id, const AccountRef& account,
+                                         const std::string& target, std::int64_t through_ms) {
   return state_->open.of(agent_id, account, target, through_ms);
 }
 

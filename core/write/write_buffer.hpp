@@ -76,8 +76,8 @@ class WriteBuffer {
   std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
   WriteCounts counts() const;
   /// See OpenWrites::of() and any().
-  std::vector<OpenWrite> open_writes(const std::string& agent_id, const AccountRef& account, const std::string& target,
-                                     std::int64_t through_ms);
+  OpenWritesFound open_writes(const std::string& agent_id, const AccountRef& account, const std::string& target,
+                              std::int64_t through_ms);
   bool any_open_writes(const std::string& agent_id);
 
   /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
