@@ -21,6 +21,7 @@ namespace krux {
 
 class GroupCommit;
 class Ledger;
+class WriteMeters;
 
 /// Any thread. Everything that changes the ledger is durable before its callback or return.
 class WriteBuffer {
@@ -88,6 +89,9 @@ class WriteBuffer {
   /// Told of every change of a write's state, after it is durable and in that order. Must not block. Set before the
   /// first write.
   void on_change(std::function<void(const BufferedWrite&)> listener);
+
+  /// Counts what is decided from here on. Set before the first write; must outlive this.
+  void count_into(WriteMeters* meters);
 
   Ledger& ledger();
 
