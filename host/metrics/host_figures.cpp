@@ -164,6 +164,7 @@ void put_limits(const FigureParts& parts, MetricSheet& out) {
                                 {"window_seconds", fmt::format("{}", limit.window_ms / 1000)}};
       out.gauge(kAllowed, labels, static_cast<double>(limit.limit));
       for (const auto& agent : agents) {
+        if (agent.revoked) continue;
         const auto used = parts.writes.limit_use(agent.agent_id, rule);
         std::int64_t most = 0, full = 0;
         for (const auto& [value, use] : used) {
