@@ -250,7 +250,7 @@ void HostProcess::Parts::listen() {
   if (!config.server.tls_certificate.empty()) tls = TlsFiles{config.server.tls_certificate, config.server.tls_key};
   server.listen_unix(directory.control_socket(), control.handler());
   std::function<void(Respond)> metrics_handler;
-  if (metrics_page) metrics_handler = [this](Respond respond) { metrics_page->give(std::move(respond)); };
+  if (metrics_page) metrics_handler = [this](const Respond& respond) { metrics_page->give(respond); };
   health_port =
       server.listen_tcp("127.0.0.1", config.server.health_port, health_handler(*this, std::move(metrics_handler))).port;
   // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.

@@ -43,7 +43,7 @@ void MetricSheet::add(const MetricName& name, bool counter, MetricLabels labels,
   family.values.emplace_back(std::move(labels), value);
 }
 
-void MetricSheet::merge(MetricSheet other) {
+void MetricSheet::merge(MetricSheet&& other) {
   for (auto& [name, theirs] : other.families_) {
     const auto [mine, added] = families_.try_emplace(name, theirs);
     if (!added) std::move(theirs.values.begin(), theirs.values.end(), std::back_inserter(mine->second.values));

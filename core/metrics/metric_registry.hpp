@@ -55,7 +55,7 @@ class MetricSheet {
   void gauge(const MetricName& name, MetricLabels labels, double value) { add(name, false, std::move(labels), value); }
   /// Only grows while the host runs, or begins again at 0.
   void counter(const MetricName& name, MetricLabels labels, double value) { add(name, true, std::move(labels), value); }
-  void merge(MetricSheet other);
+  void merge(MetricSheet&& other);
 
  private:
   friend class MetricRegistry;

@@ -1,8 +1,8 @@
 #include "core/write/ledger_figures.hpp"
 
 #include <algorithm>
-#include <compare>
 #include <optional>
+#include <tuple>
 
 namespace krux {
 namespace {
@@ -36,7 +36,9 @@ Open& of(LedgerFigures& figures, const std::string& service, const std::string& 
 struct Account {
   std::string service, account_id;
   std::int64_t generation = 0;
-  auto operator<=>(const Account&) const = default;
+  bool operator<(const Account& other) const {
+    return std::tie(service, account_id, generation) < std::tie(other.service, other.account_id, other.generation);
+  }
 };
 Account account_of(const Statement& row) {
   return {text(row, 0), text(row, 1), row.integer(2)};

@@ -92,7 +92,7 @@ MetricsPage::MetricsPage(const MetricRegistry& registry, std::vector<MetricSourc
 
 MetricsPage::~MetricsPage() = default;
 
-void MetricsPage::give(Respond respond) {
+void MetricsPage::give(const Respond& respond) {
   if (state_->pages.run([state = state_.get(), respond] { respond(state->page()); })) return;
   auto refused = error_response(503, "Unavailable", "Too many ask for metrics at once. Ask again in a second.");
   refused.headers.emplace_back("Retry-After", "1");

@@ -34,7 +34,7 @@ class MetricsPage {
   MetricsPage& operator=(const MetricsPage&) = delete;
 
   /// Any thread; does not block. `respond` is called later, on a thread of the page's.
-  void give(Respond respond);
+  void give(const Respond& respond);
 
  private:
   struct State;
