@@ -9,6 +9,7 @@
 
 #include "core/capability/capability_handler.hpp"
 #include "core/config/base_url.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/state/agents.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/storage/write_file.hpp"
@@ -19,6 +20,7 @@
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/http_server.hpp"
 #include "host/ledger_check.hpp"
+#include "host/metrics/host_figures.hpp"
 #include "host/operator_service.hpp"
 #include "host/runner/adapter_runners.hpp"
 #include "host/service_host.hpp"
@@ -52,16 +54,18 @@ CallRunner::Options runner_options(const Config& config) {
   return options;
 }
 
-ExecutorOptions executor_options(const Config& config) {
+ExecutorOptions executor_options(const Config& config, Metrics* metrics) {
   ExecutorOptions options;
+  options.metrics = metrics;
   options.concurrency = config.write_buffer.executor_concurrency;
   options.retry.schedule_ms = config.retry.schedule_ms;
   options.retry.settle_ms = config.retry.settle_ms;
   return options;
 }
 
-HandlerOptions handler_options(const Config& config) {
+HandlerOptions handler_options(const Config& config, Metrics* metrics) {
   HandlerOptions options;
+  options.metrics = metrics;
   options.default_delay_ms = config.write_buffer.default_delay_ms;
   options.delays_ms = config.write_buffer.delays_ms;
   options.settle_ms = config.retry.settle_ms;
@@ -150,11 +154,13 @@ struct HostProcess::Parts final : HealthSource {
   Parts(Config c, Clock& k);
   Health health() override;
   ListenState listening();
+  void begin_metrics();
   void listen();
   bool stop(std::int64_t limit_ms);
 
   const Config config;
   Clock& clock;
+  const std::unique_ptr<Metrics> metrics;  ///< nullptr: nothing is counted
   DataDirectory directory;
   GroupCommit store;
   Vault vault;
@@ -178,6 +184,7 @@ struct HostProcess::Parts final : HealthSource {
   AgentSide agent_side;
   AgentGateway gateway;
   ControlServer control;
+  std::optional<MetricsPage> metrics_page;
   HttpServer server;
   std::optional<LedgerCheck> check;
   std::string ready;
@@ -188,6 +195,7 @@ struct HostProcess::Parts final : HealthSource {
 HostProcess::Parts::Parts(Config c, Clock& k)
     : config(std::move(c)),
       clock(k),
+      metrics(config.metrics.enabled ? std::make_unique<Metrics>() : nullptr),
       directory(config.data_dir),
       store(directory.ledger(), kLedgerKind),
       vault(store, clock, vault_options(config, directory)),
@@ -202,20 +210,21 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       runner(clock, runner_options(config)),
       factory(plugins, runner, clock, default_adapter_log(), 10'000, &runners),
       writes(store, clock),
-      executor(store, writes, accounts, runner, clock, executor_options(config)),
+      executor(store, writes, accounts, runner, clock, executor_options(config, metrics.get())),
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
                                      const std::string& why) { services.note_attention(account, why); }}),
       services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
-                scheduler, writes, executor, transport}),
-      handler(accounts, runner, writes, clock, handler_options(config)),
+                scheduler, writes, executor, transport, metrics.get()}),
+      handler(accounts, runner, writes, clock, handler_options(config, metrics.get())),
       operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
                  services, handler, index, [this] { return listening(); }}),
       agent_side(agents, handler),
-      gateway(agent_side, clock),
+      gateway(agent_side, clock, {}, metrics ? &metrics->agents : nullptr),
       control(operators),
       server(2, HttpServer::Begin::kLater) {
   log_refusals(definitions, plugins, alerts);
+  if (metrics) begin_metrics();
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();
@@ -230,11 +239,20 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   }
 }
 
+void HostProcess::Parts::begin_metrics() {
+  writes.count_into(&metrics->writes);
+  metrics_page.emplace(metrics->registry, host_figures({clock, store, vault, agents, plugins, runners, accounts, runner,
+                                                        writes, scheduler, services}));
+}
+
 void HostProcess::Parts::listen() {
   std::optional<TlsFiles> tls;
   if (!config.server.tls_certificate.empty()) tls = TlsFiles{config.server.tls_certificate, config.server.tls_key};
   server.listen_unix(directory.control_socket(), control.handler());
-  health_port = server.listen_tcp("127.0.0.1", config.server.health_port, health_handler(*this)).port;
+  std::function<void(Respond)> metrics_handler;
+  if (metrics_page) metrics_handler = [this](const Respond& respond) { metrics_page->give(respond); };
+  health_port =
+      server.listen_tcp("127.0.0.1", config.server.health_port, health_handler(*this, std::move(metrics_handler))).port;
   // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
   const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);
   const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback), {}, tls);

@@ -33,11 +33,10 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token) {
   const auto origin = parse_base_url(base_url_of(*definition)).origin();
   // The adapter and its client live for this call alone; the token stays with the caller.
   auto held = std::make_shared<Secret>(token.reveal());
-  const auto http = make_http(*definition, [held, origin] {
+  const auto http = make_http(*definition, "", [held, origin] {
     return std::optional(BoundToken{make_secret(held->reveal()), origin});
   });
-  const auto adapter =
-      parts_.factory.make({service, "", 0, std::nullopt, config_of(service).adapter_config_json, http});
+  const auto adapter = make_adapter({service, "", 0, std::nullopt, config_of(service).adapter_config_json, http});
   if (!adapter->roles().account) {
     throw Error(
         "ServiceUnavailable",

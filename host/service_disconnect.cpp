@@ -118,11 +118,11 @@ std::optional<std::string> ServiceHost::revoke(const Receipt& receipt) {
     auto token = parts_.vault.token(receipt.service, receipt.account_id, receipt.generation);
     if (!token) return std::nullopt;  // an earlier run has removed it, after it was revoked or by force
     const auto held = std::make_shared<Secret>(*std::move(token));
-    const auto http = make_http(*definition, [held, origin] {
+    const auto http = make_http(*definition, receipt.account_id, [held, origin] {
       return std::optional(BoundToken{make_secret(held->reveal()), origin});
     });
-    const auto adapter = parts_.factory.make({receipt.service, receipt.account_id, receipt.generation, std::nullopt,
-                                              config_of(receipt.service).adapter_config_json, http});
+    const auto adapter = make_adapter({receipt.service, receipt.account_id, receipt.generation, std::nullopt,
+                                       config_of(receipt.service).adapter_config_json, http});
     if (!adapter->roles().account) return "Its adapter cannot revoke tokens.";
     const auto call =
         std::make_shared<CallContext>(CallOwner{receipt.service, receipt.account_id, receipt.generation, "", 0},

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "core/metrics/metered_adapter.hpp"
+#include "core/metrics/metrics.hpp"
+#include "core/metrics/request_meters.hpp"
 #include "core/net/account_http.hpp"
 #include "core/net/url.hpp"
 #include "core/replica/open_replica.hpp"
@@ -117,17 +120,31 @@ std::string ServiceHost::connect_help(const std::string& service) const {
   return definition_of(service)->connect_help;
 }
 
-std::shared_ptr<HttpClient> ServiceHost::make_http(const ServiceDefinition& definition,
-                                                   std::function<std::optional<BoundToken>()> token) const {
+std::shared_ptr<AccountHttp> ServiceHost::make_http(const ServiceDefinition& definition, const std::string& account_id,
+                                                    std::function<std::optional<BoundToken>()> token) const {
   AccountHttpOptions options{definition.service, base_url_of(definition), definition.hosts,
                              quota_of(definition, config_of(definition.service))};
   AccountHooks hooks;
   hooks.token = std::move(token);
-  hooks.observe = [service = definition.service](const RequestRecord& r) {
+  std::shared_ptr<RequestMeter> meter;
+  if (parts_.metrics) meter = std::make_shared<RequestMeter>(parts_.metrics->registry, definition.service, account_id);
+  hooks.observe = [service = definition.service, meter](const RequestRecord& r) {
+    if (meter) meter->sent(r);
     spdlog::debug("{} {} {} -> {} in {} ms, {} bytes, outcome {}", service, r.method, r.path, r.status, r.ms, r.bytes,
                   r.outcome);
   };
   return std::make_shared<AccountHttp>(std::move(options), parts_.transport, parts_.clock, std::move(hooks));
+}
+
+std::shared_ptr<ServiceAdapter> ServiceHost::make_adapter(const AdapterSetup& setup) const {
+  return metered(parts_.factory.make(setup), setup.service, parts_.metrics);
+}
+
+std::map<std::string, double> ServiceHost::quota_left(const AccountRef& account) const {
+  const std::lock_guard lock(clients_mutex_);
+  const auto known = clients_.find({account.service, account.account_id});
+  const auto client = known == clients_.end() ? nullptr : known->second.lock();
+  return client ? client->quota_left() : std::map<std::string, double>{};
 }
 
 /// Makes the adapter, opens the replica, publishes the account, begins its sync.
@@ -149,16 +166,20 @@ void ServiceHost::activate(const Connection& c) {
                               ref.service),
                   true});
   });
-  const auto http = make_http(
-      *definition, [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
-        const auto token = vault.token(ref.service, ref.account_id, ref.generation);
-        if (!token) return std::nullopt;
-        return BoundToken{make_secret(token->reveal()), origin};
-      });
+  const auto http =
+      make_http(*definition, c.account_id,
+                [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
+                  const auto token = vault.token(ref.service, ref.account_id, ref.generation);
+                  if (!token) return std::nullopt;
+                  return BoundToken{make_secret(token->reveal()), origin};
+                });
   std::optional<std::vector<std::string>> scopes;
   if (c.scopes_known) scopes = c.scopes;
-  account->adapter =
-      parts_.factory.make({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http});
+  account->adapter = make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http});
+  {
+    const std::lock_guard lock(clients_mutex_);
+    clients_[{c.service, c.account_id}] = http;
+  }
   // The old generation's sync must have let go of the replica before the new one opens it.
   parts_.scheduler.remove(c.service, c.account_id);
   account->replica = open_replica_of(c);

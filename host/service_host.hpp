@@ -39,6 +39,8 @@ struct DisconnectOrder {
   std::string who;                ///< "operator:<user>"
 };
 
+class Metrics;
+
 /// Any thread, after start(). What it is given must outlive it.
 class ServiceHost {
  public:
@@ -58,6 +60,7 @@ class ServiceHost {
     WriteBuffer& writes;
     EnhancedWriteExecutor& executor;
     std::shared_ptr<HttpTransport> transport;
+    Metrics* metrics = nullptr;  ///< outlives every call; nullptr: nothing is counted
   };
   explicit ServiceHost(Parts parts) : parts_(std::move(parts)) {}
 
@@ -89,6 +92,9 @@ class ServiceHost {
   /// Lets the adapter be called again after it was quarantined; false when it was not.
   bool release(const std::string& service);
 
+  /// As Quota::left(), of a served account.
+  std::map<std::string, double> quota_left(const AccountRef& account) const;
+
   /// The service refuses the account's token (a sentence), or takes it again (empty).
   void note_attention(const AccountRef& account, const std::string& why);
 
@@ -96,8 +102,9 @@ class ServiceHost {
   std::shared_ptr<const ServiceDefinition> definition_of(const std::string& service) const;
   const ServiceConfig& config_of(const std::string& service) const;
   std::string base_url_of(const ServiceDefinition& definition) const;
-  std::shared_ptr<HttpClient> make_http(const ServiceDefinition& definition,
-                                        std::function<std::optional<BoundToken>()> token) const;
+  std::shared_ptr<AccountHttp> make_http(const ServiceDefinition& definition, const std::string& account_id,
+                                         std::function<std::optional<BoundToken>()> token) const;
+  std::shared_ptr<ServiceAdapter> make_adapter(const AdapterSetup& setup) const;
   Identity verify(const std::string& service, const Secret& token);
   void refuse_other_principal(const Connection& connection);
   void tell_of_stranded(const Connection& connection);
@@ -122,6 +129,9 @@ class ServiceHost {
   std::mutex stopping_mutex_;
   std::condition_variable stopping_changed_;
   bool stopping_ = false;
+  mutable std::mutex clients_mutex_;
+  /// Of served accounts, by service and account: for their quotas alone.
+  std::map<std::pair<std::string, std::string>, std::weak_ptr<AccountHttp>> clients_;
   std::mutex publishing_;  ///< so that a reload does not bring back an account that a connect has just replaced
 };
 

@@ -84,6 +84,8 @@ void CapabilityHandler::Impl::dispatch(const std::shared_ptr<CheckedCall>& call)
   const auto listed = require_capability(accounts, call->invocation.capability);
   call->definition = listed.definition;
   call->capability = listed.capability;
+  call->metered.is(listed.definition->service, listed.capability->name,
+                   listed.capability->kind == CapabilityKind::kRead);
   check_tier(*listed.capability);
   call->arguments = check_arguments(*listed.capability, call->invocation.arguments_json);
   take_idempotency_key(*call);
@@ -101,6 +103,7 @@ CapabilityHandler::CapabilityHandler(AccountDirectory& accounts, CallRunner& run
 
 void CapabilityHandler::invoke(Invocation invocation, std::function<void(InvocationResult)> done) {
   const auto call = std::make_shared<CheckedCall>();
+  call->metered = MeteredCall(impl_->context->options.metrics);
   call->invocation = std::move(invocation);
   call->done = std::move(done);
   try {

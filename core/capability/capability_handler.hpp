@@ -19,6 +19,7 @@ namespace krux {
 class AccountDirectory;
 class CallRunner;
 class Clock;
+class Metrics;
 class WriteBuffer;
 
 struct Invocation {
@@ -41,6 +42,7 @@ struct HandlerOptions {
   std::optional<bool> escalate_on_exceed;         ///< instead of every definition's
   std::int64_t read_timeout_ms = 10'000;          ///< of reads and name resolution; `fetches`: the call_timeout
   std::int64_t immediate_wait_ms = 10'000;        ///< how long an immediate write is waited for
+  Metrics* metrics = nullptr;                     ///< outlives every call; nullptr: nothing is counted
 };
 
 /// Any thread, and never blocks it for long. `done` runs exactly once, on any thread, and must not block. What is

@@ -43,6 +43,47 @@ TEST_CASE("an agent edits a write that still waits") {
   CHECK(type_of(f.edit(id, R"({"title":"x"})", R"(,"content_hash":")" + before + "\"")) == "ConflictError");
 }
 
+TEST_CASE("what an edit does not name stays what it was, whatever a name means by now") {
+  Fixture f;
+  std::string general = "R1";
+  f.adapter->on_resolve = [&](auto&, auto, std::string_view params) {
+    auto text = std::string(params);
+    if (const auto at = text.find("general"); at != std::string::npos) text.replace(at, 7, general);
+    return Text(text);
+  };
+  const auto id = text_of(f.call("notes.add", R"({"title":"one","room":"general"})"), "write_id");
+  general = "R2";
+  CHECK(type_of(f.edit(id, R"({"title":"two"})")) == "none");
+  auto write = *f.writes.get(id);
+  CHECK(write.params_json == R"({"room":"R1","title":"two"})");
+  CHECK(write.params_shown_json == R"({"room":"general","title":"two"})");
+  CHECK(type_of(f.edit(id, R"({"room":"general"})")) == "none");
+  write = *f.writes.get(id);
+  CHECK(write.params_json == R"({"room":"R2","title":"two"})");
+  // An adapter that changes its mind about an id is not followed.
+  f.adapter->on_resolve = [&](auto&, auto, std::string_view) {
+    return Text(std::string(R"({"room":"R9","title":"x"})"));
+  };
+  const auto refused = f.edit(id, R"({"title":"x"})");
+  CHECK(type_of(refused) == "ConflictError");
+  CHECK_THAT(message_of(refused), Catch::Contains("room") && Catch::Contains("R9"));
+  CHECK(f.writes.get(id)->content_hash == write.content_hash);
+  const auto edits = f.writes.edits(id);
+  REQUIRE(edits.size() == 2);
+  CHECK(edits[1].from_json == R"({"room":"R1","title":"two"})");
+}
+
+TEST_CASE("while an account cannot be served, its writes can be edited and undone later") {
+  Fixture f;
+  const auto id = f.add("one");
+  f.accounts.withdraw("notes", "N1");
+  CHECK(type_of(f.edit(id, R"({"title":"two"})")) == "NotConnected");
+  f.accounts.set_unserved("notes", "The vault is locked.");
+  const auto answer = f.edit(id, R"({"title":"two"})");
+  CHECK(type_of(answer) == "ServiceUnavailable");
+  CHECK(message_of(answer) == "The vault is locked.");
+}
+
 TEST_CASE("an edit that is refused changes nothing") {
   Fixture f;
   const auto id = f.add("one");

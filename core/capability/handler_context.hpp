@@ -9,6 +9,7 @@
 #include "core/adapter/call_runner.hpp"
 #include "core/capability/capability_handler.hpp"
 #include "core/capability/input_check.hpp"
+#include "core/metrics/call_meters.hpp"
 #include "core/service/accounts.hpp"
 #include "core/write/write_buffer.hpp"
 
@@ -30,10 +31,17 @@ struct CheckedCall {
   const CapabilityDefinition* capability = nullptr;
   CheckedArguments arguments;
   ActiveAccountPtr account;  ///< null for the host's own capabilities
+  MeteredCall metered;
   std::function<void(InvocationResult)> done;
 
-  void succeed(std::string data_json) const { done({true, std::move(data_json), {}}); }
-  void fail(const Error& error) const { done({false, {}, error_json(error, definition.get())}); }
+  void succeed(std::string data_json) const {
+    metered.ended("");
+    done({true, std::move(data_json), {}});
+  }
+  void fail(const Error& error) const {
+    metered.ended(error.type());
+    done({false, {}, error_json(error, definition.get())});
+  }
 };
 using CheckedCallPtr = std::shared_ptr<const CheckedCall>;
 

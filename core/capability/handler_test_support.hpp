@@ -39,7 +39,8 @@ capabilities:
   - {name: notes.fetch, kind: read, tier: autonomous, purpose: Fetch., when_to_use: Seldom., fetches: true}
   - {name: notes.add, kind: write, tier: notify, purpose: Add., when_to_use: To keep., delay: 30 s, undoable: true,
      required_scopes: [write], summary: "{title}", tags: [write],
-     inputs: [{name: title, type: String, description: Title., required: true}]}
+     inputs: [{name: title, type: String, description: Title., required: true},
+              {name: room, type: String, description: Room.}]}
   - {name: notes.mark, kind: write, tier: autonomous, purpose: Mark., when_to_use: At once., delay: immediate,
      settle: 0 s, inputs: [{name: title, type: String, description: Title., required: true}]}
   - {name: notes.stamp, kind: write, tier: autonomous, purpose: Stamp., when_to_use: Seldom., delay: immediate,

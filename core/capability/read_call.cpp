@@ -15,7 +15,7 @@ namespace krux {
 namespace {
 
 bool is_host_member(std::string_view key) {
-  return key == "freshness" || key == "content_trust" || key == "pending_writes";
+  return key == "freshness" || key == "content_trust" || key == "pending_writes" || key == "pending_writes_cut";
 }
 
 /// Looks for the host's own members at the top of an object that is known to be valid.
@@ -37,7 +37,7 @@ struct HostMembers : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, HostMembers
 bool has_host_members(const std::string& result) {
   // Nearly no result has such a text anywhere; one that has, or whose keys may be spelt with escapes, is read.
   const auto has = [&](std::string_view text) { return result.find(text) != std::string::npos; };
-  if (!has("\"freshness\"") && !has("\"content_trust\"") && !has("\"pending_writes\"") && !has("\\u")) return false;
+  if (!has("\"freshness\"") && !has("\"content_trust\"") && !has("\"pending_writes") && !has("\\u")) return false;
   rapidjson::MemoryStream stream(result.data(), result.size());
   HostMembers look;
   rapidjson::Reader().Parse<rapidjson::kParseIterativeFlag>(stream, look);
@@ -74,8 +74,8 @@ std::string resolved_target(const CheckedCall& call, const CallContextPtr& on) {
   }
 }
 
-std::vector<OpenWrite> pending_of(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
-                                  const SyncState& state) {
+OpenWritesFound pending_of(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+                           const SyncState& state) {
   const auto& agent = call.invocation.agent_id;
   if (!context.writes.any_open_writes(agent)) return {};
   return context.writes.open_writes(agent, call.account->ref, resolved_target(call, on), state.complete_through_ms);
@@ -110,14 +110,14 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
 }  // namespace
 
 std::string finish_read(std::string result, const SyncState& state, std::int64_t now_ms, const std::string& service,
-                        const std::vector<OpenWrite>& pending) {
+                        const OpenWritesFound& pending) {
   if (has_host_members(result)) {
-    throw Error(
-        "ServiceUnavailable",
-        fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
-                    "(freshness, content_trust, pending_writes). This is a defect of the adapter; tell the operator.",
-                    service),
-        true, 60'000);
+    throw Error("ServiceUnavailable",
+                fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
+                            "(freshness, content_trust, pending_writes, pending_writes_cut). This is a defect of the "
+                            "adapter; tell the operator.",
+                            service),
+                true, 60'000);
   }
   const auto close = result.find_last_of('}');
   const bool has_members = result.find_last_not_of(" \t\r\n", close - 1) != result.find_first_of('{');
@@ -125,7 +125,8 @@ std::string finish_read(std::string result, const SyncState& state, std::int64_t
   if (has_members) result += ',';
   result += "\"content_trust\":\"untrusted\",\"freshness\":";
   result += freshness_json(state, now_ms);
-  if (!pending.empty()) result += ",\"pending_writes\":[" + pending_json(pending) + ']';
+  if (!pending.writes.empty()) result += ",\"pending_writes\":[" + pending_json(pending.writes) + ']';
+  if (pending.cut) result += ",\"pending_writes_cut\":true";
   result += '}';
   return result;
 }

@@ -5,6 +5,7 @@
 #include "core/capability/errors.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/metrics/metrics.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/text.hpp"
 
@@ -64,9 +65,19 @@ void answer_submitted(const HandlerContextPtr& context, const CheckedCallPtr& ca
                                });
 }
 
+void count_ack(const HandlerContext& context, const CheckedCall& call, const std::variant<Submitted, Error>& outcome,
+               std::int64_t began_us) {
+  if (auto* metrics = context.options.metrics) {
+    metrics->writes.of(call.account->ref.service, call.capability->name)
+        .acknowledged(outcome, metrics->now_us() - began_us);
+  }
+}
+
 void submit(const HandlerContextPtr& context, const CheckedCallPtr& call, std::string params_json) {
+  const auto began_us = context->options.metrics ? context->options.metrics->now_us() : 0;
   context->writes.submit(make_write(*context, *call, std::move(params_json)),
-                         [context, call](const std::variant<Submitted, Error>& outcome) {
+                         [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
+                           count_ack(*context, *call, outcome, began_us);
                            if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
                            answer_submitted(context, call, std::get<Submitted>(outcome));
                          });

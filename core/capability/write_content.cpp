@@ -31,14 +31,14 @@ std::vector<BatchRule> rules_for(const HandlerOptions& options, const ServiceDef
   return rules;
 }
 
-/// The inputs of a write as it was shown, with the changes laid over them.
-std::string changed_arguments(const CapabilityDefinition& capability, const BufferedWrite& write,
-                              const std::string& arguments_json) {
-  auto merged = parse_json(write.params_shown_json, "the stored arguments", {64 << 20, 64});
-  const auto changes = parse_json(arguments_json, "The arguments");
-  if (!changes.IsObject() || changes.ObjectEmpty())
+/// What an edit changes: inputs by their own names. null: back to the default.
+JsonDocument changes_of(const CapabilityDefinition& capability, const std::string& arguments_json) {
+  const auto given = parse_json(arguments_json, "The arguments");
+  if (!given.IsObject() || given.ObjectEmpty())
     throw invalid_input(R"(The arguments must be one JSON object with what is to change, such as {"text": "..."}.)");
-  for (const auto& member : changes.GetObject()) {
+  JsonDocument changes(rapidjson::kObjectType);
+  auto& allocator = changes.GetAllocator();
+  for (const auto& member : given.GetObject()) {
     auto name = std::string(view(member.name));
     for (const auto& input : capability.inputs) {
       if (std::count(input.aliases.begin(), input.aliases.end(), name) > 0) name = input.name;
@@ -47,19 +47,53 @@ std::string changed_arguments(const CapabilityDefinition& capability, const Buff
     if (std::none_of(capability.inputs.begin(), capability.inputs.end(), has))
       throw invalid_input(fmt::format("{} has no parameter \"{}\" that could be edited.", capability.name,
                                       printable(name.substr(0, 60))));
-    merged.RemoveMember(name.c_str());
-    if (member.value.IsNull()) continue;
-    auto& allocator = merged.GetAllocator();
-    merged.AddMember(JsonValue(name, allocator), JsonValue(member.value, allocator), allocator);
+    changes.RemoveMember(name.c_str());
+    changes.AddMember(JsonValue(name, allocator), JsonValue(member.value, allocator), allocator);
   }
-  return to_json(merged);
+  return changes;
+}
+
+/// The inputs of `params_json` with the changes laid over them.
+CheckedArguments changed_arguments(const CapabilityDefinition& capability, const std::string& params_json,
+                                   const JsonValue& changes) {
+  const auto before = parse_json(params_json, "the stored arguments", {64 << 20, 64});
+  JsonDocument merged(rapidjson::kObjectType);
+  auto& allocator = merged.GetAllocator();
+  for (const auto& input : capability.inputs) {
+    const auto* changed = find_member(changes, input.name);
+    const auto* value = changed ? changed : find_member(before, input.name);
+    if (!value || value->IsNull()) continue;
+    merged.AddMember(JsonValue(input.name, allocator), JsonValue(*value, allocator), allocator);
+  }
+  return check_arguments(capability, to_json(merged));
+}
+
+/// A name may mean something else by now. What was not changed stays what it was.
+void must_stay(const CapabilityDefinition& capability, const JsonValue& changes, const std::string& before_json,
+               const std::string& after_json) {
+  const auto before = parse_json(before_json, "the stored parameters", {64 << 20, 64});
+  const auto after = parse_json(after_json, "the resolved parameters", {64 << 20, 64});
+  const auto of = [](const JsonValue& params, const std::string& name) {
+    const auto* value = find_member(params, name);
+    return value ? to_json(*value) : std::string();
+  };
+  for (const auto& input : capability.inputs) {
+    const auto was = of(before, input.name), is = of(after, input.name);
+    if (find_member(changes, input.name) || was.empty() || was == is) continue;
+    throw conflict(
+        fmt::format("The edit would also turn {} from {} into {}. Nothing was changed: name {} in the edit "
+                    "as well, if that is what you want.",
+                    input.name, printable(was.substr(0, 100)), printable(is.substr(0, 100)), input.name));
+  }
 }
 
 /// An edit on its way through two workers: one for the ledger, one for the adapter.
 struct Edit {
   EditRequest request;
   BufferedWrite write;
-  std::shared_ptr<CheckedCall> call = std::make_shared<CheckedCall>();
+  std::shared_ptr<CheckedCall> call = std::make_shared<CheckedCall>();  ///< names as they were resolved at first
+  CheckedArguments shown;                                               ///< as they were given
+  JsonDocument changes;
   std::function<void(std::variant<BufferedWrite, Error>)> done;
 };
 using EditPtr = std::shared_ptr<Edit>;
@@ -83,13 +117,15 @@ void load(const HandlerContext& context, Edit& edit) {
   call.account = account;
   call.definition = account->definition;
   call.capability = capability;
-  call.arguments = check_arguments(*capability, changed_arguments(*capability, *write, request.arguments_json));
+  edit.changes = changes_of(*capability, request.arguments_json);
+  edit.shown = changed_arguments(*capability, write->params_shown_json, edit.changes);
+  call.arguments = changed_arguments(*capability, write->params_json, edit.changes);
 }
 
 void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string resolved_json) {
   const auto& call = *edit->call;
   auto content =
-      content_of(context->options, *call.definition, *call.capability, call.arguments, std::move(resolved_json));
+      content_of(context->options, *call.definition, *call.capability, edit->shown, std::move(resolved_json));
   const auto& request = edit->request;
   context->writes.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
                        [edit](std::variant<BufferedWrite, Error> answer) { edit->done(std::move(answer)); });
@@ -100,6 +136,7 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string r
 ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const BufferedWrite& write) {
   auto account = accounts.find(write.account);
   if (account) return account;
+  accounts.must_be_served(write.account.service);
   throw not_connected(
       fmt::format("{} {} is not connected as it was when this write was accepted, so that the write can "
                   "neither be edited nor undone.",
@@ -166,7 +203,10 @@ void edit_write(const HandlerContextPtr& context, EditRequest request,
         run_on_worker(
             context, edit->call, context->options.read_timeout_ms,
             [edit](const CallContextPtr& on) {
-              return resolve_params(*edit->call->account, on, edit->write.operation, edit->call->arguments.params_json);
+              const auto& call = *edit->call;
+              auto resolved = resolve_params(*call.account, on, edit->write.operation, call.arguments.params_json);
+              must_stay(*call.capability, edit->changes, edit->write.params_json, resolved);
+              return resolved;
             },
             [context, edit](Answer resolved) {
               if (auto* error = std::get_if<Error>(&resolved)) return edit->done(std::move(*error));

@@ -63,6 +63,9 @@ struct Config {
     std::filesystem::path ca_file;                 ///< trusted besides the system's
     std::vector<std::string> allow_private_hosts;  ///< addresses and networks that are not public and may be reached
   } net;
+  struct MetricsConfig {
+    bool enabled = true;
+  } metrics;
   int worker_threads = 8;
 
   /// What config_json shows: every setting's value as JSON and where it came from ("default", "file.yaml:7",

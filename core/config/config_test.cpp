@@ -85,6 +85,7 @@ write_buffer: {default_delay_seconds: 1.5, delays: {notes.add: 0, notes.edit: 10
 retry: {schedule_seconds: [1, 0.25], settle_seconds: 0}
 net: {ca_file: ca.pem, allow_private_hosts: [10.0.0.0/8, 192.168.1.1, "fd00::/8"]}
 worker_threads: 3
+metrics: {enabled: false}
 )");
   CHECK(config.data_dir.is_absolute());
   CHECK(config.data_dir.filename() == "data");
@@ -108,6 +109,7 @@ worker_threads: 3
   CHECK(config.retry.settle_ms == 0);
   CHECK(config.net.allow_private_hosts.size() == 3);
   CHECK(config.worker_threads == 3);
+  CHECK_FALSE(config.metrics.enabled);
 }
 
 TEST_CASE("flag over environment over file over default") {
@@ -179,6 +181,7 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"net: {allow_private_hosts: [10.0.0.0/33]}", "is not an address or a network"},
       {"net: {allow_private_hosts: [10.0.0.0/]}", "is not an address or a network"},
       {"net: {allow_private_hosts: [\"::/129\"]}", "is not an address or a network"},
+      {"metrics: {enabled: some}", ""},
       {"worker_threads: 0", "is not from 1 to 256"},
       {"data_dir: \"\"", "the text is empty"},
       {"data_dir: [a]", "a text is expected"},

@@ -180,6 +180,8 @@ std::vector<Setting> work_settings() {
       {"net.allow_private_hosts", true,
        [](const Given& g, Config& c) { c.net.allow_private_hosts = private_hosts_of(g); },
        [](const Config& c) { return json(c.net.allow_private_hosts); }},
+      {"metrics.enabled", false, [](const Given& g, Config& c) { c.metrics.enabled = g.value.boolean(); },
+       [](const Config& c) { return std::string(c.metrics.enabled ? "true" : "false"); }},
       {"worker_threads", false,
        [](const Given& g, Config& c) { c.worker_threads = static_cast<int>(g.value.integer(1, 256)); },
        [](const Config& c) { return fmt::format("{}", c.worker_threads); }},

@@ -159,7 +159,10 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
   record.path = path_below(base_, url);
   if (call->ended() || call->cancelled()) return over(*call);
   const auto parameters = parameters_of(request, url);
-  if (auto refused = await_quota(call, record.path, parameters); refused.status != KRUX_OK) return refused;
+  const auto asked = clock_.boot_ms();
+  auto room = await_quota(call, record.path, parameters);
+  record.quota_wait_ms = clock_.boot_ms() - asked;
+  if (room.status != KRUX_OK) return room;
 
   SecretBytes authorization;
   if (!authorize(url, authorization)) {

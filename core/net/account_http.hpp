@@ -29,9 +29,10 @@ struct BoundToken {
 /// One request for logs and metrics: never a query, a header or a body. `path` is empty when the address was refused.
 struct RequestRecord {
   std::string method, path;
-  int status = 0;  ///< 0: no answer
-  std::int64_t ms = 0;
-  std::uint64_t bytes = 0;  ///< of the answer's body
+  int status = 0;                  ///< 0: no answer
+  std::int64_t ms = 0;             ///< in all
+  std::int64_t quota_wait_ms = 0;  ///< of these: until the quota had room
+  std::uint64_t bytes = 0;         ///< of the answer's body
   krux_status outcome = KRUX_OK;
 };
 
@@ -63,6 +64,8 @@ class AccountHttp final : public HttpClient {
   AccountHttp(AccountHttpOptions options, std::shared_ptr<HttpTransport> transport, Clock& clock, AccountHooks hooks);
 
   HttpOutcome send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) override;
+
+  std::map<std::string, double> quota_left() { return quota_.left(); }
 
  private:
   struct Host {

@@ -257,6 +257,10 @@ TEST_CASE("a short wait for the quota is waited out on the clock") {
   waiting.join();
   CHECK(outcome.status == KRUX_OK);
   CHECK(f.transport->sent.size() == 2);
+  REQUIRE(f.records.size() == 2);
+  CHECK(f.records[0].quota_wait_ms == 0);
+  CHECK(f.records[1].quota_wait_ms > 900);
+  CHECK(f.records[1].ms == f.records[1].quota_wait_ms);
 }
 
 TEST_CASE("nobody waits for the quota beyond the call's deadline or its cancellation") {

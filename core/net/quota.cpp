@@ -54,12 +54,22 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-std::int64_t QuotaBucket::wait_ms(const Limits& limits, double cost, std::int64_t now) {
-  const double window = window_ms(limits);
+void QuotaBucket::forget_old(double window, std::int64_t now) {
   while (!window_.empty() && static_cast<double>(now - window_.front().at) >= window) {
     in_window_ -= window_.front().cost;
     window_.pop_front();
   }
+}
+
+double QuotaBucket::left(const Limits& limits, std::int64_t now) {
+  if (blocked_until_ > now) return 0;
+  forget_old(window_ms(limits), now);
+  return window_.empty() ? 1 : std::clamp(1 - in_window_ / window_units(limits), 0.0, 1.0);
+}
+
+std::int64_t QuotaBucket::wait_ms(const Limits& limits, double cost, std::int64_t now) {
+  const double window = window_ms(limits);
+  forget_old(window, now);
   double until = static_cast<double>(blocked_until_);
   // A request that alone is dearer than a window holds goes when the window is empty; the even pace makes up for it.
   double left = in_window_;
@@ -147,6 +157,32 @@ void Quota::block(std::string_view path, const Parameters& parameters, std::int6
   const auto uses = buckets_for(path, parameters);
   if (uses.empty()) others_blocked_until_ = std::max(others_blocked_until_, until);
   for (const auto& use : uses) use.bucket->block_until(until);
+}
+
+std::map<std::string, double> Quota::left() {
+  const std::lock_guard lock(mutex_);
+  const auto now = clock_.boot_ms();
+  std::map<std::string, double> by_rule;
+  for (std::size_t i = 0; i < rules_.size(); ++i) {
+    const auto& rule = rules_[i];
+    const auto name = shared_name(rule, i);
+    std::optional<double> least;
+    const auto look = [&](QuotaBucket& bucket) {
+      least = std::min(least.value_or(1), bucket.left(limits_of(rule), now));
+    };
+    if (rule.key.empty()) {
+      if (const auto found = shared_.find(name); found != shared_.end()) look(found->second);
+    } else {
+      for (auto& [key, entry] : keyed_) {
+        if (key.starts_with(name + '\n')) look(entry.bucket);
+      }
+    }
+    if (!least) continue;
+    const auto [told, added] =
+        by_rule.try_emplace(rule.key.empty() ? rule.match : rule.match + " per " + rule.key, *least);
+    if (!added) told->second = std::min(told->second, *least);
+  }
+  return by_rule;
 }
 
 }  // namespace krux

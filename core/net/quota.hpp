@@ -34,9 +34,13 @@ class QuotaBucket {
   /// Milliseconds until `cost` units are free; 0: now.
   std::int64_t wait_ms(const Limits& limits, double cost, std::int64_t now);
   void take(const Limits& limits, double cost, std::int64_t now);
+  /// The part of a window's units that is not taken, in [0, 1].
+  double left(const Limits& limits, std::int64_t now);
   void block_until(std::int64_t boot_ms) { blocked_until_ = std::max(blocked_until_, boot_ms); }
 
  private:
+  void forget_old(double window, std::int64_t now);
+
   struct Taken {
     std::int64_t at;
     double cost;
@@ -66,6 +70,10 @@ class Quota {
 
   /// The service refused such a request for now: requests like it wait until then.
   void block(std::string_view path, const Parameters& parameters, std::int64_t for_ms);
+
+  /// Of each rule that has been used ("chat.post", "chat.post per channel"): the part of its window's units that is not
+  /// taken, in the fullest of its buckets; 0 also while the service refuses.
+  std::map<std::string, double> left();
 
  private:
   static constexpr std::size_t kMaxBuckets = 10'000;

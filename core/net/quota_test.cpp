@@ -52,6 +52,28 @@ std::size_t busiest_minute(const std::vector<std::int64_t>& times) {
 
 }  // namespace
 
+TEST_CASE("what is left of a quota is that of the fullest bucket") {
+  DrivenClock clock;
+  auto per_channel = rule("post", 4, 4, "channel");
+  Quota quota({rule("list", 10, 10), per_channel, rule("post", 100, 100), rule("never", 1)}, clock);
+  CHECK(quota.left().empty());
+  for (int i = 0; i < 4; ++i) CHECK(quota.try_acquire("list", {}) == 0);
+  CHECK(quota.left() == std::map<std::string, double>{{"list", 0.6}});
+  CHECK(quota.try_acquire("post", channel("A")) == 0);
+  CHECK(quota.try_acquire("post", channel("A")) == 0);
+  CHECK(quota.try_acquire("post", channel("A")) == 0);
+  CHECK(quota.try_acquire("post", channel("B")) == 0);
+  CHECK(quota.left().at("post per channel") == 0.25);
+  CHECK(quota.left().at("post") == 0.96);
+  quota.block("list", {}, 5'000);
+  CHECK(quota.left().at("list") == 0);
+  clock.advance(5'000);
+  CHECK(quota.left().at("list") == 0.6);
+  clock.advance(61'000);
+  CHECK(quota.left().at("list") == 1);
+  CHECK(quota.left().at("post per channel") == 1);
+}
+
 TEST_CASE("globs") {
   CHECK(glob_match("*", ""));
   CHECK(glob_match("chat.*", "chat.postMessage"));

@@ -314,6 +314,7 @@ void SyncScheduler::plan_retry(State& state, Task& task, const CallFailure& fail
     task.due_boot_ms = now;
     return;
   }
+  ++status.failures;
   ++status.failures_in_a_row;
   status.last_error = failure.message;
   status.phase = failure.status == KRUX_AUTH ? SyncStatus::Phase::kRefused : SyncStatus::Phase::kBackingOff;

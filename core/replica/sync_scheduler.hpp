@@ -25,7 +25,8 @@ struct SyncStatus {
   std::int64_t pass_started_ms = 0;  ///< 0: none since the host started
   std::int64_t next_ms = 0;          ///< wall time of the next step or pass; 0: now
   std::uint64_t parts_done = 0, parts_total = 0;
-  std::uint64_t passes = 0, failures_in_a_row = 0;
+  std::uint64_t passes = 0, failures = 0;  ///< since it was added
+  std::uint64_t failures_in_a_row = 0;
   std::string last_error;  ///< a sentence; empty when the last step went well
 };
 

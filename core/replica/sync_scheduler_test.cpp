@@ -185,6 +185,7 @@ TEST_CASE("failures back off, longer each time, and end with the first success")
     rig.settled(step + 1);
   }
   CHECK(rig.status().failures_in_a_row == 0);
+  CHECK(rig.status().failures == 3);
   CHECK(rig.status().last_error.empty());
   CHECK(rig.status().phase == SyncStatus::Phase::kIdle);
 }

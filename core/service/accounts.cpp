@@ -98,6 +98,11 @@ ActiveAccountPtr AccountDirectory::find(const AccountRef& ref) const {
   return at == accounts_.end() ? nullptr : *at;
 }
 
+void AccountDirectory::must_be_served(const std::string& service) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto at = unserved_.find(service); at != unserved_.end()) throw not_served(service, at->second);
+}
+
 ActiveAccountPtr AccountDirectory::choose(const std::string& service, const std::string& account) const {
   std::vector<ActiveAccountPtr> candidates;
   std::optional<std::string> unserved;

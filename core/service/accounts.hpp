@@ -65,6 +65,8 @@ class AccountDirectory {
   std::vector<ActiveAccountPtr> accounts() const;
   /// The account that a write or a read is for: exactly this generation, or nullptr.
   ActiveAccountPtr find(const AccountRef& ref) const;
+  /// Throws krux::Error ServiceUnavailable where accounts of the service are connected and the host cannot serve them.
+  void must_be_served(const std::string& service) const;
   /// By the optional `account` input (id or display name); empty: the only one. Throws krux::Error: NotConnected,
   /// ServiceUnavailable when what is connected cannot be served, or InvalidInput when there are several and none was
   /// named.

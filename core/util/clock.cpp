@@ -37,22 +37,6 @@ bool SystemClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_
   return true;
 }
 
-namespace {
-
-/// Wake-ups under way, of any driven clock: they hold pointers to waiters, which may not go before these are done.
-struct WakeUps {
-  std::mutex mutex;
-  std::condition_variable done;
-  int under_way = 0;
-} wake_ups;
-
-void wait_for_wake_ups() {
-  std::unique_lock guard(wake_ups.mutex);
-  wake_ups.done.wait(guard, [] { return wake_ups.under_way == 0; });
-}
-
-}  // namespace
-
 DrivenClock::DrivenClock(std::int64_t wall_ms, std::int64_t boot_ms) : wall_ms_(wall_ms), boot_ms_(boot_ms) {}
 
 bool DrivenClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& cv,
@@ -73,7 +57,10 @@ bool DrivenClock::wait_until(std::unique_lock<std::mutex>& lock, std::condition_
   }
   // Without the caller's lock, which a wake-up may be about to take.
   lock.unlock();
-  wait_for_wake_ups();
+  {
+    std::unique_lock guard(mutex_);
+    no_wake_up_.wait(guard, [this] { return wake_ups_ == 0; });
+  }
   lock.lock();
   return stop || stop_waiting();
 }
@@ -93,22 +80,19 @@ void DrivenClock::wake() {
   // Each waiter's own mutex is taken in turn, never together with mutex_: a waiter holds them in the other order. While
   // its mutex is held here it is either before its check of the time or inside wait(), so that the wake-up cannot be
   // missed.
-  {
-    const std::lock_guard guard(wake_ups.mutex);
-    ++wake_ups.under_way;
-  }
   std::list<Waiter> all;
   {
     const std::lock_guard guard(mutex_);
+    ++wake_ups_;
     all = waiters_;
   }
   for (const auto& w : all) {
     { const std::lock_guard guard(*w.mutex); }
     w.cv->notify_all();
   }
-  const std::lock_guard guard(wake_ups.mutex);
-  --wake_ups.under_way;
-  wake_ups.done.notify_all();
+  const std::lock_guard guard(mutex_);
+  --wake_ups_;
+  no_wake_up_.notify_all();
 }
 
 int DrivenClock::waiters() const {

@@ -65,6 +65,8 @@ class DrivenClock final : public Clock {
   std::atomic<std::int64_t> wall_ms_, boot_ms_;
   mutable std::mutex mutex_;
   std::list<Waiter> waiters_;
+  int wake_ups_ = 0;  ///< under way: they hold pointers to waiters, which may not go before these are done
+  std::condition_variable no_wake_up_;
 };
 
 }  // namespace krux

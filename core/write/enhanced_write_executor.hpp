@@ -15,12 +15,14 @@ namespace krux {
 class AccountDirectory;
 class CallRunner;
 class GroupCommit;
+class Metrics;
 class WriteBuffer;
 
 struct ExecutorOptions {
   int concurrency = 4;  ///< attempts and looks under way at once
   RetryPolicy retry;
   std::optional<std::int64_t> call_timeout_ms;  ///< instead of the definition's
+  Metrics* metrics = nullptr;                   ///< outlives every call; nullptr: nothing is counted
 };
 
 /// Any thread. Everything that is passed by reference must outlive it; the runner, too, must still run while it stops.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/metrics/metrics.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "core/write/executor_state.hpp"
@@ -26,6 +27,7 @@ void EnhancedWriteExecutor::State::begin(BufferedWrite write) {
   flight->look = write.state == WriteState::kUnknown;
   flight->account = accounts.find(write.account);
   flight->started_at_ms = clock.wall_ms();
+  if (options.metrics) flight->started_us = options.metrics->now_us();
   flight->write = std::move(write);
   if (const auto& undoes = flight->write.undoes; !undoes.empty()) {
     flight->undone = ledger.get(undoes);
@@ -122,6 +124,7 @@ void EnhancedWriteExecutor::State::recorded(const FlightPtr& flight, const Write
   const auto* error = std::get_if<Error>(&answer);
   if (!error) {
     log_outcome(std::get<BufferedWrite>(answer));
+    count(*flight, report.event);
     return land(flight);
   }
   if (error->type() != "DatabaseError") {
@@ -132,6 +135,13 @@ void EnhancedWriteExecutor::State::recorded(const FlightPtr& flight, const Write
   spdlog::error("the outcome of write {} cannot be recorded yet: {}", flight->write.write_id, error->what());
   const std::lock_guard lock(mutex);
   if (!ended) unrecorded.emplace_back(flight, report);
+}
+
+void EnhancedWriteExecutor::State::count(const Flight& flight, WriteEvent outcome) const {
+  if (!options.metrics) return;
+  auto& meter = options.metrics->writes.of(flight.write.account.service, flight.write.operation);
+  if (flight.look) return meter.looked(outcome);
+  meter.attempted(outcome, options.metrics->now_us() - flight.started_us);
 }
 
 void EnhancedWriteExecutor::State::land(const FlightPtr& flight) {

@@ -29,7 +29,7 @@ struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
     std::optional<BufferedWrite> undone;  ///< the write that this one is to undo
     CallContextPtr context;               ///< of the present call; under `mutex`
     bool look = false;
-    std::int64_t started_at_ms = 0;
+    std::int64_t started_at_ms = 0, started_us = 0;  ///< by the wall clock, by that of the metrics
   };
   using FlightPtr = std::shared_ptr<Flight>;
 
@@ -51,6 +51,7 @@ struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
   void look(const FlightPtr& flight);
   void finish(const FlightPtr& flight, const WriteReport& report);
   void recorded(const FlightPtr& flight, const WriteReport& report, const std::variant<BufferedWrite, Error>& answer);
+  void count(const Flight& flight, WriteEvent outcome) const;
   void land(const FlightPtr& flight);
   bool stopped() const;
   void wake();

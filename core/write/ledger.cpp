@@ -158,13 +158,27 @@ void Ledger::on_due(std::function<void(std::int64_t)> listener) {
   listeners_->on_due = std::move(listener);
 }
 
+namespace {
+
+/// Of a write whose effect is about to be taken back: to ask for it again is a new wish.
+const std::string kLiveUndo = "(SELECT 1 FROM writes AS u WHERE u.undoes = writes.write_id AND u.ended_at_ms IS NULL)";
+
+}  // namespace
+
 /// The write that answers the one asked for, if there is one.
 std::optional<BufferedWrite> Ledger::find_same(StatementCache& sql, const NewWrite& asked,
                                                const BufferedWrite& write) const {
   if (!asked.idempotency_key.empty()) {
     static const auto by_key = select_rows("agent_id = ?1 AND idempotency_key = ?2");
     auto same = first_row(sql.get(by_key).bind_all(asked.agent_id, asked.idempotency_key));
-    if (same && same->content_hash != write.content_hash && first_hash(sql, *same) != write.content_hash) {
+    const bool other = same && same->content_hash != write.content_hash && first_hash(sql, *same) != write.content_hash;
+    if (other && same->account.generation != write.account.generation) {
+      throw conflict("The idempotency key \"" + printable(asked.idempotency_key) + "\" belongs to " + same->write_id +
+                     ", which was accepted on an earlier connection of this account and is " + to_string(same->state) +
+                     " now. Use a new key only if it is to be sent again.")
+          .with_context("{\"write_id\":" + json_string(same->write_id) + "}");
+    }
+    if (other) {
       throw conflict("The idempotency key \"" + printable(asked.idempotency_key) +
                      "\" was already used for another content. Use a new key for a new write.")
           .with_context("{\"write_id\":" + json_string(same->write_id) + "}");
@@ -174,7 +188,8 @@ std::optional<BufferedWrite> Ledger::find_same(StatementCache& sql, const NewWri
   if (asked.allow_duplicate) return std::nullopt;
   static const auto by_intent = select_rows(
       "intent = ?1 AND agent_id = ?2 AND content_hash = ?3 AND (ended_at_ms IS NULL OR (state = 'completed' AND "
-      "ended_at_ms >= ?4)) ORDER BY seq DESC LIMIT 1");
+      "ended_at_ms >= ?4 AND NOT EXISTS " +
+      kLiveUndo + ")) ORDER BY seq DESC LIMIT 1");
   const auto since = asked.sets_state ? kNever : clock_.wall_ms() - kDuplicateWindowMs;
   auto same =
       first_row(sql.get(by_intent).bind_all(intent_of(write.content_hash), asked.agent_id, write.content_hash, since));
@@ -182,7 +197,8 @@ std::optional<BufferedWrite> Ledger::find_same(StatementCache& sql, const NewWri
   // What a person made of it is still what was asked for; the agent's own edits took its first wish back.
   static const auto by_edit = select_rows(
       "seq IN (SELECT write_seq FROM edits WHERE from_hash = ?1 AND who NOT LIKE 'agent:%') AND agent_id = ?2 AND "
-      "(ended_at_ms IS NULL OR (state = 'completed' AND ended_at_ms >= ?3)) ORDER BY seq DESC LIMIT 1");
+      "(ended_at_ms IS NULL OR (state = 'completed' AND ended_at_ms >= ?3 AND NOT EXISTS " +
+      kLiveUndo + ")) ORDER BY seq DESC LIMIT 1");
   return first_row(sql.get(by_edit).bind_all(write.content_hash, asked.agent_id, since));
 }
 

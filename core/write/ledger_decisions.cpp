@@ -7,14 +7,26 @@
 namespace krux {
 namespace {
 
+constexpr std::int64_t kMostAgentEdits = 20;
+
 void add_edit(StatementCache& sql, const BufferedWrite& before, const BufferedWrite& after, std::int64_t now,
               const std::string& who) {
   sql.get(
          "INSERT INTO edits (write_seq, edited_at_ms, who, from_hash, to_hash, from_json, to_json) "
          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-      .bind_all(before.seq, now, who, before.content_hash, after.content_hash, before.params_shown_json,
-                after.params_shown_json)
+      .bind_all(before.seq, now, who, before.content_hash, after.content_hash, before.params_json, after.params_json)
       .run();
+}
+
+/// Each edit begins the window anew: an agent could hold its write back, and fill the ledger, for ever.
+void must_not_edit_for_ever(StatementCache& sql, const BufferedWrite& write) {
+  auto& rows = sql.get("SELECT count(*) FROM edits WHERE write_seq = ?1 AND who LIKE 'agent:%'");
+  rows.bind_all(write.seq);
+  const ResetAtEnd reset(rows);
+  if (!rows.step() || rows.integer(0) < kMostAgentEdits) return;
+  throw Error("BatchProtection",
+              "An agent may edit a write " + std::to_string(kMostAgentEdits) +
+                  " times, and this one was. Let it go out as it is, or cancel it and send another.");
 }
 
 void put_content(BufferedWrite& write, const NewContent& content) {
@@ -192,6 +204,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         put_content(w, content);
         if (w.content_hash == before.content_hash) throw invalid_input("The edit changes nothing.");
         if (!agent_id.empty()) {
+          must_not_edit_for_ever(sql, before);
           // What a person accepted was the content before. Its own place in the limits is taken already.
           auto why = content.approval_reason.empty() ? excess(sql, content.limits, w) : content.approval_reason;
           if (!why.empty()) w.approval_reason = std::move(why);

@@ -156,3 +156,15 @@ TEST_CASE("an edit survives a restart whole") {
   f.clock.advance(30'000);
   CHECK(f.take().at(0).params_json == R"({"text":"b"})");
 }
+
+TEST_CASE("an agent edits a write so often, and a person after that") {
+  Fixture f;
+  auto write = f.submit(new_write("a")).write;
+  for (int i = 0; i < 20; ++i)
+    write = std::get<BufferedWrite>(f.edit(write, content("a" + std::to_string(i)), "agent_1"));
+  const auto refused = f.edit(write, content("once more"), "agent_1");
+  REQUIRE(std::holds_alternative<Error>(refused));
+  CHECK(std::get<Error>(refused).type() == "BatchProtection");
+  CHECK(f.ledger->get(write.write_id)->params_json == R"({"text":"a19"})");
+  CHECK(std::holds_alternative<BufferedWrite>(f.edit(write, content("by a person"), "")));
+}

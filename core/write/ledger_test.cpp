@@ -262,3 +262,14 @@ TEST_CASE("points and notes belong to the running attempt") {
   CHECK_FALSE(f.ledger->keep_note(id, 1, "{\"a\":\"" + std::string(64 * 1024, 'x') + "\"}"));
   CHECK(f.ledger->get(id)->note_json == R"({"draft":"d2"})");
 }
+
+TEST_CASE("an idempotency key of an earlier connection is told as that") {
+  LedgerFixture f;
+  auto asked = new_write("a");
+  asked.idempotency_key = "k1";
+  const auto before = f.submit(asked).write;
+  asked.account.generation += 1;
+  const auto refused = f.refused(asked);
+  CHECK(refused.type() == "ConflictError");
+  CHECK_THAT(refused.what(), Catch::Contains(before.write_id) && Catch::Contains("earlier connection"));
+}

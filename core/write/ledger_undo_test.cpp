@@ -200,3 +200,15 @@ TEST_CASE("a restart takes an undo under way through the unknown door") {
   CHECK(f.ledger->get(write.write_id)->state == State::kCompleted);
   CHECK(f.refusal(write.write_id, true) == "RollbackConflict");
 }
+
+TEST_CASE("what is being undone does not answer for the same wish, a new write does") {
+  Undo f;
+  auto asked = new_write("hello", "notes.move");
+  asked.immediate = true;
+  const auto write = f.completed();
+  CHECK(f.submit(asked).write.write_id == write.write_id);
+  const auto undo = f.asked_for(write);
+  const auto again = f.submit(asked);
+  CHECK_FALSE(again.duplicate);
+  CHECK(f.submit(asked).write.write_id == again.write.write_id);
+}

@@ -1,5 +1,7 @@
 #include "core/write/open_writes.hpp"
 
+#include <algorithm>
+
 #include "core/write/ledger.hpp"
 
 namespace krux {
@@ -8,19 +10,30 @@ namespace {
 /// An agent that writes all the time is loaded in the end; what it misses of these writes is a moment's state.
 constexpr int kMostTries = 5;
 
-/// Whether a reader may miss its effect, now or later.
-bool concerns_reader(const BufferedWrite& write) {
-  return !has_ended(write.state) || write.state == WriteState::kCompleted || write.state == WriteState::kRolledBack;
+/// Whether a reader may miss its effect although it has ended.
+bool has_effect(WriteState state) {
+  return state == WriteState::kCompleted || state == WriteState::kRolledBack;
 }
 
 /// Orders by admission, whatever ids begin with.
-std::string key_of(const BufferedWrite& write) {
-  return write.write_id.substr(write.write_id.find('_'));
+std::string key_of(const std::string& write_id) {
+  return write_id.substr(write_id.find('_'));
 }
 
 OpenWrite small(const BufferedWrite& w) {
   return {w.write_id, w.operation,     w.summary,         w.target,     w.account,
           w.state,    w.created_at_ms, w.buffer_until_ms, w.ended_at_ms};
+}
+
+template <class Wanted>
+std::vector<BufferedWrite> newest(Ledger& ledger, const std::string& agent_id, std::size_t most, Wanted wanted) {
+  WriteFilter filter;
+  filter.agent_id = agent_id;
+  filter.limit = static_cast<std::int64_t>(most);
+  for (int i = 0; i < kWriteStates; ++i) {
+    if (wanted(static_cast<WriteState>(i))) filter.states.push_back(static_cast<WriteState>(i));
+  }
+  return ledger.list(filter);
 }
 
 bool is_part_of(const std::string& target, const std::string& whole) {
@@ -36,14 +49,21 @@ void OpenWrites::changed(const BufferedWrite& write) {
     ++unseen_changes_[write.agent_id];  // the ledger is asked when the agent reads
     return;
   }
-  auto& writes = at->second.writes;
-  const auto key = key_of(write);
-  if (!concerns_reader(write)) {
-    writes.erase(key);
-    return;
+  auto& known = at->second;
+  const auto key = key_of(write.write_id);
+  known.open.erase(key);
+  if (!has_ended(write.state)) {
+    known.open.emplace(key, small(write));
+    if (known.open.size() > kMostOpen) {
+      known.open.erase(std::prev(known.open.end()));
+      known.cut = true;
+    }
+  } else if (has_effect(write.state)) {
+    known.ended.insert_or_assign(key, small(write));
+    if (known.ended.size() > kMostEnded) known.ended.erase(std::prev(known.ended.end()));
+  } else {
+    known.ended.erase(key);
   }
-  writes.insert_or_assign(key, small(write));
-  if (writes.size() > kMostWrites) writes.erase(std::prev(writes.end()));
 }
 
 /// Loads what the ledger has of an agent that has not read before. The ledger is asked without the lock; what changes
@@ -56,22 +76,17 @@ OpenWrites::Known& OpenWrites::known(std::unique_lock<std::mutex>& lock, const s
     }
     const auto before = unseen_changes_[agent_id];
     lock.unlock();
-    WriteFilter filter;
-    filter.agent_id = agent_id;
-    filter.limit = static_cast<std::int64_t>(kMostWrites);
-    for (int i = 0; i < kWriteStates; ++i) {
-      BufferedWrite one;
-      one.state = static_cast<WriteState>(i);
-      if (concerns_reader(one)) filter.states.push_back(one.state);
-    }
-    const auto found = ledger_.list(filter);
+    const auto open = newest(ledger_, agent_id, kMostOpen, [](WriteState state) { return !has_ended(state); });
+    const auto ended = newest(ledger_, agent_id, kMostEnded, has_effect);
     lock.lock();
     if (agents_.contains(agent_id) || (unseen_changes_[agent_id] != before && ++tries < kMostTries)) continue;
     unseen_changes_.erase(agent_id);
     recent_.push_front(agent_id);
     auto& known = agents_[agent_id];
     known.used = recent_.begin();
-    for (const auto& write : found) known.writes.emplace(key_of(write), small(write));
+    for (const auto& write : open) known.open.emplace(key_of(write.write_id), small(write));
+    for (const auto& write : ended) known.ended.emplace(key_of(write.write_id), small(write));
+    known.cut = open.size() == kMostOpen;
     if (agents_.size() > kMostAgents) {
       agents_.erase(recent_.back());
       recent_.pop_back();
@@ -80,24 +95,34 @@ OpenWrites::Known& OpenWrites::known(std::unique_lock<std::mutex>& lock, const s
   }
 }
 
-std::vector<OpenWrite> OpenWrites::of(const std::string& agent_id, const AccountRef& account, const std::string& target,
-                                      std::int64_t through_ms) {
+OpenWritesFound OpenWrites::of(const std::string& agent_id, const AccountRef& account, const std::string& target,
+                               std::int64_t through_ms) {
   std::unique_lock lock(mutex_);
-  std::vector<OpenWrite> found;
-  auto& writes = known(lock, agent_id).writes;
-  std::erase_if(writes, [&](const auto& entry) {
-    const auto& write = entry.second;
-    return write.account == account && has_ended(write.state) && write.ended_at_ms <= through_ms;
+  auto& known = this->known(lock, agent_id);
+  std::erase_if(known.ended, [&](const auto& entry) {
+    return entry.second.account == account && entry.second.ended_at_ms <= through_ms;
   });
-  for (const auto& [key, write] : writes) {
-    if (write.account == account && (target.empty() || is_part_of(write.target, target))) found.push_back(write);
+  OpenWritesFound found;
+  found.cut = known.cut;
+  for (const auto* writes : {&known.open, &known.ended}) {
+    for (const auto& [key, write] : *writes) {
+      if (write.account != account || !(target.empty() || is_part_of(write.target, target))) continue;
+      if (found.writes.size() == kMostShown) {
+        found.cut = true;
+        break;
+      }
+      found.writes.push_back(write);
+    }
   }
+  std::sort(found.writes.begin(), found.writes.end(),
+            [](const auto& a, const auto& b) { return key_of(a.write_id) > key_of(b.write_id); });
   return found;
 }
 
 bool OpenWrites::any(const std::string& agent_id) {
   std::unique_lock lock(mutex_);
-  return !known(lock, agent_id).writes.empty();
+  const auto& known = this->known(lock, agent_id);
+  return !known.open.empty() || !known.ended.empty();
 }
 
 }  // namespace krux

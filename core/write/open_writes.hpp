@@ -23,28 +23,34 @@ struct OpenWrite {
   std::int64_t created_at_ms = 0, buffer_until_ms = 0, ended_at_ms = 0;
 };
 
-/// Of each agent that reads: the newest writes that have not ended, or that were completed or undone and may not be in
-/// the replica yet. Any thread. `ledger` must outlive it, and changed() be called for every change.
+struct OpenWritesFound {
+  std::vector<OpenWrite> writes;  ///< newest first
+  bool cut = false;               ///< there are more
+};
+
+/// Of each agent that reads: the writes that have not ended, and the newest of those that were completed or undone and
+/// may not be in the replica yet. Any thread. `ledger` must outlive it, and changed() be called for every change.
 class OpenWrites {
  public:
   explicit OpenWrites(Ledger& ledger) : ledger_(ledger) {}
 
   void changed(const BufferedWrite& write);
 
-  /// Newest first. `target` empty: all; otherwise those about it or about a part of it ("C1" has the part "C1/170.1").
-  /// What ended is shown until `through_ms`, up to which the replica has everything, has passed it. Throws krux::Error
-  /// DatabaseError.
-  std::vector<OpenWrite> of(const std::string& agent_id, const AccountRef& account, const std::string& target,
-                            std::int64_t through_ms);
+  /// `target` empty: all; otherwise those about it or about a part of it ("C1" has the part "C1/170.1").
+  /// What ended is shown until `through_ms`, up to which the replica has everything, has passed it; and gives way first
+  /// where there are more than kMostShown. Throws krux::Error DatabaseError.
+  OpenWritesFound of(const std::string& agent_id, const AccountRef& account, const std::string& target,
+                     std::int64_t through_ms);
   /// Whether of() may have anything to say; cheap once the agent is known. Throws krux::Error DatabaseError.
   bool any(const std::string& agent_id);
 
-  static constexpr std::size_t kMostAgents = 256, kMostWrites = 100;
+  static constexpr std::size_t kMostAgents = 256, kMostOpen = 500, kMostEnded = 100, kMostShown = 100;
 
  private:
   using Newest = std::map<std::string, OpenWrite, std::greater<>>;  ///< by write_id: the newest first
   struct Known {
-    Newest writes;
+    Newest open, ended;
+    bool cut = false;  ///< `open` does not hold all
     std::list<std::string>::iterator used;
   };
   Known& known(std::unique_lock<std::mutex>& lock, const std::string& agent_id);

@@ -15,9 +15,9 @@ NewWrite about(const std::string& target, const std::string& text, const std::st
   return w;
 }
 
-std::vector<std::string> summaries(const std::vector<OpenWrite>& writes) {
+std::vector<std::string> summaries(const OpenWritesFound& found) {
   std::vector<std::string> all;
-  for (const auto& write : writes) all.push_back(write.summary);
+  for (const auto& write : found.writes) all.push_back(write.summary);
   return all;
 }
 
@@ -78,13 +78,35 @@ TEST_CASE("what was cancelled is not shown, what was undone is until the replica
   CHECK(f.seen("C1", moved.ended_at_ms) == Texts{"undo notes.move: moved", "moved"});
 }
 
+TEST_CASE("what waits is not hidden by what has ended since, and a cut is told") {
+  Fixture f;
+  f.host.serve(f.adapter);
+  const bool known_before = GENERATE(true, false);
+  if (known_before) f.seen();
+  f.host.submit(about("C1", "waits"));
+  std::string last;
+  for (std::size_t i = 0; i < OpenWrites::kMostEnded + 20; ++i) {
+    auto asked = at_once("e" + std::to_string(i), "notes.move");
+    asked.target = "C1";
+    last = f.host.submit(asked).write_id;
+    f.host.until(last, WriteState::kCompleted);
+  }
+  const auto found = f.host.buffer.open_writes("agent_1", kAccount, "C1", 0);
+  CHECK(found.cut);
+  REQUIRE(found.writes.size() == OpenWrites::kMostShown);
+  CHECK(found.writes.front().write_id == last);
+  CHECK(found.writes.back().summary == "waits");
+}
+
 TEST_CASE("of each agent the newest are kept, of many agents those that read last") {
   Fixture f;
   f.seen();
-  for (std::size_t i = 0; i < OpenWrites::kMostWrites + 20; ++i) f.host.submit(about("C1", std::to_string(i)));
+  for (std::size_t i = 0; i < OpenWrites::kMostOpen + 20; ++i) f.host.submit(about("C1", std::to_string(i)));
+  CHECK(f.host.buffer.open_writes("agent_1", kAccount, "C1", 0).cut);
   auto seen = f.seen();
-  REQUIRE(seen.size() == OpenWrites::kMostWrites);
-  CHECK(seen.front() == std::to_string(OpenWrites::kMostWrites + 19));
+  REQUIRE(seen.size() == OpenWrites::kMostShown);
+  CHECK(seen.front() == std::to_string(OpenWrites::kMostOpen + 19));
   for (std::size_t i = 0; i < OpenWrites::kMostAgents + 1; ++i) f.seen({}, 0, "agent_x" + std::to_string(i));
   CHECK(f.seen() == seen);  // asked from the ledger again
+  CHECK(f.host.buffer.open_writes("agent_1", kAccount, "C1", 0).cut);
 }

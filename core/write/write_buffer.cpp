@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "core/metrics/write_meters.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/settled_waiters.hpp"
 
@@ -18,6 +19,18 @@ WriteEvent event_of(WriteBuffer::Decision decision) {
       return WriteEvent::kPersonHappened;
   }
   return WriteEvent::kPersonDiscard;
+}
+
+WriteDecision counted_as(WriteBuffer::Decision decision) {
+  switch (decision) {
+    case WriteBuffer::Decision::kResend:
+      return WriteDecision::kResend;
+    case WriteBuffer::Decision::kHappened:
+      return WriteDecision::kHappened;
+    case WriteBuffer::Decision::kDiscard:
+      break;
+  }
+  return WriteDecision::kDiscard;
 }
 
 }  // namespace
@@ -48,6 +61,7 @@ struct WriteBuffer::State {
   }
 
   std::function<void(const BufferedWrite&)> listener;
+  WriteMeters* meters = nullptr;
   Ledger ledger;
   OpenWrites open{ledger};
   SettledWaiters waiters;
@@ -64,32 +78,38 @@ void WriteBuffer::submit(NewWrite write, std::function<void(std::variant<Submitt
 
 void WriteBuffer::cancel(std::string write_id, std::string agent_id, std::string who,
                          std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  done = counted(state_->meters, WriteDecision::kCancel, who, std::move(done));
   state_->ledger.cancel(std::move(write_id), std::move(agent_id), std::move(who), std::move(done));
 }
 
 void WriteBuffer::resolve(std::string write_id, Decision decision, std::optional<WriteState> expected, std::string who,
                           std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  done = counted(state_->meters, counted_as(decision), who, std::move(done));
   state_->ledger.resolve(std::move(write_id), event_of(decision), expected, std::move(who), std::move(done));
 }
 
 void WriteBuffer::accept(std::string write_id, std::string shown_hash, std::string who,
                          std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  done = counted(state_->meters, WriteDecision::kAccept, who, std::move(done));
   state_->ledger.accept(std::move(write_id), std::move(shown_hash), std::move(who), std::move(done));
 }
 
 void WriteBuffer::reject(std::string write_id, std::string reason, std::string who,
                          std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  done = counted(state_->meters, WriteDecision::kReject, who, std::move(done));
   state_->ledger.reject(std::move(write_id), std::move(reason), std::move(who), std::move(done));
 }
 
 void WriteBuffer::edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content,
                        std::string who, std::function<void(std::variant<BufferedWrite, Error>)> done) {
+  done = counted(state_->meters, WriteDecision::kEdit, who, std::move(done));
   state_->ledger.edit(std::move(write_id), std::move(agent_id), std::move(shown_hash), std::move(content),
                       std::move(who), std::move(done));
 }
 
 void WriteBuffer::undo(std::string write_id, std::string agent_id, bool force, std::string who,
                        std::function<void(std::variant<Submitted, Error>)> done) {
+  done = counted(state_->meters, WriteDecision::kRollback, who, std::move(done));
   state_->ledger.undo(std::move(write_id), std::move(agent_id), force, std::move(who), std::move(done));
 }
 
@@ -121,8 +141,8 @@ WriteCounts WriteBuffer::counts() const {
   return state_->ledger.counts();
 }
 
-std::vector<OpenWrite> WriteBuffer::open_writes(const std::string& agent_id, const AccountRef& account,
-                                                const std::string& target, std::int64_t through_ms) {
+OpenWritesFound WriteBuffer::open_writes(const std::string& agent_id, const AccountRef& account,
+                                         const std::string& target, std::int64_t through_ms) {
   return state_->open.of(agent_id, account, target, through_ms);
 }
 
@@ -144,6 +164,10 @@ void WriteBuffer::when_settled(const std::string& write_id, std::int64_t timeout
 
 void WriteBuffer::on_change(std::function<void(const BufferedWrite&)> listener) {
   state_->listener = std::move(listener);
+}
+
+void WriteBuffer::count_into(WriteMeters* meters) {
+  state_->meters = meters;
 }
 
 Ledger& WriteBuffer::ledger() {

@@ -21,6 +21,7 @@ namespace krux {
 
 class GroupCommit;
 class Ledger;
+class WriteMeters;
 
 /// Any thread. Everything that changes the ledger is durable before its callback or return.
 class WriteBuffer {
@@ -79,8 +80,8 @@ class WriteBuffer {
   std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
   WriteCounts counts() const;
   /// See OpenWrites::of() and any().
-  std::vector<OpenWrite> open_writes(const std::string& agent_id, const AccountRef& account, const std::string& target,
-                                     std::int64_t through_ms);
+  OpenWritesFound open_writes(const std::string& agent_id, const AccountRef& account, const std::string& target,
+                              std::int64_t through_ms);
   bool any_open_writes(const std::string& agent_id);
 
   /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
@@ -91,6 +92,9 @@ class WriteBuffer {
   /// Told of every change of a write's state, after it is durable and in that order. Must not block. Set before the
   /// first write.
   void on_change(std::function<void(const BufferedWrite&)> listener);
+
+  /// Counts what is decided from here on. Set before the first write; must outlive this.
+  void count_into(WriteMeters* meters);
 
   Ledger& ledger();
 

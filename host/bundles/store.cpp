@@ -107,7 +107,7 @@ fs::path directory_of(const fs::path& source) {
 
 }  // namespace
 
-BundleStore::BundleStore(fs::path data_dir, fs::path bundles_dir)
+BundleStore::BundleStore(const fs::path& data_dir, fs::path bundles_dir)
     : data_dir_(prepared(data_dir)), bundles_dir_(std::move(bundles_dir)), lock_(take_free_lock(data_dir_)) {
   make_bundles_directory(bundles_dir_);
   pins_ = read_pins(data_dir_);
@@ -120,7 +120,7 @@ BundleStore::~BundleStore() {
 
 fs::path BundleStore::stage(const fs::path& source) {
   const auto from = directory_of(source);
-  const auto to = bundles_dir_ / kStaging;
+  auto to = bundles_dir_ / kStaging;
   std::error_code error;
   fs::remove_all(to, error);  // of one that was interrupted: the lock is ours
   if (error) cannot("removed", to, error.message());

@@ -15,7 +15,7 @@ class BundleStore {
  public:
   /// Makes what is missing of both directories. Throws ConfigError with what to do when they belong to another user,
   /// others can reach them, another installation is under way, or the pins are damaged.
-  BundleStore(std::filesystem::path data_dir, std::filesystem::path bundles_dir);
+  BundleStore(const std::filesystem::path& data_dir, std::filesystem::path bundles_dir);
   ~BundleStore();  ///< removes what was staged and not installed
   BundleStore(const BundleStore&) = delete;
   BundleStore& operator=(const BundleStore&) = delete;

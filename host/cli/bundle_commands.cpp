@@ -95,7 +95,7 @@ BundleOffer offer_of(const Session& session, const BundleArguments& arguments, c
 }
 
 const char* when(bool host_runs) {
-  return host_runs ? "A running host goes on with what it has loaded until it is started again." : "";
+  return host_runs ? " A running host goes on with what it has loaded until it is started again." : "";
 }
 
 bool agreed(const Session& session, const BundleArguments& arguments, const std::string& question) {
@@ -166,7 +166,7 @@ int install_bundle(const Session& session, const BundleArguments& arguments) {
   if (session.json) {
     out << shown << "\n";
   } else {
-    out << fmt::format("{} {} is installed, and loaded when the host is started next. {}\n", terms.service,
+    out << fmt::format("{} {} is installed, and loaded when the host is started next.{}\n", terms.service,
                        terms.version, when(offer.host_runs));
   }
   return kOk;
@@ -193,7 +193,7 @@ int remove_bundle(const Session& session, const BundleArguments& arguments) {
     }) << "\n";
     return kOk;
   }
-  session.console.out() << fmt::format("The bundle of {} is removed. {}\n", service, when(places.config.has_value()));
+  session.console.out() << fmt::format("The bundle of {} is removed.{}\n", service, when(places.config.has_value()));
   return kOk;
 }
 

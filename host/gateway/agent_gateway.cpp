@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 
+#include "core/metrics/agent_meters.hpp"
 #include "core/util/error.hpp"
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/failed_tries.hpp"
@@ -88,14 +89,15 @@ std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool 
 }
 
 struct AgentGateway::State : std::enable_shared_from_this<State> {
-  State(AgentApi& agent_api, Clock& clock, GatewayLimits limits)
-      : api(agent_api), tries(clock), methods(agent_api, clock, limits) {}
+  State(AgentApi& agent_api, Clock& clock, GatewayLimits limits, AgentMeters* agent_meters)
+      : api(agent_api), meters(agent_meters), tries(clock), methods(agent_api, clock, limits, agent_meters) {}
 
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request);
   void rpc(const ServerRequest& request, Respond respond);
 
   AgentApi& api;
+  AgentMeters* const meters;
   FailedTries tries;
   AgentMethods methods;
 };
@@ -105,7 +107,9 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   const auto key = bearer_key(request);
   // A right key always passes: it cannot be guessed, and on one machine all agents share an address.
   if (auto agent = key ? api.authenticate(*key) : std::nullopt) return *std::move(agent);
-  if (const auto wait_ms = tries.locked_for(address)) return locked(*wait_ms);
+  const auto wait_ms = tries.locked_for(address);
+  if (meters) meters->refused(wait_ms ? AgentMeters::Refusal::kLockedOut : AgentMeters::Refusal::kWrongKey);
+  if (wait_ms) return locked(*wait_ms);
   tries.failed(address);
   return not_authenticated();
 }
@@ -126,8 +130,8 @@ void AgentGateway::State::rpc(const ServerRequest& request, Respond respond) {
   });
 }
 
-AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits)
-    : state_(std::make_shared<State>(api, clock, limits)) {}
+AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
+    : state_(std::make_shared<State>(api, clock, limits, meters)) {}
 
 AgentGateway::~AgentGateway() = default;
 
@@ -141,13 +145,17 @@ Handler AgentGateway::handler(bool loopback_only) {
   };
 }
 
-Handler health_handler(HealthSource& source) {
-  return [&source](const ServerRequest& request, const Respond& respond) {
+Handler health_handler(HealthSource& source, std::function<void(Respond)> metrics) {
+  return [&source, metrics = std::move(metrics)](const ServerRequest& request, const Respond& respond) {
     if (auto refused = refuse_foreign(request, true)) return respond(*std::move(refused));
     const bool ready = request.path == "/health/ready";
-    if (!ready && request.path != "/health")
-      return respond(error_response(404, "NotFound", "There is nothing here but /health and /health/ready."));
+    const bool page = metrics && request.path == "/metrics";
+    if (!ready && !page && request.path != "/health")
+      return respond(error_response(404, "NotFound",
+                                    fmt::format("There is nothing here but /health{} /health/ready{}",
+                                                metrics ? "," : " and", metrics ? " and /metrics." : ".")));
     if (request.method != "GET") return respond(wrong_method("GET, HEAD"));
+    if (page) return metrics(respond);
     Health health = source.health();
     ServerResponse response;
     const bool good = ready ? health.ready : health.status != "critical";

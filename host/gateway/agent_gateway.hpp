@@ -27,15 +27,18 @@ class AgentApi {
   virtual std::optional<std::string> describe_json(const std::string& name) = 0;
 };
 
+class AgentMeters;
+
 struct GatewayLimits {
   std::size_t calls_per_connection = 64;  ///< in flight; a connection has one message under way, which may be a batch
   std::size_t calls_per_agent = 256;
 };
 
-/// Serves as an HttpServer's handler on any of its threads. `api` and `clock` must outlive the server.
+/// Serves as an HttpServer's handler on any of its threads. What it is given must outlive the server, and `meters`,
+/// into which requests are counted, every call.
 class AgentGateway {
  public:
-  AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits = {});
+  AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits = {}, AgentMeters* meters = nullptr);
   ~AgentGateway();
   AgentGateway(const AgentGateway&) = delete;
   AgentGateway& operator=(const AgentGateway&) = delete;
@@ -62,8 +65,9 @@ class HealthSource {
   virtual Health health() = 0;
 };
 
-/// GET /health (503 when critical) and /health/ready (503 until ready). `source` must outlive the server.
-Handler health_handler(HealthSource& source);
+/// GET /health (503 when critical) and /health/ready (503 until ready), and /metrics where there is `metrics`, which
+/// must not block. `source` must outlive the server.
+Handler health_handler(HealthSource& source, std::function<void(Respond)> metrics = {});
 
 /// Why a request is no agent's, or nothing: browsers (they send Origin) and, where `loopback_only`, foreign hosts.
 std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/metrics/agent_meters.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/json.hpp"
 #include "host/gateway/http_server.hpp"
@@ -70,11 +71,13 @@ class FakeApi final : public AgentApi {
 struct Fixture {
   FakeApi api;
   DrivenClock clock;
+  MetricRegistry metrics;
+  AgentMeters meters{metrics};
   AgentGateway gateway;
   HttpServer server{2};
   std::uint16_t port;
 
-  explicit Fixture(GatewayLimits limits = {}) : gateway(api, clock, limits) {
+  explicit Fixture(GatewayLimits limits = {}) : gateway(api, clock, limits, &meters) {
     port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true)).port;
   }
   RawAnswer post(std::string_view body, const std::string& key = kKey, const std::string& more = {}) {
@@ -322,6 +325,55 @@ struct FakeHealth final : HealthSource {
 };
 }  // namespace
 
+TEST_CASE("requests are counted by method and outcome, refused keys by why", "[gateway]") {
+  Fixture f({64, 1});
+  f.call("session.create", "{}");
+  f.call("session.end", "{}");
+  f.call("capabilities.list", R"({"nonsense":1})");
+  f.call("capabilities.invoke", R"({"capability":"fail"})");
+  f.call("capabilities.invoke", R"({"capability":"x","transaction":"t"})");
+  f.call("capabilities.invoke", R"({"capability":"x","session_id":"s"})");
+  f.call("capabilities.invent", "{}");
+  std::thread held([&] { f.call("capabilities.invoke", R"({"capability":"wait"})"); });
+  f.api.wait_for_held(1);
+  f.call("capabilities.invoke", R"({"capability":"x"})");
+  f.api.release();
+  held.join();
+  for (int i = 0; i < 30; ++i) f.call("session.create", "{}", std::string(64, 'e'));
+  const auto text = f.metrics.text({});
+  INFO(text);
+  const auto counted = [&](const std::string& method, const std::string& outcome, int times) {
+    return has(text, "kruxos_agent_requests_total{method=\"" + method + "\",outcome=\"" + outcome + "\"} " +
+                         std::to_string(times) + "\n");
+  };
+  CHECK(counted("session.create", "ok", 1));
+  CHECK(counted("session.end", "invalid_params", 1));
+  CHECK(counted("capabilities.list", "invalid_params", 1));
+  CHECK(counted("capabilities.invoke", "ok", 4));
+  CHECK(counted("capabilities.invoke", "rate_limited", 1));
+  CHECK(counted("unknown", "unknown_method", 1));
+  CHECK_FALSE(has(text, "wrong_key\"} 0"));
+  CHECK_FALSE(has(text, "locked_out\"} 0"));
+  CHECK_FALSE(has(text, "invent"));
+}
+
+TEST_CASE("the page of metrics stands beside the health pages", "[gateway]") {
+  FakeHealth source;
+  HttpServer server;
+  const auto metrics = [](const Respond& respond) {
+    ServerResponse response;
+    response.content_type = "text/plain";
+    response.body = "a 1\n";
+    respond(std::move(response));
+  };
+  RawClient client(server.listen_tcp("127.0.0.1", 0, health_handler(source, metrics)).port);
+  CHECK(client.ask(http_get("/metrics")).body == "a 1\n");
+  CHECK(client.ask(http_get("/health")).status == 200);
+  CHECK(client.ask(http_post("/metrics", "")).status == 405);
+  CHECK(has(client.ask(http_get("/")).body, "/metrics"));
+  CHECK(client.ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n").status == 403);
+}
+
 TEST_CASE("health and readiness", "[gateway]") {
   FakeHealth source;
   HttpServer server;
@@ -337,5 +389,6 @@ TEST_CASE("health and readiness", "[gateway]") {
   CHECK(client.ask(http_get("/health/ready")).status == 503);
   CHECK(client.ask(http_post("/health", "")).status == 405);
   CHECK(client.ask(http_get("/metrics.txt")).status == 404);
+  CHECK(client.ask(http_get("/metrics")).status == 404);
   CHECK(client.ask("GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n").status == 403);
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "core/metrics/agent_meters.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -13,6 +14,7 @@
 namespace krux {
 namespace {
 
+constexpr std::string_view kInvoke = "capabilities.invoke";
 constexpr std::size_t kMaxLabel = 256;  // of texts that only describe a session
 
 RpcError invalid_params(std::string message) {
@@ -107,8 +109,14 @@ struct AgentMethods::Params {
   JsonParts parts;
 };
 
-AgentMethods::AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits)
-    : api_(api), clock_(clock), limits_(limits), sessions_(clock) {}
+AgentMethods::AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
+    : api_(api), clock_(clock), limits_(limits), meters_(meters), sessions_(clock) {}
+
+void AgentMethods::answer(const RpcReply& reply, std::string_view method, RpcOutcome outcome) const {
+  const auto* error = std::get_if<RpcError>(&outcome);
+  if (meters_) meters_->requested(method, error ? error->code : 0);
+  reply(std::move(outcome));
+}
 
 void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply) {
   static constexpr std::array<std::string_view, 5> invoke_params{"capability", "arguments", "session_id",
@@ -127,19 +135,20 @@ void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::
                                             {"capabilities.list", &AgentMethods::list, list_params},
                                             {"capabilities.describe", &AgentMethods::describe, describe_params}}};
   try {
-    if (method == "capabilities.invoke") return invoke(caller, Params(params, invoke_params), reply);
+    if (method == kInvoke) return invoke(caller, Params(params, invoke_params), reply);
     for (const auto& row : rows) {
-      if (row.name == method) return reply((this->*row.run)(*caller, Params(params, row.params)));
+      if (row.name == method) return answer(reply, method, (this->*row.run)(*caller, Params(params, row.params)));
     }
   } catch (const Error& error) {
     if (error.type() != "InvalidInput") throw;
-    return reply(invalid_params(error.what()));
+    return answer(reply, method, invalid_params(error.what()));
   }
-  reply(RpcError{rpc_code::kMethodNotFound,
-                 fmt::format("There is no method \"{}\". There are session.create, session.end, capabilities.list, "
-                             "capabilities.describe and capabilities.invoke.",
-                             printable(method.substr(0, kMaxLabel))),
-                 {}});
+  answer(reply, method,
+         RpcError{rpc_code::kMethodNotFound,
+                  fmt::format("There is no method \"{}\". There are session.create, session.end, capabilities.list, "
+                              "capabilities.describe and capabilities.invoke.",
+                              printable(method.substr(0, kMaxLabel))),
+                  {}});
 }
 
 RpcOutcome AgentMethods::create_session(const Caller& caller, const Params& params) {
@@ -182,19 +191,21 @@ void AgentMethods::invoke(const CallerPtr& caller, const Params& params, RpcRepl
   if (arguments && arguments->kind != JsonKind::kObject) throw invalid_input("\"arguments\" must be an object.");
   call.arguments_json = arguments ? arguments->raw : std::string_view("{}");
   if (params.find("transaction"))
-    return reply(failure(invalid_input("Transactions are not available in this version. Leave \"transaction\" out.")));
+    return answer(reply, kInvoke,
+                  failure(invalid_input("Transactions are not available in this version. Leave \"transaction\" out.")));
   if (!call.session_id.empty() && !sessions_.use(call.session_id, call.agent_id))
-    return reply(failure(session_expired()));
+    return answer(reply, kInvoke, failure(session_expired()));
 
   auto of_connection = Place::take(caller->in_flight, limits_.calls_per_connection, caller);
-  if (!of_connection) return reply(too_many_calls("This connection", limits_.calls_per_connection));
+  if (!of_connection) return answer(reply, kInvoke, too_many_calls("This connection", limits_.calls_per_connection));
   const auto counter = counter_of(call.agent_id);
   auto of_agent = Place::take(*counter, limits_.calls_per_agent, counter);
-  if (!of_agent) return reply(too_many_calls("This agent", limits_.calls_per_agent));
+  if (!of_agent) return answer(reply, kInvoke, too_many_calls("This agent", limits_.calls_per_agent));
   api_.invoke(std::move(call), [of_connection = std::move(of_connection), of_agent = std::move(of_agent),
-                                reply = std::move(reply)](const InvocationResult& result) mutable {
+                                reply = std::move(reply), meters = meters_](const InvocationResult& result) mutable {
     of_connection.reset();
     of_agent.reset();
+    if (meters) meters->requested(kInvoke, 0);
     reply(invocation_text(result));
   });
 }

@@ -24,7 +24,7 @@ class AgentMethods {
   };
   using CallerPtr = std::shared_ptr<Caller>;
 
-  AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits);
+  AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters);
 
   void run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply);
 
@@ -42,9 +42,12 @@ class AgentMethods {
   using Counter = std::shared_ptr<std::atomic<std::size_t>>;
   Counter counter_of(const std::string& agent_id);
 
+  void answer(const RpcReply& reply, std::string_view method, RpcOutcome outcome) const;
+
   AgentApi& api_;
   Clock& clock_;
   const GatewayLimits limits_;
+  AgentMeters* const meters_;
   Sessions sessions_;
   std::mutex mutex_;
   std::map<std::string, Counter> in_flight_;  ///< by agent

@@ -76,8 +76,8 @@ class SlackAdapter final : public kruxos::SyncAdapter,
  public:
   SlackAdapter(kruxos::Host host, const kruxos::Account& account)
       : api_(host.http()),
-        sync_(api_, host, options_of(account.config_json, scopes_of(account.scopes_json))),
-        writer_(api_, scopes_of(account.scopes_json)) {}
+        sync_(api_, host, options_of(account.config_json, scopes_of(account.scopes_json)), changes_),
+        writer_(api_, scopes_of(account.scopes_json), changes_) {}
 
   static kruxos::Description describe() { return {collections(), kConfigSchema}; }
 
@@ -105,8 +105,9 @@ class SlackAdapter final : public kruxos::SyncAdapter,
   }
 
   bool supports_rollback(std::string_view operation) override { return Writer::supports_rollback(operation); }
-  /// Nothing of the state before is needed: what is undone is what the write itself added.
-  std::string create_rollback_point(const kruxos::Call&, const kruxos::BufferedWrite&) override { return "{}"; }
+  std::string create_rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    return writer_.rollback_point(call, write);
+  }
   std::string rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) override {
     return writer_.rollback(call, request);
   }
@@ -133,8 +134,13 @@ class SlackAdapter final : public kruxos::SyncAdapter,
     } catch (const SlackError& error) {
       // Slack has forgotten it already.
       const auto& name = error.name();
-      if (name == "token_revoked" || name == "invalid_auth" || name == "account_inactive") return;
-      throw;
+      if (name == "token_revoked" || name == "account_inactive") return;
+      if (name != "invalid_auth") throw;
+      // Slack says so of a token that it does not know, and of one that may not be used from where the host is.
+      throw SlackError(kruxos::ErrorKind::kUnavailable,
+                       "Slack does not take the token (invalid_auth) and does not say whether it is forgotten or only "
+                       "refused from this host's address; remove the app in the workspace's settings.",
+                       name);
     }
     throw SlackError(kruxos::ErrorKind::kUnavailable,
                      "Slack did not revoke the token; remove the app in the workspace's settings.", "");
@@ -142,6 +148,7 @@ class SlackAdapter final : public kruxos::SyncAdapter,
 
  private:
   ApiClient api_;
+  Changes changes_;
   Sync sync_;
   Writer writer_;
 };

@@ -23,14 +23,14 @@ bool is_message(std::string_view operation) {
   return operation == "slack.send" || operation == "slack.reply";
 }
 
-std::string undone(bool was_gone) {
+}  // namespace
+
+std::string Writer::undone(bool was_gone) {
   ObjectWriter writer;
   writer.text("status", "ok");
   if (was_gone) writer.flag("already", true);
   return writer.done();
 }
-
-}  // namespace
 
 bool Writer::supports_rollback(std::string_view operation) {
   return is_message(operation) || operation == "slack.react";
@@ -42,22 +42,32 @@ std::string Writer::rollback(const kruxos::Call& call, const kruxos::RollbackReq
     // Somebody else's reaction, or ours of before: nothing of this write's to undo.
     return flag_of(result, "already") ? undone(true) : remove_reaction(call, params);
   }
+  const MessageRef message{str(result, "channel"), str(result, "ts"), str(params, "thread_ts")};
   const auto present = present_message(call, params, result);
-  if (!present) return undone(true);
-  // Slack rewrites texts (entities, links), so that they cannot be compared; an edit leaves a mark.
-  if (!request.force && present->edited) {
-    throw ProxyError(ErrorKind::kConflict,
-                     "The message was changed since it was sent. Only an operator can undo it nevertheless, by force.")
-        .type("RollbackConflict")
-        .no_effect();
+  if (!present) {
+    note_change(call, message);
+    return undone(true);
   }
-  return delete_message(call, result);
+  if (!request.force) refuse_conflict(*present);
+  return delete_message(call, message);
 }
 
-std::string Writer::delete_message(const kruxos::Call& call, const Json& result) const {
+void Writer::refuse_conflict(const Present& present) {
+  // Slack rewrites texts (entities, links), so that they cannot be compared; an edit leaves a mark. Whose the replies
+  // are cannot be told: all agents write as one user.
+  if (!present.edited && !present.answered) return;
+  throw ProxyError(
+      ErrorKind::kConflict,
+      present.edited ? "The message was changed since it was sent. Only an operator can undo it nevertheless, by force."
+                     : "The message has been replied to since it was sent. Undo your own replies first; where others "
+                       "have replied, only an operator can undo it nevertheless, by force.")
+      .type("RollbackConflict")
+      .no_effect();
+}
+
+std::string Writer::delete_message(const kruxos::Call& call, const MessageRef& message) const {
   try {
-    api_.call(call, "chat.delete",
-              {{"channel", std::string(text_of(result, "channel"))}, {"ts", std::string(text_of(result, "ts"))}});
+    change(call, "chat.delete", {{"channel", message.channel}, {"ts", message.ts}}, message);
     return undone(false);
   } catch (const SlackError& error) {
     if (error.name() == "message_not_found") return undone(true);
@@ -65,27 +75,18 @@ std::string Writer::delete_message(const kruxos::Call& call, const Json& result)
   }
 }
 
-std::string Writer::remove_reaction(const kruxos::Call& call, const Json& params) const {
-  try {
-    api_.call(call, "reactions.remove",
-              {{"channel", std::string(text_of(params, "channel"))},
-               {"timestamp", std::string(text_of(params, "ts"))},
-               {"name", std::string(text_of(params, "reaction"))}});
-    return undone(false);
-  } catch (const SlackError& error) {
-    if (error.name() == "no_reaction" || error.name() == "message_not_found") return undone(true);
-    throw;
-  }
-}
-
 EffectFound Writer::find_rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) const {
   const auto params = object_of(request.params_json), result = object_of(request.result_json);
   if (is_message(request.operation)) {
-    return present_message(call, params, result) ? EffectFound::absent() : EffectFound::found(undone(false));
+    if (present_message(call, params, result)) return EffectFound::absent();
+    note_change(call, {str(result, "channel"), str(result, "ts"), str(params, "thread_ts")});
+    return EffectFound::found(undone(false));
   }
   const auto there = has_reacted(call, params);
   if (!there) return EffectFound::cannot_tell();
-  return *there ? EffectFound::absent() : EffectFound::found(undone(false));
+  if (*there) return EffectFound::absent();
+  note_change(call, {str(params, "channel"), str(params, "ts"), ""});
+  return EffectFound::found(undone(false));
 }
 
 std::optional<Writer::Present> Writer::present_message(const kruxos::Call& call, const Json& params,
@@ -118,7 +119,7 @@ std::optional<Writer::Present> Writer::present_message(const kruxos::Call& call,
 std::optional<Writer::Present> Writer::present_in(const Json& messages, std::string_view ts) {
   for (const auto& message : messages.GetArray()) {
     if (text_of(message, "ts") != ts || text_of(message, "subtype") == "tombstone") continue;
-    return Present{member(message, "edited") != nullptr};
+    return Present{member(message, "edited") != nullptr, integer_of(message, "reply_count") > 0};
   }
   return std::nullopt;
 }

@@ -51,6 +51,27 @@ TEST_CASE("a message that was changed is not deleted unless forced") {
   CHECK_FALSE(desk.last());
 }
 
+TEST_CASE("a message that was replied to is not deleted unless forced, and reactions do not keep it") {
+  Desk desk;
+  Written write;
+  const auto result = desk.execute(write);
+  const auto ts = emu::format_ts(desk.last()->ts);
+  desk.rig.workspace().react(*desk.last(), "heart", "U0PERSON01");
+  const auto answer = desk.rig.say(kA, "a person answers", ts);
+  try {
+    desk.undo(write, result);
+    FAIL("it was deleted");
+  } catch (const kruxos::ProxyError& error) {
+    CHECK(error.kind() == ErrorKind::kConflict);
+    CHECK(error.has_no_effect());
+    CHECK(error.type() == "RollbackConflict");
+    CHECK(std::string(error.what()).find("replied") != std::string::npos);
+  }
+  const bool force = GENERATE(true, false);
+  if (!force) desk.rig.erase(kA, answer);
+  CHECK(desk.undo(write, result, force) == R"({"status":"ok"})");
+}
+
 TEST_CASE("an undo's look changes nothing, and its deletion may have") {
   Desk desk;
   Written write;

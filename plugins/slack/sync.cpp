@@ -101,6 +101,10 @@ bool Sync::has_work(Step& step, Stream stream) {
       return step.pass.users.wanted;
     case kHistory:
       return next_channel(step) != nullptr;
+    case kChanges:
+      // Only what is older than the pass: the next one sees to the others, and this one comes to its end.
+      step.change = changes_.next(step.pass.started_ms, step.pass.number);
+      return step.change.has_value();
     default:
       return next_thread(step);
   }
@@ -114,6 +118,8 @@ void Sync::run(Step& step, Stream stream) {
       return list_page(step, step.pass.users, false);
     case kHistory:
       return history_page(step, *next_channel(step));
+    case kChanges:
+      return change_look(step);
     default:
       return thread_page(step);
   }
@@ -127,8 +133,8 @@ std::int64_t Sync::until_next(Step& step) {
     if (!has_work(step, static_cast<Stream>(s))) continue;
     const auto left = std::max<std::int64_t>(0, blocked_until_ms_[static_cast<std::size_t>(s)] - now);
     // Until the list of channels was seen whole once, nobody knows what there is. All else but the history of channels
-    // may go on in the next pass.
-    const bool needed = s == kHistory || (s == kChannelList && step.pass.channels.completed_ms == 0);
+    // and the account's own changes may go on in the next pass.
+    const bool needed = s == kHistory || s == kChanges || (s == kChannelList && step.pass.channels.completed_ms == 0);
     if (left > 0 && !needed && now + left > step.pass.started_ms + kPassMs) continue;
     wait = wait < 0 ? left : std::min(wait, left);
   }
@@ -156,6 +162,8 @@ kruxos::SyncStep Sync::end_pass(Step& step) {
     if (pass.round_began_ms != 0) pass.round_cost_ms = std::max<std::int64_t>(0, step.now_ms() - pass.round_began_ms);
     pass.round_began_ms = 0;
   }
+  // A change that could not be looked at is not in the replica yet.
+  if (const auto noted = changes_.oldest_ms()) through = std::clamp<std::int64_t>(*noted - 1, 1, through);
   pass.open = false;
   commit(step);
   const auto parts = channels_.size() + 2;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "api_client.hpp"
+#include "changes.hpp"
 #include "model.hpp"
 #include "sync_state.hpp"
 
@@ -32,14 +33,15 @@ struct SyncOptions {
 
 class Sync {
  public:
-  Sync(const ApiClient& api, kruxos::Host host, SyncOptions options)
-      : api_(api), host_(host), options_(options), private_channels_(options.private_channels) {}
+  /// `changes`: what the instance's writers note; must outlive it.
+  Sync(const ApiClient& api, kruxos::Host host, SyncOptions options, Changes& changes)
+      : api_(api), host_(host), options_(options), changes_(changes), private_channels_(options.private_channels) {}
 
   /// One step of a pass; both kinds of pass are the same, since all that is known stands in cursors.
   kruxos::SyncStep step(const kruxos::Call& call, kruxos::SyncStore& store);
 
  private:
-  enum Stream { kChannelList, kHistory, kUserList, kThreads, kStreams };
+  enum Stream { kChannelList, kHistory, kChanges, kUserList, kThreads, kStreams };
   struct Step;  ///< what one step() works with
 
   kruxos::SyncStep advance(Step& step);
@@ -54,6 +56,7 @@ class Sync {
   void give_up_list(Step& step, bool channels, const kruxos::ProxyError& error);
   void give_up_channel(Step& step, const kruxos::ProxyError& error);
   void give_up_thread(Step& step, const kruxos::ProxyError& error);
+  void give_up_change(Step& step, const kruxos::ProxyError& error);
 
   std::int64_t until_next(Step& step);
   std::int64_t channels_through(Step& step);
@@ -79,6 +82,13 @@ class Sync {
   void wake_threads(Step& step, const ChannelState& channel, std::int64_t from_ms);
   bool recent(const Step& step, std::string_view ts) const;
 
+  void change_look(Step& step);
+  void change_answer(Step& step, const std::optional<Message>& known, const std::optional<Message>& parent,
+                     const Answer& answer);
+  void change_is_gone(Step& step, std::optional<Message> known);
+  static std::optional<Message> known_message(Step& step, const std::string& channel, const std::string& ts);
+  static std::string thread_of(Step& step, const Change& change, const std::optional<Message>& known);
+
   bool next_thread(Step& step);
   void thread_page(Step& step);
   void thread_answer(Step& step, const MessageId& id, const Answer& answer);
@@ -92,6 +102,7 @@ class Sync {
   const ApiClient& api_;
   kruxos::Host host_;
   const SyncOptions options_;
+  Changes& changes_;
   // Only one step runs at a time. None of what follows needs to outlive the process.
   bool private_channels_;
   std::array<std::int64_t, kStreams> blocked_until_ms_{};

@@ -53,6 +53,8 @@ void Sync::give_up_part(Step& step, Stream stream, const kruxos::ProxyError& err
     give_up_channel(step, error);
   } else if (stream == kThreads) {
     give_up_thread(step, error);
+  } else if (stream == kChanges) {
+    give_up_change(step, error);
   } else {
     give_up_list(step, stream == kChannelList, error);
   }

@@ -213,7 +213,7 @@ TEST_CASE("a cancelled call ends between two requests") {
   rig.add_channel(kA, "general");
   kruxos::testing::FakeCall call(rig.host.clock);
   call.cancelled = true;
-  slack::Sync sync(rig.client, rig.host.host(), {});
+  slack::Sync sync(rig.client, rig.host.host(), {}, *rig.changes);
   auto store = rig.store.store();
   CHECK_THROWS_AS(sync.step(call.call(), store), kruxos::ProxyError);
   CHECK(rig.host.requests.empty());

@@ -22,6 +22,7 @@ struct Sync::Step {
   kruxos::SyncStore& store;
   PassState pass{};
   ThreadState thread{};
+  std::optional<Change> change{};   ///< the one that is looked at
   ChannelState* channel = nullptr;  ///< whose history is looked at; see next_channel()
 
   std::int64_t now_ms() const { return call.now_ms(); }

@@ -19,31 +19,12 @@ constexpr std::int64_t kMarginMs = 10 * 60'000;
 // Beyond so many pages a look is given up as "cannot tell": 20,000 messages in one channel since the attempt.
 constexpr int kMostPages = 100;
 
-rapidjson::Document params_of(std::string_view json) {
-  auto params = parse(json);
-  if (params.HasParseError() || !params.IsObject()) {
-    throw ProxyError(ErrorKind::kInvalid, "The write's parameters are not one JSON object.").no_effect();
-  }
-  return params;
-}
-
-std::string str(const Json& params, std::string_view name) {
-  return std::string(text_of(params, name));
-}
-
 std::string posted(const std::string& channel, std::string_view ts) {
   return ObjectWriter()
       .text("message_id", channel + "/" + std::string(ts))
       .text("channel", channel)
       .text("ts", ts)
       .done();
-}
-
-std::string reacted(bool was_there_already) {
-  ObjectWriter writer;
-  writer.text("status", "ok");
-  if (was_there_already) writer.flag("already", true);
-  return writer.done();
 }
 
 enum class Mark { kNone, kHidden, kOther, kOurs };
@@ -60,6 +41,43 @@ Mark mark_of(const Json& message, std::string_view write_id) {
 }
 
 }  // namespace
+
+rapidjson::Document Writer::params_of(std::string_view json) {
+  auto params = parse(json);
+  if (params.HasParseError() || !params.IsObject()) {
+    throw ProxyError(ErrorKind::kInvalid, "The write's parameters are not one JSON object.").no_effect();
+  }
+  return params;
+}
+
+std::string Writer::str(const Json& params, std::string_view name) {
+  return std::string(text_of(params, name));
+}
+
+Answer Writer::change(const kruxos::Call& call, std::string_view method, const Params& form,
+                      const MessageRef& message) const {
+  try {
+    auto answer = api_.call(call, method, form);
+    note_change(call, message);
+    return answer;
+  } catch (const SlackError& error) {
+    // After a refusal too: the replica may lack what an earlier attempt has done.
+    if (error.kind() != ErrorKind::kRateLimited) note_change(call, message);
+    throw;
+  }
+}
+
+void Writer::note_change(const kruxos::Call& call, const MessageRef& message) const {
+  changes_.note(message.channel, message.ts, message.thread_ts, call.now_ms());
+}
+
+/// Messages that are no replies every pass finds by itself.
+void Writer::note_reply(const kruxos::Call& call, const Json& params, const std::string& channel,
+                        std::string_view ts) const {
+  if (auto thread = str(params, "thread_ts"); !thread.empty()) {
+    note_change(call, {channel, std::string(ts), std::move(thread)});
+  }
+}
 
 std::string Writer::execute(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
   const auto params = params_of(write.params_json);
@@ -83,21 +101,9 @@ std::string Writer::post(const kruxos::Call& call, const kruxos::BufferedWrite& 
     throw SlackError(ErrorKind::kUnavailable,
                      "Slack took the message, but its answer does not say which one it became.", "");
   }
-  return posted(str(answer.body, "channel").empty() ? str(params, "channel") : str(answer.body, "channel"), ts);
-}
-
-std::string Writer::react(const kruxos::Call& call, const kruxos::BufferedWrite& write, const Json& params,
-                          bool add) const {
-  const Params form{
-      {"channel", str(params, "channel")}, {"timestamp", str(params, "ts")}, {"name", str(params, "reaction")}};
-  try {
-    api_.call(call, add ? "reactions.add" : "reactions.remove", form);
-    return reacted(false);
-  } catch (const SlackError& error) {
-    // On a later attempt an earlier one of ours has done it.
-    if (error.name() == (add ? "already_reacted" : "no_reaction")) return reacted(write.attempt <= 1);
-    throw;
-  }
+  const auto channel = str(answer.body, "channel").empty() ? str(params, "channel") : str(answer.body, "channel");
+  note_reply(call, params, channel, ts);
+  return posted(channel, ts);
 }
 
 EffectFound Writer::find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
@@ -105,20 +111,21 @@ EffectFound Writer::find_effect(const kruxos::Call& call, const kruxos::Buffered
     return look(call, write);
   } catch (const SlackError& error) {
     // The token is good, but not for looking: waiting for another one would help nobody, and a person is to be asked.
-    for (const auto* name : {"missing_scope", "no_permission", "not_allowed_token_type"}) {
-      if (error.name() == name) throw kruxos::ProxyError(ErrorKind::kRefused, error.what());
-    }
+    if (may_not_look(error)) throw kruxos::ProxyError(ErrorKind::kRefused, error.what());
     throw;
   }
+}
+
+bool Writer::may_not_look(const SlackError& error) {
+  return error.name() == "missing_scope" || error.name() == "no_permission" || error.name() == "not_allowed_token_type";
 }
 
 EffectFound Writer::look(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
   const auto params = params_of(write.params_json);
   if (write.operation == "slack.send" || write.operation == "slack.reply") return find_message(call, write, params);
-  if (write.operation != "slack.react" && write.operation != "slack.remove_react") return EffectFound::cannot_tell();
-  const auto there = has_reacted(call, params);
-  if (!there) return EffectFound::cannot_tell();
-  return *there == (write.operation == "slack.react") ? EffectFound::found(reacted(false)) : EffectFound::absent();
+  if (write.operation == "slack.react") return find_reaction(call, write, params, true);
+  if (write.operation == "slack.remove_react") return find_reaction(call, write, params, false);
+  return EffectFound::cannot_tell();
 }
 
 /// Every message since the first attempt, by Slack's own clock.
@@ -154,6 +161,7 @@ EffectFound Writer::find_message(const kruxos::Call& call, const kruxos::Buffere
       unsure = unsure || !micros(text_of(message, "ts"));  // it is not understood: it may be ours
       const auto mark = mark_of(message, write.write_id);
       if (mark == Mark::kOurs) {
+        note_reply(call, params, str(params, "channel"), text_of(message, "ts"));
         return EffectFound::found(posted(str(params, "channel"), text_of(message, "ts")));
       }
       const auto user = text_of(message, "user"), bot = text_of(message, "bot_id");
@@ -166,33 +174,6 @@ EffectFound Writer::find_message(const kruxos::Call& call, const kruxos::Buffere
     if (cursor.empty()) return unsure || !paging.whole() ? EffectFound::cannot_tell() : EffectFound::absent();
   }
   return EffectFound::cannot_tell();
-}
-
-std::optional<bool> Writer::has_reacted(const kruxos::Call& call, const Json& params) const {
-  const auto self = api_.call(call, "auth.test", {});
-  const auto own_user = text_of(self.body, "user_id");
-  const auto answer = api_.call(
-      call, "reactions.get", {{"channel", str(params, "channel")}, {"timestamp", str(params, "ts")}, {"full", "true"}});
-  const auto* message = member(answer.body, "message");
-  if (own_user.empty() || !message || !message->IsObject()) return std::nullopt;
-  const auto* reactions = member(*message, "reactions");
-  if (!reactions) return false;
-  if (!reactions->IsArray()) return std::nullopt;
-  bool unsure = false;
-  for (const auto& reaction : reactions->GetArray()) {
-    const bool same_name = text_of(reaction, "name") == text_of(params, "reaction");
-    const auto* users = member(reaction, "users");
-    const bool is_list = users && users->IsArray();
-    const bool mine =
-        is_list && std::any_of(users->Begin(), users->End(), [&](const Json& user) {
-          return user.IsString() && std::string_view(user.GetString(), user.GetStringLength()) == own_user;
-        });
-    if (mine && same_name) return true;
-    // An emoji has several names, of which Slack tells one; and Slack may list fewer users than it counts.
-    const bool all_listed = is_list && static_cast<std::int64_t>(users->Size()) >= integer_of(reaction, "count");
-    unsure = unsure || mine || !all_listed;
-  }
-  return unsure ? std::nullopt : std::optional(false);
 }
 
 bool Writer::has_scope(std::string_view scope) const {

@@ -191,12 +191,83 @@ TEST_CASE("reactions: already there, already gone, and looked for") {
   CHECK(desk.find(react).answer == KRUX_EFFECT_FOUND);
   CHECK(desk.find(remove).answer == KRUX_EFFECT_ABSENT);
   CHECK(desk.execute(react) == R"({"status":"ok","already":true})");
-  react.attempt = 2;  // an earlier attempt of its own has done it
-  CHECK(desk.execute(react) == R"({"status":"ok"})");
   CHECK(desk.execute(remove) == R"({"status":"ok"})");
   CHECK(desk.execute(remove) == R"({"status":"ok","already":true})");
   auto nowhere = reaction("slack.react", "1.000000", "tada");
   CHECK_THROWS_AS(desk.execute(nowhere), kruxos::ProxyError);
+}
+
+TEST_CASE("a reaction that was there before, or that came between the attempts, is not the write's own") {
+  Desk desk;
+  const auto ts = desk.rig.say(kA, "x");
+  auto own = reaction("slack.react", ts, "tada"), other = own;
+  const bool was_there = GENERATE(true, false);
+  if (was_there) desk.execute(other);
+  desk.make_point(own);
+  CHECK(own.point == (was_there ? R"({"was_there":true})" : R"({"was_there":false})"));
+  bool disturbed = true;
+  std::optional<FakeAnswer> disturbance = refusal("ratelimited");
+  desk.rig.override_answer = [&](const std::string& method, const Params&) {
+    return disturbed && method == "reactions.add" ? disturbance : std::nullopt;
+  };
+  const auto again = [&] {
+    own.attempt = 2;
+    disturbed = false;
+    return desk.execute(own);
+  };
+  SECTION("the first attempt certainly did nothing") {
+    CHECK_THROWS_AS(desk.execute(own), kruxos::ProxyError);
+    disturbed = false;
+    if (!was_there) desk.execute(other);
+    CHECK(again() == R"({"status":"ok","already":true})");
+  }
+  SECTION("the first attempt may have done it, and is tried again") {
+    disturbance = FakeAnswer::failed(ErrorKind::kTimeout);
+    CHECK_THROWS_AS(desk.execute(own), kruxos::ProxyError);
+    CHECK_FALSE(own.note.empty());
+    disturbed = false;
+    if (!was_there) desk.execute(other);  // or its own, which nobody can tell from that
+    CHECK(again() == (was_there ? R"({"status":"ok","already":true})" : R"({"status":"ok"})"));
+  }
+  SECTION("the first attempt may have done it, and is looked for") {
+    disturbed = false;
+    desk.lose_answer(own);
+    const auto found = desk.find(own);
+    CHECK(found.answer == KRUX_EFFECT_FOUND);
+    CHECK(found.result_json == (was_there ? R"({"status":"ok","already":true})" : R"({"status":"ok"})"));
+    desk.undo(own, found.result_json);
+    CHECK(desk.rig.message(kA, ts).reactions.size() == (was_there ? 1 : 0));
+  }
+}
+
+TEST_CASE("a point that cannot tell whether the reaction is there keeps the undo from taking another's away") {
+  const bool lacks_scope = GENERATE(true, false);
+  Desk desk(lacks_scope ? "xoxb-test:reactions:write,channels:history" : "xoxb-test");
+  const auto ts = desk.rig.say(kA, "x");
+  auto react = reaction("slack.react", lacks_scope ? ts : "1.000000", "tada");
+  desk.make_point(react);
+  CHECK(react.point == "{}");
+  react.params = reaction("slack.react", ts, "tada").params;
+  desk.lose_answer(react);
+  react.attempt = 2;
+  CHECK(desk.execute(react) == R"({"status":"ok","already":true})");
+  if (!lacks_scope) CHECK(desk.find(react).result_json == R"({"status":"ok","already":true})");
+  Written message;
+  desk.rig.reset_calls();
+  desk.make_point(message);
+  CHECK(message.point == "{}");
+  CHECK(desk.rig.host.requests.empty());
+}
+
+TEST_CASE("a point that Slack does not answer for fails, so that the attempt is made later") {
+  Desk desk;
+  auto react = reaction("slack.react", desk.rig.say(kA, "x"), "tada");
+  const auto answer =
+      GENERATE(refusal("ratelimited"), refusal("invalid_auth"), FakeAnswer::failed(ErrorKind::kTimeout));
+  desk.rig.override_answer = [&](const std::string& method, const Params&) {
+    return method == "reactions.get" ? std::optional(answer) : std::nullopt;
+  };
+  CHECK_THROWS_AS(desk.make_point(react), kruxos::ProxyError);
 }
 
 TEST_CASE("a reaction that Slack lists under another name, or not at all, leaves it open") {

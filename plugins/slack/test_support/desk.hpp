@@ -15,8 +15,9 @@ struct Written {
   std::string id = "w_1", operation = "slack.send", params = R"({"channel":"C0000000A","text":"hello <&> all"})";
   std::uint32_t attempt = 1;
   std::int64_t first_attempt_at_ms = 0;
+  std::string note, point;
   kruxos::BufferedWrite lent() const {
-    return {id, operation, params, "", "", attempt, first_attempt_at_ms, first_attempt_at_ms};
+    return {id, operation, params, note, point, attempt, first_attempt_at_ms, first_attempt_at_ms};
   }
 };
 
@@ -25,11 +26,23 @@ struct Desk {
   std::optional<std::vector<std::string>> scopes = emu::all_scopes();
   explicit Desk(const std::string& token = "xoxb-test") : rig({}, token) { rig.add_channel(kA, "general"); }
 
-  Writer writer() { return Writer(rig.client, scopes); }
+  Writer writer() { return Writer(rig.client, scopes, *rig.changes); }
   std::string execute(Written& write) {
     if (write.first_attempt_at_ms == 0) write.first_attempt_at_ms = rig.host.clock.now_ms;
-    kruxos::testing::FakeCall call(rig.host.clock);
+    kruxos::testing::FakeCall call(rig.host.clock, kruxos::testing::CallKind::kWrite, write.id, write.attempt);
+    struct Keep {
+      const kruxos::testing::FakeCall& call;
+      std::string& note;
+      ~Keep() {
+        if (!call.notes.empty()) note = call.notes.back();
+      }
+    } keep{call, write.note};
     return writer().execute(call.call(), write.lent());
+  }
+  /// As the host does before the first attempt.
+  void make_point(Written& write) {
+    kruxos::testing::FakeCall call(rig.host.clock);
+    write.point = writer().rollback_point(call.call(), write.lent());
   }
   kruxos::EffectFound find(const Written& write) {
     kruxos::testing::FakeCall call(rig.host.clock);
@@ -37,11 +50,13 @@ struct Desk {
   }
   std::string undo(const Written& write, const std::string& result, bool force = false) {
     kruxos::testing::FakeCall call(rig.host.clock);
-    return writer().rollback(call.call(), {"rb_1", write.operation, write.params, "{}", result, force});
+    return writer().rollback(call.call(), {"rb_1", write.operation, write.params, write.point, result, force});
   }
   std::int32_t find_undo(const Written& write, const std::string& result) {
     kruxos::testing::FakeCall call(rig.host.clock);
-    return writer().find_rollback(call.call(), {"rb_1", write.operation, write.params, "{}", result, false}).answer;
+    return writer()
+        .find_rollback(call.call(), {"rb_1", write.operation, write.params, write.point, result, false})
+        .answer;
   }
   /// Posts without the caller learning of it.
   void lose_answer(Written& write) {

@@ -164,7 +164,9 @@ void Rig::erase(const std::string& id, const std::string& ts) {
 
 void Rig::restart() {
   store.drop_uncommitted();
-  sync_ = std::make_unique<Sync>(client, host.host(), options);
+  sync_.reset();
+  changes.emplace();
+  sync_ = std::make_unique<Sync>(client, host.host(), options, *changes);
 }
 
 kruxos::SyncStep Rig::step() {

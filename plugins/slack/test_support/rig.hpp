@@ -27,6 +27,7 @@ class Rig {
   kruxos::testing::FakeStore store{host.clock, collections()};
   emu::State state;
   ApiClient client{host.host().http()};
+  std::optional<Changes> changes;  ///< of the present instance
 
   /// Asked before the emulator: an answer of its own, or nothing.
   using Override =

@@ -17,7 +17,7 @@ CREATE TABLE edits (
   who TEXT NOT NULL,
   from_hash TEXT NOT NULL,
   to_hash TEXT NOT NULL,
-  from_json TEXT NOT NULL,  -- as people were shown it
+  from_json TEXT NOT NULL,  -- with names resolved: what is sent
   to_json TEXT NOT NULL
 ) STRICT;
 CREATE INDEX edits_of_write ON edits (write_seq);

@@ -1,0 +1,39 @@
+// What the host's parts know of themselves, read for each page of metrics. docs/metrics.md lists it.
+#pragma once
+
+#include <vector>
+
+#include "host/metrics/metrics_page.hpp"
+
+namespace krux {
+
+class AccountDirectory;
+class AdapterRunners;
+class AgentStore;
+class CallRunner;
+class Clock;
+class GroupCommit;
+class PluginRegistry;
+class ServiceHost;
+class SyncScheduler;
+class Vault;
+class WriteBuffer;
+
+struct FigureParts {
+  Clock& clock;
+  const GroupCommit& store;
+  Vault& vault;
+  AgentStore& agents;
+  const PluginRegistry& plugins;
+  const AdapterRunners& runners;
+  const AccountDirectory& accounts;
+  const CallRunner& runner;
+  WriteBuffer& writes;
+  const SyncScheduler& scheduler;
+  ServiceHost& services;
+};
+
+/// "host", "accounts", "ledger", "limits". All must outlive the page.
+std::vector<MetricSource> host_figures(const FigureParts& parts);
+
+}  // namespace krux
