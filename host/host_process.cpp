@@ -143,7 +143,9 @@ void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugin
     if (plugin.state == PluginInfo::State::kLoaded) {
       spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
     } else {
-      spdlog::warn("adapter refused: {}: {}", plugin.file.string(), plugin.reason);
+      const auto file = plugin.file.string();
+      spdlog::warn("adapter refused: {}",
+                   plugin.reason.starts_with(file) ? plugin.reason : file + ": " + plugin.reason);
     }
   }
 }

@@ -14,6 +14,14 @@ using kruxos::ProxyError;
 constexpr char kCollection[] = "notes";
 constexpr std::int64_t kDefaultPageSize = 50;
 
+/// Milliseconds, or -1: the header is missing, or is no number of seconds within a day.
+std::int64_t retry_after_ms(const kruxos::HttpResponse& response) {
+  const auto* seconds = response.header("retry-after");
+  if (!seconds || seconds->empty() || seconds->size() > 5) return -1;
+  if (seconds->find_first_not_of("0123456789") != std::string::npos) return -1;
+  return std::stoll(*seconds) * 1000;
+}
+
 /// What the service's status says, where it says that nothing was done.
 [[noreturn]] void throw_for(const kruxos::HttpResponse& response) {
   const auto status = std::to_string(response.status);
@@ -23,13 +31,10 @@ constexpr std::int64_t kDefaultPageSize = 50;
       throw ProxyError(ErrorKind::kAuth, "The notes service refuses the token.").no_effect();
     case 404:
       throw ProxyError(ErrorKind::kNotFound, "There is no such note.").type("NoteNotFound").no_effect();
-    case 429: {
-      const auto* seconds = response.header("retry-after");
-      const auto wait = seconds ? std::strtoll(seconds->c_str(), nullptr, 10) * 1000 : -1;
+    case 429:
       throw ProxyError(ErrorKind::kRateLimited, "The notes service asks to slow down.")
           .no_effect()
-          .retry_after_ms(wait);
-    }
+          .retry_after_ms(retry_after_ms(response));
     default:
       if (response.status >= 500)
         throw ProxyError(ErrorKind::kUnavailable, "The notes service failed with HTTP " + status + ".");

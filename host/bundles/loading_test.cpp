@@ -205,13 +205,21 @@ TEST_CASE("what is left of other installations is removed at start, and a missin
   Host host;
   CHECK(Host::Started(host).plugins.all().empty());
   host.install();
-  fs::create_directory(host.bundles / ".new");
+  host.install();
+  REQUIRE(fs::exists(host.bundles / "mock-1"));
+  const auto staging = staging_directory(host.data, host.bundles);
+  fs::create_directory(staging);
+  // Not this data directory's: another one's bundle, or something else altogether.
   fs::create_directory(host.bundles / "mock-7");
+  fs::create_directory(host.bundles / "backup-2024");
   CHECK(Host::Started(host).plugins.all().size() == 1);
-  CHECK_FALSE(fs::exists(host.bundles / ".new"));
-  CHECK_FALSE(fs::exists(host.bundles / "mock-7"));
+  CHECK_FALSE(fs::exists(staging));
+  CHECK_FALSE(fs::exists(host.bundles / "mock-1"));
+  CHECK(fs::exists(host.bundles / "mock-7"));
+  CHECK(fs::exists(host.bundles / "backup-2024"));
+  CHECK(read_pins(host.data).directories == std::vector<std::string>{"mock-2"});
   fs::remove_all(host.bundles);
-  CHECK_THAT(Host::Started(host).last().reason, Contains("mock-1"));
+  CHECK_THAT(Host::Started(host).last().reason, Contains("mock-2"));
 }
 
 TEST_CASE("libraries that do not pass the checks are not installed") {

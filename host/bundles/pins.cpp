@@ -87,6 +87,12 @@ BundlePins parse_pins(std::string_view json, const std::string& name) {
       if (pins.find(pin.terms.service)) unfit("service");
       pins.bundles.push_back(std::move(pin));
     }
+    const auto* directories = find_member(root, "directories");
+    if (!directories || !directories->IsArray()) unfit("directories");
+    for (const auto& name : directories->GetArray()) {
+      if (!name.IsString() || !is_file_name(std::string(view(name)))) unfit("directories");
+      pins.directories.emplace_back(view(name));
+    }
     return pins;
   } catch (const std::exception& error) {
     throw ConfigError(fmt::format("{}: {} Move the file away, and install each bundle anew: kruxos plugin install DIR",
@@ -98,6 +104,10 @@ std::string pins_json(const BundlePins& pins) {
   return json_object([&](JsonWriter& out) {
     put(out, "pins", kPinsVersion);
     put(out, "next", pins.next);
+    put_key(out, "directories");
+    out.StartArray();
+    for (const auto& name : pins.directories) out.String(name.c_str(), static_cast<rapidjson::SizeType>(name.size()));
+    out.EndArray();
     put_objects(out, "bundles", pins.bundles, [&](const BundlePin& pin) {
       put(out, "directory", pin.directory);
       put(out, "library", pin.library);

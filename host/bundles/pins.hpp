@@ -25,6 +25,8 @@ struct BundlePin {
 struct BundlePins {
   std::int64_t next = 1;           ///< what the next installation is numbered by
   std::vector<BundlePin> bundles;  ///< by service
+  /// All that were made for this data directory and are there yet. Nothing else below the bundles directory is its own.
+  std::vector<std::string> directories{};
 
   const BundlePin* find(const std::string& service) const;
 };

@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestBundle = std::uintmax_t{512} << 20;
 constexpr std::size_t kMostFiles = 64;
-constexpr const char* kStaging = ".new";
 
 [[noreturn]] void cannot(const char* what, const fs::path& path, const std::string& why) {
   throw ConfigError(fmt::format("{} cannot be {}: {}.", printable(path.string()), what, why));
@@ -75,13 +74,6 @@ fs::path prepared(const fs::path& data_dir) {
   return data_dir;
 }
 
-/// "notes-12", as install() names them.
-bool is_bundle_name(const std::string& name) {
-  const auto dash = name.rfind('-');
-  return dash != std::string::npos && is_plain_name(name.substr(0, dash)) && dash + 1 < name.size() &&
-         name.find_first_not_of("0123456789", dash + 1) == std::string::npos;
-}
-
 void write_durably(const fs::path& file, std::string_view bytes) {
   const Descriptor fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0400));
   if (fd.get() < 0) cannot("written", file, std::strerror(errno));
@@ -108,19 +100,22 @@ fs::path directory_of(const fs::path& source) {
 }  // namespace
 
 BundleStore::BundleStore(const fs::path& data_dir, fs::path bundles_dir)
-    : data_dir_(prepared(data_dir)), bundles_dir_(std::move(bundles_dir)), lock_(take_free_lock(data_dir_)) {
+    : data_dir_(prepared(data_dir)),
+      bundles_dir_(std::move(bundles_dir)),
+      staging_(staging_directory(data_dir_, bundles_dir_)),
+      lock_(take_free_lock(data_dir_)) {
   make_bundles_directory(bundles_dir_);
   pins_ = read_pins(data_dir_);
 }
 
 BundleStore::~BundleStore() {
   std::error_code ignored;
-  fs::remove_all(bundles_dir_ / kStaging, ignored);
+  fs::remove_all(staging_, ignored);
 }
 
 fs::path BundleStore::stage(const fs::path& source) {
   const auto from = directory_of(source);
-  auto to = bundles_dir_ / kStaging;
+  const auto& to = staging_;
   std::error_code error;
   fs::remove_all(to, error);  // of one that was interrupted: the lock is ours
   if (error) cannot("removed", to, error.message());
@@ -151,17 +146,18 @@ void BundleStore::copy(const fs::path& from, const std::string& name, std::uintm
     throw ConfigError(
         fmt::format("{}: the bundle is larger than {} MiB.", printable(from.string()), kLargestBundle >> 20));
   room -= file.bytes.size();
-  write_durably(bundles_dir_ / kStaging / name, file.bytes);
+  write_durably(staging_ / name, file.bytes);
 }
 
 void BundleStore::install(BundlePin pin) {
-  const auto staged = bundles_dir_ / kStaging;
   // A name that no running host has loaded an adapter from.
   do {
     pin.directory = fmt::format("{}-{}", pin.terms.service, pins_.next++);
   } while (fs::exists(fs::symlink_status(bundles_dir_ / pin.directory)));
-  if (::rename(staged.c_str(), (bundles_dir_ / pin.directory).c_str()) != 0)
-    cannot("renamed", staged, std::strerror(errno));
+  pins_.directories.push_back(pin.directory);
+  write_pins();  // before it is there: a kill leaves nothing that nobody knows of
+  if (::rename(staging_.c_str(), (bundles_dir_ / pin.directory).c_str()) != 0)
+    cannot("renamed", staging_, std::strerror(errno));
   sync_directory(bundles_dir_);
   KRUX_FAULT_POINT("bundle.install.named");
   std::erase_if(pins_.bundles, [&](const auto& other) { return other.terms.service == pin.terms.service; });
@@ -184,20 +180,27 @@ void BundleStore::write_pins() {
   write_file_atomically(pins_file(data_dir_), pins_json(pins_) + "\n");
 }
 
+fs::path staging_directory(const fs::path& data_dir, const fs::path& bundles_dir) {
+  std::error_code error;
+  const auto whole = fs::weakly_canonical(data_dir, error);
+  return bundles_dir / (".new-" + sha256_hex((error ? data_dir : whole).string()).substr(0, 12));
+}
+
 void remove_leftovers(const fs::path& data_dir, const fs::path& bundles_dir) {
   std::error_code error;
   if (!fs::is_directory(fs::symlink_status(bundles_dir, error))) return;
   const Descriptor lock(take_lock(data_dir));
   if (lock.get() < 0) return;
-  const auto pins = read_pins(data_dir);
-  std::vector<fs::path> left;
-  for (fs::directory_iterator at(bundles_dir, error), end; !error && at != end; at.increment(error)) {
-    const auto name = at->path().filename().string();
+  fs::remove_all(staging_directory(data_dir, bundles_dir), error);
+  auto pins = read_pins(data_dir);
+  const auto removed = std::erase_if(pins.directories, [&](const std::string& name) {
     const bool pinned =
         std::any_of(pins.bundles.begin(), pins.bundles.end(), [&](const auto& pin) { return pin.directory == name; });
-    if (!pinned && (name == kStaging || is_bundle_name(name))) left.push_back(at->path());
-  }
-  for (const auto& path : left) fs::remove_all(path, error);
+    if (pinned) return false;
+    fs::remove_all(bundles_dir / name, error);
+    return !fs::exists(fs::symlink_status(bundles_dir / name, error));
+  });
+  if (removed > 0) write_file_atomically(pins_file(data_dir), pins_json(pins) + "\n");
 }
 
 }  // namespace krux

@@ -38,13 +38,18 @@ class BundleStore {
   void copy(const std::filesystem::path& from, const std::string& name, std::uintmax_t& room);
   void write_pins();
 
-  const std::filesystem::path data_dir_, bundles_dir_;
+  const std::filesystem::path data_dir_, bundles_dir_, staging_;
   Descriptor lock_;
   BundlePins pins_;
 };
 
+/// Where an installation is prepared: each data directory has its own place, for two may share a bundles directory.
+std::filesystem::path staging_directory(const std::filesystem::path& data_dir,
+                                        const std::filesystem::path& bundles_dir);
+
 /// What interrupted installations, earlier versions and removed bundles have left. For the host's start, which owns the
-/// data directory: nothing else knows that no adapter runs from there. Does nothing while an installation is under way.
+/// data directory: nothing else knows that no adapter runs from there. Only what was made for this data directory is
+/// removed. Does nothing while an installation is under way.
 void remove_leftovers(const std::filesystem::path& data_dir, const std::filesystem::path& bundles_dir);
 
 }  // namespace krux

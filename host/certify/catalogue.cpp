@@ -23,7 +23,7 @@ const std::vector<CheckInfo>& table() {
        "Build it with kruxos_add_plugin(), or with its version script and -Wl,--exclude-libs,ALL.", kKit, nullptr},
       {"manifest.fits", "Manifest, library and definition agree",
        "Compared service, version, ABI, hosts and the names of capabilities.", "They say the same.",
-       "Mend the manifest.", kKit, nullptr},
+       "Mend the file that it names.", kKit, nullptr},
       {"service.starts", "The fake service starts",
        "Started it and waited for `ready` to answer 200; then sent `prepare`.", "It is ready within 10 seconds.",
        "Try the command of `fake_service` by hand, in the manifest's directory.", kKit, nullptr},

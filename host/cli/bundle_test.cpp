@@ -62,7 +62,7 @@ TEST_CASE("what a bundle asks for is shown, and installed after a yes", "[bundle
   CHECK(pin.terms.capabilities[1].tier == Tier::kApprovalRequired);
   CHECK(has(pin.installed_by, "uid"));
   CHECK(op.asked.at(0).shown == op.bundle.path());
-  CHECK(op.asked.at(0).directory == op.data / "bundles/.new");
+  CHECK(op.asked.at(0).directory == staging_directory(op.data, op.data / "bundles"));
 }
 
 TEST_CASE("without a yes nothing is installed", "[bundle]") {

@@ -136,7 +136,9 @@ class Deciding {
     if (session_.json) {
       results_ += (results_.empty() ? "" : ",") + to_json(result);
     } else if (error.ObjectEmpty()) {
-      session_.console.out() << fmt::format("Write {} is now {}.\n", id, printable(text(result, "state")));
+      const auto state = text(result, "state");
+      session_.console.out() << (state == "dead_letter" ? fmt::format("Write {} is tried again now.\n", id)
+                                                        : fmt::format("Write {} is now {}.\n", id, printable(state)));
     } else {
       session_.console.err() << fmt::format("Write {}: {}\n", id, printable(text(error, "message")));
     }

@@ -270,8 +270,13 @@ TEST_CASE("killed in the middle of an installation, the command leaves what was 
   support::copy_safe(KRUXOS_HANGING_PLUGIN, rig.bundle / "notes.so");
   Process command(
       {.argv = {KRUXOS_COMMAND, "--data-dir", rig.data().string(), "plugin", "install", rig.bundle.string(), "--yes"}});
-  const auto staging = rig.data() / "bundles/.new";
-  REQUIRE(eventually([&] { return fs::exists(staging / "notes.yaml") && fs::exists(staging / "notes.so"); }));
+  fs::path staging;
+  REQUIRE(eventually([&] {
+    for (const auto& entry : fs::directory_iterator(rig.data() / "bundles")) {
+      if (entry.path().filename().string().starts_with(".new-")) staging = entry.path();
+    }
+    return !staging.empty() && fs::exists(staging / "notes.yaml") && fs::exists(staging / "notes.so");
+  }));
   command.signal(SIGKILL);
   REQUIRE(command.wait()->signal == SIGKILL);
   CHECK(fs::exists(staging));
