@@ -85,7 +85,8 @@ TEST_CASE("decisions are counted by who made them, without his name") {
   host.call("notes.cancel", cancel);
   host.call("notes.cancel", cancel);
   std::promise<void> resolved;
-  host.writes.resolve(id, WriteBuffer::Decision::kDiscard, "operator:ann", [&](const auto&) { resolved.set_value(); });
+  host.writes.resolve(id, WriteBuffer::Decision::kDiscard, {}, "operator:ann",
+                      [&](const auto&) { resolved.set_value(); });
   resolved.get_future().wait();
   const auto text = counted.text();
   CHECK_THAT(text,
