@@ -75,12 +75,13 @@ class Deciding {
     if (!options_.service.empty()) query += "&service=" + url_encode(options_.service);
     if (!options_.agent.empty()) query += "&agent=" + url_encode(options_.agent);
     WritePages pages(session_.host, query, at_once_);
-    auto page = pages.next();
-    if (page.Empty()) session_.console.err() << fmt::format("No write is {}.\n", state_for(options_.decision));
-    for (; !page.Empty(); page = pages.next()) {
+    for (bool first = true;; first = false) {
+      const auto page = pages.next();
+      if (page.Empty() && first)
+        session_.console.err() << fmt::format("No write is {}.\n", state_for(options_.decision));
+      if (page.Empty()) return true;
       if (options_.yes ? !decide(listed(page)) : !step(ids_of(page))) return false;
     }
-    return true;
   }
 
   static std::vector<Target> listed(const JsonValue& page) {

@@ -29,11 +29,10 @@ ListedWrites all_writes(const ControlClient& host, const std::string& query) {
   ListedWrites listed;
   auto& all = listed.writes;
   WritePages pages(host, query);
-  for (auto page = pages.next(); !page.Empty(); page = pages.next()) {
-    if (all.Size() >= kMostListed) {
-      listed.whole = false;
-      return listed;
-    }
+  for (;;) {
+    const auto page = pages.next();
+    listed.whole = page.Empty() || all.Size() < kMostListed;
+    if (page.Empty() || !listed.whole) return listed;
     for (const auto& write : page.GetArray()) all.PushBack(JsonValue(write, all.GetAllocator()), all.GetAllocator());
   }
   return listed;
