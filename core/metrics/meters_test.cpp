@@ -85,7 +85,7 @@ TEST_CASE("decisions are counted by who made them, without his name") {
   host.call("notes.cancel", cancel);
   host.call("notes.cancel", cancel);
   std::promise<void> resolved;
-  host.writes.resolve(id, WriteBuffer::Decision::kDiscard, {}, "operator:ann",
+  host.writes.resolve(id, WriteBuffer::Decision::kDiscard, std::nullopt, "operator:ann",
                       [&](const auto&) { resolved.set_value(); });
   resolved.get_future().wait();
   const auto text = counted.text();
