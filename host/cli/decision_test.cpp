@@ -84,7 +84,7 @@ TEST_CASE("what was shown is what is decided, though the list says otherwise by 
   CHECK(has(decided[0], "w_1:newer"));
 }
 
-TEST_CASE("--all goes on beyond the first page", "[cli]") {
+TEST_CASE("with --all every page is gone through", "[cli]") {
   Fixture f;
   SECTION("without a question, 500 at once") {
     f.lay_out("dead_letter", 528, 500, "agent=al service=x");
