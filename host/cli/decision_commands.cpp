@@ -75,11 +75,13 @@ class Deciding {
     if (!options_.service.empty()) query += "&service=" + url_encode(options_.service);
     if (!options_.agent.empty()) query += "&agent=" + url_encode(options_.agent);
     WritePages pages(session_.host, query, at_once_);
-    auto page = pages.next();
-    if (page.Empty()) session_.console.err() << fmt::format("No write is {}.\n", state_for(options_.decision));
-    for (; !page.Empty(); page = pages.next()) {
-      if (options_.yes ? !decide(listed(page)) : !step(ids_of(page))) return false;
+    bool any = false;
+    while (const auto page = pages.next()) {
+      any = true;
+      const auto& writes = items(page->json, "writes");
+      if (options_.yes ? !decide(listed(writes)) : !step(ids_of(writes))) return false;
     }
+    if (!any) session_.console.err() << fmt::format("No write is {}.\n", state_for(options_.decision));
     return true;
   }
 
@@ -224,8 +226,9 @@ int rollback_write(const Session& session, const std::string& id, bool force, bo
 }
 
 int list_dead_letters(const Session& session, const std::string& service) {
-  const auto [writes, whole] =
-      all_writes(session.host, "state=dead_letter" + (service.empty() ? "" : "&service=" + url_encode(service)));
+  JsonDocument writes(rapidjson::kArrayType);
+  const auto query = "state=dead_letter" + (service.empty() ? "" : "&service=" + url_encode(service));
+  const bool whole = all_writes(session.host, query, writes);
   if (session.json) {
     session.console.out() << "{\"writes\":" << to_json(writes) << "}\n";
     return whole ? kOk : tell_of_older(session);

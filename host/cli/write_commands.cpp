@@ -36,8 +36,9 @@ const char* question_for(const std::string& decision) {
 }  // namespace
 
 int list_writes(const Session& session, const std::string& service, int recent) {
-  const auto [waiting, all_waiting] = all_writes(session.host, query("needs_person=1", service));
-  const auto [pending, all_pending] = all_writes(session.host, query(fmt::format("state={}", kPending), service));
+  JsonDocument waiting(rapidjson::kArrayType), pending(rapidjson::kArrayType);
+  const bool all_waiting = all_writes(session.host, query("needs_person=1", service), waiting);
+  const bool all_pending = all_writes(session.host, query(fmt::format("state={}", kPending), service), pending);
   const auto answer =
       session.host.get(fmt::format("/v1/writes?{}", query(fmt::format("state={}&limit={}", kEnded, recent), service)));
   const auto& ended = items(answer.json, "writes");

@@ -13,30 +13,25 @@ constexpr std::size_t kMostListed = 10'000;
 
 }  // namespace
 
-JsonDocument WritePages::next() {
-  JsonDocument page(rapidjson::kArrayType);
-  if (over_) return page;
-  const auto answer = host_.get(fmt::format("/v1/writes?{}&limit={}{}", query_, at_once_,
-                                            before_.empty() ? "" : "&before=" + url_encode(before_)));
-  page.CopyFrom(items(answer.json, "writes"), page.GetAllocator());
-  over_ = page.Size() < at_once_;
-  if (!page.Empty()) before_ = text(page[page.Size() - 1], "write_id");
-  over_ = over_ || before_.empty();
-  return page;
+std::optional<HostAnswer> WritePages::next() {
+  if (over_) return std::nullopt;
+  auto answer = host_.get(fmt::format("/v1/writes?{}&limit={}{}", query_, at_once_,
+                                      before_.empty() ? "" : "&before=" + url_encode(before_)));
+  const auto& page = items(answer.json, "writes");
+  if (page.Empty()) return std::nullopt;
+  before_ = text(page[page.Size() - 1], "write_id");
+  over_ = page.Size() < at_once_ || before_.empty();
+  return answer;
 }
 
-ListedWrites all_writes(const ControlClient& host, const std::string& query) {
-  ListedWrites listed;
-  auto& all = listed.writes;
+bool all_writes(const ControlClient& host, const std::string& query, JsonDocument& into) {
   WritePages pages(host, query);
-  for (auto page = pages.next(); !page.Empty(); page = pages.next()) {
-    if (all.Size() >= kMostListed) {
-      listed.whole = false;
-      return listed;
-    }
-    for (const auto& write : page.GetArray()) all.PushBack(JsonValue(write, all.GetAllocator()), all.GetAllocator());
+  while (const auto page = pages.next()) {
+    if (into.Size() >= kMostListed) return false;
+    for (const auto& write : items(page->json, "writes").GetArray())
+      into.PushBack(JsonValue(write, into.GetAllocator()), into.GetAllocator());
   }
-  return listed;
+  return true;
 }
 
 int tell_of_older(const Session& session) {

@@ -1,6 +1,7 @@
 // The host's lists of writes, which it gives a page at a time.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "host/cli/session.hpp"
@@ -16,8 +17,8 @@ class WritePages {
   WritePages(const ControlClient& host, std::string query, std::size_t at_once = kLargest)
       : host_(host), query_(std::move(query)), at_once_(at_once) {}
 
-  /// An array, empty behind the last page.
-  JsonDocument next();
+  /// An answer with at least one of `writes`; nothing behind the last page.
+  std::optional<HostAnswer> next();
 
  private:
   const ControlClient& host_;
@@ -27,13 +28,9 @@ class WritePages {
   bool over_ = false;
 };
 
-struct ListedWrites {
-  JsonDocument writes{rapidjson::kArrayType};
-  bool whole = true;  ///< there are no older ones
-};
-
-/// All of them, but not more than a person and this command's memory can take.
-ListedWrites all_writes(const ControlClient& host, const std::string& query);
+/// Adds all of them to an array, but not more than a person and this command's memory can take: false when there are
+/// older ones.
+bool all_writes(const ControlClient& host, const std::string& query, JsonDocument& into);
 
 /// Says on standard error that older ones are not shown; the code that the command then ends with.
 int tell_of_older(const Session& session);
