@@ -89,9 +89,9 @@ BundlePins parse_pins(std::string_view json, const std::string& name) {
     }
     const auto* directories = find_member(root, "directories");
     if (!directories || !directories->IsArray()) unfit("directories");
-    for (const auto& name : directories->GetArray()) {
-      if (!name.IsString() || !is_file_name(std::string(view(name)))) unfit("directories");
-      pins.directories.emplace_back(view(name));
+    for (const auto& entry : directories->GetArray()) {
+      if (!entry.IsString() || !is_file_name(std::string(view(entry)))) unfit("directories");
+      pins.directories.emplace_back(view(entry));
     }
     return pins;
   } catch (const std::exception& error) {
