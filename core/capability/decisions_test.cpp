@@ -207,3 +207,18 @@ TEST_CASE("a read shows the agent's own writes that the replica cannot have yet"
   f.replica->finish_pass(true, f.clock.wall_ms());
   CHECK(f.call("notes.search")["data"]["pending_writes"].Size() == 1);  // the completed one is in the replica now
 }
+
+TEST_CASE("what is not found may be the agent's own: the error lists its writes") {
+  Fixture f;
+  f.adapter->on_read = [](auto&, auto, auto) {
+    CallFailure failure;
+    failure.status = KRUX_NOT_FOUND;
+    failure.message = "There is no such note.";
+    return Text(failure);
+  };
+  CHECK_FALSE(f.call("notes.search")["error"]["context"].HasMember("pending_writes"));
+  const auto id = f.add("one");
+  const auto answer = f.call("notes.search");
+  REQUIRE(answer["error"]["context"].HasMember("pending_writes"));
+  CHECK(answer["error"]["context"]["pending_writes"][0]["write_id"].GetString() == id);
+}

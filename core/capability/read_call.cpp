@@ -103,7 +103,13 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
   const auto now_ms = context->clock.wall_ms();
   const auto pending = pending_of(*context, *call, on, state);
   const auto answer = account.adapter->read(on, reader, call->capability->name, call->arguments.params_json);
-  if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
+  if (const auto* failure = std::get_if<CallFailure>(&answer)) {
+    // What is not found may be what the agent has just written.
+    if (failure->status == KRUX_NOT_FOUND && !pending.writes.empty())
+      throw to_error(*failure, account.ref.service)
+          .with_context("{\"pending_writes\":[" + pending_json(pending.writes) + "]}");
+    throw to_error(*failure, account.ref.service);
+  }
   return finish_read(std::get<std::string>(answer), state, now_ms, account.ref.service, pending);
 }
 

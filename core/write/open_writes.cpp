@@ -40,6 +40,12 @@ bool is_part_of(const std::string& target, const std::string& whole) {
   return target.starts_with(whole) && (target.size() == whole.size() || target[whole.size()] == '/');
 }
 
+/// What a write makes, and what an undo takes away, has a name within what the write was sent to: "C1/170.1" in "C1".
+bool may_be_about(const OpenWrite& write, const std::string& target) {
+  if (target.empty() || is_part_of(write.target, target)) return true;
+  return (has_ended(write.state) || write.write_id.starts_with("rb_")) && is_part_of(target, write.target);
+}
+
 }  // namespace
 
 void OpenWrites::changed(const BufferedWrite& write) {
@@ -106,7 +112,7 @@ OpenWritesFound OpenWrites::of(const std::string& agent_id, const AccountRef& ac
   found.cut = known.cut;
   for (const auto* writes : {&known.open, &known.ended}) {
     for (const auto& [key, write] : *writes) {
-      if (write.account != account || !(target.empty() || is_part_of(write.target, target))) continue;
+      if (write.account != account || !may_be_about(write, target)) continue;
       if (found.writes.size() == kMostShown) {
         found.cut = true;
         break;

@@ -36,7 +36,8 @@ class OpenWrites {
 
   void changed(const BufferedWrite& write);
 
-  /// `target` empty: all; otherwise those about it or about a part of it ("C1" has the part "C1/170.1").
+  /// `target` empty: all; otherwise those about it or about a part of it ("C1" has the part "C1/170.1"), and undos and
+  /// ended writes about what it is a part of, which may have made it or taken it away.
   /// What ended is shown until `through_ms`, up to which the replica has everything, has passed it; and gives way first
   /// where there are more than kMostShown. Throws krux::Error DatabaseError.
   OpenWritesFound of(const std::string& agent_id, const AccountRef& account, const std::string& target,

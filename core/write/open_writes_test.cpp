@@ -76,6 +76,8 @@ TEST_CASE("what was cancelled is not shown, what was undone is until the replica
   const auto undo = std::get<Submitted>(f.host.undo(moved.write_id)).write.write_id;
   f.host.until(undo, WriteState::kCompleted);
   CHECK(f.seen("C1", moved.ended_at_ms) == Texts{"undo notes.move: moved", "moved"});
+  CHECK(f.seen("C1/1.5", moved.ended_at_ms) == Texts{"undo notes.move: moved", "moved"});  // it may be what was undone
+  CHECK(f.seen("C10/1.5", moved.ended_at_ms).empty());
 }
 
 TEST_CASE("what waits is not hidden by what has ended since, and a cut is told") {
