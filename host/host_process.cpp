@@ -142,10 +142,10 @@ void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugin
     if (plugin.origin == PluginInfo::Origin::kBundle) tell_of_bundle(plugin, alerts);
     if (plugin.state == PluginInfo::State::kLoaded) {
       spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
+    } else if (plugin.origin == PluginInfo::Origin::kBundle) {  // its reason names the file that is not as it was
+      spdlog::warn("bundle refused: {}", plugin.reason);
     } else {
-      const auto file = plugin.file.string();
-      spdlog::warn("adapter refused: {}",
-                   plugin.reason.starts_with(file) ? plugin.reason : file + ": " + plugin.reason);
+      spdlog::warn("adapter refused: {}: {}", plugin.file.string(), plugin.reason);
     }
   }
 }

@@ -80,7 +80,7 @@ std::future<Outcome<BufferedWrite>> start(WriteBuffer& writes, const AccountDire
 }  // namespace
 
 std::string OperatorService::cancel_write(const std::string& write_id, const std::string& who) {
-  must_exist(write_id);
+  existing(write_id);
   const auto cancelled =
       wait_for<BufferedWrite>([&](auto done) { parts_.writes.cancel(write_id, "", who, std::move(done)); });
   log_decision(who, "write_cancelled", cancelled);
@@ -89,7 +89,7 @@ std::string OperatorService::cancel_write(const std::string& write_id, const std
 
 std::string OperatorService::resolve_write(const std::string& write_id, WriteBuffer::Decision decision,
                                            std::optional<WriteState> expected, const std::string& who) {
-  must_exist(write_id);
+  existing(write_id);
   const auto resolved = wait_for<BufferedWrite>(
       [&](auto done) { parts_.writes.resolve(write_id, decision, expected, who, std::move(done)); });
   log_decision(who, "write_resolved", resolved);
@@ -98,7 +98,7 @@ std::string OperatorService::resolve_write(const std::string& write_id, WriteBuf
 
 std::string OperatorService::accept_write(const std::string& write_id, const std::string& shown_hash,
                                           const std::string& who) {
-  must_exist(write_id);
+  existing(write_id);
   const auto accepted =
       wait_for<BufferedWrite>([&](auto done) { parts_.writes.accept(write_id, shown_hash, who, std::move(done)); });
   log_decision(who, "write_accepted", accepted);
@@ -107,7 +107,7 @@ std::string OperatorService::accept_write(const std::string& write_id, const std
 
 std::string OperatorService::reject_write(const std::string& write_id, const std::string& reason,
                                           const std::string& who) {
-  must_exist(write_id);
+  existing(write_id);
   const auto rejected =
       wait_for<BufferedWrite>([&](auto done) { parts_.writes.reject(write_id, reason, who, std::move(done)); });
   log_decision(who, "write_rejected", rejected);
@@ -116,7 +116,7 @@ std::string OperatorService::reject_write(const std::string& write_id, const std
 
 std::string OperatorService::edit_write(const std::string& write_id, const std::string& shown_hash,
                                         const std::string& arguments_json, const std::string& who) {
-  must_exist(write_id);
+  existing(write_id);
   const auto edited = wait_for<BufferedWrite>(
       [&](auto done) { parts_.handler.edit(write_id, shown_hash, arguments_json, who, std::move(done)); });
   log_decision(who, "write_edited", edited);
@@ -124,8 +124,7 @@ std::string OperatorService::edit_write(const std::string& write_id, const std::
 }
 
 std::string OperatorService::rollback_write(const std::string& write_id, bool force, const std::string& who) {
-  must_exist(write_id);
-  must_be_connected(parts_.accounts, *parts_.writes.get(write_id));
+  must_be_connected(parts_.accounts, existing(write_id));
   const auto undo =
       wait_for<Submitted>([&](auto done) { parts_.writes.undo(write_id, "", force, who, std::move(done)); }).write;
   log_decision(who, "write_rollback_asked", undo);

@@ -97,7 +97,8 @@ class OperatorService final : public OperatorApi {
   std::string agent_name(const std::string& agent_id);
   /// Without history and edits.
   std::string one_write(const BufferedWrite& write);
-  void must_exist(const std::string& write_id);
+  /// Throws krux::Error NotFound.
+  BufferedWrite existing(const std::string& write_id);
   void put_history(JsonWriter& out, const std::string& write_id);
   const char* state_of(const PluginInfo& plugin) const;
   std::int64_t connections_of(const std::string& service) const;

@@ -106,18 +106,18 @@ void OperatorService::put_history(JsonWriter& out, const std::string& write_id) 
   put(out, "edits_total", totals.edits);
 }
 
-void OperatorService::must_exist(const std::string& write_id) {
-  if (!parts_.writes.get(write_id))
-    throw not_found(fmt::format("There is no write {}: kruxos approve list shows them.", printable(write_id)));
+BufferedWrite OperatorService::existing(const std::string& write_id) {
+  auto write = parts_.writes.get(write_id);
+  if (!write) throw not_found(fmt::format("There is no write {}: kruxos approve list shows them.", printable(write_id)));
+  return std::move(*write);
 }
 
 std::string OperatorService::write(const std::string& write_id) {
-  must_exist(write_id);
-  const auto write = parts_.writes.get(write_id);
+  const auto write = existing(write_id);
   return json_object([&](JsonWriter& out) {
     put_key(out, "write");
     out.StartObject();
-    put_write(out, *write, true);
+    put_write(out, write, true);
     put_history(out, write_id);
     out.EndObject();
   });

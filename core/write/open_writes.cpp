@@ -77,12 +77,17 @@ void OpenWrites::changed(const BufferedWrite& write) {
 OpenWrites::Known& OpenWrites::known(std::unique_lock<std::mutex>& lock, const std::string& agent_id) {
   for (int tries = 0;;) {
     if (const auto at = agents_.find(agent_id); at != agents_.end()) {
-      recent_.splice(recent_.begin(), recent_, at->second.used);
-      return at->second;
+      // What was dropped may wait yet, and there is room for it again.
+      if (!at->second.cut || at->second.open.size() > kMostOpen / 2) {
+        recent_.splice(recent_.begin(), recent_, at->second.used);
+        return at->second;
+      }
+      recent_.erase(at->second.used);
+      agents_.erase(at);
     }
     const auto before = unseen_changes_[agent_id];
     lock.unlock();
-    const auto open = newest(ledger_, agent_id, kMostOpen, [](WriteState state) { return !has_ended(state); });
+    const auto open = newest(ledger_, agent_id, kMostOpen + 1, [](WriteState state) { return !has_ended(state); });
     const auto ended = newest(ledger_, agent_id, kMostEnded, has_effect);
     lock.lock();
     if (agents_.contains(agent_id) || (unseen_changes_[agent_id] != before && ++tries < kMostTries)) continue;
@@ -92,7 +97,8 @@ OpenWrites::Known& OpenWrites::known(std::unique_lock<std::mutex>& lock, const s
     known.used = recent_.begin();
     for (const auto& write : open) known.open.emplace(key_of(write.write_id), small(write));
     for (const auto& write : ended) known.ended.emplace(key_of(write.write_id), small(write));
-    known.cut = open.size() == kMostOpen;
+    known.cut = open.size() > kMostOpen;
+    if (known.cut) known.open.erase(std::prev(known.open.end()));
     if (agents_.size() > kMostAgents) {
       agents_.erase(recent_.back());
       recent_.pop_back();

@@ -25,7 +25,7 @@ struct OpenWrite {
 
 struct OpenWritesFound {
   std::vector<OpenWrite> writes;  ///< newest first
-  bool cut = false;               ///< there are more
+  bool cut = false;               ///< there may be more
 };
 
 /// Of each agent that reads: the writes that have not ended, and the newest of those that were completed or undone and

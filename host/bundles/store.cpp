@@ -200,7 +200,12 @@ void remove_leftovers(const fs::path& data_dir, const fs::path& bundles_dir) {
     fs::remove_all(bundles_dir / name, error);
     return !fs::exists(fs::symlink_status(bundles_dir / name, error));
   });
-  if (removed > 0) write_file_atomically(pins_file(data_dir), pins_json(pins) + "\n");
+  if (removed == 0) return;
+  try {
+    write_file_atomically(pins_file(data_dir), pins_json(pins) + "\n");
+  } catch (const Error&) {
+    // The next start finds nothing under these names. It keeps no bundle from being loaded.
+  }
 }
 
 }  // namespace krux

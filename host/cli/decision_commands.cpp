@@ -138,9 +138,9 @@ class Deciding {
     if (session_.json) {
       results_ += (results_.empty() ? "" : ",") + to_json(result);
     } else if (error.ObjectEmpty()) {
-      const auto state = text(result, "state");
-      session_.console.out() << (state == "dead_letter" ? fmt::format("Write {} is tried again now.\n", id)
-                                                        : fmt::format("Write {} is now {}.\n", id, printable(state)));
+      session_.console.out() << (options_.decision == "resend"
+                                     ? fmt::format("Write {} is tried again now.\n", id)
+                                     : fmt::format("Write {} is now {}.\n", id, printable(text(result, "state"))));
     } else {
       session_.console.err() << fmt::format("Write {}: {}\n", id, printable(text(error, "message")));
     }
@@ -192,7 +192,7 @@ int edit_write(const Session& session, const std::string& id, const std::vector<
   if (!yes && !session.json && session.console.reads_terminal()) {
     print_write(session, write);
     session.console.out() << "\n";
-    print_change(session, part(write, "params_shown"), parse_json(changes, "the change"));
+    print_change(session, part(write, "params"), parse_json(changes, "the change"));
   }
   if (!session.confirm("Change it?", yes)) return kFailed;
   const auto answer = session.host.post(
