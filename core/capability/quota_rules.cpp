@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/util/text.hpp"
 #include "core/config/yaml_value.hpp"
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
@@ -28,8 +28,8 @@ std::vector<QuotaRule> parse_rules(const YamlValue& value, bool changes) {
     if (auto v = map.find("per")) rule.key = v->line(64);
     for (const auto& other : rules) {
       if (other.match == rule.match && other.key == rule.key && other.bucket == rule.bucket)
-        item.fail(fmt::format("there is a rule for \"{}\" already.",
-                              printable(whole_bucket ? rule.bucket : rule.match)));
+        item.fail(
+            fmt::format("there is a rule for \"{}\" already.", printable(whole_bucket ? rule.bucket : rule.match)));
     }
     rules.push_back(std::move(rule));
   }

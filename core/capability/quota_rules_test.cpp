@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "core/util/error.hpp"
 #include "core/config/yaml_value.hpp"
+#include "core/util/error.hpp"
 
 using namespace krux;
 
@@ -57,8 +57,8 @@ TEST_CASE("the configuration gives a bucket another size, in one line") {
 }
 
 TEST_CASE("a rule of the configuration replaces those of its match and stays in its bucket") {
-  const auto rules = changed_quota(definition(kRules),
-                                   changes("- {match: \"mail/*\", per_minute: 100, cost: 5, bucket: units}"));
+  const auto rules =
+      changed_quota(definition(kRules), changes("- {match: \"mail/*\", per_minute: 100, cost: 5, bucket: units}"));
   REQUIRE(rules.size() == 3);
   CHECK((rules[0].match == "mail/*" && rules[0].cost == 5 && rules[0].bucket == "units"));
   CHECK((rules[1].match == "mail/send" && rules[2].match == "other"));
