@@ -10,11 +10,10 @@
 
 namespace gmail {
 
-/// {"body":{"message_id","text_plain","text_html","cached_at"},"attachments":[…]} without the braces, and the text that
-/// is searched.
 struct Body {
+  /// {"body":{"message_id","text_plain","text_html","cached_at"},"attachments":[…]} without the outer braces.
   std::string json;
-  std::string text;
+  std::string text;  ///< that is searched
 };
 
 /// The name of the blob beside a message's record: Body::json as it was kept.

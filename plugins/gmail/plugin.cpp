@@ -16,6 +16,7 @@ constexpr const char* kConfigSchema = R"({
   "type": "object",
   "additionalProperties": false,
   "properties": {
+    "fetch_bodies": {"type": "boolean"},
     "keep_days": {"type": "integer", "minimum": 0, "maximum": 36500},
     "compare_days": {"type": "integer", "minimum": 0, "maximum": 365},
     "page_size": {"type": "integer", "minimum": 1, "maximum": 500},
@@ -28,6 +29,7 @@ SyncOptions options_of(const std::string& config_json) {
   SyncOptions options;
   const auto config = parse(config_json.empty() ? "{}" : config_json);
   if (config.HasParseError()) return options;
+  options.fetch_bodies = flag_of(config, "fetch_bodies");
   options.keep_ms = integer_of(config, "keep_days", 0) * day_ms;
   options.compare_every_ms = integer_of(config, "compare_days", options.compare_every_ms / day_ms) * day_ms;
   options.page_size = static_cast<int>(integer_of(config, "page_size", options.page_size));

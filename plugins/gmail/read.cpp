@@ -31,6 +31,15 @@ void write_rest(const Message& m, ObjectWriter& out) {
   out.integer("size", m.size);
 }
 
+/// An older host keeps nothing: the body is fetched with each read then.
+void keep(const kruxos::Reader& reader, const std::string& id, const Body& body) {
+  try {
+    reader.keep(kMessages, id, kBodyBlob, body.json, body.text);
+  } catch (const kruxos::ProxyError& error) {
+    if (error.kind() != kruxos::ErrorKind::kUnsupported) throw;
+  }
+}
+
 std::string totals(const kruxos::QueryResult& result) {
   std::string out = ",\"total\":" + std::to_string(result.total);
   if (result.total_is_lower_bound) out += ",\"total_is_lower_bound\":true";
@@ -71,14 +80,18 @@ std::string MailReader::read_message(const kruxos::Call& call, const kruxos::Rea
   const auto json = id.empty() ? std::nullopt : reader.get(kMessages, id);
   const auto message = json ? message_from_record(*json) : std::nullopt;
   if (!message) throw no_such_message(id);
-  const auto kept = reader.blob(kMessages, id, kBodyBlob);
-  const auto body = kept ? *kept : fetch_body(call, api_, id).json;
+  auto body = reader.blob(kMessages, id, kBodyBlob);
+  if (!body) {
+    const auto fetched = fetch_body(call, api_, id);
+    keep(reader, id, fetched);
+    body = fetched.json;
+  }
   const LabelNames labels(reader);
   ObjectWriter whole;
   write_message(*message, labels, whole);
   write_rest(*message, whole);
   const auto fields = whole.done();
-  return fields.substr(0, fields.size() - 1) + ",\"message\":" + fields + "," + body + "}";
+  return fields.substr(0, fields.size() - 1) + ",\"message\":" + fields + "," + *body + "}";
 }
 
 }  // namespace gmail

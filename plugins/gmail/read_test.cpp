@@ -94,6 +94,16 @@ TEST_CASE("a read shows the message, beside it and within, with its body") {
   CHECK(out["attachments"].Empty());
 }
 
+TEST_CASE("a body that was fetched is kept, and found by its words") {
+  Desk desk;
+  desk.host.expect("GET", "users/me/messages/m1?format=raw&fields=raw")
+      .answers(200, R"({"raw":"Q29udGVudC1UeXBlOiB0ZXh0L3BsYWluCgpIZWxsbwo"})");
+  kruxos::testing::FakeCall call(desk.host.clock, CallKind::kFetch);
+  desk.reader.read(call.call(), desk.store.fetching_reader(), "email.read", R"({"message_id":"m1"})");
+  CHECK(text_of(desk.read("email.read", R"({"message_id":"m1"})")["body"], "text_plain") == "Hello\n");
+  CHECK(desk.read("email.search", R"({"query":"hello"})")["total"].GetInt() == 1);
+}
+
 TEST_CASE("a body that is kept is not fetched again") {
   Desk desk;
   const std::string kept = R"("body":{"message_id":"m1","text_plain":"kept"},"attachments":[])";

@@ -36,14 +36,14 @@ kruxos::SyncStep Sync::step(const kruxos::Call& call, kruxos::SyncStore& store) 
     auto done = advance(step);
     quota_refusals_ = 0;
     return done;
-  } catch (const GmailError& error) {
+  } catch (const kruxos::ProxyError& error) {
     if (error.kind() != ErrorKind::kRateLimited) throw;
     return wait_for_quota(step, error);
   }
 }
 
 /// What was done before the refusal is committed; the rest is done again.
-kruxos::SyncStep Sync::wait_for_quota(const Step& step, const GmailError& error) {
+kruxos::SyncStep Sync::wait_for_quota(const Step& step, const kruxos::ProxyError& error) {
   auto wait = error.retry_after_ms();
   if (wait < 0) wait = std::min(kFirstQuotaWaitMs << std::min(quota_refusals_++, 10), kLongestQuotaWaitMs);
   const auto& state = step.state;
@@ -146,6 +146,7 @@ void Sync::commit(Step& step) {
   step.unreadable.save(step.store);
   step.store.commit();
   step.uncommitted = 0;
+  step.uncommitted_bytes = 0;
 }
 
 }  // namespace gmail

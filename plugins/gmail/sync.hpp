@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api_client.hpp"
+#include "body.hpp"
 #include "memberships.hpp"
 #include "model.hpp"
 #include "sync_state.hpp"
@@ -22,6 +23,7 @@ namespace gmail {
 struct SyncOptions {
   int page_size = 500;                          ///< ids and history records a request, at most 500
   int side_by_side = 20;                        ///< messages a commit while fetching
+  bool fetch_bodies = false;                          ///< with each message, instead of when it is read
   std::int64_t keep_ms = 0;                     ///< older messages are left out; 0: none are
   std::int64_t catch_up_every_ms = 2 * 60'000;  ///< during a full pass
   std::int64_t compare_every_ms =
@@ -44,7 +46,7 @@ class Sync {
   void begin_full(Step& step);
   void end_full(Step& step);
   kruxos::SyncStep end_pass(Step& step);
-  kruxos::SyncStep wait_for_quota(const Step& step, const GmailError& error);
+  kruxos::SyncStep wait_for_quota(const Step& step, const kruxos::ProxyError& error);
   void commit(Step& step);
 
   // sync_labels.cpp
@@ -65,6 +67,7 @@ class Sync {
   // sync_fetch.cpp
   bool fetch(Step& step, const std::vector<std::string>& ids);
   void take_fetched(Step& step, const std::string& id, const Fetched& fetched);
+  std::optional<Body> body_for(Step& step, const std::string& id);
   bool retry_unreadable(Step& step);
   void report_unreadable(Step& step);
   bool put(Step& step, const Message& message);

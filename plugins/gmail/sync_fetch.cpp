@@ -42,7 +42,7 @@ bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
     const auto fetched = api_.get_many(step.call, "messages.get", urls);
     const GmailError* ends = nullptr;
     const auto unreadable = step.unreadable.entries.size();
-    for (std::size_t i = 0; i < chunk.size(); ++i) {
+    const auto take = [&](std::size_t i) {
       const auto& error = fetched[i].error;
       if (error && no_answer(*error)) ++no_answers_;
       if (!error) no_answers_ = 0;
@@ -51,6 +51,12 @@ bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
       } else {
         take_fetched(step, chunk[i], fetched[i]);
       }
+    };
+    try {
+      for (std::size_t i = 0; i < chunk.size(); ++i) take(i);
+    } catch (const kruxos::ProxyError&) {
+      commit(step);  // what came before is whole
+      throw;
     }
     // A whole chunk of answers that make no sense: it is not the messages.
     if (chunk.size() > 4 && step.unreadable.entries.size() >= unreadable + chunk.size())
@@ -63,6 +69,7 @@ bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
   return true;
 }
 
+/// Throws what ends the step; the message is not taken then.
 void Sync::take_fetched(Step& step, const std::string& id, const Fetched& fetched) {
   if (fetched.error && fetched.error->kind() == ErrorKind::kNotFound) {  // deleted meanwhile
     step.store.erase(kMessages, id);
@@ -71,15 +78,38 @@ void Sync::take_fetched(Step& step, const std::string& id, const Fetched& fetche
   }
   if (fetched.error) return step.unreadable.note(id, fetched.error->what());
   const auto message = message_from_gmail(fetched.body);
-  if (!message || message->id != id) {
-    step.unreadable.note(id, "Gmail's answer lacks its id or its date.");
-  } else if (message->date_ms < step.state.since_ms) {
+  if (!message || message->id != id) return step.unreadable.note(id, "Gmail's answer lacks its id or its date.");
+  if (message->date_ms < step.state.since_ms) {
     step.unreadable.forget(id);
-  } else if (put(step, *message)) {
-    memberships_.fetched(id);
-    step.unreadable.forget(id);
-  } else {
-    step.unreadable.note(id, "It does not fit into the replica.");
+    return;
+  }
+  const auto body = options_.fetch_bodies ? body_for(step, id) : std::nullopt;
+  if (!put(step, *message)) return step.unreadable.note(id, "It does not fit into the replica.");
+  memberships_.fetched(id);
+  step.unreadable.forget(id);
+  if (!body) return;
+  std::string_view left = body->json;
+  const auto size = static_cast<std::int64_t>(left.size());
+  step.store.put_blob(kMessages, id, kBodyBlob, size, [&left](char* buffer, std::size_t room) {
+    const auto count = left.copy(buffer, room);
+    left.remove_prefix(count);
+    return static_cast<std::int64_t>(count);
+  });
+  step.store.keep_text(kMessages, id, body->text);
+  step.uncommitted_bytes += body->json.size() + body->text.size();
+  if (step.uncommitted_bytes >= kBytesACommit) commit(step);
+}
+
+/// Nothing where it cannot be had: it is fetched when somebody reads the message.
+std::optional<Body> Sync::body_for(Step& step, const std::string& id) {
+  --step.requests_left;
+  try {
+    return fetch_body(step.call, api_, id);
+  } catch (const kruxos::ProxyError& error) {
+    const bool ends = error.kind() == ErrorKind::kRateLimited || error.kind() == ErrorKind::kAuth ||
+                      error.kind() == ErrorKind::kCancelled;
+    if (ends) throw;
+    return std::nullopt;
   }
 }
 
