@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 // Builds one JSON text from front to back. Keys are passed with their values inside an object, values alone inside
 // an array. Whoever opens a container closes it; str() is the text so far.
@@ -84,4 +84,4 @@ inline bool flag_or(const rapidjson::Value& object, const char* key, bool otherw
   return found && found->IsBool() ? found->GetBool() : otherwise;
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator
