@@ -1,4 +1,4 @@
-#include "emulators/slack/http_server.hpp"
+#include "emulators/common/http_server.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -15,16 +15,13 @@
 #include <csignal>
 #include <optional>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 namespace {
 
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
-
-constexpr std::size_t kMaxBody = 4u << 20;
-constexpr std::size_t kMaxUnread = 8u << 20;  // bytes a client may send ahead of its answers
 
 void run_after(asio::io_context& context, std::int64_t delay_ms, std::function<void()> work) {
   auto timer = std::make_shared<asio::steady_timer>(context, std::chrono::milliseconds(delay_ms));
@@ -52,7 +49,8 @@ HttpRequest to_request(const http::request<http::string_body>& message) {
 // One connection. A read is always under way, so that a client that goes away is noticed while its request hangs.
 class Connection : public Responder, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, const HttpServer::Handler& handler) : socket_(std::move(socket)), handler_(handler) {}
+  Connection(tcp::socket socket, const HttpServer::Handler& handler, std::size_t max_body)
+      : socket_(std::move(socket)), handler_(handler), max_body_(max_body) {}
 
   void start() { read(); }
 
@@ -78,7 +76,8 @@ class Connection : public Responder, public std::enable_shared_from_this<Connect
     socket_.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](error_code error, std::size_t size) {
       if (error) return self->close();
       self->input_.append(self->chunk_.data(), size);
-      if (self->input_.size() > kMaxUnread) return self->close();
+      // What a client may send ahead of its answers.
+      if (self->input_.size() > 2 * self->max_body_) return self->close();
       self->read();
       self->parse();
     });
@@ -89,7 +88,7 @@ class Connection : public Responder, public std::enable_shared_from_this<Connect
     if (!parser_) {
       parser_.emplace();
       parser_->eager(true);
-      parser_->body_limit(kMaxBody);
+      parser_->body_limit(max_body_);
       parser_->header_limit(64 * 1024);
     }
     error_code error;
@@ -153,6 +152,7 @@ class Connection : public Responder, public std::enable_shared_from_this<Connect
 
   tcp::socket socket_;
   const HttpServer::Handler& handler_;
+  const std::size_t max_body_;
   std::array<char, 16384> chunk_{};
   std::string input_;
   std::optional<http::request_parser<http::string_body>> parser_;
@@ -163,15 +163,17 @@ class Connection : public Responder, public std::enable_shared_from_this<Connect
 }  // namespace
 
 struct HttpServer::Impl {
-  explicit Impl(std::uint16_t port)
-      : acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)), signals(context, SIGTERM, SIGINT) {}
+  Impl(std::uint16_t port, std::size_t the_max_body)
+      : acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), port)),
+        signals(context, SIGTERM, SIGINT),
+        max_body(the_max_body) {}
 
   void accept() {
     acceptor.async_accept([this](error_code error, tcp::socket socket) {
       if (!error) {
         error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
-        std::make_shared<Connection>(std::move(socket), handler)->start();
+        std::make_shared<Connection>(std::move(socket), handler, max_body)->start();
       }
       if (acceptor.is_open()) accept();
     });
@@ -180,10 +182,11 @@ struct HttpServer::Impl {
   asio::io_context context{1};
   tcp::acceptor acceptor;
   asio::signal_set signals;
+  const std::size_t max_body;
   Handler handler;
 };
 
-HttpServer::HttpServer(std::uint16_t port) : impl_(std::make_unique<Impl>(port)) {}
+HttpServer::HttpServer(std::uint16_t port, std::size_t max_body) : impl_(std::make_unique<Impl>(port, max_body)) {}
 HttpServer::~HttpServer() = default;
 
 std::uint16_t HttpServer::port() const {
@@ -203,4 +206,4 @@ void HttpServer::run(Handler handler) {
   impl_->context.run();
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "emulators/slack/json_out.hpp"
+#include "emulators/common/json_out.hpp"
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 // False, with `problem` saying why, unless `document` is an object with no other keys than these.
 inline bool only_keys(const rapidjson::Value& document, const std::vector<const char*>& keys, std::string& problem) {
@@ -42,4 +42,4 @@ inline bool typed_keys(const rapidjson::Value& document, std::vector<const char*
   return problem.empty() && only_keys(document, others, problem);
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

@@ -4,16 +4,16 @@
 
 #include <memory>
 
-#include "emulators/slack/http_types.hpp"
+#include "emulators/common/http_types.hpp"
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, std::shared_ptr<Responder>)>;
 
-  // Port 0 takes a free one. Throws std::system_error when it cannot listen.
-  explicit HttpServer(std::uint16_t port);
+  // Port 0 takes a free one; a body above max_body bytes is 413. Throws std::system_error when it cannot listen.
+  explicit HttpServer(std::uint16_t port, std::size_t max_body = 4u << 20);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -28,4 +28,4 @@ class HttpServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

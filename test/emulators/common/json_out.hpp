@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rapidjson/document.h>
+#include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -9,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 // Builds one JSON text from front to back. Keys are passed with their values inside an object, values alone inside
 // an array. Whoever opens a container closes it; str() is the text so far.
@@ -62,6 +63,14 @@ inline std::string to_json(const rapidjson::Value& value) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
+inline std::string to_pretty_json(const rapidjson::Value& value) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer(buffer);
+  writer.SetIndent(' ', 2);
+  value.Accept(writer);
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
 inline const rapidjson::Value* member(const rapidjson::Value& object, const char* key) {
   if (!object.IsObject()) return nullptr;
   auto found = object.FindMember(key);
@@ -84,4 +93,4 @@ inline bool flag_or(const rapidjson::Value& object, const char* key, bool otherw
   return found && found->IsBool() ? found->GetBool() : otherwise;
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

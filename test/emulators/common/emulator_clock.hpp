@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 class EmulatorClock {
  public:
@@ -28,4 +28,4 @@ class EmulatorClock {
   std::int64_t now_ms_;
 };
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

@@ -1,13 +1,12 @@
-#include "emulators/slack/faults.hpp"
+#include "emulators/common/faults.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "emulators/slack/documents.hpp"
-#include "emulators/slack/methods.hpp"
+#include "emulators/common/documents.hpp"
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 namespace {
 
 struct KindRow {
@@ -31,8 +30,13 @@ const KindRow kKinds[] = {
     {"slow", FaultKind::slow, FaultEffect::applied},
 };
 
-const char* const kShapes[] = {"not_json",   "array",        "html",  "deep",         "huge",
-                               "missing_ok", "invalid_utf8", "empty", "ok_is_string", "wrong_content_type"};
+const char* const kShapes[] = {"not_json", "array",        "html",  "deep",
+                               "huge",     "invalid_utf8", "empty", "wrong_content_type"};
+
+bool is_shape(const std::string& shape, const FaultDialect& dialect) {
+  return std::find(std::begin(kShapes), std::end(kShapes), shape) != std::end(kShapes) ||
+         std::find(dialect.own_shapes.begin(), dialect.own_shapes.end(), shape) != dialect.own_shapes.end();
+}
 
 bool read_effect(const rapidjson::Value& document, Fault& fault, std::string& problem) {
   const std::string effect = text_or(document, "effect");
@@ -77,30 +81,21 @@ bool read_when(const rapidjson::Value& document, Fault& fault, std::string& prob
   return true;
 }
 
-std::string mistake_in(const Fault& fault) {
-  if (fault.method != "*" && !find_method(fault.method)) return fmt::format("there is no method '{}'", fault.method);
-  const bool known_shape =
-      std::any_of(std::begin(kShapes), std::end(kShapes), [&](const char* shape) { return fault.shape == shape; });
-  if (!known_shape) return fmt::format("no body has the shape '{}'", fault.shape);
+std::string mistake_in(const Fault& fault, const FaultDialect& dialect) {
+  if (fault.method != "*" && !dialect.has_method(fault.method)) {
+    return fmt::format("there is no method '{}'", fault.method);
+  }
+  if (!is_shape(fault.shape, dialect)) return fmt::format("no body has the shape '{}'", fault.shape);
   if (fault.framing != "short" && fault.framing != "exact") return "framing is short or exact";
   if (fault.connection != "close" && fault.connection != "hang") return "connection is close or hang";
   return "";
 }
 
-std::string without_ok(const std::string& body) {
-  rapidjson::Document document;
-  if (!parse_json(body, document) || !document.IsObject()) return "{}";
-  document.RemoveMember("ok");
-  return to_json(document);
-}
-
-std::string shaped_body(const Fault& fault, const HttpAnswer& real) {
+std::string shaped_body(const Fault& fault, const HttpAnswer& real, const FaultDialect& dialect) {
   if (fault.shape == "not_json") return "upstream connect error or disconnect/reset before headers";
   if (fault.shape == "array") return "[" + real.body + "]";
   if (fault.shape == "html") return "<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>";
-  if (fault.shape == "missing_ok") return without_ok(real.body);
-  if (fault.shape == "ok_is_string") return "{\"ok\":\"true\"," + real.body.substr(real.body.find(',') + 1);
-  if (fault.shape == "invalid_utf8") return "{\"ok\":true,\"ts\":\"1700000000.000100\",\"note\":\"\xC3\x28\xFF\"}";
+  if (fault.shape == "invalid_utf8") return "{\"ok\":true,\"note\":\"\xC3\x28\xFF\"}";
   if (fault.shape == "deep") {
     const std::size_t depth = fault.bytes > 0 ? static_cast<std::size_t>(fault.bytes) : 200000;
     return "{\"ok\":true,\"deep\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
@@ -109,19 +104,20 @@ std::string shaped_body(const Fault& fault, const HttpAnswer& real) {
     const std::size_t size = fault.bytes > 0 ? static_cast<std::size_t>(fault.bytes) : 64u << 20;
     return "{\"ok\":true,\"padding\":\"" + std::string(size, 'x') + "\"}";
   }
-  return fault.shape == "wrong_content_type" ? real.body : "";
+  if (fault.shape == "empty") return "";
+  return fault.shape == "wrong_content_type" ? real.body : dialect.own_shape(fault.shape, real);
 }
 
 }  // namespace
 
-std::optional<Fault> read_fault(const rapidjson::Value& document, std::string& problem) {
+std::optional<Fault> read_fault(const rapidjson::Value& document, const FaultDialect& dialect, std::string& problem) {
   Fault fault;
   if (!read_kind(document, fault, problem) || !read_when(document, fault, problem)) return std::nullopt;
   fault.method = text_or(document, "method", "*");
   fault.skip = number_or(document, "skip", 0);
   fault.count = number_or(document, "count", 1);
   fault.status = static_cast<int>(number_or(document, "status", 503));
-  fault.error = text_or(document, "error", "internal_error");
+  fault.error = text_or(document, "error", dialect.default_error);
   fault.text = text_or(document, "body");
   fault.framing = text_or(document, "framing", "short");
   fault.shape = text_or(document, "shape", "not_json");
@@ -131,11 +127,11 @@ std::optional<Fault> read_fault(const rapidjson::Value& document, std::string& p
   fault.chunk_bytes = std::max<std::int64_t>(1, number_or(document, "chunk_bytes", 64));
   fault.interval_ms = number_or(document, "interval_ms", 20);
   fault.bytes = number_or(document, "bytes", 0);
-  problem = mistake_in(fault);
+  problem = mistake_in(fault, dialect);
   return problem.empty() ? std::optional(fault) : std::nullopt;
 }
 
-std::optional<Fault> Faults::take(const Call& call) {
+std::optional<Fault> Faults::take(const CallRecord& call) {
   for (Fault& fault : faults_) {
     const bool fits = (fault.method == "*" || fault.method == call.method) &&
                       std::all_of(fault.when.begin(), fault.when.end(),
@@ -160,7 +156,7 @@ void Faults::write(JsonOut& out) const {
   out.end_array();
 }
 
-HttpAnswer faulty_answer(const Fault& fault, const HttpAnswer& real) {
+HttpAnswer faulty_answer(const Fault& fault, const HttpAnswer& real, const FaultDialect& dialect) {
   HttpAnswer answer;
   switch (fault.kind) {
     case FaultKind::http_status:
@@ -169,19 +165,16 @@ HttpAnswer faulty_answer(const Fault& fault, const HttpAnswer& real) {
       answer.body = fault.text.empty() ? "<html><body>Server Error</body></html>" : fault.text;
       break;
     case FaultKind::rate_limited:
-      answer.status = 429;
-      answer.headers.emplace_back("Retry-After", std::to_string(fault.retry_after));
-      answer.body = R"({"ok":false,"error":"ratelimited"})";
-      break;
+      return dialect.rate_limited(fault);
     case FaultKind::body:
       answer = real;
-      answer.body = shaped_body(fault, real);
+      answer.body = shaped_body(fault, real, dialect);
       if (fault.shape == "html" || fault.shape == "wrong_content_type") answer.content_type = "text/html";
       break;
     default:
-      answer.body = JsonOut().object().field("ok", false).field("error", fault.error).end_object().str();
+      return dialect.error(fault);
   }
   return answer;
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

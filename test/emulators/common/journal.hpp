@@ -2,18 +2,19 @@
 #pragma once
 
 #include <deque>
+#include <map>
 
-#include "emulators/slack/json_out.hpp"
-#include "emulators/slack/params.hpp"
+#include "emulators/common/call.hpp"
+#include "emulators/common/json_out.hpp"
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 class Journal {
  public:
   explicit Journal(std::size_t capacity = 20000) : capacity_(capacity) {}
 
   // Notes a request when it has arrived; the number names it in finish().
-  std::uint64_t begin(const Call& call, std::int64_t now_ms);
+  std::uint64_t begin(const CallRecord& call, std::int64_t now_ms);
   void fault(std::uint64_t number, const std::string& kind);
   // How it was answered. Never called: the request got no answer (status 0 in the log).
   void finish(std::uint64_t number, int status, const std::string& error);
@@ -27,7 +28,7 @@ class Journal {
   struct Entry {
     std::uint64_t number = 0;
     std::int64_t at_ms = 0;
-    Call call;
+    CallRecord call;
     std::string fault, error;
     int status = 0;
   };
@@ -45,4 +46,4 @@ class Journal {
   std::map<std::string, Counters> counters_;
 };
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

@@ -1,22 +1,30 @@
-#include "emulators/slack/http_types.hpp"
+#include "emulators/common/http_types.hpp"
 
 #include <fmt/format.h>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 namespace {
 
 const char* reason(int status) {
   switch (status) {
     case 200:
       return "OK";
+    case 204:
+      return "No Content";
+    case 302:
+      return "Found";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
     case 403:
       return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 412:
+      return "Precondition Failed";
     case 413:
       return "Payload Too Large";
     case 429:
@@ -44,4 +52,4 @@ std::string serialize(const HttpAnswer& answer, std::size_t extra_length) {
   return text + answer.body;
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

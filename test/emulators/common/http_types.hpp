@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 struct HttpRequest {
   std::string method;                          // "GET", "POST"
@@ -51,4 +51,4 @@ class Responder {
 // Runs a function once after so many milliseconds of real time, on the emulator's thread.
 using RunLater = std::function<void(std::int64_t delay_ms, std::function<void()>)>;
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

@@ -2,16 +2,19 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <optional>
 
-#include "emulators/slack/json_out.hpp"
-#include "emulators/slack/params.hpp"
+#include "emulators/common/call.hpp"
+#include "emulators/common/http_types.hpp"
+#include "emulators/common/json_out.hpp"
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
 enum class FaultKind {
   http_status,   // `status` and `body`
-  error,         // ok:false with `error`
-  rate_limited,  // 429 with Retry-After: `retry_after`
+  error,         // the service's own shape of failure, saying `error`
+  rate_limited,  // the service's answer to too many calls, with Retry-After: `retry_after`
   hang,          // no answer, until released or the caller goes
   reset,         // a TCP reset instead of an answer
   late,          // no answer; the effect happens `after_ms` of the emulator's time later, or when released
@@ -37,15 +40,26 @@ struct Fault {
   std::int64_t retry_after = 30, after_ms = 0, chunk_bytes = 64, interval_ms = 20, bytes = 0;
 };
 
+// How one service says what faults make it say.
+struct FaultDialect {
+  std::function<bool(const std::string& method)> has_method;
+  std::string default_error;
+  std::function<HttpAnswer(const Fault&)> error;
+  std::function<HttpAnswer(const Fault&)> rate_limited;
+  // Bodies that are wrong for this service alone, by the names of `shape`.
+  std::vector<std::string> own_shapes;
+  std::function<std::string(const std::string& shape, const HttpAnswer& real)> own_shape;
+};
+
 // Reads a fault as the control plane takes it (test/emulators/README.md). On failure `problem` says what is wrong.
-std::optional<Fault> read_fault(const rapidjson::Value& document, std::string& problem);
+std::optional<Fault> read_fault(const rapidjson::Value& document, const FaultDialect& dialect, std::string& problem);
 
 class Faults {
  public:
   void add(Fault fault) { faults_.push_back(std::move(fault)); }
   void clear() { faults_.clear(); }
   // The fault that hits this call, if any: the first that fits and is not used up. Counts it.
-  std::optional<Fault> take(const Call& call);
+  std::optional<Fault> take(const CallRecord& call);
   void write(JsonOut& out) const;  // a field "faults"
 
  private:
@@ -53,6 +67,6 @@ class Faults {
 };
 
 // The answer that a fault of kind http_status, error, rate_limited or body gives in place of `real`.
-HttpAnswer faulty_answer(const Fault& fault, const HttpAnswer& real);
+HttpAnswer faulty_answer(const Fault& fault, const HttpAnswer& real, const FaultDialect& dialect);
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator

@@ -1,10 +1,10 @@
-#include "emulators/slack/journal.hpp"
+#include "emulators/common/journal.hpp"
 
 #include <algorithm>
 
-namespace krux::test::slack {
+namespace krux::test::emulator {
 
-std::uint64_t Journal::begin(const Call& call, std::int64_t now_ms) {
+std::uint64_t Journal::begin(const CallRecord& call, std::int64_t now_ms) {
   Counters& counters = counters_[call.method];
   ++counters.calls;
   counters.last_minute.push_back(now_ms);
@@ -15,7 +15,6 @@ std::uint64_t Journal::begin(const Call& call, std::int64_t now_ms) {
   noted.number = next_;
   noted.at_ms = now_ms;
   noted.call = call;
-  noted.call.token.clear();
   entries_.push_back(std::move(noted));
   if (entries_.size() > capacity_) entries_.pop_front();
   return next_++;
@@ -68,4 +67,4 @@ void Journal::write_log(const std::string& method, std::uint64_t after, JsonOut&
   out.end_array();
 }
 
-}  // namespace krux::test::slack
+}  // namespace krux::test::emulator
