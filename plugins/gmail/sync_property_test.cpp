@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "sync.hpp"
 #include "test_support/rig.hpp"
@@ -106,12 +107,12 @@ class Life {
     return gmail::hex_of(at->second->id);
   }
   std::vector<std::string> some_labels() {
-    std::vector<std::string> labels;
-    for (int i = pick(3); i > 0; --i) labels.push_back(kLabels[static_cast<std::size_t>(pick(6))]);
+    std::set<std::string> labels;
+    for (int i = pick(3); i > 0; --i) labels.insert(kLabels[static_cast<std::size_t>(pick(6))]);
     for (const auto& [id, label] : rig.mailbox().labels()) {
-      if (!label.is_system && pick(3) == 0) labels.push_back(id);
+      if (!label.is_system && pick(3) == 0) labels.insert(id);
     }
-    return labels;
+    return {labels.begin(), labels.end()};
   }
   void relabel() {
     const auto id = any();
