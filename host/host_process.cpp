@@ -228,7 +228,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                 {.attention = [this](const AccountRef& account,
                                      const std::string& why) { services.note_attention(account, why); }}),
       services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
-                scheduler, writes, executor, transport, metrics.get()}),
+                scheduler, writes, executor, transport, uploads, metrics.get()}),
       handler(accounts, runner, writes, clock, handler_options(config, uploads, metrics.get())),
       operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
                  services, handler, index, [this] { return listening(); }}),
