@@ -117,7 +117,8 @@ TEST_CASE("every letter survives, in headers, names and texts") {
   CHECK(back.to[0].address == "bob@example.com");
   CHECK(back.text_plain == mail.text);
   REQUIRE(back.attachments.size() == 1);
-  if (text.find_first_of("\\?") == std::string::npos && text.back() != ' ') CHECK(back.attachments[0].filename == one.filename);
+  if (text.find_first_of("\\?") == std::string::npos && text.back() != ' ')
+    CHECK(back.attachments[0].filename == one.filename);
 }
 
 TEST_CASE("texts keep their lines and blanks, whatever they are") {
