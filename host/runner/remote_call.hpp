@@ -84,6 +84,7 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
   WireAnswer answer_cursor(RequestKind kind, WireReader& in);
   WireAnswer answer_put_blob(WireReader& in, const StreamPtr& stream);
   WireAnswer answer_report(WireReader& in);
+  WireAnswer answer_keep(WireReader& in, const StreamPtr& stream);
   WireAnswer remember(WireReader& in);
   ReplicaReader& reader() const;
   void begin_exchange(Frame frame);

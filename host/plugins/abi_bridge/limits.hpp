@@ -10,7 +10,8 @@ inline constexpr std::size_t kLongestName = 64, kLongestId = 1024;
 inline constexpr std::size_t kLongestConditionText = 64 * 1024;
 inline constexpr int kDeepestCondition = 16, kMostConditions = 1000;
 
-inline constexpr std::size_t kLargestRecord = 1 << 20, kLongestRecordText = 1 << 20, kMostFields = 16;
+inline constexpr std::size_t kLargestRecord = 1 << 20, kLongestRecordText = 1 << 20, kLongestKeptText = 1 << 20,
+                             kMostFields = 16;
 inline constexpr std::size_t kLongestCursor = 64 * 1024, kLongestReport = 4096;
 
 inline constexpr std::size_t kLargestResult = 8 << 20, kLargestPoint = 64 * 1024, kLargestIdentity = 64 * 1024;

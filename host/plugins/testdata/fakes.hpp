@@ -49,6 +49,24 @@ class FakeReader final : public ReplicaReader {
     const auto found = blobs.find(std::string(id) + " " + std::string(name));
     return found != blobs.end() && (on_part(found->second), true);
   }
+  bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text) override {
+    if (!lent_for_fetching) return ReplicaReader::keep(collection, id, blob, text);
+    if (!get(collection, id, [](const RowView&) { return true; })) return false;
+    texts[std::string(id)] = text;
+    if (blob.source) blobs[std::string(id) + " " + blob.name] = read_all(blob.source);
+    return true;
+  }
+
+  bool lent_for_fetching = false;
+  std::map<std::string, std::string, std::less<>> texts;  ///< kept ones, by id
+
+  static std::string read_all(const std::function<std::int64_t(char*, std::size_t)>& source) {
+    std::string bytes;
+    char buffer[16];
+    for (std::int64_t got = 0; (got = source(buffer, sizeof(buffer))) > 0;)
+      bytes.append(buffer, static_cast<std::size_t>(got));
+    return bytes;
+  }
 };
 
 class FakeSession final : public SyncSession {
@@ -78,11 +96,10 @@ class FakeSession final : public SyncSession {
   }
   void put_blob(std::string_view, std::string_view id, std::string_view name, std::int64_t,
                 const std::function<std::int64_t(char*, std::size_t)>& source) override {
-    char buffer[16];
-    auto& bytes = fake_reader->blobs[std::string(id) + " " + std::string(name)];
-    for (std::int64_t got = 0; (got = source(buffer, sizeof(buffer))) > 0;) {
-      bytes.append(buffer, static_cast<std::size_t>(got));
-    }
+    fake_reader->blobs[std::string(id) + " " + std::string(name)] = FakeReader::read_all(source);
+  }
+  void keep_text(std::string_view, std::string_view id, std::string_view text) override {
+    fake_reader->texts[std::string(id)] = text;
   }
   std::optional<std::string> cursor(std::string_view key) override {
     const auto found = cursors.find(key);

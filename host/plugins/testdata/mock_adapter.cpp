@@ -69,6 +69,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (last_sync_ms == 4) return {99, 0, 0, 0, 0};
     if (last_sync_ms == 5) throw kruxos::ProxyError(kruxos::ErrorKind::kCursorExpired, "gone");
     if (last_sync_ms == 6) return tidy(store);
+    if (last_sync_ms == 7) store.keep_text("items", "i1", "kept by a sync");
     store.put(record);
     return kruxos::SyncStep::done(store.cursor("page").value_or("") == "2" ? 42 : 0);
   }
@@ -107,6 +108,10 @@ class MockAdapter final : public kruxos::SyncAdapter,
     }
     if (capability == "mock.query") return query(reader);
     if (capability == "mock.kept") return kept(call, reader);
+    if (capability == "mock.fetch") {
+      const bool there = reader.keep("items", "i1", "body", std::string(40, 'b'), "kept by a read");
+      return std::string("{\"there\":") + (there ? "true" : "false") + "}";
+    }
     if (capability == "mock.cancelled") return call.cancelled() ? "{\"cancelled\":true}" : "{\"cancelled\":false}";
     throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported, "There is no such capability.");
   }

@@ -44,6 +44,7 @@ class LentReplicaReader final : public ReplicaReader {
   QueryResult query(const Query& query, const OnRow& on_row) override;
   bool blob(std::string_view collection, std::string_view id, std::string_view name,
             const std::function<bool(std::string_view)>& on_bytes) override;
+  bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text) override;
 
  private:
   Link& link_;
@@ -54,6 +55,7 @@ class LentSyncSession final : public SyncSession {
  public:
   LentSyncSession(Link& link, RunningCallPtr call);
   void put(Record record) override;
+  void keep_text(std::string_view collection, std::string_view id, std::string_view text) override;
   void erase(std::string_view collection, std::string_view id) override;
   void sweep(std::string_view collection, std::string_view scope, std::int64_t generation, std::int64_t from_ms,
              std::int64_t to_ms) override;

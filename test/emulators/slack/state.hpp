@@ -3,10 +3,10 @@
 
 #include <optional>
 
+#include "emulators/common/emulator_clock.hpp"
+#include "emulators/common/faults.hpp"
+#include "emulators/common/journal.hpp"
 #include "emulators/slack/behaviour.hpp"
-#include "emulators/slack/emulator_clock.hpp"
-#include "emulators/slack/faults.hpp"
-#include "emulators/slack/journal.hpp"
 #include "emulators/slack/limits.hpp"
 #include "emulators/slack/tokens.hpp"
 #include "emulators/slack/workspace.hpp"
