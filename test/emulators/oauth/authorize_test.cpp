@@ -20,7 +20,7 @@ Fields google_request() {
 
 Fields slack_request() {
   return {{"client_id", "3333.4444"},
-          {"redirect_uri", "http://localhost:8081/callback"},
+          {"redirect_uri", "http://localhost:8081/oauth/callback"},
           {"user_scope", "channels:read,chat:write"},
           {"state", "s-2"},
           {"code_challenge", s256(kVerifier)},
@@ -144,28 +144,30 @@ TEST_CASE("a public app of Slack takes localhost and user scopes, no bot scopes"
   const Answered bot = slack.ask("GET", kSlack, with(slack_request(), {{"scope", "chat:write"}}));
   CHECK(bot.http.status == 400);
   CHECK(bot.http.body.find("bot scopes") != std::string::npos);
-  for (const char* uri : {"http://127.0.0.1:8081/callback", "http://localhost:8082/callback", "http://localhost:8081/",
-                          "https://localhost:8081/callback"}) {
+  for (const char* uri : {"http://127.0.0.1:8081/oauth/callback", "http://localhost:8082/callback",
+                          "http://localhost:8081/", "https://localhost:8081/oauth/callback"}) {
     CAPTURE(uri);
     const Answered page = slack.ask("GET", kSlack, with(slack_request(), {{"redirect_uri", uri}}));
     CHECK(page.error == "bad_redirect_uri");
     CHECK(page.http.body.find("did not match any configured URIs") != std::string::npos);
   }
-  CHECK(slack.ask("GET", kSlack, with(slack_request(), {{"redirect_uri", "http://localhost:8081/callback/below"}}))
-            .http.status == 200);
+  CHECK(
+      slack.ask("GET", kSlack, with(slack_request(), {{"redirect_uri", "http://localhost:8081/oauth/callback/below"}}))
+          .http.status == 200);
   CHECK(slack.ask("GET", kSlack, without(slack_request(), "redirect_uri")).http.status == 200);
 }
 
 TEST_CASE("a classic app of Slack takes https and no plain http, whatever is registered") {
   ProviderSettings settings = settings_of(Flavour::slack);
   settings.clients = {
-      "id=c,secret=s,kind=classic,redirect=https://localhost:8081/callback,redirect=http://localhost:8081/callback"};
+      "id=c,secret=s,kind=classic,redirect=https://localhost:8081/oauth/callback,redirect=http://localhost:8081/oauth/"
+      "callback"};
   settings.known_scopes = {"chat:write"};
   Emulated slack(settings);
   const Fields request = {{"client_id", "c"}, {"scope", "chat:write"}, {"state", "s"}};
-  CHECK(slack.ask("GET", kSlack, with(request, {{"redirect_uri", "https://localhost:8081/callback"}})).http.status ==
-        200);
-  CHECK(slack.ask("GET", kSlack, with(request, {{"redirect_uri", "http://localhost:8081/callback"}})).error ==
+  CHECK(slack.ask("GET", kSlack, with(request, {{"redirect_uri", "https://localhost:8081/oauth/callback"}}))
+            .http.status == 200);
+  CHECK(slack.ask("GET", kSlack, with(request, {{"redirect_uri", "http://localhost:8081/oauth/callback"}})).error ==
         "bad_redirect_uri");
   CHECK(slack.ask("GET", kSlack, with(request, {{"scope", "chat:write,admin"}})).error == "invalid_scope");
   CHECK(slack.ask("GET", kSlack, without(request, "scope")).error == "no_scopes");

@@ -36,8 +36,8 @@ std::vector<std::string> default_clients(Flavour flavour) {
   if (flavour == Flavour::google) {
     return {"id=krux-test.apps.googleusercontent.com,secret=GOCSPX-krux-test,kind=desktop"};
   }
-  return {"id=1111.2222,secret=classic-secret,kind=classic,redirect=https://localhost:8081/callback",
-          "id=3333.4444,secret=public-secret,kind=pkce,redirect=http://localhost:8081/callback"};
+  return {"id=1111.2222,secret=classic-secret,kind=classic,redirect=https://localhost:8081/oauth/callback",
+          "id=3333.4444,secret=public-secret,kind=pkce,redirect=http://localhost:8081/oauth/callback"};
 }
 
 std::optional<Client> read_client(const std::string& description, std::string& problem) {

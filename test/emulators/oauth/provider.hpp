@@ -67,8 +67,8 @@ class Provider {
 };
 
 // Without any --oauth-client. Google: "krux-test.apps.googleusercontent.com" (desktop), secret "GOCSPX-krux-test".
-// Slack: "1111.2222" (classic), secret "classic-secret", redirect https://localhost:8081/callback; "3333.4444" (pkce),
-// redirect http://localhost:8081/callback.
+// Slack: "1111.2222" (classic), secret "classic-secret", redirect https://localhost:8081/oauth/callback; "3333.4444"
+// (pkce), redirect http://localhost:8081/oauth/callback.
 std::vector<std::string> default_clients(Flavour flavour);
 // Nothing: `problem` says what is wrong with it.
 std::optional<Client> read_client(const std::string& description, std::string& problem);

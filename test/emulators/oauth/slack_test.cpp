@@ -12,7 +12,7 @@ struct Slack : Emulated {
   // Of the public app unless `more` says otherwise.
   std::string consent(const Fields& more = {}, const std::string& path = "/oauth/v2/authorize") {
     Fields form = {{"client_id", "3333.4444"},
-                   {"redirect_uri", "http://localhost:8081/callback"},
+                   {"redirect_uri", "http://localhost:8081/oauth/callback"},
                    {"state", "s"},
                    {"code_challenge", s256(kVerifier)},
                    {"code_challenge_method", "S256"},
@@ -29,7 +29,7 @@ struct Slack : Emulated {
   std::string user_consent() { return consent({{"user_scope", "channels:read,chat:write"}}); }
   std::string bot_consent(const std::string& scopes = "channels:read,chat:write") {
     return consent({{"client_id", "1111.2222"},
-                    {"redirect_uri", "https://localhost:8081/callback"},
+                    {"redirect_uri", "https://localhost:8081/oauth/callback"},
                     {"scope", scopes},
                     {"code_challenge", ""},
                     {"code_challenge_method", ""}});
@@ -41,7 +41,7 @@ struct Slack : Emulated {
   Answered exchange_user(const std::string& code, Fields form = {}) {
     form.try_emplace("client_id", "3333.4444");
     form.try_emplace("code", code);
-    form.try_emplace("redirect_uri", "http://localhost:8081/callback");
+    form.try_emplace("redirect_uri", "http://localhost:8081/oauth/callback");
     form.try_emplace("code_verifier", kVerifier);
     return access(form);
   }
@@ -49,7 +49,7 @@ struct Slack : Emulated {
     form.try_emplace("client_id", "1111.2222");
     form.try_emplace("client_secret", "classic-secret");
     form.try_emplace("code", code);
-    form.try_emplace("redirect_uri", "https://localhost:8081/callback");
+    form.try_emplace("redirect_uri", "https://localhost:8081/oauth/callback");
     return access(form);
   }
   Answered refresh(const std::string& token, Fields form = {{"client_id", "3333.4444"}}) {
@@ -101,7 +101,7 @@ TEST_CASE("oauth.v2.user.access gives the user token at the top") {
   const std::string code = slack.consent({{"scope", "chat:write"}}, "/oauth/v2_user/authorize");
   const Fields form = {{"client_id", "3333.4444"},
                        {"code", code},
-                       {"redirect_uri", "http://localhost:8081/callback"},
+                       {"redirect_uri", "http://localhost:8081/oauth/callback"},
                        {"code_verifier", kVerifier}};
   CHECK(slack.access(form).text("error") == "oauth_authorization_url_mismatch");
   const Answered answer = slack.access(form, "oauth.v2.user.access");
@@ -142,7 +142,7 @@ TEST_CASE("a code works once, and a second use ends what it gave") {
 
 TEST_CASE("the secret may come as HTTP Basic") {
   Slack slack;
-  const Fields form = {{"code", slack.bot_consent()}, {"redirect_uri", "https://localhost:8081/callback"}};
+  const Fields form = {{"code", slack.bot_consent()}, {"redirect_uri", "https://localhost:8081/oauth/callback"}};
   // 1111.2222:classic-secret
   CHECK(slack.access(form, "oauth.v2.access", "Basic MTExMS4yMjIyOmNsYXNzaWMtc2VjcmV0").body["ok"].GetBool());
 }

@@ -60,7 +60,7 @@ TEST_CASE("minted texts differ") {
 TEST_CASE("clients are described in words, and wrong words refused") {
   std::string problem;
   const auto client =
-      read_client("id=1.2,secret=s,kind=pkce,redirect=http://localhost:8081/callback,rotation", problem);
+      read_client("id=1.2,secret=s,kind=pkce,redirect=http://localhost:8081/oauth/callback,rotation", problem);
   REQUIRE(client);
   CHECK(client->kind == ClientKind::pkce);
   CHECK(client->redirects.size() == 1);
