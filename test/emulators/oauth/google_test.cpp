@@ -110,7 +110,7 @@ TEST_CASE("a failed exchange leaves the code usable, a second use ends what the 
   CHECK(google.state(kept.text("access_token")) == TokenState::live);
 }
 
-TEST_CASE("refreshing gives an access token and no refresh token; earlier access tokens go on") {
+TEST_CASE("refreshing gives an access token and no refresh token, and earlier access tokens go on") {
   Google google;
   const Answered first = google.exchange(google.consent());
   const Answered next = google.refresh(first.text("refresh_token"));
