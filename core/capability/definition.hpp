@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/capability/oauth_definition.hpp"
+
 namespace krux {
 
 enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
@@ -95,6 +97,7 @@ struct ServiceDefinition {
   std::vector<std::string> connect_scopes;  ///< what an operator must grant
   std::string connect_token_pattern;        ///< regular expression a pasted token must match; empty: no pasting
   std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
+  OAuthDefinition oauth;
   std::vector<CapabilityDefinition> capabilities;
   std::map<std::string, std::vector<RecoveryAction>> recovery;  ///< by error type
 

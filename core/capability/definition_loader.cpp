@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "core/capability/capability_parser.hpp"
+#include "core/capability/oauth_parser.hpp"
 #include "core/config/base_url.hpp"
 #include "core/config/yaml_value.hpp"
 #include "core/util/error.hpp"
@@ -198,7 +199,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   const YamlMap map(YamlValue(root, name, ""),
                     {"schema", "service", "prefix", "display_name", "description", "version", "adapter", "api_base_url",
                      "hosts", "sync_interval", "rollback_retention", "call_timeout", "quota", "limits", "on_exceed",
-                     "connect", "capabilities", "recovery"});
+                     "connect", "oauth", "capabilities", "recovery"});
   ServiceDefinition definition;
   parse_schema(map, definition);
   parse_identity(map, definition);
@@ -207,6 +208,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   parse_times(map, definition);
   if (auto v = map.find("connect")) parse_connect(*v, definition);
   definition.capabilities = parse_capabilities(map.at("capabilities"), definition.prefix);
+  if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
   if (auto v = map.find("limits")) {
     for (const auto& item : v->list(64)) definition.limits.push_back(parse_limit(item, definition));
   }

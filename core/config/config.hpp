@@ -28,6 +28,12 @@ struct ServiceConfig {
   std::optional<std::vector<QuotaRule>> quota;  ///< replaces the definition's rules of the same `match`
   std::optional<Isolation> isolation;           ///< nothing: its bundle's or directory's default
   RunnerLimits runner;
+  /// Instead of what the definition says; empty: as it says.
+  struct OAuth {
+    std::string authorize_url, token_url, revoke_url, redirect_uri;
+    std::string client_id;  ///< where the command names none
+    std::optional<std::uint16_t> callback_port;
+  } oauth;
   std::string adapter_config_json = "{}";  ///< handed to the adapter; its schema checks it
 };
 

@@ -199,6 +199,12 @@ void apply_isolation(const Given& given, ServiceConfig& config) {
       given.value.choice_of<Isolation>({{"in_process", Isolation::kInProcess}, {"process", Isolation::kProcess}});
 }
 
+std::string url_of(const Given& given) {
+  auto url = given.value.text();
+  if (const auto why = why_not_url(url); !why.empty()) given.value.fail(why);
+  return url;
+}
+
 std::string isolation_json(const ServiceConfig& config) {
   if (!config.isolation) return "null";
   return *config.isolation == Isolation::kProcess ? "\"process\"" : "\"in_process\"";
@@ -228,6 +234,20 @@ const std::vector<ServiceSetting>& service_settings() {
        [](const Given& g, ServiceConfig& c) { c.runner.open_files = g.value.integer(16, 4'096); },
        [](const ServiceConfig& c) { return std::to_string(c.runner.open_files); }},
       {"api_base_url", false, apply_base_url, [](const ServiceConfig& c) { return json_string(c.api_base_url); }},
+      {"oauth.authorize_url", false, [](const Given& g, ServiceConfig& c) { c.oauth.authorize_url = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.authorize_url); }},
+      {"oauth.token_url", false, [](const Given& g, ServiceConfig& c) { c.oauth.token_url = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.token_url); }},
+      {"oauth.revoke_url", false, [](const Given& g, ServiceConfig& c) { c.oauth.revoke_url = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.revoke_url); }},
+      {"oauth.redirect_uri", false, [](const Given& g, ServiceConfig& c) { c.oauth.redirect_uri = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.redirect_uri); }},
+      {"oauth.client_id", false, [](const Given& g, ServiceConfig& c) { c.oauth.client_id = g.value.line(500); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.client_id); }},
+      {"oauth.callback_port", false, [](const Given& g, ServiceConfig& c) { c.oauth.callback_port = port_of(g); },
+       [](const ServiceConfig& c) {
+         return c.oauth.callback_port ? fmt::format("{}", *c.oauth.callback_port) : "null";
+       }},
       {"sync_interval_seconds", false,
        [](const Given& g, ServiceConfig& c) { c.sync_interval_ms = g.value.seconds_as_ms(10, kDay); },
        [](const ServiceConfig& c) { return c.sync_interval_ms ? seconds(*c.sync_interval_ms) : "null"; }},
@@ -244,8 +264,6 @@ bool is_adapter_shorthand(std::string_view key) {
 std::string why_not_yet(std::string_view key) {
   if (key == "policies_dir" || key.starts_with("policies_dir."))
     return "policies are not available in this version; the definitions' tiers decide. Remove the key.";
-  if (key.starts_with("services.") && (key.ends_with(".oauth") || key.find(".oauth.") != std::string_view::npos))
-    return "connecting by OAuth is not available in this version; connect with a token. Remove the key.";
   return {};
 }
 
