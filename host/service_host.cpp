@@ -168,7 +168,8 @@ void ServiceHost::activate(const Connection& c) {
                 });
   std::optional<std::vector<std::string>> scopes;
   if (c.scopes_known) scopes = c.scopes;
-  account->adapter = make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http});
+  account->adapter =
+      make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http, &parts_.uploads});
   {
     const std::lock_guard lock(clients_mutex_);
     clients_[{c.service, c.account_id}] = http;

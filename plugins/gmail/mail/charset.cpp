@@ -22,7 +22,8 @@ constexpr std::array kCharsets = {
     "CP1252",     "CP1253",      "CP1254",      "CP1255",      "CP1256",      "CP1257",      "CP1258",     "KOI8-R",
     "KOI8-U",     "GBK",         "GB18030",     "EUC-CN",      "BIG5",        "BIG5-HKSCS",  "SHIFT-JIS",  "CP932",
     "EUC-JP",     "ISO-2022-JP", "EUC-KR",      "CP949",       "ISO-2022-KR", "ISO-2022-CN", "TIS-620",    "CP874",
-    "UTF-7",      "MACINTOSH",   "IBM437",      "IBM850",      "IBM852",      "IBM866",
+    "UTF-7",      "MACINTOSH",   "UTF-16",      "UTF-32",      "EUC-TW",      "MAC-UK",      "IBM437",     "IBM850",
+    "IBM852",     "IBM866",
 };
 
 /// What neither GMime nor the C library knows by the name that mail programs give it.
@@ -34,7 +35,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 8> kOtherNames = 
     {"unicode-1-1-utf-7", "UTF-7"},
     {"iso-8859-8-i", "ISO-8859-8"},
     {"x-mac-roman", "MACINTOSH"},
-    {"x-mac-cyrillic", "MAC-CYRILLIC"},
+    {"x-mac-cyrillic", "MAC-UK"},
 }};
 
 class Converter {

@@ -32,7 +32,7 @@ void collect(InternetAddressList* list, bool within_group,
       continue;
     }
     const auto* const name = internet_address_get_name(one);
-    const auto* const address = internet_address_mailbox_get_addr(INTERNET_ADDRESS_MAILBOX(one));
+    const auto* const address = internet_address_mailbox_get_idn_addr(INTERNET_ADDRESS_MAILBOX(one));
     MailAddress found{clean_line(name ? name : ""), clean_line(address ? address : "")};
     if (!found.address.empty() || !found.name.empty()) out.push_back(std::move(found));
   }

@@ -11,8 +11,10 @@
 namespace gmail {
 
 struct MailAddress {
-  std::string name{};     ///< may be empty
-  std::string address{};  ///< as it stands in the header; it need not be a good one
+  std::string name{};  ///< may be empty
+  /// As it stands in the header, its domain in ASCII (xn--…): letters that look alike differ there. Need not be a good
+  /// one.
+  std::string address{};
   bool operator==(const MailAddress&) const = default;
 };
 

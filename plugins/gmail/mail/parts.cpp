@@ -131,9 +131,9 @@ bool ParsedMail::write_part(std::string_view part_id, const ByteSink& sink) cons
     const auto stream = decoded_stream(GMIME_PART(object));
     return !stream || copy_stream(stream.get(), sink);
   }
-  auto* const message =
-      GMIME_IS_MESSAGE_PART(object) ? g_mime_message_part_get_message(GMIME_MESSAGE_PART(object)) : nullptr;
-  if (!message) return false;
+  if (!GMIME_IS_MESSAGE_PART(object)) return false;
+  auto* const message = g_mime_message_part_get_message(GMIME_MESSAGE_PART(object));
+  if (!message) return true;
   const SinkStream out(sink);
   g_mime_object_write_to_stream(GMIME_OBJECT(message), nullptr, out.get());
   return out.finish();

@@ -255,7 +255,9 @@ Term parse_query(std::string_view text, std::int64_t now_ms) {
   if (text.size() > kMostQueryBytes) {
     throw refused("The query is longer than " + std::to_string(kMostQueryBytes) + " bytes: ask for less at once.");
   }
-  if (!is_utf8(text)) throw refused("The query is not valid UTF-8.");
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos) {
+    throw refused("The query is not valid UTF-8 without NUL.");
+  }
   try {
     return Parser(text, now_ms).whole();
   } catch (const QueryProblem& problem) {

@@ -211,7 +211,8 @@ TEST_CASE("a query is bounded in length, terms and depth") {
   CHECK(tree("-(-(-(-(-(-(-a))))))").size() > 10);
   CHECK(refusal("-(-(-(-(-(-(-(-(-a))))))))").find("too many brackets") != std::string::npos);
   CHECK(refusal("a\xff").find("not valid UTF-8") != std::string::npos);
-  CHECK(tree(std::string_view("a\0b", 3)) == "(all text:a text:b)");
+  CHECK(refusal(std::string_view("\"a\0b\"", 5)).find("without NUL") != std::string::npos);
+  CHECK(tree("a\x01 b\x7f") == "(all text:a text:b)");
 }
 
 TEST_CASE("no bytes break the grammar") {

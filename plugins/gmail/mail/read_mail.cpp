@@ -150,7 +150,9 @@ class PartReader {
   void attached_mail(GMimeMessagePart* part, const std::string& id) {
     auto found = described(GMIME_OBJECT(part), "message/rfc822", id.empty() ? "0" : id);
     auto* const message = g_mime_message_part_get_message(part);
-    if (message) {
+    if (!message) {
+      add_problem(content_, "A mail that is attached cannot be read.");
+    } else {
       const ByteSink count = [&](std::string_view piece) {
         found.size += static_cast<std::int64_t>(piece.size());
         return true;
