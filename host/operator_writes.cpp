@@ -108,7 +108,8 @@ void OperatorService::put_history(JsonWriter& out, const std::string& write_id) 
 
 BufferedWrite OperatorService::existing(const std::string& write_id) {
   auto write = parts_.writes.get(write_id);
-  if (!write) throw not_found(fmt::format("There is no write {}: kruxos approve list shows them.", printable(write_id)));
+  if (!write)
+    throw not_found(fmt::format("There is no write {}: kruxos approve list shows them.", printable(write_id)));
   return std::move(*write);
 }
 

@@ -60,6 +60,7 @@ class ServiceHost {
     WriteBuffer& writes;
     EnhancedWriteExecutor& executor;
     std::shared_ptr<HttpTransport> transport;
+    UploadReader& uploads;
     Metrics* metrics = nullptr;  ///< outlives every call; nullptr: nothing is counted
   };
   explicit ServiceHost(Parts parts) : parts_(std::move(parts)) {}

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "core/bundle/policy.hpp"
+#include "core/net/url.hpp"
 
 namespace krux {
 namespace {
@@ -162,6 +163,19 @@ BundleTerms terms_of(const ServiceDefinition& definition, const std::string& ver
                     definition.escalate_on_exceed,
                     definition.connect_scopes,
                     definition.connect_token_pattern};
+  for (const auto& profile : definition.oauth.profiles) {
+    for (const auto& scope : profile.scopes) {
+      if (!has(terms.scopes, scope)) terms.scopes.push_back(scope);
+    }
+  }
+  // Where client secrets and refresh tokens go is as much of a promise as where the adapter's requests do.
+  std::vector<std::string> urls{definition.oauth.revoke_url};
+  for (const auto& flow : definition.oauth.flows) urls.insert(urls.end(), {flow.authorize_url, flow.token_url});
+  for (const auto& url : urls) {
+    if (url.empty()) continue;
+    const auto host = parse_url(url).host;
+    if (!has(terms.hosts, host)) terms.hosts.push_back(host);
+  }
   std::sort(terms.hosts.begin(), terms.hosts.end());
   for (const auto& c : definition.capabilities)
     terms.capabilities.push_back({c.name, c.kind, c.tier, c.delay_ms, c.undoable, c.fetches});

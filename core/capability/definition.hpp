@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/capability/oauth_definition.hpp"
+
 namespace krux {
 
 enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
@@ -25,6 +27,7 @@ struct InputDefinition {
   std::optional<std::int64_t> minimum, maximum;       ///< Integer
   std::optional<std::size_t> min_length, max_length;  ///< String: Unicode code points; Array: items
   std::vector<std::string> one_of;                    ///< String: the allowed values; empty: any
+  bool uploads = false;                               ///< Array, of writes: its entries name uploads
 };
 
 struct OutputDefinition {
@@ -95,6 +98,7 @@ struct ServiceDefinition {
   std::vector<std::string> connect_scopes;  ///< what an operator must grant
   std::string connect_token_pattern;        ///< regular expression a pasted token must match; empty: no pasting
   std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
+  OAuthDefinition oauth;
   std::vector<CapabilityDefinition> capabilities;
   std::map<std::string, std::vector<RecoveryAction>> recovery;  ///< by error type
 

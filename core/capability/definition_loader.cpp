@@ -8,6 +8,8 @@
 #include <regex>
 
 #include "core/capability/capability_parser.hpp"
+#include "core/capability/oauth_parser.hpp"
+#include "core/capability/quota_rules.hpp"
 #include "core/config/base_url.hpp"
 #include "core/config/yaml_value.hpp"
 #include "core/util/error.hpp"
@@ -174,31 +176,12 @@ bool is_plain_name(std::string_view text) {
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
-std::vector<QuotaRule> parse_quota(const YamlValue& value) {
-  std::vector<QuotaRule> rules;
-  for (const auto& item : value.list(64)) {
-    const YamlMap map(item, {"match", "per_minute", "burst", "cost", "per"});
-    QuotaRule rule;
-    rule.match = map.at("match").line(200);
-    rule.per_minute = map.at("per_minute").number(0.001, 1e9);
-    if (auto v = map.find("burst")) rule.burst = v->number(1, 1e9);
-    if (auto v = map.find("cost")) rule.cost = v->number(0, 1e6);
-    if (auto v = map.find("per")) rule.key = v->line(64);
-    for (const auto& other : rules) {
-      if (other.match == rule.match && other.key == rule.key)
-        item.fail(fmt::format("there is a rule for \"{}\" already.", printable(rule.match)));
-    }
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
-
 ServiceDefinition parse_definition(std::string_view text, const std::string& name) {
   const auto root = parse_yaml(text, name);
   const YamlMap map(YamlValue(root, name, ""),
                     {"schema", "service", "prefix", "display_name", "description", "version", "adapter", "api_base_url",
                      "hosts", "sync_interval", "rollback_retention", "call_timeout", "quota", "limits", "on_exceed",
-                     "connect", "capabilities", "recovery"});
+                     "connect", "oauth", "capabilities", "recovery"});
   ServiceDefinition definition;
   parse_schema(map, definition);
   parse_identity(map, definition);
@@ -207,6 +190,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   parse_times(map, definition);
   if (auto v = map.find("connect")) parse_connect(*v, definition);
   definition.capabilities = parse_capabilities(map.at("capabilities"), definition.prefix);
+  if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
   if (auto v = map.find("limits")) {
     for (const auto& item : v->list(64)) definition.limits.push_back(parse_limit(item, definition));
   }

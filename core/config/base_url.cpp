@@ -59,7 +59,7 @@ bool is_loopback(const std::string& host) {
   return inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-std::string why_not_base_url(std::string_view url) {
+std::string why_not_url(std::string_view url) {
   if (url.size() > 2000) return "the address has more than 2000 characters.";
   const auto parsed = boost::urls::parse_uri(boost::core::string_view(url.data(), url.size()));
   const std::string shown = printable(url.substr(0, 200));
@@ -72,7 +72,6 @@ std::string why_not_base_url(std::string_view url) {
   // Boost 1.81 takes 127.0.0.1.example.com for an address with a path behind it.
   if (!parsed->encoded_path().starts_with('/') && !parsed->encoded_path().empty())
     return fmt::format("\"{}\" has a host that looks like an address and is none.", shown);
-  if (!parsed->encoded_path().ends_with('/')) return fmt::format("\"{}\" must end with /.", shown);
   const bool plain = parsed->scheme_id() == boost::urls::scheme::http;
   if (plain && !is_loopback(host))
     return fmt::format("\"{}\": http is accepted only for the loopback addresses 127.0.0.1 and [::1]; use https.",
@@ -81,6 +80,12 @@ std::string why_not_base_url(std::string_view url) {
     return fmt::format("\"{}\": only https is accepted.", shown);
   if (parsed->has_port() && (parsed->port_number() == 0)) return fmt::format("\"{}\" has no usable port.", shown);
   return {};
+}
+
+std::string why_not_base_url(std::string_view url) {
+  const auto end = url.find_first_of("?#");
+  if (auto why = why_not_url(url); !why.empty() || url.substr(0, end).ends_with('/')) return why;
+  return fmt::format("\"{}\" must end with /.", printable(url.substr(0, 200)));
 }
 
 }  // namespace krux

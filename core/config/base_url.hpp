@@ -13,6 +13,9 @@ bool is_loopback(const std::string& host);
 /// "/"; no user, query or fragment. Otherwise the reason, a sentence.
 std::string why_not_base_url(std::string_view url);
 
+/// The same of a single address ("https://auth.example.com/token"), which need not end with "/".
+std::string why_not_url(std::string_view url);
+
 /// Empty when `host` is a lower-case DNS name, one with a leading "*." over at least two labels, or a literal loopback
 /// address. Otherwise the reason.
 std::string why_not_host(std::string_view host);

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Variables of the clients: not the host's, and not refused.
-constexpr std::string_view kClientVariables[] = {"KRUXOS_HOST", "KRUXOS_API_KEY"};
+constexpr std::string_view kClientVariables[] = {"KRUXOS_HOST", "KRUXOS_API_KEY", "KRUXOS_CLIENT_SECRET"};
 
 /// Takes the layers, lowest first, into one Config.
 class Loader {
@@ -89,7 +89,8 @@ class Loader {
     if (path.starts_with("services.")) {
       const auto rest = std::string_view(path).substr(9);
       const auto dot = rest.find('.');
-      return dot == std::string_view::npos || rest.substr(dot) == ".adapter" || rest.substr(dot) == ".runner";
+      return dot == std::string_view::npos || rest.substr(dot) == ".adapter" || rest.substr(dot) == ".runner" ||
+             rest.substr(dot) == ".oauth";
     }
     const auto& all = host_settings();
     return std::any_of(all.begin(), all.end(), [&](const auto& s) { return s.key.starts_with(path + "."); });

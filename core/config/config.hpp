@@ -28,6 +28,12 @@ struct ServiceConfig {
   std::optional<std::vector<QuotaRule>> quota;  ///< replaces the definition's rules of the same `match`
   std::optional<Isolation> isolation;           ///< nothing: its bundle's or directory's default
   RunnerLimits runner;
+  /// Instead of what the definition says; empty: as it says.
+  struct OAuth {
+    std::string authorize_url, token_url, revoke_url, redirect_uri;
+    std::string client_id;  ///< where the command names none
+    std::optional<std::uint16_t> callback_port;
+  } oauth;
   std::string adapter_config_json = "{}";  ///< handed to the adapter; its schema checks it
 };
 
@@ -59,6 +65,9 @@ struct Config {
     std::vector<std::int64_t> schedule_ms{60'000, 120'000, 240'000, 480'000, 960'000};
     std::optional<std::int64_t> settle_ms;  ///< overrides every definition's
   } retry;
+  struct Uploads {
+    std::int64_t bytes = 32 << 20, agent_bytes = 256 << 20, keep_ms = 24 * 3'600'000LL;  ///< as UploadLimits
+  } uploads;
   struct Net {
     std::filesystem::path ca_file;                 ///< trusted besides the system's
     std::vector<std::string> allow_private_hosts;  ///< addresses and networks that are not public and may be reached

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "core/capability/definition_loader.hpp"
+#include "core/capability/quota_rules.hpp"
 #include "core/config/base_url.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -87,8 +88,9 @@ std::string quota_json(const std::vector<QuotaRule>& rules) {
   std::string out;
   for (const auto& rule : rules) {
     out += out.empty() ? "[" : ",";
-    out += fmt::format(R"({{"match":{},"per_minute":{},"burst":{},"cost":{},"per":{}}})", json_string(rule.match),
-                       rule.per_minute, rule.burst, rule.cost, json_string(rule.key));
+    out += fmt::format(R"({{"match":{},"per_minute":{},"burst":{},"cost":{},"per":{},"bucket":{}}})",
+                       json_string(rule.match), rule.per_minute, rule.burst, rule.cost, json_string(rule.key),
+                       json_string(rule.bucket));
   }
   return out.empty() ? "[]" : out + "]";
 }
@@ -175,6 +177,14 @@ std::vector<Setting> work_settings() {
       {"retry.settle_seconds", false,
        [](const Given& g, Config& c) { c.retry.settle_ms = g.value.seconds_as_ms(0, kDay); },
        [](const Config& c) { return c.retry.settle_ms ? seconds(*c.retry.settle_ms) : "null"; }},
+      {"uploads.max_mib", false, [](const Given& g, Config& c) { c.uploads.bytes = g.value.integer(1, 1024) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.uploads.bytes >> 20); }},
+      {"uploads.agent_mib", false,
+       [](const Given& g, Config& c) { c.uploads.agent_bytes = g.value.integer(1, 1 << 20) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.uploads.agent_bytes >> 20); }},
+      {"uploads.keep_hours", false,
+       [](const Given& g, Config& c) { c.uploads.keep_ms = g.value.integer(1, 24 * 30) * 3'600'000; },
+       [](const Config& c) { return fmt::format("{}", c.uploads.keep_ms / 3'600'000); }},
       {"net.ca_file", false, [](const Given& g, Config& c) { c.net.ca_file = path_of(g); },
        [](const Config& c) { return json(c.net.ca_file); }},
       {"net.allow_private_hosts", true,
@@ -197,6 +207,12 @@ void apply_base_url(const Given& given, ServiceConfig& config) {
 void apply_isolation(const Given& given, ServiceConfig& config) {
   config.isolation =
       given.value.choice_of<Isolation>({{"in_process", Isolation::kInProcess}, {"process", Isolation::kProcess}});
+}
+
+std::string url_of(const Given& given) {
+  auto url = given.value.text();
+  if (const auto why = why_not_url(url); !why.empty()) given.value.fail(why);
+  return url;
 }
 
 std::string isolation_json(const ServiceConfig& config) {
@@ -228,10 +244,24 @@ const std::vector<ServiceSetting>& service_settings() {
        [](const Given& g, ServiceConfig& c) { c.runner.open_files = g.value.integer(16, 4'096); },
        [](const ServiceConfig& c) { return std::to_string(c.runner.open_files); }},
       {"api_base_url", false, apply_base_url, [](const ServiceConfig& c) { return json_string(c.api_base_url); }},
+      {"oauth.authorize_url", false, [](const Given& g, ServiceConfig& c) { c.oauth.authorize_url = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.authorize_url); }},
+      {"oauth.token_url", false, [](const Given& g, ServiceConfig& c) { c.oauth.token_url = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.token_url); }},
+      {"oauth.revoke_url", false, [](const Given& g, ServiceConfig& c) { c.oauth.revoke_url = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.revoke_url); }},
+      {"oauth.redirect_uri", false, [](const Given& g, ServiceConfig& c) { c.oauth.redirect_uri = url_of(g); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.redirect_uri); }},
+      {"oauth.client_id", false, [](const Given& g, ServiceConfig& c) { c.oauth.client_id = g.value.line(500); },
+       [](const ServiceConfig& c) { return json_string(c.oauth.client_id); }},
+      {"oauth.callback_port", false, [](const Given& g, ServiceConfig& c) { c.oauth.callback_port = port_of(g); },
+       [](const ServiceConfig& c) {
+         return c.oauth.callback_port ? fmt::format("{}", *c.oauth.callback_port) : "null";
+       }},
       {"sync_interval_seconds", false,
        [](const Given& g, ServiceConfig& c) { c.sync_interval_ms = g.value.seconds_as_ms(10, kDay); },
        [](const ServiceConfig& c) { return c.sync_interval_ms ? seconds(*c.sync_interval_ms) : "null"; }},
-      {"quota", true, [](const Given& g, ServiceConfig& c) { c.quota = parse_quota(g.value); },
+      {"quota", true, [](const Given& g, ServiceConfig& c) { c.quota = parse_quota_changes(g.value); },
        [](const ServiceConfig& c) { return quota_json(c.quota.value_or(std::vector<QuotaRule>{})); }},
   };
   return all;
@@ -244,8 +274,6 @@ bool is_adapter_shorthand(std::string_view key) {
 std::string why_not_yet(std::string_view key) {
   if (key == "policies_dir" || key.starts_with("policies_dir."))
     return "policies are not available in this version; the definitions' tiers decide. Remove the key.";
-  if (key.starts_with("services.") && (key.ends_with(".oauth") || key.find(".oauth.") != std::string_view::npos))
-    return "connecting by OAuth is not available in this version; connect with a token. Remove the key.";
   return {};
 }
 

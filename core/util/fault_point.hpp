@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 55> kFaultPoints = {
+inline constexpr std::array<std::string_view, 61> kFaultPoints = {
     "write.submit.before_commit",   "write.submit.after_commit",    //
     "write.cancel.before_commit",   "write.cancel.after_commit",    //
     "write.claim.before_commit",    "write.claim.after_commit",     //
@@ -28,6 +28,9 @@ inline constexpr std::array<std::string_view, 55> kFaultPoints = {
     "sync.commit.before_commit",    "sync.commit.after_commit",     //
     "vault.rekey.file.staged",      "vault.rekey.before_commit",    //
     "vault.rekey.after_commit",     "vault.rekey.file.adopted",     //
+    "vault.connect.before_commit",  "vault.connect.after_commit",   //
+    "vault.renew.before_commit",    "vault.renew.after_commit",     //
+    "oauth.refresh.before_send",    "oauth.refresh.answered",       //
     "disconnect.begin.after",       "disconnect.writes.cancelled",  //
     "disconnect.hand_over.before",  "disconnect.hand_over.after",   //
     "disconnect.writes.settled",    "disconnect.revoke.answered",   //

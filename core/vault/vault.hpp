@@ -11,6 +11,7 @@
 
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
+#include "core/vault/credential.hpp"
 #include "core/vault/passphrase.hpp"
 #include "core/vault/secret.hpp"
 
@@ -27,8 +28,12 @@ struct Connection {
   bool scopes_known = false;
   std::string token_origin;  ///< "https://api.example.com": the only origin that the token is sent to
   std::int64_t connected_at_ms = 0;
-  bool needs_attention = false;  ///< the service refuses the token
-  std::string attention;         ///< why, a sentence
+  bool needs_attention = false;    ///< the service refuses the token
+  std::string attention;           ///< why, a sentence
+  std::string name;                ///< the operator's, unique among the connected accounts of the service
+  std::string profile, flow;       ///< of the definition's `oauth:`; empty: the token was pasted
+  std::int64_t expires_at_ms = 0;  ///< of the access token, wall clock; 0: it does not end, or nobody knows when
+  bool refreshable = false;        ///< there is a refresh token
 };
 
 enum class VaultMode { kKeyFile, kPassphrase };
@@ -81,12 +86,22 @@ class Vault {
   /// its generation, for it is the same connection with another token; otherwise the generation is one more than the
   /// last one of this account, disconnected ones included; generation, connected_at_ms and attention of `connection`
   /// are not read. Returns the generation. ServiceUnavailable while the vault is locked.
+  /// `connection.refreshable` is not read either. ConflictError where another connected account of the service has the
+  /// name.
+  std::uint32_t connect(Connection connection, const Credential& credential);
   std::uint32_t connect(Connection connection, const Secret& token);
+  /// Stores what a refresh has made of a credential(), durable on return. NotConnected when the account has been
+  /// disconnected or connected again since; DatabaseError: it may be stored nevertheless, and can be stored again.
+  void renew(const std::string& service, const std::string& account_id, std::uint32_t generation,
+             const Credential& credential, std::int64_t expires_at_ms);
   /// Known also while the vault is locked.
   std::vector<Connection> connections();
   /// Nothing when the account is not connected with that generation, or the vault is locked. From memory: fit for every
   /// request.
   std::optional<Secret> token(const std::string& service, const std::string& account_id, std::uint32_t generation);
+  /// All of it, under the same conditions as token().
+  std::optional<Credential> credential(const std::string& service, const std::string& account_id,
+                                       std::uint32_t generation);
   /// NotConnected when the account is not connected. Empty: fine again.
   void set_attention(const std::string& service, const std::string& account_id, const std::string& why);
   /// Removes the token, durable on return. Nothing happens when it is not connected.

@@ -17,7 +17,7 @@ Vault::State::Rekeyed Vault::State::reseal(VaultKeyPtr to, VaultKeyRow row) cons
   Rekeyed rekeyed{std::move(to), std::move(row), {}};
   for (const auto& [of, stored] : rows) {
     if (stored.sealed.empty()) continue;
-    const auto bound = token_belongs_to(stored.connection);
+    const auto bound = sealed_for(stored);
     const auto token = open_sealed(*key, stored.sealed, bound);
     if (!token) {
       throw database_error(

@@ -17,6 +17,7 @@ namespace krux {
 struct VaultRow {
   Connection connection;
   std::string sealed;
+  std::string sealed_as = "token";  ///< "token": the access token's text; "credential": credential_text()
 };
 using VaultRows = std::map<std::pair<std::string, std::string>, VaultRow>;  ///< by service and account_id
 
@@ -59,6 +60,13 @@ struct Vault::State {
   std::optional<VaultRow> connected(const std::string& service, const std::string& account_id) const;
   void put(const VaultRow& row);
   std::ptrdiff_t connected_count() const;
+  void check_name(const Connection& connection) const;
+  std::uint32_t next_generation(const Connection& connection) const;
+  std::int64_t next_time(const Connection& connection) const;
+  void store_row(const VaultRow& row);
+  /// What is stored of the account, in the clear; `row` is it.
+  std::optional<Secret> open_row(const std::string& service, const std::string& account_id, std::uint32_t generation,
+                                 VaultRow& row) const;
 
   // vault_key.cpp
   void open();
@@ -83,7 +91,7 @@ void write_key_row(SQLite::Database& db, const VaultKeyRow& key);
 bool opens_known_text(const Secret& key, const std::string& known_text);
 std::string new_known_text(const Secret& key);
 
-/// What a token is bound to.
-std::vector<std::string> token_belongs_to(const Connection& connection);
+/// What the row's secret is bound to.
+std::vector<std::string> sealed_for(const VaultRow& row);
 
 }  // namespace krux
