@@ -76,6 +76,10 @@ struct OAuthAttempts::Attempt : std::enable_shared_from_this<Attempt> {
 
 /// Throws krux::Error ConflictError.
 std::uint16_t OAuthAttempts::Attempt::listen(HttpServer& server) {
+  if (plan.redirect_uri.starts_with("https://")) {
+    not_listening = "The browser will end at an address that does not load here: paste that address.";
+    return 0;
+  }
   const auto handler = [weak = weak_from_this()](const ServerRequest& request, const Respond& respond) {
     if (const auto self = weak.lock()) self->serve(request, respond);
   };

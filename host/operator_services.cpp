@@ -55,6 +55,7 @@ const char* to_string(OAuthFlow::ClientSecret secret) {
 
 std::string redirect_uri_of(const OAuthFlow& flow, std::uint16_t port, const ServiceConfig::OAuth& config) {
   if (!config.redirect_uri.empty()) return config.redirect_uri;
+  if (!flow.redirect_uri.empty()) return flow.redirect_uri;
   return fmt::format("http://{}{}{}", flow.redirect_host, port == 0 ? "" : fmt::format(":{}", port), kCallbackPath);
 }
 

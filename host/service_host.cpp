@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/capability/quota_rules.hpp"
 #include "core/metrics/metered_adapter.hpp"
 #include "core/metrics/metrics.hpp"
 #include "core/metrics/request_meters.hpp"
@@ -18,16 +19,8 @@
 namespace krux {
 namespace {
 
-/// The definition's rules, those of the same `match` replaced by the configuration's.
 std::vector<QuotaRule> quota_of(const ServiceDefinition& definition, const ServiceConfig& config) {
-  auto rules = definition.quota;
-  if (!config.quota) return rules;
-  for (const auto& mine : *config.quota) {
-    std::erase_if(rules, [&](const QuotaRule& rule) { return rule.match == mine.match; });
-  }
-  // In front: of the rules that fit a path, the first one's `match` counts.
-  rules.insert(rules.begin(), config.quota->begin(), config.quota->end());
-  return rules;
+  return changed_quota(definition.quota, config.quota.value_or(std::vector<QuotaRule>{}));
 }
 
 }  // namespace
@@ -183,7 +176,8 @@ void ServiceHost::activate(const Connection& c) {
   const auto http = make_http(*definition, c.account_id, std::move(hooks));
   std::optional<std::vector<std::string>> scopes;
   if (c.scopes_known) scopes = with_implied(definition->oauth.implied_scopes, c.scopes);
-  account->adapter = make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http});
+  account->adapter =
+      make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http, &parts_.uploads});
   {
     const std::lock_guard lock(clients_mutex_);
     clients_[{c.service, c.account_id}] = http;

@@ -47,7 +47,7 @@ struct OAuthPlan {
   OAuthProfile profile;
   std::string account, client_id, revoke_url;
   Secret client_secret;
-  std::string redirect_uri;         ///< of the configuration; empty: made of the port
+  std::string redirect_uri;         ///< of the configuration or the flow; empty: made of the port
   std::uint16_t callback_port = 0;  ///< 0: any free one
 };
 
@@ -83,6 +83,7 @@ class ServiceHost {
     EnhancedWriteExecutor& executor;
     TokenRefresher& tokens;
     std::shared_ptr<HttpTransport> transport;
+    UploadReader& uploads;
     Metrics* metrics = nullptr;  ///< outlives every call; nullptr: nothing is counted
   };
   explicit ServiceHost(Parts parts) : parts_(std::move(parts)) {}

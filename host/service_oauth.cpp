@@ -87,7 +87,7 @@ OAuthPlan ServiceHost::plan_oauth(const std::string& service, OAuthOrder order) 
   plan.client_id = either(order.client_id, config.client_id);
   plan.client_secret = std::move(order.client_secret);
   plan.revoke_url = either(config.revoke_url, oauth.revoke_url);
-  plan.redirect_uri = config.redirect_uri;
+  plan.redirect_uri = either(config.redirect_uri, plan.flow.redirect_uri);
   plan.callback_port = config.callback_port.value_or(oauth.callback_port);
   check_client(plan);
   return plan;

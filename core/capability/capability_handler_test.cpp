@@ -1,6 +1,7 @@
 #include "core/capability/capability_handler.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "core/capability/handler_test_support.hpp"
 
@@ -20,6 +21,25 @@ TEST_CASE("a read is answered by the adapter, with its freshness") {
   CHECK(to_json(answer["data"]["params"]["query"]) == json_string("x"));
   CHECK(to_json(answer["data"]["freshness"]["age_seconds"]) == "61");
   CHECK(text_of(answer, "content_trust") == "untrusted");
+}
+
+TEST_CASE("only a read that fetches may send and keep, and a write's names are resolved without a request") {
+  Host host;
+  host.connect();
+  std::map<std::string, Sends> sends;
+  host.adapter->on_read = [&](const auto& call, std::string_view capability, auto) {
+    sends[std::string(capability)] = call->owner().sends;
+    return Text(std::string("{}"));
+  };
+  host.adapter->on_resolve = [&](const auto& call, std::string_view operation, auto params) {
+    sends[std::string(operation)] = call->owner().sends;
+    return Text(std::string(params));
+  };
+  host.call("notes.search");
+  host.call("notes.fetch");
+  host.call("notes.add", R"({"title":"a"})");
+  CHECK(sends == std::map<std::string, Sends>{
+                     {"notes.search", Sends::kNothing}, {"notes.fetch", Sends::kSafe}, {"notes.add", Sends::kNothing}});
 }
 
 TEST_CASE("a read's failures are told in the documented types") {

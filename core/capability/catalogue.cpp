@@ -104,6 +104,7 @@ void write_input(Writer& out, const InputDefinition& input) {
     out.number("maximum", input.maximum);
     out.number("min_length", input.min_length);
     out.number("max_length", input.max_length);
+    if (input.uploads) out.boolean("uploads", true);
   });
 }
 

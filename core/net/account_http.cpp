@@ -128,6 +128,14 @@ class CancelWake {
   std::uint64_t token_;
 };
 
+/// Why a call of that kind does not send the request.
+std::optional<std::string> not_for(Sends sends, const HttpRequest& request) {
+  if (sends == Sends::kNothing)
+    return "a read answers from the replica and sends nothing, unless its definition says `fetches`";
+  if (sends == Sends::kSafe && !request.safe()) return "a read that fetches sends GET, HEAD and OPTIONS alone";
+  return std::nullopt;
+}
+
 HttpOutcome over(const CallContext& call) {
   if (!call.ended() && call.left_ms() == 0) return {KRUX_TIMEOUT, "the call's time is over", {}};
   return {KRUX_CANCELLED, "the call was cancelled or has ended; nothing was sent", {}};
@@ -191,6 +199,7 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
             {}};
   }
   if (auto problem = request_problem(request)) return {KRUX_INVALID, *problem, {}};
+  if (auto problem = not_for(call->owner().sends, request)) return {KRUX_INVALID, *problem, {}};
   record.path = path_below(base_, url);
   if (call->ended() || call->cancelled()) return over(*call);
   const auto parameters = parameters_of(request, url);
@@ -215,6 +224,7 @@ HttpOutcome AccountHttp::exchange(const CallContextPtr& call, const Url& url, co
                                   HttpSink& sink, bool* refused) {
   SecretBytes header, used;
   if (auto ready = authorize(call, url, header, used); ready.status != KRUX_OK) return ready;
+  call->note_request();
   HoldingSink holding(sink, !header.empty());
   auto outcome = transport_->exchange(call, url, request, as_view(header), holding);
   if (!holding.refused()) return outcome;

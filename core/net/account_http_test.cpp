@@ -149,6 +149,29 @@ TEST_CASE("headers of the host's own and header injection are refused before any
   CHECK(f.transport->sent.empty());
 }
 
+TEST_CASE("what a call may not send stays here") {
+  Fixture f;
+  auto http = f.make();
+  const auto send = [&](Sends sends, const std::string& method) {
+    CallOwner owner{"svc", "acc", 1, "", 0, sends};
+    const auto call = std::make_shared<CallContext>(owner, f.clock, f.clock.boot_ms() + 1000);
+    HttpRequest r;
+    r.url = "things";
+    r.method = method;
+    HttpResponse response;
+    const auto outcome = http.send(call, r, response);
+    CHECK(call->requests() == (outcome.status == KRUX_OK ? 1 : 0));
+    return outcome;
+  };
+  CHECK(send(Sends::kNothing, "GET").status == KRUX_INVALID);
+  CHECK_THAT(send(Sends::kNothing, "GET").message, Catch::Contains("`fetches`"));
+  CHECK_THAT(send(Sends::kSafe, "POST").message, Catch::Contains("GET, HEAD and OPTIONS alone"));
+  CHECK(f.transport->sent.empty());
+  CHECK(send(Sends::kSafe, "GET").status == KRUX_OK);
+  CHECK(send(Sends::kAnything, "POST").status == KRUX_OK);
+  CHECK(f.transport->sent.size() == 2);
+}
+
 TEST_CASE("an account without a token says how to connect") {
   Fixture f;
   f.connected = false;

@@ -2,8 +2,8 @@
 
 #include <functional>
 
+#include "emulators/common/documents.hpp"
 #include "emulators/slack/control.hpp"
-#include "emulators/slack/documents.hpp"
 
 namespace krux::test::slack {
 namespace {

@@ -2,26 +2,13 @@
 
 #include <catch2/catch.hpp>
 
+#include "emulators/common/outcome.hpp"
 #include "emulators/slack/control.hpp"
 #include "emulators/slack/testing.hpp"
 
 using namespace krux::test::slack;
 
 namespace {
-
-// What became of one request.
-struct Outcome : Responder {
-  std::string how = "waiting";
-  HttpAnswer given;
-  std::string bytes;
-
-  void answer(const HttpAnswer& a) override { how = "answered", given = a; }
-  void raw_then_close(std::string b) override { how = "raw", bytes = std::move(b); }
-  void drip(const HttpAnswer& a, std::size_t, std::int64_t) override { how = "dripped", given = a; }
-  void close() override { how = "closed"; }
-  void reset() override { how = "reset"; }
-  bool is_open() const override { return how == "waiting"; }
-};
 
 struct Emulated {
   State state{driven_settings()};
@@ -111,14 +98,14 @@ TEST_CASE("a hang ends when it is released, with or without an answer") {
   emulated.fault(R"({"method": "chat.postMessage", "kind": "hang", "effect": "on_release"})");
   const auto never = emulated.post(), before = emulated.post(), later = emulated.post();
   CHECK(emulated.posts() == 1);
-  CHECK(emulated.api.hanging() == 3);
-  CHECK(emulated.api.pending_effects() == 1);
+  CHECK(emulated.api.held.hanging() == 3);
+  CHECK(emulated.api.held.pending_effects() == 1);
   CHECK(emulated.tell("POST", "release", R"({"answer": true})").body == R"({"ok":true,"applied":1})");
   CHECK(never->how == "closed");
   CHECK(before->how == "answered");
   CHECK(later->how == "answered");
   CHECK(emulated.posts() == 2);
-  CHECK(emulated.api.hanging() == 0);
+  CHECK(emulated.api.held.hanging() == 0);
 }
 
 TEST_CASE("a late effect happens when its time has come, though the caller has gone") {

@@ -1,109 +1,47 @@
 #include "emulators/slack/control.hpp"
 
-#include "emulators/slack/documents.hpp"
+#include "emulators/common/documents.hpp"
 #include "emulators/slack/render.hpp"
 #include "emulators/slack/seed.hpp"
 
 namespace krux::test::slack {
-namespace {
 
-HttpAnswer refused(int status, const std::string& problem) {
-  HttpAnswer answer;
-  answer.status = status;
-  answer.body = JsonOut().object().field("ok", false).field("problem", problem).end_object().str();
-  return answer;
-}
-
-HttpAnswer accepted(JsonOut& out) {
-  HttpAnswer answer;
-  answer.body = out.end_object().str();
-  return answer;
-}
-
-std::string query_value(const std::string& query, const std::string& name) {
-  HttpRequest request;
-  request.method = "GET";
-  request.query = query;
-  return read_call(request, "").text(name);
-}
-
-}  // namespace
-
-HttpAnswer Control::handle(const HttpRequest& request) {
-  const std::string what = request.path.substr(std::string("/_emulator/").size());
-  if (request.method == "GET") return get(request);
-  if (request.method == "DELETE" && what == "faults") {
-    state_.faults.clear();
-    return accepted(JsonOut().object().field("ok", true));
-  }
-  if (request.method != "POST") return refused(405, "the control plane takes GET, POST and DELETE");
-  rapidjson::Document document;
-  if (!parse_json(request.body.empty() ? "{}" : request.body, document)) return refused(400, "the body is no JSON");
-  return post(what, document);
-}
-
-HttpAnswer Control::get(const HttpRequest& request) {
-  const std::string what = request.path.substr(std::string("/_emulator/").size());
-  JsonOut out;
-  out.object();
+ControlPlane::Outcome Control::get_own(const std::string& what, const std::map<std::string, std::string>& query,
+                                       JsonOut& out, std::string& problem) {
   if (what == "state") {
     write_state(out);
-  } else if (what == "log") {
-    const std::string after = query_value(request.query, "after");
-    state_.journal.write_log(query_value(request.query, "method"), std::strtoull(after.c_str(), nullptr, 10), out);
-  } else if (what == "faults") {
-    state_.faults.write(out);
   } else if (what == "methods") {
     write_methods(out);
+  } else if (what == "oauth") {
+    state_.oauth.write(out);
   } else if (what == "messages") {
-    const Channel* channel = state_.workspace->channel(query_value(request.query, "channel"));
-    if (!channel) return refused(404, "there is no such channel");
+    const auto wanted = query.find("channel");
+    const Channel* channel = wanted == query.end() ? nullptr : state_.workspace->channel(wanted->second);
+    if (!channel) return problem = "there is no such channel", Outcome::refused;
     write_messages(*channel, out);
   } else {
-    return refused(404, "GET knows state, log, methods, faults and messages?channel=C…");
+    return Outcome::unknown;
   }
-  return accepted(out);
+  return Outcome::done;
 }
 
-HttpAnswer Control::post(const std::string& what, const rapidjson::Value& document) {
-  JsonOut out;
-  out.object().field("ok", true);
-  std::string problem;
-  bool done = true;
+ControlPlane::Outcome Control::post_own(const std::string& what, const rapidjson::Value& document, JsonOut& out,
+                                        std::string& problem) {
+  bool done = false;
   if (what == "seed") {
     done = seed(*state_.workspace, document, state_.clock.now_ms(), out, problem);
   } else if (what == "act") {
     done = act(state_, document, out, problem);
-  } else if (what == "clock") {
-    done = set_clock(document, out, problem);
   } else if (what == "limits") {
     done = set_limits(document, problem);
   } else if (what == "behaviour") {
     done = set_behaviour(document, problem);
-  } else if (what == "fault") {
-    auto fault = read_fault(document, problem);
-    done = fault.has_value();
-    if (done) state_.faults.add(std::move(*fault));
-  } else if (what == "release") {
-    done = only_keys(document, {"answer"}, problem);
-    if (done) out.field("applied", api_.release(flag_or(document, "answer")));
-  } else if (what == "reset") {
-    api_.drop_held();
-    state_.reset();
+  } else if (what == "oauth") {
+    done = state_.oauth.act(document, out, problem);
   } else {
-    return refused(404, "POST knows seed, act, clock, limits, behaviour, fault, release and reset");
+    return Outcome::unknown;
   }
-  return done ? accepted(out) : refused(400, problem);
-}
-
-bool Control::set_clock(const rapidjson::Value& document, JsonOut& out, std::string& problem) {
-  if (!only_keys(document, {"advance_ms", "set_ms"}, problem)) return false;
-  if (!state_.clock.is_driven()) return problem = "the clock is real: start with --clock driven", false;
-  if (member(document, "set_ms")) state_.clock.set_ms(number_or(document, "set_ms"));
-  state_.clock.advance_ms(number_or(document, "advance_ms"));
-  api_.run_due();
-  out.field("now_ms", state_.clock.now_ms());
-  return true;
+  return done ? Outcome::done : Outcome::refused;
 }
 
 bool Control::set_limits(const rapidjson::Value& document, std::string& problem) {
@@ -152,10 +90,8 @@ bool Control::set_behaviour(const rapidjson::Value& document, std::string& probl
 void Control::write_state(JsonOut& out) const {
   const Workspace& workspace = *state_.workspace;
   const Effects& effects = workspace.effects;
-  out.field("now_ms", state_.clock.now_ms()).field("driven", state_.clock.is_driven());
-  out.field("hanging", api_.hanging()).field("pending_effects", api_.pending_effects());
   out.field("channels", workspace.channel_count()).field("users", workspace.user_count());
-  state_.journal.write_counters(out);
+  write_common_state(out);
   out.object("effects").field("posts", effects.posts).field("edits", effects.edits).field("deletes", effects.deletes);
   out.field("reactions_added", effects.reactions_added).field("reactions_removed", effects.reactions_removed);
   out.end_object().object("markers");

@@ -1,22 +1,25 @@
-// The control plane under /_emulator/: what tests ask of the emulator. Described in test/emulators/README.md.
+// What tests ask of the Slack emulator, beyond what they ask of every one. Described in test/emulators/README.md.
 #pragma once
 
+#include "emulators/common/control_plane.hpp"
 #include "emulators/slack/api.hpp"
 
 namespace krux::test::slack {
 
-class Control {
+class Control : public ControlPlane {
  public:
-  Control(State& state, Api& api) : state_(state), api_(api) {}
-
-  // `request.path` begins with /_emulator/. A request that is not understood is answered with 400 and a sentence.
-  HttpAnswer handle(const HttpRequest& request);
+  Control(State& state, Api& api)
+      : ControlPlane(state.clock, state.journal, state.faults, fault_dialect(), api.held), state_(state) {}
 
  private:
-  HttpAnswer get(const HttpRequest& request);
-  HttpAnswer post(const std::string& what, const rapidjson::Value& document);
+  Outcome get_own(const std::string& what, const std::map<std::string, std::string>& query, JsonOut& out,
+                  std::string& problem) override;
+  Outcome post_own(const std::string& what, const rapidjson::Value& document, JsonOut& out,
+                   std::string& problem) override;
+  std::string own_gets() const override { return "state, methods, oauth and messages?channel=C…"; }
+  std::string own_posts() const override { return "seed, act, limits, behaviour and oauth"; }
+  void reset() override { state_.reset(); }
 
-  bool set_clock(const rapidjson::Value& document, JsonOut& out, std::string& problem);
   bool set_limits(const rapidjson::Value& document, std::string& problem);
   bool set_behaviour(const rapidjson::Value& document, std::string& problem);
   void write_state(JsonOut& out) const;
@@ -24,7 +27,6 @@ class Control {
   void write_messages(const Channel& channel, JsonOut& out) const;
 
   State& state_;
-  Api& api_;
 };
 
 // What a person, or an administrator, does in the workspace: POST /_emulator/act.

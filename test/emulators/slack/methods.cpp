@@ -40,6 +40,7 @@ MaybeFailure check_caller(const World& world, const Call& call, const Method& me
   const Token* found = world.tokens.find(call.token);
   if (!found) return Failure{"invalid_auth", "", {}};
   if (!found->revoked_error.empty()) return Failure{found->revoked_error, "", {}};
+  if (found->is_refresh && std::string_view(method.name) != "auth.revoke") return Failure{"invalid_auth", "", {}};
   token = found;
   if (method.scopes.empty()) return std::nullopt;
   const bool allowed =
@@ -103,7 +104,7 @@ const Method* find_method(const std::string& name) {
   return found == methods.end() ? nullptr : &*found;
 }
 
-MethodAnswer failure_answer(const Call& call, const Failure& failure, const Token* token) {
+Performed failure_answer(const Call& call, const Failure& failure, const Token* token) {
   JsonOut out;
   out.object().field("ok", false).field("error", failure.error);
   if (failure.error == "missing_scope") {
@@ -112,13 +113,13 @@ MethodAnswer failure_answer(const Call& call, const Failure& failure, const Toke
   if (failure.error == "unknown_method") out.field("req_method", call.method);
   write_warnings(call, failure.messages, false, out);
   out.end_object();
-  MethodAnswer answer{{}, failure.error};
+  Performed answer{{}, failure.error};
   answer.http.body = out.str();
   add_scope_headers(find_method(call.method), token, answer.http);
   return answer;
 }
 
-MethodAnswer run_method(World world, const Call& call, std::int64_t now_ms, int max_items) {
+Performed run_method(World world, const Call& call, std::int64_t now_ms, int max_items) {
   const Method* method = find_method(call.method);
   if (!method) return failure_answer(call, {"unknown_method", "", {}}, nullptr);
   if (!call.error.empty()) return failure_answer(call, {call.error, "", {}}, nullptr);
@@ -131,7 +132,7 @@ MethodAnswer run_method(World world, const Call& call, std::int64_t now_ms, int 
   write_warnings(call, {}, context.metadata_written, context.out);
   context.out.end_object();
 
-  MethodAnswer answer;
+  Performed answer;
   answer.http.body = context.out.str();
   add_scope_headers(method, token, answer.http);
   return answer;

@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "emulators/common/json_out.hpp"
+#include "emulators/common/performer.hpp"
 #include "emulators/slack/behaviour.hpp"
-#include "emulators/slack/json_out.hpp"
 #include "emulators/slack/params.hpp"
 #include "emulators/slack/tokens.hpp"
 #include "emulators/slack/workspace.hpp"
@@ -53,13 +54,9 @@ struct World {
   const Behaviour& behaviour;
 };
 
-// The effect, if any, has happened when it returns. `error` of the answer is empty for ok:true.
-struct MethodAnswer {
-  HttpAnswer http;
-  std::string error;
-};
-MethodAnswer run_method(World world, const Call& call, std::int64_t now_ms, int max_items);
-MethodAnswer failure_answer(const Call& call, const Failure& failure, const Token* token);
+// The effect, if any, has happened when it returns.
+Performed run_method(World world, const Call& call, std::int64_t now_ms, int max_items);
+Performed failure_answer(const Call& call, const Failure& failure, const Token* token);
 
 // One function a method; see methods_*.cpp.
 MaybeFailure conversations_list(MethodContext& context);

@@ -9,7 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "emulators/common/json_out.hpp"
+
 namespace krux::test::slack {
+
+using namespace emulator;
 
 // A message's ts: Unix microseconds, unique within its channel. "1700000000.000100" on the wire.
 using Ts = std::int64_t;

@@ -3,30 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emulators/slack/json_out.hpp"
+#include "emulators/common/json_out.hpp"
 
 namespace krux::test::slack {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-bool is_utf8(const std::string& text) {
-  rapidjson::StringBuffer ignored;
-  rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>, rapidjson::CrtAllocator,
-                    rapidjson::kWriteValidateEncodingFlag>
-      writer(ignored);
-  return writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
-}
 
 std::string check_name(const std::string& name) {
   if (name.find('[') != std::string::npos) return "invalid_array_arg";
@@ -120,23 +100,6 @@ void take_token(const HttpRequest& request, const Call& from_query, Call& call) 
 }
 
 }  // namespace
-
-std::optional<std::string> decode_form_component(std::string_view text) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+') {
-      decoded += ' ';
-    } else if (text[i] != '%') {
-      decoded += text[i];
-    } else {
-      if (i + 2 >= text.size() || hex_digit(text[i + 1]) < 0 || hex_digit(text[i + 2]) < 0) return std::nullopt;
-      decoded += static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2]));
-      i += 2;
-    }
-  }
-  return is_utf8(decoded) ? std::optional(decoded) : std::nullopt;
-}
 
 Call read_call(const HttpRequest& request, const std::string& method) {
   Call call;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "emulators/slack/behaviour.hpp"
-#include "emulators/slack/json_out.hpp"
 #include "emulators/slack/workspace.hpp"
 
 namespace krux::test::slack {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "emulators/slack/documents.hpp"
+#include "emulators/common/documents.hpp"
 #include "emulators/slack/render.hpp"
 
 namespace krux::test::slack {

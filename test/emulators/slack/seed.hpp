@@ -1,7 +1,7 @@
 // Fills a workspace from a JSON document, as POST /_emulator/seed takes it (test/emulators/README.md).
 #pragma once
 
-#include "emulators/slack/json_out.hpp"
+#include "emulators/common/json_out.hpp"
 #include "emulators/slack/workspace.hpp"
 
 namespace krux::test::slack {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "emulators/slack/json_out.hpp"
+#include "emulators/common/json_out.hpp"
 
 namespace krux::test::slack {
 namespace {
