@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rapidjson/document.h>
+#include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -58,6 +59,14 @@ inline bool parse_json(std::string_view text, rapidjson::Document& into) {
 inline std::string to_json(const rapidjson::Value& value) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  value.Accept(writer);
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+inline std::string to_pretty_json(const rapidjson::Value& value) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer(buffer);
+  writer.SetIndent(' ', 2);
   value.Accept(writer);
   return {buffer.GetString(), buffer.GetSize()};
 }
