@@ -23,7 +23,7 @@ namespace gmail {
 struct SyncOptions {
   int page_size = 500;                          ///< ids and history records a request, at most 500
   int side_by_side = 20;                        ///< messages a commit while fetching
-  bool fetch_bodies = false;                          ///< with each message, instead of when it is read
+  bool fetch_bodies = false;                    ///< with each message, instead of when it is read
   std::int64_t keep_ms = 0;                     ///< older messages are left out; 0: none are
   std::int64_t catch_up_every_ms = 2 * 60'000;  ///< during a full pass
   std::int64_t compare_every_ms =
@@ -82,9 +82,9 @@ class Sync {
   // Only one step runs at a time. None of what follows needs to outlive the process.
   Memberships memberships_;
   std::set<std::string, std::less<>> labels_;  ///< ids of those that the store has; empty: not loaded
-  int no_answers_ = 0;      ///< requests for messages without an answer, in a row
-  bool retried_ = false;    ///< what is unreadable, in this pass
-  int quota_refusals_ = 0;  ///< steps in a row that Gmail ended without saying how long to wait
+  int no_answers_ = 0;                         ///< requests for messages without an answer, in a row
+  bool retried_ = false;                       ///< what is unreadable, in this pass
+  int quota_refusals_ = 0;                     ///< steps in a row that Gmail ended without saying how long to wait
 };
 
 }  // namespace gmail
