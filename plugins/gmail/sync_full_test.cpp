@@ -174,3 +174,50 @@ TEST_CASE("pages that do not advance end the pass") {
   };
   CHECK_THROWS_AS(rig.pass(), kruxos::ProxyError);
 }
+
+namespace {
+
+/// Lists of all messages lack this one `times`, and each time another one is deleted meanwhile.
+std::function<std::optional<FakeAnswer>(const kruxos::testing::FakeRequest&)> skipping(
+    Rig& rig, std::string id, std::vector<std::string> deleted) {
+  return [&rig, id, deleted](const kruxos::testing::FakeRequest& request) mutable -> std::optional<FakeAnswer> {
+    const bool lists_all = request.url.find("users/me/messages?") != std::string::npos &&
+                           request.url.find("labelIds") == std::string::npos;
+    if (!lists_all || deleted.empty()) return std::nullopt;
+    rig.erase(deleted.back());
+    deleted.pop_back();
+    std::string ids;
+    for (const auto& [key, message] : rig.mailbox().newest_first()) {
+      if (const auto one = gmail::hex_of(message->id); one != id)
+        ids += (ids.empty() ? "" : ",") + ("{\"id\":\"" + one) + "\"}";
+    }
+    return FakeAnswer::json(200, "{\"messages\":[" + ids + "]}");
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a list that skipped a message while another was deleted is read again") {
+  Rig rig;
+  const auto ids = rig.arrive_many(10);
+  rig.override_answer = skipping(rig, ids[3], {ids[7]});
+  rig.pass();
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 9);
+}
+
+TEST_CASE("a message that lists skip again and again is asked for before it is erased") {
+  Rig rig;
+  const auto ids = rig.arrive_many(10);
+  rig.pass();
+  const auto gone = rig.arrive("Deleted while the history was lost");
+  rig.next_pass();
+  rig.erase(gone);
+  rig.mailbox().expire_history();
+  rig.reset_calls();
+  rig.override_answer = skipping(rig, ids[3], {ids[7], ids[8], ids[9]});
+  rig.next_pass();
+  CHECK(rig.differences() == "");
+  CHECK(rig.replica(ids[3]));
+  CHECK(rig.gets() <= 2);
+}
