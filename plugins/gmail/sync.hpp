@@ -23,7 +23,7 @@ namespace gmail {
 struct SyncOptions {
   int page_size = 500;                          ///< ids and history records a request, at most 500
   int side_by_side = 20;                        ///< messages a commit while fetching
-  bool fetch_bodies = false;                          ///< with each message, instead of when it is read
+  bool fetch_bodies = false;                    ///< with each message, instead of when it is read
   std::int64_t keep_ms = 0;                     ///< older messages are left out; 0: none are
   std::int64_t catch_up_every_ms = 2 * 60'000;  ///< during a full pass
   std::int64_t compare_every_ms =
