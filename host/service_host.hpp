@@ -131,6 +131,7 @@ class ServiceHost {
 
   // What the refresher tells.
   void token_renewed(const AccountRef& account);
+  void resume_writes(const AccountRef& account);
   void token_refused(const AccountRef& account, const std::string& why);
   void token_ended(const AccountRef& account, const std::string& why);
 
