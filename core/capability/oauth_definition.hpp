@@ -22,6 +22,7 @@ struct OAuthFlow {
   std::vector<std::string> token_types;     ///< accepted besides "Bearer", in any case
   bool any_port = true;                     ///< the redirect address may have any port
   std::string redirect_host = "127.0.0.1";  ///< or "localhost"
+  std::string redirect_uri;  ///< https: nobody listens there, the browser's last address is pasted; empty: a listener
 };
 
 /// How much an account is connected for.

@@ -48,9 +48,9 @@ std::vector<std::string> scopes_of(const YamlValue& value, const OAuthDefinition
 
 OAuthFlow parse_flow(const YamlValue& value) {
   using ClientSecret = OAuthFlow::ClientSecret;
-  const YamlMap map(
-      value, {"name", "description", "authorize_url", "token_url", "pkce", "client_secret", "scope_parameter",
-              "scope_separator", "authorize_parameters", "token_at", "token_types", "redirect", "redirect_host"});
+  const YamlMap map(value, {"name", "description", "authorize_url", "token_url", "pkce", "client_secret",
+                            "scope_parameter", "scope_separator", "authorize_parameters", "token_at", "token_types",
+                            "redirect", "redirect_host", "redirect_uri"});
   OAuthFlow flow;
   flow.name = plain_name_of(map.at("name"));
   flow.description = map.at("description").line(1000);
@@ -79,6 +79,13 @@ OAuthFlow parse_flow(const YamlValue& value) {
   if (auto v = map.find("redirect")) flow.any_port = v->choice_of<bool>({{"loopback", true}, {"fixed", false}});
   if (auto v = map.find("redirect_host"))
     flow.redirect_host = v->choice({"127.0.0.1", "localhost"}) == 0 ? "127.0.0.1" : "localhost";
+  if (auto v = map.find("redirect_uri")) {
+    if (map.find("redirect") || map.find("redirect_host"))
+      v->fail("redirect and redirect_host are for a redirect to this machine: leave them out, or this.");
+    flow.redirect_uri = url_of(*v);
+    if (!flow.redirect_uri.starts_with("https://"))
+      v->fail("an https address is expected; for http to this machine there are redirect and redirect_host.");
+  }
   return flow;
 }
 

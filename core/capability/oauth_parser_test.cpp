@@ -31,6 +31,8 @@ const std::string kSection = R"(oauth:
     - {name: person, description: P., authorize_url: "http://127.0.0.1:9/a", token_url: "http://127.0.0.1:9/t",
        scope_parameter: user_scope, scope_separator: ",", token_at: authed_user, token_types: [user], redirect: fixed,
        redirect_host: localhost, client_secret: none}
+    - {name: pasted, description: P., authorize_url: "https://a.example/a", token_url: "https://a.example/t",
+       pkce: none, client_secret: required, redirect_uri: "https://localhost:8081/oauth/callback"}
   profiles:
     read: {description: R., scopes: [notes.read]}
     draft: {description: D., scopes: [notes.read, notes.write], without: [notes.send]}
@@ -58,7 +60,7 @@ TEST_CASE("an oauth section is read whole") {
   const auto oauth = parse_definition(kBegin + kSection, "notes.yaml").oauth;
   CHECK(oauth.callback_port == 8080);
   CHECK(oauth.revoke_url == "https://auth.notes.example/revoke");
-  REQUIRE(oauth.flows.size() == 2);
+  REQUIRE(oauth.flows.size() == 3);
   const auto& desktop = oauth.flows[0];
   CHECK(desktop.pkce);
   CHECK(desktop.any_port);
@@ -73,6 +75,8 @@ TEST_CASE("an oauth section is read whole") {
   CHECK(person->token_types == std::vector<std::string>{"user"});
   CHECK_FALSE(person->any_port);
   CHECK(person->redirect_host == "localhost");
+  CHECK(person->redirect_uri.empty());
+  CHECK(oauth.find_flow("pasted")->redirect_uri == "https://localhost:8081/oauth/callback");
   CHECK(oauth.default_profile == "draft");
   REQUIRE(oauth.find_profile("draft"));
   CHECK(oauth.find_profile("draft")->without == std::vector<std::string>{"notes.send"});
@@ -101,6 +105,9 @@ TEST_CASE("an oauth section that does not fit is refused with its place") {
       {"default_profile: draft", "default_profile: full", "\"full\" is not one of the profiles"},
       {"redirect: fixed", "redirect: any", "is not one of loopback, fixed"},
       {"redirect_host: localhost", "redirect_host: notes.example", "is not one of 127.0.0.1, localhost"},
+      {"https://localhost:8081", "http://127.0.0.1:8081", "an https address is expected"},
+      {"https://localhost:8081/oauth/callback\"", "https://localhost:8081/cb\", redirect: loopback", "leave them out"},
+      {"https://localhost:8081/oauth/callback", "https://localhost:8081/cb?x=1", "? and # are not accepted"},
       {"  help: Use {redirect_uri}.\n", "", "the key \"help\" is missing"},
   };
   for (const auto& [from, to, wanted] : cases) {

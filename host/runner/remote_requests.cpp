@@ -52,6 +52,8 @@ WireAnswer RemoteCall::answer(const Frame& frame, const StreamPtr& stream) {
       return answer_reader(kind, in, stream);
     case RequestKind::kKeep:
       return answer_keep(in, stream);
+    case RequestKind::kReadUpload:
+      return answer_upload(in);
     case RequestKind::kRemember:
       return remember(in);
     default:
@@ -189,6 +191,18 @@ WireAnswer RemoteCall::answer_keep(WireReader& in, const StreamPtr& stream) {
   }
   WireAnswer answer;
   if (!reader().keep(collection, id, blob, text)) answer.status = KRUX_NOT_FOUND;
+  return answer;
+}
+
+WireAnswer RemoteCall::answer_upload(WireReader& in) {
+  const auto id = in.text(limits::kLongestName);
+  const auto offset = in.u64();
+  const auto size = std::min<std::size_t>(in.u32(), limits::kMostUploadBytes);
+  in.end();
+  if (!loans_.uploads) return failed(KRUX_UNSUPPORTED, "This call carries no uploads.");
+  WireAnswer answer;
+  answer.tail.resize(size);
+  answer.tail.resize(loans_.uploads->read(*context_, id, offset, answer.tail.data(), size));
   return answer;
 }
 

@@ -74,8 +74,9 @@ enum class RequestKind : std::uint8_t {
   kSend,
   kKeep,
   kKeepText,
+  kReadUpload,
 };
-inline constexpr std::uint8_t kRequestKinds = 15;
+inline constexpr std::uint8_t kRequestKinds = 16;
 
 struct Frame {
   FrameKind kind = FrameKind::kStop;

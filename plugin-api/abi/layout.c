@@ -324,3 +324,10 @@ VALUE(KRUX_EFFECT_ABSENT, 2);
 VALUE(KRUX_EFFECT_DISPROVED, 3);
 VALUE(KRUX_MAGIC, 0x4B525558u);
 VALUE(KRUX_ABI_MAJOR, 1);
+
+/* kruxos/abi/uploads.h */
+SIZE(krux_uploads, 24);
+FIELD(krux_uploads, size, 0, uint32_t);
+FIELD(krux_uploads, reserved, 4, uint32_t);
+FIELD(krux_uploads, self, 8, void*);
+FUNCTION(krux_uploads, read, 16, krux_status, void*, const krux_call*, krux_str, uint64_t, char*, size_t, size_t*);

@@ -388,6 +388,22 @@ TEST_CASE("The workbench keeps what a read that fetches has fetched") {
   CHECK(bench.store.reader().blob("things", "t1", "body").value_or("") == "bytes");
 }
 
+TEST_CASE("Uploads are read by writes, in parts") {
+  FakeHost host;
+  host.uploads["up_1"] = "0123456789";
+  const FakeCall write(host.clock, CallKind::kWrite, "w_1", 1), other(host.clock);
+  char buffer[4];
+  const auto read = [&](const FakeCall& call, const std::string& id, std::uint64_t offset) {
+    return std::string(buffer, host.host().uploads().read(call.call(), id, offset, buffer, sizeof buffer));
+  };
+  CHECK(read(write, "up_1", 0) == "0123");
+  CHECK(read(write, "up_1", 8) == "89");
+  CHECK(read(write, "up_1", 100).empty());
+  CHECK_THROWS_AS(read(write, "up_2", 0), ProxyError);
+  CHECK_THROWS_AS(read(other, "up_1", 0), ProxyError);
+  CHECK(host.misuses.take().size() == 2);
+}
+
 TEST_CASE("Cases without a framework: what fails is printed and counted") {
   std::ostringstream out;
   auto* const old = std::cerr.rdbuf(out.rdbuf());

@@ -24,6 +24,8 @@ inline constexpr std::size_t kLongestHeaderName = 256, kLongestHeader = 16 * 102
 inline constexpr std::size_t kLargestBody = std::size_t{64} << 20;
 inline constexpr std::size_t kLargestInlineBody = 1 << 20;  ///< of a frame; larger ones are pulled
 
+inline constexpr std::size_t kMostUploadBytes = 1 << 20;  ///< of one read
+
 inline constexpr std::size_t kLongestLogLine = 8192;
 /// A failure's sentence once it was made printable, the host's own words included.
 inline constexpr std::size_t kLongestFailure = 64 * 1024;

@@ -284,3 +284,20 @@ TEST_CASE("What a read has fetched is kept where the host lent it for that, and 
   good(adapter->incremental_sync(bridge.call(), bridge.session, 7));
   CHECK(bridge.session->fake_reader->texts["i1"] == "kept by a sync");
 }
+
+TEST_CASE("A write reads the uploads that it carries, in parts, and no other call does") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  auto write = write_of("mock.upload");
+  write.params_json = "up_1";
+  CHECK(good(adapter->execute_write(bridge.call("w_1"), write)) == R"({"size":2500003,"last":"d"})");
+  auto failure = failed(adapter->execute_write(bridge.call(), write));
+  CHECK(failure.status == KRUX_INVALID);
+  write.params_json = "up_2";
+  CHECK(failed(adapter->execute_write(bridge.call("w_1"), write)).status == KRUX_INVALID);
+  auto setup = bridge.setup("mock");
+  setup.uploads = nullptr;
+  const auto without = bridge.factory.make(setup);
+  failure = failed(without->execute_write(bridge.call("w_1"), write));
+  CHECK(failure.status == KRUX_UNSUPPORTED);
+}

@@ -125,6 +125,17 @@ class FakeSession final : public SyncSession {
   std::shared_ptr<ReplicaReader> reader_ = fake_reader;
 };
 
+/// One upload, "up_1", for every call of a write.
+class FakeUploads final : public UploadReader {
+ public:
+  std::string bytes = std::string(2'500'000, 'u') + "end";
+  std::size_t read(const CallContext& call, std::string_view id, std::uint64_t offset, char* buffer,
+                   std::size_t size) override {
+    if (call.owner().write_id.empty() || id != "up_1") throw invalid_input("It is not this write's.");
+    return offset > bytes.size() ? 0 : bytes.copy(buffer, size, offset);
+  }
+};
+
 /// Answers from a function; keeps to the call as the real one does.
 class FakeHttp final : public HttpClient {
  public:
@@ -197,6 +208,7 @@ struct Bridge {
   SystemClock clock;
   CallRunner runner{clock, {4, 16, 50}};
   std::shared_ptr<FakeHttp> http = std::make_shared<FakeHttp>();
+  mutable FakeUploads uploads;
   std::shared_ptr<FakeReader> reader = std::make_shared<FakeReader>();
   std::shared_ptr<FakeSession> session = std::make_shared<FakeSession>();
   std::vector<std::string> log;
@@ -207,7 +219,7 @@ struct Bridge {
   PluginFactory factory{registry(isolation), runner, clock, keep_log, 30'000, &runners};
 
   AdapterSetup setup(const std::string& service) const {
-    return {service, "T1", 1, std::vector<std::string>{"a\"b"}, "{}", http};
+    return {service, "T1", 1, std::vector<std::string>{"a\"b"}, "{}", http, &uploads};
   }
   std::shared_ptr<ServiceAdapter> make(const std::string& service) const { return factory.make(setup(service)); }
 

@@ -123,6 +123,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
       call.remember("{\"n\":1}");
       return "{}";
     }
+    if (write.operation == "mock.upload") return upload(call, write.params_json);
     if (write.operation == "mock.none") throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, "no").no_effect();
     kruxos::HttpRequest request;
     request.method = "POST";
@@ -175,6 +176,17 @@ class MockAdapter final : public kruxos::SyncAdapter,
   void revoke(const kruxos::Call&) override {}
 
  private:
+  std::string upload(const kruxos::Call& call, std::string_view id) const {
+    std::string buffer(300'000, '\0');
+    std::size_t size = 0, got = 0;
+    char last = ' ';
+    while ((got = host_.uploads().read(call, id, size, buffer.data(), buffer.size())) > 0) {
+      size += got;
+      last = buffer[got - 1];
+    }
+    return "{\"size\":" + std::to_string(size) + ",\"last\":\"" + last + "\"}";
+  }
+
   std::string many(const kruxos::Call& call) {
     std::vector<kruxos::HttpRequest> requests(7);
     for (std::size_t i = 0; i < requests.size(); ++i) requests[i].url = "many/" + std::to_string(i);

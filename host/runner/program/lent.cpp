@@ -223,6 +223,19 @@ bool remember(Link& link, RunningCall& call, std::string_view note_json) {
   return answer_in(request.next()).status == KRUX_OK;
 }
 
+std::size_t LentUploadReader::read(const CallContext& call, std::string_view upload_id, std::uint64_t offset,
+                                   char* buffer, std::size_t size) {
+  const auto running = calls_.of(&call);
+  if (!running) throw Error("Cancelled", "The call has ended.");
+  const std::lock_guard lock(running->replica);
+  auto payload = request_of(RequestKind::kReadUpload);
+  payload.text(upload_id).u64(offset).u32(static_cast<std::uint32_t>(std::min<std::size_t>(size, 1u << 30)));
+  Request request(link_, running->id, FrameKind::kRequest, payload.bytes());
+  const auto answer = answer_in(request.next());
+  if (answer.status != KRUX_OK) throw error_of(answer);
+  return answer.tail.copy(buffer, size);
+}
+
 HttpOutcome LentHttpClient::send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) {
   const auto running = calls_.of(call.get());
   if (!running) return {KRUX_CANCELLED, "The call has ended.", std::nullopt};

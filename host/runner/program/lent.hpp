@@ -10,6 +10,7 @@
 #include "core/adapter/call.hpp"
 #include "core/net/http.hpp"
 #include "core/replica/sync_session.hpp"
+#include "core/upload/upload_reader.hpp"
 #include "host/runner/program/link.hpp"
 
 namespace krux::runner {
@@ -86,6 +87,18 @@ class LentHttpClient final : public HttpClient {
   HttpOutcome exchange(std::uint64_t call, const HttpRequest& request, HttpSink& sink);
   HttpOutcome carry(std::uint64_t call, const HttpRequest& request, HttpSink& sink);
 
+  Link& link_;
+  const RunningCalls& calls_;
+};
+
+/// Of all adapters, as LentHttpClient.
+class LentUploadReader final : public UploadReader {
+ public:
+  LentUploadReader(Link& link, const RunningCalls& calls) : link_(link), calls_(calls) {}
+  std::size_t read(const CallContext& call, std::string_view upload_id, std::uint64_t offset, char* buffer,
+                   std::size_t size) override;
+
+ private:
   Link& link_;
   const RunningCalls& calls_;
 };

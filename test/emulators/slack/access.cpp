@@ -5,7 +5,12 @@
 namespace krux::test::slack {
 
 bool is_bot_token(const MethodContext& context) {
-  return context.call.token.rfind("xoxp-", 0) != 0;
+  const std::string& token = context.call.token;
+  return token.rfind("xoxp-", 0) != 0 && token.rfind("xoxe.xoxp-", 0) != 0;
+}
+
+const std::string& acting_user(const MethodContext& context) {
+  return context.token->user.empty() ? context.workspace.bot.user_id : context.token->user;
 }
 
 Channel* visible_channel(MethodContext& context, bool by_name_too) {
@@ -24,7 +29,7 @@ MaybeFailure may_read(const MethodContext& context, const Channel& channel) {
 }
 
 bool is_own(const MethodContext& context, const Message& message) {
-  return message.user == context.workspace.bot.user_id && !message.tombstone;
+  return message.user == acting_user(context) && !message.tombstone;
 }
 
 }  // namespace krux::test::slack

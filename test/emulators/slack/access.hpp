@@ -12,7 +12,10 @@ Channel* visible_channel(MethodContext& context, bool by_name_too);
 // For reading messages: the family's history scope and, in a bot's case, membership.
 MaybeFailure may_read(const MethodContext& context, const Channel& channel);
 
-// True for what posts as the bot itself and was posted by it.
+// Whom the caller acts as: a person, or the bot.
+const std::string& acting_user(const MethodContext& context);
+
+// True for what the caller itself posted.
 bool is_own(const MethodContext& context, const Message& message);
 
 // Bots act only in what they joined; a user's token also reads public channels.

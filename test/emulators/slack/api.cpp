@@ -20,8 +20,16 @@ Performed Api::run(const Call& call) {
                     state_.limits.max_items(call.method));
 }
 
+void Api::authorize(const oauth::Provider::Route& route, std::shared_ptr<Responder> responder) {
+  const std::uint64_t number = state_.journal.begin(route.record, state_.clock.now_ms());
+  const std::optional<Fault> fault = state_.faults.take(route.record);
+  if (fault) state_.journal.fault(number, fault->kind_name);
+  held.perform(number, fault, route.work, std::move(responder));
+}
+
 void Api::handle(const HttpRequest& request, std::shared_ptr<Responder> responder) {
   held.run_due();
+  if (const auto route = state_.oauth.route(request)) return authorize(*route, std::move(responder));
   if (request.path.rfind("/api/", 0) != 0) return responder->answer(plain(404, "Not found"));
   if (request.method != "GET" && request.method != "POST") {
     return responder->answer(plain(405, "Slack takes GET and POST"));

@@ -22,6 +22,7 @@ class Api {
 
  private:
   Performed run(const Call& call);
+  void authorize(const oauth::Provider::Route& route, std::shared_ptr<Responder> responder);
 
   State& state_;
   RunLater run_later_;

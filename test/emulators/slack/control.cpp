@@ -12,6 +12,8 @@ ControlPlane::Outcome Control::get_own(const std::string& what, const std::map<s
     write_state(out);
   } else if (what == "methods") {
     write_methods(out);
+  } else if (what == "oauth") {
+    state_.oauth.write(out);
   } else if (what == "messages") {
     const auto wanted = query.find("channel");
     const Channel* channel = wanted == query.end() ? nullptr : state_.workspace->channel(wanted->second);
@@ -34,6 +36,8 @@ ControlPlane::Outcome Control::post_own(const std::string& what, const rapidjson
     done = set_limits(document, problem);
   } else if (what == "behaviour") {
     done = set_behaviour(document, problem);
+  } else if (what == "oauth") {
+    done = state_.oauth.act(document, out, problem);
   } else {
     return Outcome::unknown;
   }

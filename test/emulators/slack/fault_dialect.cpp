@@ -1,5 +1,7 @@
 #include "emulators/slack/fault_dialect.hpp"
 
+#include <algorithm>
+
 #include "emulators/slack/methods.hpp"
 
 namespace krux::test::slack {
@@ -14,7 +16,10 @@ std::string without_ok(const std::string& body) {
 
 FaultDialect make_dialect() {
   FaultDialect dialect;
-  dialect.has_method = [](const std::string& method) { return find_method(method) != nullptr; };
+  dialect.has_method = [](const std::string& method) {
+    const auto& others = oauth::Provider::methods(oauth::Flavour::slack);
+    return find_method(method) != nullptr || std::find(others.begin(), others.end(), method) != others.end();
+  };
   dialect.default_error = "internal_error";
   dialect.error = [](const Fault& fault) {
     HttpAnswer answer;

@@ -17,6 +17,9 @@ void describe_workspace(CLI::App& app, Settings& settings) {
   app.add_option("--bot-name", settings.bot.user_name);
   app.add_option("--bot-id", settings.bot.bot_id);
   app.add_option("--app-id", settings.bot.app_id);
+  app.add_option("--oauth-client", settings.oauth_clients,
+                 "id=ID,secret=S,kind=classic|pkce,redirect=URL[,rotation] (repeatable)");
+  app.add_option("--oauth-person", settings.oauth_people, "USER[@TEAM] that the page of consent offers (repeatable)");
 }
 
 struct Emulator {

@@ -40,6 +40,7 @@ MaybeFailure check_caller(const World& world, const Call& call, const Method& me
   const Token* found = world.tokens.find(call.token);
   if (!found) return Failure{"invalid_auth", "", {}};
   if (!found->revoked_error.empty()) return Failure{found->revoked_error, "", {}};
+  if (found->is_refresh && std::string_view(method.name) != "auth.revoke") return Failure{"invalid_auth", "", {}};
   token = found;
   if (method.scopes.empty()) return std::nullopt;
   const bool allowed =

@@ -110,7 +110,7 @@ MaybeFailure chat_post_message(MethodContext& context) {
   if (MaybeFailure failure = may_write(context, channel)) return failure;
   const Bot& bot = context.workspace.bot;
   Draft draft;
-  draft.user = bot.user_id;
+  draft.user = acting_user(context);
   draft.bot_id = bot.bot_id;
   draft.app_id = bot.app_id;
   draft.username = context.call.text("username");
@@ -140,7 +140,7 @@ MaybeFailure chat_update(MethodContext& context) {
   if (!draft.metadata.empty()) message->metadata = std::move(draft.metadata);
   message->blocks = std::move(draft.blocks);
   message->attachments = std::move(draft.attachments);
-  context.workspace.edit(*message, std::move(draft.text), context.workspace.bot.user_id, context.now_ts());
+  context.workspace.edit(*message, std::move(draft.text), acting_user(context), context.now_ts());
   ++context.workspace.effects.edits;
   context.out.field("channel", channel->info.id).field("ts", format_ts(message->ts)).field("text", message->text);
   write_message(context, *channel, *message);

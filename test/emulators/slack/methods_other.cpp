@@ -45,7 +45,7 @@ MaybeFailure change_reaction(MethodContext& context, bool add) {
   if (channel->info.is_archived) return Failure{"is_archived", "", {}};
   if (!channel->info.is_member) return Failure{"not_in_channel", "", {}};
   const std::string name = canonical_emoji(context.call.text("name"));
-  const std::string& user = context.workspace.bot.user_id;
+  const std::string& user = acting_user(context);
   Effects& effects = context.workspace.effects;
   if (add) {
     if (!context.workspace.react(*message, name, user)) return Failure{"already_reacted", "", {}};
@@ -88,7 +88,7 @@ MaybeFailure auth_test(MethodContext& context) {
   context.out.field("team", token.team.empty() ? workspace.team.name : token.team);
   context.out.field("user", token.user.empty() ? workspace.bot.user_name : token.user);
   context.out.field("team_id", token.team.empty() ? workspace.team.id : token.team);
-  context.out.field("user_id", token.user.empty() ? workspace.bot.user_id : token.user);
+  context.out.field("user_id", acting_user(context));
   if (is_bot_token(context)) context.out.field("bot_id", workspace.bot.bot_id);
   context.out.field("is_enterprise_install", false);
   return std::nullopt;

@@ -42,12 +42,28 @@ void Tokens::add(const std::string& specification) {
 
 const Token* Tokens::find(const std::string& token) const {
   auto found = tokens_.find(token);
-  return found == tokens_.end() ? nullptr : &found->second;
+  return found == tokens_.end() ? find_issued(token) : &found->second;
+}
+
+const Token* Tokens::find_issued(const std::string& token) const {
+  if (!provider_) return nullptr;
+  const oauth::TokenInfo info = provider_->find(token);
+  if (info.state == oauth::TokenState::unknown) return nullptr;
+  const bool bot = info.speaker == oauth::Speaker::bot;
+  Token& issued = issued_[token];
+  issued.scopes = info.scopes;
+  issued.user = bot ? "" : info.person.id;
+  issued.team = info.person.team == own_team_ ? "" : info.person.team;
+  issued.is_refresh = info.is_refresh;
+  issued.revoked_error.clear();
+  if (info.state == oauth::TokenState::expired) issued.revoked_error = "token_expired";
+  if (info.state == oauth::TokenState::revoked) issued.revoked_error = bot ? "account_inactive" : "token_revoked";
+  return &issued;
 }
 
 bool Tokens::revoke(const std::string& token, std::string error) {
   auto found = tokens_.find(token);
-  if (found == tokens_.end()) return false;
+  if (found == tokens_.end()) return provider_ && provider_->revoke(token);
   if (error.empty()) error = token.rfind("xoxb-", 0) == 0 ? "account_inactive" : "token_revoked";
   found->second.revoked_error = std::move(error);
   return true;
