@@ -10,6 +10,7 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/config/base_url.hpp"
 #include "core/metrics/metrics.hpp"
+#include "core/oauth/token_refresher.hpp"
 #include "core/state/agents.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/storage/write_file.hpp"
@@ -21,6 +22,7 @@
 #include "host/gateway/http_server.hpp"
 #include "host/ledger_check.hpp"
 #include "host/metrics/host_figures.hpp"
+#include "host/oauth_attempts.hpp"
 #include "host/operator_service.hpp"
 #include "host/runner/adapter_runners.hpp"
 #include "host/service_host.hpp"
@@ -167,6 +169,7 @@ struct HostProcess::Parts final : HealthSource {
   void begin_metrics();
   void listen();
   bool stop(std::int64_t limit_ms);
+  static TokenRefresher::Hooks token_hooks(Parts& host);
 
   const Config config;
   Clock& clock;
@@ -189,7 +192,9 @@ struct HostProcess::Parts final : HealthSource {
   WriteBuffer writes;
   EnhancedWriteExecutor executor;
   SyncScheduler scheduler;
+  TokenRefresher tokens;
   ServiceHost services;
+  OAuthAttempts attempts;
   CapabilityHandler handler;
   OperatorService operators;
   AgentSide agent_side;
@@ -226,12 +231,16 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       executor(store, writes, accounts, runner, clock, executor_options(config, metrics.get())),
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
-                                     const std::string& why) { services.note_attention(account, why); }}),
+                                     const std::string& why) { return services.note_attention(account, why); }}),
+      tokens(vault, TokenClient(transport, clock), clock, token_hooks(*this)),
       services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
-                scheduler, writes, executor, transport, uploads, metrics.get()}),
+                scheduler, writes, executor, tokens, transport, uploads, metrics.get()}),
+      attempts(clock,
+               [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
+                      const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, clock, handler_options(config, uploads, metrics.get())),
       operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
-                 services, handler, index, [this] { return listening(); }}),
+                 services, attempts, handler, index, [this] { return listening(); }}),
       agent_side(agents, handler, uploads),
       gateway(agent_side, clock, {}, metrics ? &metrics->agents : nullptr),
       control(operators),
@@ -241,6 +250,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();
+    tokens.start();
     services.start();
     executor.start();
     server.serve();
@@ -250,6 +260,19 @@ HostProcess::Parts::Parts(Config c, Clock& k)
     stop(0);
     throw;
   }
+}
+
+TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
+  TokenRefresher::Hooks hooks;
+  hooks.renewed = [&host](const AccountRef& account) { host.services.token_renewed(account); };
+  hooks.refused = [&host](const AccountRef& account, const std::string& why) {
+    host.services.token_refused(account, why);
+  };
+  hooks.ended = [&host](const AccountRef& account, const std::string& why) { host.services.token_ended(account, why); };
+  hooks.count = [&host](const AccountRef& account, const char* outcome) {
+    if (host.metrics) host.metrics->tokens.refreshed(account.service, account.account_id, outcome);
+  };
+  return hooks;
 }
 
 void HostProcess::Parts::begin_metrics() {
@@ -328,10 +351,13 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   if (stopping.exchange(true)) return runner.lost() == 0;
   check.reset();
   services.stop();
+  attempts.stop();
+  tokens.stop(limit_ms / 10);
   server.stop(limit_ms / 5);
   scheduler.stop();
   executor.stop(limit_ms / 2);
   transport->stop();
+  tokens.join();
   runner.stop();
   const bool quiet = runners.stop(kRunnersMs);
   return comes_to_rest(runner) && quiet;

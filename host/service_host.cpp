@@ -11,6 +11,7 @@
 #include "core/metrics/request_meters.hpp"
 #include "core/net/account_http.hpp"
 #include "core/net/url.hpp"
+#include "core/oauth/scopes.hpp"
 #include "core/replica/open_replica.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -32,6 +33,7 @@ void ServiceHost::start() {
 
 void ServiceHost::unlocked() {
   parts_.alerts.settle("vault_locked");
+  parts_.tokens.wake();
   serve_connections();
 }
 
@@ -114,11 +116,9 @@ std::string ServiceHost::connect_help(const std::string& service) const {
 }
 
 std::shared_ptr<AccountHttp> ServiceHost::make_http(const ServiceDefinition& definition, const std::string& account_id,
-                                                    std::function<std::optional<BoundToken>()> token) const {
+                                                    AccountHooks hooks) const {
   AccountHttpOptions options{definition.service, base_url_of(definition), definition.hosts,
                              quota_of(definition, config_of(definition.service))};
-  AccountHooks hooks;
-  hooks.token = std::move(token);
   std::shared_ptr<RequestMeter> meter;
   if (parts_.metrics) meter = std::make_shared<RequestMeter>(parts_.metrics->registry, definition.service, account_id);
   hooks.observe = [service = definition.service, meter](const RequestRecord& r) {
@@ -148,6 +148,8 @@ void ServiceHost::activate(const Connection& c) {
   auto account = std::make_shared<ActiveAccount>();
   account->ref = {c.service, c.account_id, c.generation};
   account->display_name = c.display_name;
+  account->name = c.name;
+  account->profile = c.profile;
   account->scopes = c.scopes;
   account->scopes_known = c.scopes_known;
   if (const auto* plugin = parts_.plugins.find(c.service)) account->acts_by_http = plugin->acts_by_http;
@@ -159,15 +161,21 @@ void ServiceHost::activate(const Connection& c) {
                               ref.service),
                   true});
   });
-  const auto http =
-      make_http(*definition, c.account_id,
-                [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
-                  const auto token = vault.token(ref.service, ref.account_id, ref.generation);
-                  if (!token) return std::nullopt;
-                  return BoundToken{make_secret(token->reveal()), origin};
-                });
+  AccountHooks hooks;
+  hooks.token = [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
+    const auto token = vault.token(ref.service, ref.account_id, ref.generation);
+    if (!token) return std::nullopt;
+    return BoundToken{make_secret(token->reveal()), origin};
+  };
+  hooks.ensure = [&tokens = parts_.tokens, ref = account->ref](const CallContextPtr& call) {
+    return tokens.ensure(ref, call);
+  };
+  hooks.renew = [&tokens = parts_.tokens, ref = account->ref](const CallContextPtr& call, std::string_view used) {
+    return tokens.renew(ref, used, call);
+  };
+  const auto http = make_http(*definition, c.account_id, std::move(hooks));
   std::optional<std::vector<std::string>> scopes;
-  if (c.scopes_known) scopes = c.scopes;
+  if (c.scopes_known) scopes = with_implied(definition->oauth.implied_scopes, c.scopes);
   account->adapter =
       make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http, &parts_.uploads});
   {
@@ -217,11 +225,22 @@ bool ServiceHost::release(const std::string& service) {
   return any;
 }
 
-void ServiceHost::note_attention(const AccountRef& account, const std::string& why) {
-  // The last step of a connection that was replaced has nothing to say about the new token.
+/// The last step of a connection that was replaced has nothing to say about the new token.
+bool ServiceHost::is_current(const AccountRef& account) const {
   const auto known = parts_.vault.connections();
-  const auto same = [&](const Connection& c) { return AccountRef{c.service, c.account_id, c.generation} == account; };
-  if (std::none_of(known.begin(), known.end(), same)) return;
+  return std::any_of(known.begin(), known.end(), [&](const Connection& c) {
+    return AccountRef{c.service, c.account_id, c.generation} == account;
+  });
+}
+
+bool ServiceHost::note_attention(const AccountRef& account, const std::string& why) {
+  if (!is_current(account)) return true;
+  if (!why.empty() && parts_.tokens.suspect(account)) return false;
+  mark(account, why);
+  return true;
+}
+
+void ServiceHost::mark(const AccountRef& account, const std::string& why) {
   parts_.vault.set_attention(account.service, account.account_id, why);
   if (why.empty()) {
     parts_.alerts.settle("not_authenticated", account.service, account.account_id);

@@ -1,9 +1,14 @@
 #include "core/capability/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/capability/host_capabilities.hpp"
+#include "core/oauth/scopes.hpp"
+#include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
@@ -66,7 +71,7 @@ bool is_of_use(const CapabilityDefinition& capability, const ServiceDefinition& 
   bool any = false;
   for (const auto& account : accounts) {
     if (account->ref.service != definition.service) continue;
-    if (missing_scopes(capability, *account).empty()) return true;
+    if (!left_out(capability, *account) && missing_scopes(capability, *account).empty()) return true;
     any = true;
   }
   return !any;
@@ -119,8 +124,9 @@ InputDefinition host_input(const char* name, InputType type, const char* descrip
 std::vector<InputDefinition> all_inputs(const Listed& listed) {
   auto inputs = listed.capability->inputs;
   if (listed.definition != host_definition())
-    inputs.push_back(host_input("account", InputType::kString,
-                                "Which account, by its id or name; needed only where the service has several."));
+    inputs.push_back(
+        host_input("account", InputType::kString,
+                   "Which account, by its name or id; without it the one named \"default\", or the only one."));
   if (listed.capability->kind != CapabilityKind::kWrite) return inputs;
   inputs.push_back(
       host_input("idempotency_key", InputType::kString,
@@ -173,13 +179,18 @@ void write_errors(Writer& out, const Listed& listed) {
 }  // namespace
 
 std::vector<std::string> missing_scopes(const CapabilityDefinition& capability, const ActiveAccount& account) {
-  std::vector<std::string> missing;
-  if (!account.scopes_known) return missing;
-  for (const auto& scope : capability.required_scopes) {
-    if (std::find(account.scopes.begin(), account.scopes.end(), scope) == account.scopes.end())
-      missing.push_back(scope);
-  }
-  return missing;
+  if (!account.scopes_known) return {};
+  static const ImpliedScopes none;
+  const auto& implied = account.definition ? account.definition->oauth.implied_scopes : none;
+  return missing_from(implied, account.scopes, capability.required_scopes);
+}
+
+bool left_out(const CapabilityDefinition& capability, const ActiveAccount& account) {
+  if (account.profile.empty() || !account.definition) return false;
+  const auto* profile = account.definition->oauth.find_profile(account.profile);
+  // What it allowed nobody knows any more.
+  if (!profile) return capability.kind == CapabilityKind::kWrite;
+  return std::find(profile->without.begin(), profile->without.end(), capability.name) != profile->without.end();
 }
 
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
@@ -233,6 +244,21 @@ std::string description_json(const Listed& listed, std::int64_t delay_ms) {
     write_errors(out, listed);
   });
   return out.done();
+}
+
+void must_be_open_to(const CapabilityDefinition& capability, const ActiveAccount& account) {
+  if (left_out(capability, account))
+    throw Error("PolicyDenied",
+                fmt::format("The account {} is connected with the profile {}, which leaves {} out. Ask the operator to "
+                            "connect it with another profile.",
+                            printable(account.display_name), account.profile, capability.name));
+  std::string missing;
+  for (const auto& scope : missing_scopes(capability, account)) missing += (missing.empty() ? "" : ", ") + scope;
+  if (!missing.empty())
+    throw Error("OperationBlocked",
+                fmt::format("{} needs what the account {} was not granted: {}. Ask the operator to connect it again "
+                            "with that scope.",
+                            capability.name, printable(account.display_name), missing));
 }
 
 }  // namespace krux

@@ -40,6 +40,10 @@ TokenRefresher::TokenRefresher(Vault& vault, TokenClient client, Clock& clock, H
 
 TokenRefresher::~TokenRefresher() {
   stop();
+  join();
+}
+
+void TokenRefresher::join() {
   for (auto& thread : threads_) {
     if (thread.joinable()) thread.join();
   }

@@ -42,6 +42,8 @@ class TokenRefresher {
   void start();
   /// Begins no more. Waits so long for a refresh under way: it may have cost the old token already.
   void stop(std::int64_t wait_ms = 0);
+  /// After stop(): until no hook is called any more.
+  void join();
   /// Connections have changed, or the vault was unlocked.
   void wake();
 

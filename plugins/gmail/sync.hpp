@@ -5,8 +5,8 @@
 #include <kruxos/adapter.hpp>
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,7 +23,7 @@ namespace gmail {
 struct SyncOptions {
   int page_size = 500;                          ///< ids and history records a request, at most 500
   int side_by_side = 20;                        ///< messages a commit while fetching
-  bool fetch_bodies = false;                          ///< with each message, instead of when it is read
+  bool fetch_bodies = false;                    ///< with each message, instead of when it is read
   std::int64_t keep_ms = 0;                     ///< older messages are left out; 0: none are
   std::int64_t catch_up_every_ms = 2 * 60'000;  ///< during a full pass
   std::int64_t compare_every_ms =
@@ -52,12 +52,16 @@ class Sync {
   // sync_labels.cpp
   void refresh_labels(Step& step);
   void forget_label(Step& step, const std::string& id);
+  void note_labels(Step& step, const std::vector<std::string>& ids);
   void compare_page(Step& step);
 
   // sync_list.cpp
   void list_page(Step& step);
   std::optional<rapidjson::Document> ask_page(Step& step, std::string_view what, std::string url, std::string& page);
-  void take_known(Step& step, Message message);
+  bool take_known(Step& step, Message message);
+  bool list_again(Step& step);
+  bool erase_unseen(Step& step);
+  std::vector<std::string> unseen(Step& step);
 
   // sync_history.cpp
   bool history_page(Step& step);
@@ -77,9 +81,10 @@ class Sync {
   const SyncOptions options_;
   // Only one step runs at a time. None of what follows needs to outlive the process.
   Memberships memberships_;
-  int no_answers_ = 0;      ///< requests for messages without an answer, in a row
-  bool retried_ = false;    ///< what is unreadable, in this pass
-  int quota_refusals_ = 0;  ///< steps in a row that Gmail ended without saying how long to wait
+  std::set<std::string, std::less<>> labels_;  ///< ids of those that the store has; empty: not loaded
+  int no_answers_ = 0;                         ///< requests for messages without an answer, in a row
+  bool retried_ = false;                       ///< what is unreadable, in this pass
+  int quota_refusals_ = 0;                     ///< steps in a row that Gmail ended without saying how long to wait
 };
 
 }  // namespace gmail

@@ -10,9 +10,9 @@ struct Sync::Step {
   kruxos::SyncStore& store;
   SyncState state{};
   Unreadable unreadable{};
-  std::int64_t end_ms = 0;  ///< the worker goes back to the host then
-  int requests_left = 0;    ///< or when so many requests were made
-  int uncommitted = 0;      ///< records put or erased since the last commit
+  std::int64_t end_ms = 0;            ///< the worker goes back to the host then
+  int requests_left = 0;              ///< or when so many requests were made
+  int uncommitted = 0;                ///< records put or erased since the last commit
   std::size_t uncommitted_bytes = 0;  ///< of bodies
 
   std::int64_t now_ms() const { return call.now_ms(); }

@@ -66,6 +66,10 @@ void Api::start(std::uint64_t number, const std::optional<Fault>& fault, const W
 void Api::handle(const HttpRequest& request, std::shared_ptr<Responder> caller) {
   held.run_due();
   auto responder = std::make_shared<Dated>(std::move(caller), state_.clock);
+  if (const auto route = state_.oauth.route(request)) {
+    const std::uint64_t number = state_.journal.begin(route->record, state_.clock.now_ms());
+    return start(number, state_.faults.take(route->record), route->work, std::move(responder));
+  }
   if (request.path == "/batch/gmail/v1" || request.path == "/batch") return handle_batch(request, responder);
   const Call call = read_call(request);
   const std::uint64_t number = state_.journal.begin(call, state_.clock.now_ms());

@@ -15,6 +15,8 @@ ControlPlane::Outcome Control::get_own(const std::string& what, const std::map<s
     write_state(out);
   } else if (what == "methods") {
     write_methods(out);
+  } else if (what == "oauth") {
+    state_.oauth.write(out);
   } else if (what == "messages") {
     auto wanted = query.find("mailbox");
     const auto& mailboxes = state_.mailboxes();
@@ -49,6 +51,8 @@ ControlPlane::Outcome Control::post_own(const std::string& what, const rapidjson
     done = set_quota(document, problem);
   } else if (what == "behaviour") {
     done = set_behaviour(document, problem);
+  } else if (what == "oauth") {
+    done = state_.oauth.act(document, out, problem);
   } else {
     return Outcome::unknown;
   }
