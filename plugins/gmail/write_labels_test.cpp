@@ -161,9 +161,8 @@ TEST_CASE("a message that is gone fails before anything is done") {
 TEST_CASE("names of labels become ids, and what would be refused later is refused now") {
   Desk desk;
   auto lent = desk.rig.store.store();
-  for (const auto* id : {"INBOX", "UNREAD", "STARRED", "TRASH", "SPAM", "SENT"})
-    lent.put(label_record({id, id, true}, 1));
-  lent.put(label_record({"Label_7", "My Family", false}, 1));
+  for (const auto* id : {"INBOX", "UNREAD", "STARRED", "TRASH", "SPAM", "SENT"}) lent.put(label_record({id, id, true}));
+  lent.put(label_record({"Label_7", "My Family", false}));
   lent.commit();
   const auto resolved = [&](const std::string& operation, const std::string& params) {
     return resolve(desk.rig.store.store().reader(), operation, params, kOwn);
