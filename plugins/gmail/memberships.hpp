@@ -37,8 +37,8 @@ class Memberships {
   /// Gmail has no list of label().
   void skip();
 
-  /// Once whole: makes a record's labels (sorted) those of the lists, as far as they can be known from them. False where
-  /// that is in doubt: a list lacks the message that may have skipped it. The labels are as they were then.
+  /// Once whole: makes a record's labels (sorted) those of the lists, as far as they can be known from them. False
+  /// where that is in doubt: a list lacks the message that may have skipped it. The labels are as they were then.
   bool correct(const std::string& id, std::vector<std::string>& labels);
 
   /// The list of all messages, and whether a message stood in it or was fetched since begin().

@@ -82,9 +82,9 @@ class Sync {
   // Only one step runs at a time. None of what follows needs to outlive the process.
   Memberships memberships_;
   std::set<std::string, std::less<>> labels_;  ///< ids of those that the store has; empty: not loaded
-  int no_answers_ = 0;      ///< requests for messages without an answer, in a row
-  bool retried_ = false;    ///< what is unreadable, in this pass
-  int quota_refusals_ = 0;  ///< steps in a row that Gmail ended without saying how long to wait
+  int no_answers_ = 0;                         ///< requests for messages without an answer, in a row
+  bool retried_ = false;                       ///< what is unreadable, in this pass
+  int quota_refusals_ = 0;                     ///< steps in a row that Gmail ended without saying how long to wait
 };
 
 }  // namespace gmail

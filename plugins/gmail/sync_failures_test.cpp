@@ -198,10 +198,11 @@ TEST_CASE("history records out of order and malformed ones are taken as far as t
   rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
     if (request.url.find("users/me/history") == std::string::npos) return std::nullopt;
     const auto message = R"({"message":{"id":")" + ids[0] + "\"},\"labelIds\":[\"STARRED\"]}";
-    return FakeAnswer::json(200, R"({"historyId":"18014398509999999","history":[7,{"id":"x"},{"id":"30","labelsAdded":[)" +
-                                     message + R"(]},{"id":"20","labelsRemoved":[)" + message +
-                                     R"(]},{"id":"25","labelsAdded":[{"message":7},{"labelIds":["A"]},null]},)" +
-                                     R"({"id":"26","messagesAdded":{},"messagesDeleted":["x"]}]})");
+    return FakeAnswer::json(
+        200, R"({"historyId":"18014398509999999","history":[7,{"id":"x"},{"id":"30","labelsAdded":[)" + message +
+                 R"(]},{"id":"20","labelsRemoved":[)" + message +
+                 R"(]},{"id":"25","labelsAdded":[{"message":7},{"labelIds":["A"]},null]},)" +
+                 R"({"id":"26","messagesAdded":{},"messagesDeleted":["x"]}]})");
   };
   rig.next_pass();
   CHECK(rig.replica(ids[0])->has("STARRED"));
@@ -218,7 +219,8 @@ TEST_CASE("a page without records though others follow is no end") {
     if (request.url.find("users/me/history") == std::string::npos) return std::nullopt;
     if (request.url.find("pageToken=p2") != std::string::npos) {
       return FakeAnswer::json(200, R"({"historyId":"18014398509999999","history":[{"id":"9","labelsAdded":[{"message":)"
-                                   R"({"id":")" + ids[0] + R"("},"labelIds":["STARRED"]}]}]})");
+                                   R"({"id":")" +
+                                       ids[0] + R"("},"labelIds":["STARRED"]}]}]})");
     }
     first = false;
     return FakeAnswer::json(200, R"({"nextPageToken":"p2","historyId":"18014398509999999"})");

@@ -50,13 +50,14 @@ FakeAnswer Rig::answer(const kruxos::testing::FakeRequest& request) {
 std::string Rig::arrive(const std::string& subject, const std::vector<std::string>& labels) {
   host.clock.advance(1'000);
   const auto number = std::to_string(++mails_);
-  emu::NewMessage mail{emu::Content("From: Person " + number + " <p" + number + "@example.com>\r\nTo: agent@example.com\r\n" +
-                                    "Subject: " + subject + "\r\nMessage-ID: <m" + number + "@example.com>\r\n" +
-                                    "Date: Tue, 14 Nov 2023 22:13:20 +0000\r\n\r\nThe text of mail " + number + ".\r\n"),
-                       host.clock.now_ms,
-                       {},
-                       labels,
-                       {}};
+  emu::NewMessage mail{
+      emu::Content("From: Person " + number + " <p" + number + "@example.com>\r\nTo: agent@example.com\r\n" +
+                   "Subject: " + subject + "\r\nMessage-ID: <m" + number + "@example.com>\r\n" +
+                   "Date: Tue, 14 Nov 2023 22:13:20 +0000\r\n\r\nThe text of mail " + number + ".\r\n"),
+      host.clock.now_ms,
+      {},
+      labels,
+      {}};
   return hex_of(mailbox().add(std::move(mail)).id);
 }
 

@@ -29,7 +29,8 @@ class Rig {
   SyncOptions options;
 
   /// Asked before the emulator: an answer of its own, or nothing. `url` as the adapter gives it.
-  std::function<std::optional<kruxos::testing::FakeAnswer>(const kruxos::testing::FakeRequest& request)> override_answer;
+  std::function<std::optional<kruxos::testing::FakeAnswer>(const kruxos::testing::FakeRequest& request)>
+      override_answer;
 
   emu::Mailbox& mailbox() { return gmail.state.mailbox(); }
   /// A mail arrives, one second later; returns its id.
