@@ -1,5 +1,4 @@
 """The demo's third part: a mailbox, connected in the browser."""
-import json
 import time
 
 from demo_support import bold, check
@@ -16,7 +15,7 @@ def prepare(stage):
         return {"from": sender, "to": PERSON, "subject": subject, "body": body, "at_ms": now - ago, **more}
 
     seeded = stage.gmail("seed", {
-        "generate": {"messages": 400}, "labels": [{"id": "Label_7", "name": "Projects/Bridge"}],
+        "generate": {"messages": 60}, "labels": [{"id": "Label_7", "name": "Projects/Bridge"}],
         "messages": [
             mail("Bob Okafor <bob@example.com>", "Invoice 4711", "Please find the invoice for October attached.", 30 * hour,
                  attachments=[{"filename": "invoice-4711.pdf", "type": "application/pdf", "size": 40_000}]),
@@ -72,7 +71,7 @@ def write(stage, ids):
     for write_id in (s["write_id"] for s in sent):
         stage.follow(write_id, lambda s: s["status"] == "completed")
         check(stage.mails(write_id) == 1, "Gmail does not have exactly one such mail")
-    outgoing = {m["subject"]: m for m in stage.gmail("messages")["messages"] if "SENT" in m["labels"]}
+    outgoing = {m["subject"]: m for m in stage.gmail("messages")["messages"] if "SENT" in m["labelIds"]}
     stage.show("\n".join(f"{m['to']:<34} {s}" for s, m in outgoing.items() if s in
                          ("Der Bericht für Oktober", "Re: Bridge: next steps", "Fwd: Invoice 4711")))
     check("Re: Bridge: next steps" in outgoing and "Fwd: Invoice 4711" in outgoing, f"sent were {list(outgoing)}")
@@ -96,11 +95,11 @@ def tidy(stage, ids):
     deleted = stage.invoke("email.delete", message_id=ids["news"])
     for w in (labelled, deleted):
         stage.follow(w["write_id"], lambda s: s["status"] == "completed")
-    labels = {m["id"]: set(m["labels"]) for m in stage.gmail("messages")["messages"]}
+    labels = {m["id"]: set(m["labelIds"]) for m in stage.gmail("messages")["messages"]}
     check("Label_7" in labels[ids["invoice"]] and "TRASH" in labels[ids["news"]], "Gmail has other labels")
     stage.invoke("proxy.rollback", write_id=deleted["write_id"])
     stage.invoke("proxy.rollback", write_id=labelled["write_id"])
-    labels = {m["id"]: set(m["labels"]) for m in stage.gmail("messages")["messages"]}
+    labels = {m["id"]: set(m["labelIds"]) for m in stage.gmail("messages")["messages"]}
     check("TRASH" not in labels[ids["news"]] and "INBOX" in labels[ids["news"]], f"after the undo: {labels[ids['news']]}")
     check("Label_7" not in labels[ids["invoice"]] and "UNREAD" in labels[ids["invoice"]], "the labels are not as before")
     stage.good("as it was before")
@@ -119,7 +118,7 @@ def expiries(stage):
     check(stage.invoke("email.search", query='subject:"new since then"')["total"] == 1, "the new mail is not there")
     error = stage.refused("email.read", message_id=gone)
     check(error["type"] == "MessageNotFound", f"the read ended with {error}")
-    refreshed = stage.gmail("oauth")["counters"]["refreshes"]
+    refreshed = stage.gmail("oauth")["oauth"]["counters"]["refreshes"]
     check(refreshed >= 1, "the token was not renewed")
     stage.good("renewed once, compared once, complete again")
 
@@ -127,10 +126,9 @@ def expiries(stage):
 def disconnect(stage):
     stage.chapter("The mailbox is disconnected")
     stage.operator("disconnect", "gmail", "--yes")
-    check(stage.gmail("oauth")["live_grants"] == 0, "Google still honours the grant")
+    check(stage.gmail("oauth")["oauth"]["live_grants"] == 0, "Google still honours the grant")
     check(not list((stage.directory / "data" / "replica").glob("gmail/*")), "something of the mailbox is left")
-    secrets = stage.gmail("oauth")["secrets"]
+    secrets = stage.gmail("oauth")["oauth"]["secrets"]
     log = (stage.directory / "kruxosd.log").read_text(errors="replace")
     check(not any(s in log for s in secrets), "a token stands in the log")
     stage.good(f"revoked at the provider; none of {len(secrets)} codes and tokens stands in the log")
-    return json.dumps(secrets)

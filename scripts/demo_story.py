@@ -230,7 +230,7 @@ def end(stage):
     markers = stage.slack("state")["markers"]
     check(all(m["posted"] == 1 for m in markers.values()), f"Slack's messages by write: {markers}")
     log = (stage.directory / "kruxosd.log").read_text(errors="replace")
-    secrets = stage.slack("oauth")["secrets"]
+    secrets = stage.slack("oauth")["oauth"]["secrets"]
     check(secrets and not any(s in log for s in secrets), "a token stands in the log")
     print()
     print(f"  {green('✓')} {bold(f'{len(markers)} messages reached Slack, each of them once; none was lost.')} "

@@ -62,7 +62,7 @@ TEST_CASE("a mail goes out once, with its id and its mark") {
   CHECK(mail.content().attachments[0].filename == "a.txt");
   CHECK(mail.content().attachments[0].size == 1'500'000);
   std::string bytes;
-  mail.attachment(mail.content().attachments[0].id, [&](std::string_view piece) {
+  mail.write_part(mail.content().attachments[0].part_id, [&](std::string_view piece) {
     bytes += piece;
     return true;
   });
