@@ -156,6 +156,7 @@ class ServiceHost {
   void serve_again(const Connection& connection);
   Receipt receipt_for(const std::string& service, const std::string& account, const DisconnectOrder& order);
   std::optional<std::string> revoke(const Receipt& receipt);
+  bool has_unrevoked_refresh_token(const Receipt& receipt) const;
   void serve_connections();
   void resume_disconnections();
   bool pause();
