@@ -9,6 +9,7 @@ find_package(SQLiteCpp 3.2 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(SODIUM REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(GMIME REQUIRED IMPORTED_TARGET gmime-3.0)
 pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 find_path(RAPIDJSON_INCLUDE_DIR rapidjson/document.h REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
@@ -21,6 +22,11 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT KRUXOS_SANITIZE)
   # SSE2 is x86-64's baseline. Off under the sanitizers: the vector scanner reads aligned blocks past the end.
   target_compile_definitions(kruxos_rapidjson INTERFACE RAPIDJSON_SSE2=1)
 endif()
+
+# Of the gmail adapter alone.
+add_library(kruxos_gmime INTERFACE)
+target_include_directories(kruxos_gmime SYSTEM INTERFACE ${GMIME_INCLUDE_DIRS})
+target_link_libraries(kruxos_gmime INTERFACE PkgConfig::GMIME)
 
 add_library(kruxos_cli11 INTERFACE)
 target_include_directories(kruxos_cli11 SYSTEM INTERFACE ${CLI11_INCLUDE_DIR})

@@ -10,6 +10,7 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/config/base_url.hpp"
 #include "core/metrics/metrics.hpp"
+#include "core/oauth/token_refresher.hpp"
 #include "core/state/agents.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/storage/write_file.hpp"
@@ -21,9 +22,11 @@
 #include "host/gateway/http_server.hpp"
 #include "host/ledger_check.hpp"
 #include "host/metrics/host_figures.hpp"
+#include "host/oauth_attempts.hpp"
 #include "host/operator_service.hpp"
 #include "host/runner/adapter_runners.hpp"
 #include "host/service_host.hpp"
+#include "host/upload_desk.hpp"
 
 namespace krux {
 namespace {
@@ -32,7 +35,8 @@ constexpr std::int64_t kRunnersMs = 400;
 
 class AgentSide final : public AgentApi {
  public:
-  AgentSide(AgentStore& agents, CapabilityHandler& handler) : agents_(agents), handler_(handler) {}
+  AgentSide(AgentStore& agents, CapabilityHandler& handler, UploadStore& uploads)
+      : agents_(agents), handler_(handler), desk_(uploads) {}
   std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
     handler_.invoke(std::move(invocation), std::move(done));
@@ -42,10 +46,15 @@ class AgentSide final : public AgentApi {
     return handler_.list_json(category, tag, name_contains);
   }
   std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
+  BodyToFile upload_target() override { return desk_.target(); }
+  void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
+    desk_.add(upload, std::move(done));
+  }
 
  private:
   AgentStore& agents_;
   CapabilityHandler& handler_;
+  UploadDesk desk_;
 };
 
 CallRunner::Options runner_options(const Config& config) {
@@ -63,8 +72,9 @@ ExecutorOptions executor_options(const Config& config, Metrics* metrics) {
   return options;
 }
 
-HandlerOptions handler_options(const Config& config, Metrics* metrics) {
+HandlerOptions handler_options(const Config& config, UploadStore& uploads, Metrics* metrics) {
   HandlerOptions options;
+  options.uploads = &uploads;
   options.metrics = metrics;
   options.default_delay_ms = config.write_buffer.default_delay_ms;
   options.delays_ms = config.write_buffer.delays_ms;
@@ -159,12 +169,14 @@ struct HostProcess::Parts final : HealthSource {
   void begin_metrics();
   void listen();
   bool stop(std::int64_t limit_ms);
+  static TokenRefresher::Hooks token_hooks(Parts& host);
 
   const Config config;
   Clock& clock;
   const std::unique_ptr<Metrics> metrics;  ///< nullptr: nothing is counted
   DataDirectory directory;
   GroupCommit store;
+  UploadStore uploads;
   Vault vault;
   AgentStore agents;
   AlertStore alerts;
@@ -180,7 +192,9 @@ struct HostProcess::Parts final : HealthSource {
   WriteBuffer writes;
   EnhancedWriteExecutor executor;
   SyncScheduler scheduler;
+  TokenRefresher tokens;
   ServiceHost services;
+  OAuthAttempts attempts;
   CapabilityHandler handler;
   OperatorService operators;
   AgentSide agent_side;
@@ -200,6 +214,8 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       metrics(config.metrics.enabled ? std::make_unique<Metrics>() : nullptr),
       directory(config.data_dir),
       store(directory.ledger(), kLedgerKind),
+      uploads(store, clock, directory.uploads(),
+              {config.uploads.bytes, config.uploads.agent_bytes, config.uploads.keep_ms}),
       vault(store, clock, vault_options(config, directory)),
       agents(store, clock),
       alerts(store, clock),
@@ -215,13 +231,17 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       executor(store, writes, accounts, runner, clock, executor_options(config, metrics.get())),
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
-                                     const std::string& why) { services.note_attention(account, why); }}),
+                                     const std::string& why) { return services.note_attention(account, why); }}),
+      tokens(vault, TokenClient(transport, clock), clock, token_hooks(*this)),
       services({config, clock, directory, vault, alerts, receipts, definitions, plugins, accounts, runner, factory,
-                scheduler, writes, executor, transport, metrics.get()}),
-      handler(accounts, runner, writes, clock, handler_options(config, metrics.get())),
+                scheduler, writes, executor, tokens, transport, uploads, metrics.get()}),
+      attempts(clock,
+               [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
+                      const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
+      handler(accounts, runner, writes, clock, handler_options(config, uploads, metrics.get())),
       operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
-                 services, handler, index, [this] { return listening(); }}),
-      agent_side(agents, handler),
+                 services, attempts, handler, index, [this] { return listening(); }}),
+      agent_side(agents, handler, uploads),
       gateway(agent_side, clock, {}, metrics ? &metrics->agents : nullptr),
       control(operators),
       server(2, HttpServer::Begin::kLater) {
@@ -230,6 +250,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();
+    tokens.start();
     services.start();
     executor.start();
     server.serve();
@@ -239,6 +260,19 @@ HostProcess::Parts::Parts(Config c, Clock& k)
     stop(0);
     throw;
   }
+}
+
+TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
+  TokenRefresher::Hooks hooks;
+  hooks.renewed = [&host](const AccountRef& account) { host.services.token_renewed(account); };
+  hooks.refused = [&host](const AccountRef& account, const std::string& why) {
+    host.services.token_refused(account, why);
+  };
+  hooks.ended = [&host](const AccountRef& account, const std::string& why) { host.services.token_ended(account, why); };
+  hooks.count = [&host](const AccountRef& account, const char* outcome) {
+    if (host.metrics) host.metrics->tokens.refreshed(account.service, account.account_id, outcome);
+  };
+  return hooks;
 }
 
 void HostProcess::Parts::begin_metrics() {
@@ -257,7 +291,8 @@ void HostProcess::Parts::listen() {
       server.listen_tcp("127.0.0.1", config.server.health_port, health_handler(*this, std::move(metrics_handler))).port;
   // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
   const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);
-  const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback), {}, tls);
+  const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback), {}, tls,
+                                       gateway.admission(loopback));
   gateway_port = bound.port;
   write_file_atomically(directory.ports_file(),
                         fmt::format("{{\"gateway\":{},\"health\":{}}}\n", bound.port, health_port.load()));
@@ -316,10 +351,13 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   if (stopping.exchange(true)) return runner.lost() == 0;
   check.reset();
   services.stop();
+  attempts.stop();
+  tokens.stop(limit_ms / 10);
   server.stop(limit_ms / 5);
   scheduler.stop();
   executor.stop(limit_ms / 2);
   transport->stop();
+  tokens.join();
   runner.stop();
   const bool quiet = runners.stop(kRunnersMs);
   return comes_to_rest(runner) && quiet;

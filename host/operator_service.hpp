@@ -11,6 +11,7 @@
 #include "core/write/alerts.hpp"
 #include "core/write/write_buffer.hpp"
 #include "host/control/operator_api.hpp"
+#include "host/oauth_attempts.hpp"
 #include "host/plugins/plugin_registry.hpp"
 #include "host/runner/adapter_runners.hpp"
 #include "host/service_host.hpp"
@@ -42,6 +43,7 @@ class OperatorService final : public OperatorApi {
     WriteBuffer& writes;
     SyncScheduler& scheduler;
     ServiceHost& services;
+    OAuthAttempts& attempts;
     CapabilityHandler& handler;
     const DefinitionIndex& definitions;
     std::function<ListenState()> listening;
@@ -57,7 +59,12 @@ class OperatorService final : public OperatorApi {
   std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
   std::string connections() override;
   std::string connection(const std::string& service) override;
-  std::string connect(const std::string& service, const Secret& token, const std::string& who) override;
+  std::string connect(const std::string& service, const Secret& token, const std::string& account,
+                      const std::string& who) override;
+  std::string begin_oauth(const std::string& service, OAuthBegin asked, const std::string& who) override;
+  std::string oauth_attempt(const std::string& service, const std::string& attempt_id) override;
+  std::string answer_oauth(const std::string& service, const std::string& attempt_id, const Secret& address) override;
+  std::string cancel_oauth(const std::string& service, const std::string& attempt_id) override;
   std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override;
   std::string receipts(std::int64_t limit) override;
   std::string receipt(const std::string& receipt_id) override;
@@ -89,6 +96,7 @@ class OperatorService final : public OperatorApi {
  private:
   void put_services(JsonWriter& out);
   void put_service(JsonWriter& out, const ActiveService& service);
+  std::string attempt_json(const OAuthAttemptView& attempt);
   void put_connections(JsonWriter& out, const std::string& service);
   std::string state_instead(const Connection& connection);
   void put_vault(JsonWriter& out);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/oauth/authorization.hpp"
+#include "core/oauth/scopes.hpp"
 #include "core/replica/sync_store.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
@@ -13,13 +15,10 @@ namespace krux {
 namespace {
 
 std::vector<std::string> missing_scopes(const ServiceDefinition& definition, const Connection& connection) {
-  std::vector<std::string> missing;
-  if (!connection.scopes_known) return missing;
-  for (const auto& scope : definition.connect_scopes) {
-    const auto& granted = connection.scopes;
-    if (std::find(granted.begin(), granted.end(), scope) == granted.end()) missing.push_back(scope);
-  }
-  return missing;
+  if (!connection.scopes_known) return {};
+  const auto* profile = definition.oauth.find_profile(connection.profile);
+  return missing_from(definition.oauth.implied_scopes, connection.scopes,
+                      profile ? profile->scopes : definition.connect_scopes);
 }
 
 /// `instead`: the state where it is none of the ordinary ones.
@@ -28,6 +27,11 @@ void put_connection(JsonWriter& out, const ServiceDefinition& definition, const 
   put(out, "service", c.service);
   put(out, "account_id", c.account_id);
   put(out, "account_name", c.display_name);
+  put(out, "name", c.name);
+  put(out, "profile", c.profile);
+  put(out, "flow", c.flow);
+  put(out, "expires_at_ms", c.expires_at_ms);
+  put(out, "refreshes", c.refreshable);
   put(out, "generation", std::int64_t{c.generation});
   put(out, "state", !instead.empty() ? instead.c_str() : c.needs_attention ? "needs attention" : "connected");
   put(out, "connected_at_ms", c.connected_at_ms);
@@ -41,6 +45,46 @@ void put_progress(JsonWriter& out, const SyncStatus& s) {
   put(out, "full", s.full);
   put(out, "parts_done", static_cast<std::int64_t>(s.parts_done));
   put(out, "parts_total", static_cast<std::int64_t>(s.parts_total));
+}
+
+const char* to_string(OAuthFlow::ClientSecret secret) {
+  return secret == OAuthFlow::ClientSecret::kRequired ? "required"
+         : secret == OAuthFlow::ClientSecret::kNone   ? "none"
+                                                      : "optional";
+}
+
+std::string redirect_uri_of(const OAuthFlow& flow, std::uint16_t port, const ServiceConfig::OAuth& config) {
+  if (!config.redirect_uri.empty()) return config.redirect_uri;
+  if (!flow.redirect_uri.empty()) return flow.redirect_uri;
+  return fmt::format("http://{}{}{}", flow.redirect_host, port == 0 ? "" : fmt::format(":{}", port), kCallbackPath);
+}
+
+/// How the service is connected in the browser; nothing where it is not.
+void put_oauth(JsonWriter& out, const OperatorService::Parts& parts, const ServiceDefinition& definition) {
+  put(out, "takes_token", !definition.connect_token_pattern.empty());
+  const auto& oauth = definition.oauth;
+  if (oauth.flows.empty()) return;
+  const auto at = parts.config.services.find(definition.service);
+  const auto config = at == parts.config.services.end() ? ServiceConfig::OAuth{} : at->second.oauth;
+  const auto port = config.callback_port.value_or(oauth.callback_port);
+  put_key(out, "oauth");
+  out.StartObject();
+  put(out, "client_id", config.client_id);
+  put(out, "help", oauth.help);
+  put(out, "default_profile", oauth.default_profile);
+  put_objects(out, "flows", oauth.flows, [&](const OAuthFlow& flow) {
+    put(out, "name", flow.name);
+    put(out, "description", flow.description);
+    put(out, "client_secret", to_string(flow.client_secret));
+    put(out, "redirect_uri", redirect_uri_of(flow, port, config));
+  });
+  put_objects(out, "profiles", oauth.profiles, [&](const OAuthProfile& profile) {
+    put(out, "name", profile.name);
+    put(out, "description", profile.description);
+    put(out, "scopes", profile.scopes);
+    put(out, "without", profile.without);
+  });
+  out.EndObject();
 }
 
 std::vector<Connection> of_service(std::vector<Connection> all, const std::string& service) {
@@ -136,14 +180,16 @@ std::string OperatorService::connection(const std::string& service) {
     out.StartObject();
     put(out, "service", service);
     put(out, "help", parts_.services.connect_help(service));
+    put_oauth(out, parts_, *parts_.accounts.service(service)->definition);
     put_connections(out, service);
     out.EndObject();
   });
 }
 
-std::string OperatorService::connect(const std::string& service, const Secret& token, const std::string& who) {
+std::string OperatorService::connect(const std::string& service, const Secret& token, const std::string& account,
+                                     const std::string& who) {
   must_be_loaded(service);
-  const auto connected = parts_.services.connect(service, token);
+  const auto connected = parts_.services.connect(service, token, account);
   const auto& connection = connected.connection;
   log_event(
       spdlog::level::info, {"connected", service, connection.account_id, "", ""},
@@ -153,6 +199,54 @@ std::string OperatorService::connect(const std::string& service, const Secret& t
     put_key(out, "connection");
     out.StartObject();
     put_connection(out, *definition, connection, "");
+    out.EndObject();
+  });
+}
+
+std::string OperatorService::begin_oauth(const std::string& service, OAuthBegin asked, const std::string& who) {
+  must_be_loaded(service);
+  auto plan = parts_.services.plan_oauth(
+      service, {asked.account, asked.profile, asked.flow, asked.client_id, std::move(asked.client_secret)});
+  const auto attempt = parts_.attempts.begin(std::move(plan));
+  log_event(spdlog::level::info, {"connecting", service, "", "", ""},
+            fmt::format("{} begins to connect an account of {}, attempt {}", who, service, attempt.attempt_id));
+  return attempt_json(attempt);
+}
+
+std::string OperatorService::oauth_attempt(const std::string& service, const std::string& attempt_id) {
+  return attempt_json(parts_.attempts.get(service, attempt_id));
+}
+
+std::string OperatorService::answer_oauth(const std::string& service, const std::string& attempt_id,
+                                          const Secret& address) {
+  return attempt_json(parts_.attempts.answer(service, attempt_id, address.reveal()));
+}
+
+std::string OperatorService::cancel_oauth(const std::string& service, const std::string& attempt_id) {
+  return attempt_json(parts_.attempts.cancel(service, attempt_id));
+}
+
+std::string OperatorService::attempt_json(const OAuthAttemptView& attempt) {
+  const auto service = parts_.accounts.service(attempt.service);
+  return json_object([&](JsonWriter& out) {
+    put_key(out, "attempt");
+    out.StartObject();
+    put(out, "attempt_id", attempt.attempt_id);
+    put(out, "service", attempt.service);
+    put(out, "profile", attempt.profile);
+    put(out, "flow", attempt.flow);
+    put(out, "state", attempt.state);
+    put(out, "message", attempt.message);
+    put(out, "authorize_url", attempt.authorize_url);
+    put(out, "redirect_uri", attempt.redirect_uri);
+    put(out, "not_listening", attempt.not_listening);
+    put(out, "expires_at_ms", attempt.expires_at_ms);
+    if (attempt.connected && service) {
+      put_key(out, "connection");
+      out.StartObject();
+      put_connection(out, *service->definition, attempt.connected->connection, "");
+      out.EndObject();
+    }
     out.EndObject();
   });
 }
@@ -167,6 +261,7 @@ void OperatorService::put_sync(JsonWriter& out, const std::string& service) {
     const auto account = parts_.accounts.find(s.account);
     put(out, "account_id", s.account.account_id);
     put(out, "account_name", account ? account->display_name : s.account.account_id);
+    put(out, "name", account ? account->name : "");
     put_progress(out, s);
     put(out, "passes", static_cast<std::int64_t>(s.passes));
     put(out, "failures_in_a_row", static_cast<std::int64_t>(s.failures_in_a_row));

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 #include "core/net/url.hpp"
+#include "core/oauth/scopes.hpp"
 #include "core/replica/sync_store.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -15,6 +17,7 @@ namespace krux {
 namespace {
 
 constexpr std::size_t kLongestToken = 4096;  // the pattern's matching needs stack in proportion
+constexpr const char* kBusy = "Another account is being connected or disconnected. Try again when that has ended.";
 
 Error refused(const std::string& service, const CallFailure& failure) {
   if (failure.status == KRUX_AUTH) {
@@ -33,9 +36,9 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token) {
   const auto origin = parse_base_url(base_url_of(*definition)).origin();
   // The adapter and its client live for this call alone; the token stays with the caller.
   auto held = std::make_shared<Secret>(token.reveal());
-  const auto http = make_http(*definition, "", [held, origin] {
-    return std::optional(BoundToken{make_secret(held->reveal()), origin});
-  });
+  AccountHooks hooks;
+  hooks.token = [held, origin] { return std::optional(BoundToken{make_secret(held->reveal()), origin}); };
+  const auto http = make_http(*definition, "", std::move(hooks));
   const auto adapter = make_adapter({service, "", 0, std::nullopt, config_of(service).adapter_config_json, http});
   if (!adapter->roles().account) {
     throw Error(
@@ -53,11 +56,12 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token) {
   return std::get<Identity>(*result);
 }
 
-Connected ServiceHost::connect(const std::string& service, const Secret& token) {
+Connected ServiceHost::connect(const std::string& service, const Secret& token, const std::string& account) {
   // The operator's few workers must not all wait for a service that hangs.
   const std::unique_lock lock(connecting_, std::try_to_lock);
-  if (!lock) throw conflict("Another account is being connected or disconnected. Try again when that has ended.");
+  if (!lock) throw conflict(kBusy);
   if (parts_.vault.locked()) throw vault_is_locked();
+  check_account_name(account);
   const auto definition = definition_of(service);
   const auto text = token.reveal();
   if (text.size() > kLongestToken) {
@@ -71,35 +75,75 @@ Connected ServiceHost::connect(const std::string& service, const Secret& token) 
         fmt::format("This is not a token of {}. On a terminal, `kruxos connect {}` says how to get one.",
                     definition->display_name, service));
   }
-  const auto identity = verify(service, token);
   Connection connection;
   connection.service = service;
+  connection.name = account;
+  Credential credential;
+  credential.access_token = copy_of(token);
+  return keep(*definition, std::move(connection), credential, definition->connect_scopes);
+}
+
+/// Whose token it is decides about everything else. `connection` has what the operator and the tokens' answer have
+/// said.
+Connected ServiceHost::keep(const ServiceDefinition& definition, Connection connection, const Credential& credential,
+                            const std::vector<std::string>& wanted_scopes) {
+  const auto identity = verify(connection.service, credential.access_token);
   connection.account_id = identity.account_id;
   connection.display_name = identity.display_name;
   connection.principal = identity.principal;
-  connection.scopes = identity.scopes;
-  connection.scopes_known = identity.scopes_known;
-  connection.token_origin = parse_base_url(base_url_of(*definition)).origin();
+  if (identity.scopes_known) {
+    connection.scopes = identity.scopes;
+    connection.scopes_known = true;
+  }
+  connection.token_origin = parse_base_url(base_url_of(definition)).origin();
   connection.connected_at_ms = parts_.clock.wall_ms();
+  connection.refreshable = !credential.refresh_token.empty();
+  connection.name = name_for(connection);
   refuse_unfinished(connection);
   refuse_other_principal(connection);
   make_room(connection);
   try {
-    connection.generation = parts_.vault.connect(connection, token);
+    connection.generation = parts_.vault.connect(connection, credential);
   } catch (...) {
     serve_again(connection);
     throw;
   }
+  parts_.tokens.wake();
   activate(connection);
   tell_of_stranded(connection);
-  parts_.alerts.settle("not_authenticated", service, connection.account_id);
-  parts_.executor.connection_restored({service, connection.account_id, connection.generation});
+  for (const char* kind : {"not_authenticated", "token_not_renewed"})
+    parts_.alerts.settle(kind, connection.service, connection.account_id);
+  parts_.executor.connection_restored({connection.service, connection.account_id, connection.generation});
   Connected connected{connection, {}};
-  for (const auto& scope : definition->connect_scopes) {
-    const bool granted = std::find(identity.scopes.begin(), identity.scopes.end(), scope) != identity.scopes.end();
-    if (identity.scopes_known && !granted) connected.missing_scopes.push_back(scope);
-  }
+  if (connection.scopes_known)
+    connected.missing_scopes = missing_from(definition.oauth.implied_scopes, connection.scopes, wanted_scopes);
   return connected;
+}
+
+/// The one that the operator gives, or that it has, or a free one. Throws ConflictError for one that another account
+/// has, before anything is changed.
+std::string ServiceHost::name_for(const Connection& connection) const {
+  std::set<std::string> taken;
+  for (const auto& known : parts_.vault.connections()) {
+    if (known.service != connection.service) continue;
+    if (known.account_id == connection.account_id) {
+      if (connection.name.empty() && !known.name.empty()) return known.name;
+      continue;
+    }
+    taken.insert(known.name);
+    if (!connection.name.empty() && known.name == connection.name)
+      throw conflict(fmt::format(
+          "The name {} belongs to another account of {}: {} ({}), and this is {} ({}). Choose another name, "
+          "or disconnect that one first. Nothing was changed.",
+          known.name, known.service, printable(known.account_id), printable(known.display_name),
+          printable(connection.account_id), printable(connection.display_name)));
+  }
+  if (!connection.name.empty()) return connection.name;
+  if (!taken.contains(kDefaultAccount)) return kDefaultAccount;
+  for (int n = 2;; ++n) {
+    auto name = fmt::format("account-{}", n);
+    if (!taken.contains(name)) return name;
+  }
 }
 
 /// Writes that were accepted for one principal must neither go out as another nor be left behind.

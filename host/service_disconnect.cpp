@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -16,7 +17,7 @@ constexpr auto kPause = std::chrono::milliseconds(50);
 
 /// What an order may be about: connections, and disconnections that have not ended.
 struct Candidate {
-  std::string account_id, display_name;
+  std::string account_id, display_name, name;
   std::optional<Receipt> under_way;
   std::optional<Connection> connection;
 };
@@ -25,11 +26,11 @@ std::vector<Candidate> candidates_of(const std::string& service, const std::vect
                                      const std::vector<Receipt>& under_way) {
   std::vector<Candidate> all;
   for (const auto& receipt : under_way) {
-    if (receipt.service == service) all.push_back({receipt.account_id, receipt.display_name, receipt, {}});
+    if (receipt.service == service) all.push_back({receipt.account_id, receipt.display_name, "", receipt, {}});
   }
   for (const auto& c : connections) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const auto& a) { return a.account_id == c.account_id; });
-    if (c.service == service && !known) all.push_back({c.account_id, c.display_name, {}, c});
+    if (c.service == service && !known) all.push_back({c.account_id, c.display_name, c.name, {}, c});
   }
   return all;
 }
@@ -37,7 +38,8 @@ std::vector<Candidate> candidates_of(const std::string& service, const std::vect
 std::string names_of(const std::vector<Candidate>& all) {
   std::string text;
   for (const auto& a : all)
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", printable(a.account_id), printable(a.display_name));
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", a.name.empty() ? printable(a.account_id) : a.name,
+                        printable(a.display_name));
   return text;
 }
 
@@ -47,11 +49,11 @@ Candidate choose(const std::vector<Candidate>& all, const std::string& service, 
     if (all.size() == 1) return all.front();
     throw invalid_input(fmt::format("{} has several accounts; name one of them: {}.", service, names_of(all)));
   }
-  auto named = all;
-  std::erase_if(named, [&](const Candidate& a) { return a.account_id != account; });
-  if (named.empty()) {
-    named = all;
-    std::erase_if(named, [&](const Candidate& a) { return a.display_name != account; });
+  std::vector<Candidate> named;
+  for (const auto field : {&Candidate::account_id, &Candidate::name, &Candidate::display_name}) {
+    if (!named.empty()) break;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(named),
+                 [&](const Candidate& a) { return a.*field == account; });
   }
   if (named.size() == 1) return named.front();
   throw not_connected(
@@ -100,9 +102,11 @@ Receipt ServiceHost::disconnect(const std::string& service, const std::string& a
                                },
                                [this] { return pause(); }};
   auto ended = Disconnection(std::move(access), std::move(receipt), order).run();
-  for (const char* kind : {"not_authenticated", "account_not_served", "adapter_quarantined", "disconnect_unfinished"}) {
+  for (const char* kind : {"not_authenticated", "account_not_served", "adapter_quarantined", "disconnect_unfinished",
+                           "token_not_renewed"}) {
     parts_.alerts.settle(kind, service, account_id);
   }
+  parts_.tokens.wake();
   const auto left = parts_.vault.connections();
   const bool any = std::any_of(left.begin(), left.end(), [&](const Connection& c) { return c.service == service; });
   if (!any) parts_.accounts.clear_unserved(service);
@@ -113,14 +117,19 @@ Receipt ServiceHost::disconnect(const std::string& service, const std::string& a
 std::optional<std::string> ServiceHost::revoke(const Receipt& receipt) {
   try {
     if (parts_.vault.locked()) return "The vault is locked, and without its token it cannot be revoked.";
+    if (auto credential = parts_.vault.credential(receipt.service, receipt.account_id, receipt.generation);
+        credential && !credential->revoke_url.empty()) {
+      return TokenClient(parts_.transport, parts_.clock)
+          .revoke({receipt.service, receipt.account_id, receipt.generation}, *credential);
+    }
     const auto definition = definition_of(receipt.service);
     const auto origin = origin_of(parts_.vault.connections(), receipt);
     auto token = parts_.vault.token(receipt.service, receipt.account_id, receipt.generation);
     if (!token) return std::nullopt;  // an earlier run has removed it, after it was revoked or by force
     const auto held = std::make_shared<Secret>(*std::move(token));
-    const auto http = make_http(*definition, receipt.account_id, [held, origin] {
-      return std::optional(BoundToken{make_secret(held->reveal()), origin});
-    });
+    AccountHooks hooks;
+    hooks.token = [held, origin] { return std::optional(BoundToken{make_secret(held->reveal()), origin}); };
+    const auto http = make_http(*definition, receipt.account_id, std::move(hooks));
     const auto adapter = make_adapter({receipt.service, receipt.account_id, receipt.generation, std::nullopt,
                                        config_of(receipt.service).adapter_config_json, http});
     if (!adapter->roles().account) return "Its adapter cannot revoke tokens.";

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "core/capability/quota_rules.hpp"
 #include "core/metrics/metered_adapter.hpp"
 #include "core/metrics/metrics.hpp"
 #include "core/metrics/request_meters.hpp"
 #include "core/net/account_http.hpp"
 #include "core/net/url.hpp"
+#include "core/oauth/scopes.hpp"
 #include "core/replica/open_replica.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -17,16 +19,8 @@
 namespace krux {
 namespace {
 
-/// The definition's rules, those of the same `match` replaced by the configuration's.
 std::vector<QuotaRule> quota_of(const ServiceDefinition& definition, const ServiceConfig& config) {
-  auto rules = definition.quota;
-  if (!config.quota) return rules;
-  for (const auto& mine : *config.quota) {
-    std::erase_if(rules, [&](const QuotaRule& rule) { return rule.match == mine.match; });
-  }
-  // In front: of the rules that fit a path, the first one's `match` counts.
-  rules.insert(rules.begin(), config.quota->begin(), config.quota->end());
-  return rules;
+  return changed_quota(definition.quota, config.quota.value_or(std::vector<QuotaRule>{}));
 }
 
 }  // namespace
@@ -39,6 +33,7 @@ void ServiceHost::start() {
 
 void ServiceHost::unlocked() {
   parts_.alerts.settle("vault_locked");
+  parts_.tokens.wake();
   serve_connections();
 }
 
@@ -121,11 +116,9 @@ std::string ServiceHost::connect_help(const std::string& service) const {
 }
 
 std::shared_ptr<AccountHttp> ServiceHost::make_http(const ServiceDefinition& definition, const std::string& account_id,
-                                                    std::function<std::optional<BoundToken>()> token) const {
+                                                    AccountHooks hooks) const {
   AccountHttpOptions options{definition.service, base_url_of(definition), definition.hosts,
                              quota_of(definition, config_of(definition.service))};
-  AccountHooks hooks;
-  hooks.token = std::move(token);
   std::shared_ptr<RequestMeter> meter;
   if (parts_.metrics) meter = std::make_shared<RequestMeter>(parts_.metrics->registry, definition.service, account_id);
   hooks.observe = [service = definition.service, meter](const RequestRecord& r) {
@@ -155,6 +148,8 @@ void ServiceHost::activate(const Connection& c) {
   auto account = std::make_shared<ActiveAccount>();
   account->ref = {c.service, c.account_id, c.generation};
   account->display_name = c.display_name;
+  account->name = c.name;
+  account->profile = c.profile;
   account->scopes = c.scopes;
   account->scopes_known = c.scopes_known;
   if (const auto* plugin = parts_.plugins.find(c.service)) account->acts_by_http = plugin->acts_by_http;
@@ -166,16 +161,23 @@ void ServiceHost::activate(const Connection& c) {
                               ref.service),
                   true});
   });
-  const auto http =
-      make_http(*definition, c.account_id,
-                [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
-                  const auto token = vault.token(ref.service, ref.account_id, ref.generation);
-                  if (!token) return std::nullopt;
-                  return BoundToken{make_secret(token->reveal()), origin};
-                });
+  AccountHooks hooks;
+  hooks.token = [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
+    const auto token = vault.token(ref.service, ref.account_id, ref.generation);
+    if (!token) return std::nullopt;
+    return BoundToken{make_secret(token->reveal()), origin};
+  };
+  hooks.ensure = [&tokens = parts_.tokens, ref = account->ref](const CallContextPtr& call) {
+    return tokens.ensure(ref, call);
+  };
+  hooks.renew = [&tokens = parts_.tokens, ref = account->ref](const CallContextPtr& call, std::string_view used) {
+    return tokens.renew(ref, used, call);
+  };
+  const auto http = make_http(*definition, c.account_id, std::move(hooks));
   std::optional<std::vector<std::string>> scopes;
-  if (c.scopes_known) scopes = c.scopes;
-  account->adapter = make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http});
+  if (c.scopes_known) scopes = with_implied(definition->oauth.implied_scopes, c.scopes);
+  account->adapter =
+      make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http, &parts_.uploads});
   {
     const std::lock_guard lock(clients_mutex_);
     clients_[{c.service, c.account_id}] = http;
@@ -223,11 +225,22 @@ bool ServiceHost::release(const std::string& service) {
   return any;
 }
 
-void ServiceHost::note_attention(const AccountRef& account, const std::string& why) {
-  // The last step of a connection that was replaced has nothing to say about the new token.
+/// The last step of a connection that was replaced has nothing to say about the new token.
+bool ServiceHost::is_current(const AccountRef& account) const {
   const auto known = parts_.vault.connections();
-  const auto same = [&](const Connection& c) { return AccountRef{c.service, c.account_id, c.generation} == account; };
-  if (std::none_of(known.begin(), known.end(), same)) return;
+  return std::any_of(known.begin(), known.end(), [&](const Connection& c) {
+    return AccountRef{c.service, c.account_id, c.generation} == account;
+  });
+}
+
+bool ServiceHost::note_attention(const AccountRef& account, const std::string& why) {
+  if (!is_current(account)) return true;
+  if (!why.empty() && parts_.tokens.suspect(account)) return false;
+  mark(account, why);
+  return true;
+}
+
+void ServiceHost::mark(const AccountRef& account, const std::string& why) {
   parts_.vault.set_attention(account.service, account.account_id, why);
   if (why.empty()) {
     parts_.alerts.settle("not_authenticated", account.service, account.account_id);

@@ -13,6 +13,8 @@
 #include "core/capability/definition_set.hpp"
 #include "core/config/config.hpp"
 #include "core/net/account_http.hpp"
+#include "core/oauth/token_client.hpp"
+#include "core/oauth/token_refresher.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/service/accounts.hpp"
 #include "core/service/receipts.hpp"
@@ -32,12 +34,32 @@ struct Connected {
   std::vector<std::string> missing_scopes;  ///< that the definition names and the token lacks
 };
 
+/// How an account is to be connected in the browser. What is empty is as the definition or the configuration says.
+struct OAuthOrder {
+  std::string account, profile, flow, client_id;
+  Secret client_secret;
+};
+
+/// An OAuthOrder that fits, with everything that it takes.
+struct OAuthPlan {
+  std::shared_ptr<const ServiceDefinition> definition;
+  OAuthFlow flow;  ///< with the configuration's addresses
+  OAuthProfile profile;
+  std::string account, client_id, revoke_url;
+  Secret client_secret;
+  std::string redirect_uri;         ///< of the configuration or the flow; empty: made of the port
+  std::uint16_t callback_port = 0;  ///< 0: any free one
+};
+
 /// How an account is to be disconnected.
 struct DisconnectOrder {
   bool force = false;             ///< also with writes of unknown outcome, and where the token cannot be revoked
   std::int64_t wait_ms = 75'000;  ///< for writes under way and for looks
   std::string who;                ///< "operator:<user>"
 };
+
+/// Throws krux::Error InvalidInput for what is no name of an account; empty is none that was given.
+void check_account_name(const std::string& name);
 
 class Metrics;
 
@@ -59,7 +81,9 @@ class ServiceHost {
     SyncScheduler& scheduler;
     WriteBuffer& writes;
     EnhancedWriteExecutor& executor;
+    TokenRefresher& tokens;
     std::shared_ptr<HttpTransport> transport;
+    UploadReader& uploads;
     Metrics* metrics = nullptr;  ///< outlives every call; nullptr: nothing is counted
   };
   explicit ServiceHost(Parts parts) : parts_(std::move(parts)) {}
@@ -78,12 +102,18 @@ class ServiceHost {
   /// Asks the service whose token it is, and keeps it. Blocks for as long as the service takes. Throws krux::Error:
   /// InvalidInput for a token that cannot be one, NotConnected when the service refuses it, ServiceUnavailable,
   /// DatabaseError.
-  Connected connect(const std::string& service, const Secret& token);
+  Connected connect(const std::string& service, const Secret& token, const std::string& account);
 
-  /// Ends the connection of the account (its id or name; empty: the only one), or goes on with a disconnection that was
-  /// cut short. Blocks, for `order.wait_ms` and a call to the service at most. Throws krux::Error: NotConnected,
-  /// InvalidInput when none or several accounts are meant, ConflictError when it stopped (its context names the
-  /// receipt), ServiceUnavailable, DatabaseError.
+  /// Throws krux::Error InvalidInput for what does not fit, ServiceUnavailable while the vault is locked.
+  OAuthPlan plan_oauth(const std::string& service, OAuthOrder order) const;
+  /// Has the code exchanged and connects whose tokens they are. As connect().
+  Connected connect_by_code(const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
+                            const Secret& verifier);
+
+  /// Ends the connection of the account (its id, name or display name; empty: the only one), or goes on with a
+  /// disconnection that was cut short. Blocks, for `order.wait_ms` and a call to the service at most. Throws
+  /// krux::Error: NotConnected, InvalidInput when none or several accounts are meant, ConflictError when it stopped
+  /// (its context names the receipt), ServiceUnavailable, DatabaseError.
   Receipt disconnect(const std::string& service, const std::string& account, const DisconnectOrder& order);
 
   /// How an operator gets a token for the service; throws krux::Error InvalidInput when no such service is loaded.
@@ -95,17 +125,28 @@ class ServiceHost {
   /// As Quota::left(), of a served account.
   std::map<std::string, double> quota_left(const AccountRef& account) const;
 
-  /// The service refuses the account's token (a sentence), or takes it again (empty).
-  void note_attention(const AccountRef& account, const std::string& why);
+  /// The service refuses the account's token (a sentence), or takes it again (empty). False: the token is being renewed
+  /// first, and nothing is noted.
+  bool note_attention(const AccountRef& account, const std::string& why);
+
+  // What the refresher tells.
+  void token_renewed(const AccountRef& account);
+  void token_refused(const AccountRef& account, const std::string& why);
+  void token_ended(const AccountRef& account, const std::string& why);
 
  private:
   std::shared_ptr<const ServiceDefinition> definition_of(const std::string& service) const;
   const ServiceConfig& config_of(const std::string& service) const;
   std::string base_url_of(const ServiceDefinition& definition) const;
   std::shared_ptr<AccountHttp> make_http(const ServiceDefinition& definition, const std::string& account_id,
-                                         std::function<std::optional<BoundToken>()> token) const;
+                                         AccountHooks hooks) const;
   std::shared_ptr<ServiceAdapter> make_adapter(const AdapterSetup& setup) const;
   Identity verify(const std::string& service, const Secret& token);
+  Connected keep(const ServiceDefinition& definition, Connection connection, const Credential& credential,
+                 const std::vector<std::string>& wanted_scopes);
+  std::string name_for(const Connection& connection) const;
+  void mark(const AccountRef& account, const std::string& why);
+  bool is_current(const AccountRef& account) const;
   void refuse_other_principal(const Connection& connection);
   void tell_of_stranded(const Connection& connection);
   void tell_of_stranded(const BufferedWrite& write);

@@ -38,12 +38,16 @@ struct CallFailure {
 template <class T>
 using CallResult = std::variant<T, CallFailure>;
 
+/// What a call may send. Reads of the replica send nothing; those whose definition says so send what is safe.
+enum class Sends { kAnything, kSafe, kNothing };
+
 /// Identifies whose call it is. account_id is empty while a connection is being verified.
 struct CallOwner {
   std::string service, account_id;
   std::uint32_t generation = 0;
   std::string write_id;  ///< empty when the call belongs to no write
   std::uint32_t attempt = 0;
+  Sends sends = Sends::kAnything;
 };
 
 /// Shared by whoever started the call, the adapter's thread and HttpClient; alive until the last of them lets go, so
@@ -77,6 +81,10 @@ class CallContext {
   bool begin_unsafe_request();
   void request_answered();
 
+  /// Called by HttpClient for each request of any kind that it lets out.
+  void note_request() { ++requests_; }
+  std::uint32_t requests() const { return requests_; }
+
   /// The first word counts.
   void fail(CallFailure failure);
   std::optional<CallFailure> failure() const;
@@ -102,6 +110,7 @@ class CallContext {
   const std::int64_t deadline_boot_ms_;
   const Remember remember_;
   std::atomic<bool> cancelled_{false}, ended_{false}, cut_off_{false};
+  std::atomic<std::uint32_t> requests_{0};
   mutable std::mutex mutex_;  ///< never held while a callback runs
   std::uint32_t open_requests_ = 0;
   bool any_sent_ = false;

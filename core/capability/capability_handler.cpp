@@ -45,6 +45,11 @@ void check_tier(const CapabilityDefinition& capability) {
 
 ActiveAccountPtr choose_account(const AccountDirectory& accounts, const Listed& listed, const std::string& name) {
   auto account = accounts.choose(listed.definition->service, name);
+  if (left_out(*listed.capability, *account))
+    throw Error("PolicyDenied",
+                fmt::format("The account {} is connected with the profile {}, which leaves {} out. Ask the operator to "
+                            "connect it with another profile.",
+                            printable(account->display_name), account->profile, listed.capability->name));
   std::string missing;
   for (const auto& scope : missing_scopes(*listed.capability, *account))
     missing += (missing.empty() ? "" : ", ") + scope;

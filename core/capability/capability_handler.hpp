@@ -20,6 +20,7 @@ class AccountDirectory;
 class CallRunner;
 class Clock;
 class Metrics;
+class UploadStore;
 class WriteBuffer;
 
 struct Invocation {
@@ -42,6 +43,7 @@ struct HandlerOptions {
   std::optional<bool> escalate_on_exceed;         ///< instead of every definition's
   std::int64_t read_timeout_ms = 10'000;          ///< of reads and name resolution; `fetches`: the call_timeout
   std::int64_t immediate_wait_ms = 10'000;        ///< how long an immediate write is waited for
+  UploadStore* uploads = nullptr;                 ///< outlives every call; nullptr: there are none
   Metrics* metrics = nullptr;                     ///< outlives every call; nullptr: nothing is counted
 };
 

@@ -1,7 +1,10 @@
 #include "core/capability/capability_handler.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
+#include "core/capability/catalogue.hpp"
 #include "core/capability/handler_test_support.hpp"
 
 using namespace krux;
@@ -20,6 +23,25 @@ TEST_CASE("a read is answered by the adapter, with its freshness") {
   CHECK(to_json(answer["data"]["params"]["query"]) == json_string("x"));
   CHECK(to_json(answer["data"]["freshness"]["age_seconds"]) == "61");
   CHECK(text_of(answer, "content_trust") == "untrusted");
+}
+
+TEST_CASE("only a read that fetches may send and keep, and a write's names are resolved without a request") {
+  Host host;
+  host.connect();
+  std::map<std::string, Sends> sends;
+  host.adapter->on_read = [&](const auto& call, std::string_view capability, auto) {
+    sends[std::string(capability)] = call->owner().sends;
+    return Text(std::string("{}"));
+  };
+  host.adapter->on_resolve = [&](const auto& call, std::string_view operation, auto params) {
+    sends[std::string(operation)] = call->owner().sends;
+    return Text(std::string(params));
+  };
+  host.call("notes.search");
+  host.call("notes.fetch");
+  host.call("notes.add", R"({"title":"a"})");
+  CHECK(sends == std::map<std::string, Sends>{
+                     {"notes.search", Sends::kNothing}, {"notes.fetch", Sends::kSafe}, {"notes.add", Sends::kNothing}});
 }
 
 TEST_CASE("a read's failures are told in the documented types") {
@@ -186,4 +208,41 @@ TEST_CASE("calls from many threads are each answered once") {
   }
   for (auto& thread : threads) thread.join();
   CHECK(good == 160);
+}
+
+TEST_CASE("a profile leaves capabilities out, whatever the scopes allow") {
+  Host host;
+  auto definition = parse_definition(kDefinition, "notes.yaml");
+  const auto write = std::find_if(definition.capabilities.begin(), definition.capabilities.end(), [](const auto& c) {
+                       return c.kind == CapabilityKind::kWrite;
+                     })->name;
+  definition.oauth.profiles = {{"draft", "", {"read", "write"}, {write}}, {"full", "", {"read", "write"}, {}}};
+  const auto connect = [&](const std::string& profile) {
+    host.connect();
+    auto account = std::make_shared<ActiveAccount>(*host.accounts.accounts().front());
+    account->definition = std::make_shared<ServiceDefinition>(definition);
+    account->profile = profile;
+    host.accounts.publish(account);
+  };
+  const auto lists = [&] { return host.handler.list_json("", "", "").find("\"" + write + "\"") != std::string::npos; };
+  connect("full");
+  CHECK(lists());
+  connect("draft");
+  CHECK_FALSE(lists());
+  CHECK(type_of(host.call(write, R"({"title":"a"})")) == "PolicyDenied");
+  connect("gone");  // of a definition that has changed since
+  CHECK(type_of(host.call(write, R"({"title":"a"})")) == "PolicyDenied");
+}
+
+TEST_CASE("a scope that includes another one grants it") {
+  Host host;
+  auto definition = parse_definition(kDefinition, "notes.yaml");
+  definition.oauth.implied_scopes = {{"all", {"read", "write"}}};
+  host.connect("N1", {"all"});
+  const auto* capability = definition.find("notes.search");
+  REQUIRE(capability);
+  auto account = std::make_shared<ActiveAccount>(*host.accounts.accounts().front());
+  CHECK_FALSE(missing_scopes(*capability, *account).empty());
+  account->definition = std::make_shared<ServiceDefinition>(definition);
+  CHECK(missing_scopes(*capability, *account).empty());
 }

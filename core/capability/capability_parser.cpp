@@ -61,6 +61,7 @@ void parse_bounds(const YamlMap& map, InputDefinition& input) {
     input.one_of = v->lines(100);
     if (input.one_of.empty()) v->fail("the list is empty; leave the key out to allow any text.");
   }
+  if (auto v = find_for(map, "uploads", input.type == InputType::kArray, "Array")) input.uploads = v->boolean();
 }
 
 void parse_default(const YamlMap& map, InputDefinition& input) {
@@ -76,7 +77,7 @@ void parse_default(const YamlMap& map, InputDefinition& input) {
 
 InputDefinition parse_input(const YamlValue& value) {
   const YamlMap map(value, {"name", "type", "description", "required", "default", "aliases", "minimum", "maximum",
-                            "min_length", "max_length", "one_of"});
+                            "min_length", "max_length", "one_of", "uploads"});
   InputDefinition input;
   input.name = parse_name(map.at("name"), "an input");
   input.type = parse_type(map.at("type"));

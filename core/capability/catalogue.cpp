@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/capability/host_capabilities.hpp"
+#include "core/oauth/scopes.hpp"
 #include "core/util/json.hpp"
 
 namespace krux {
@@ -66,7 +67,7 @@ bool is_of_use(const CapabilityDefinition& capability, const ServiceDefinition& 
   bool any = false;
   for (const auto& account : accounts) {
     if (account->ref.service != definition.service) continue;
-    if (missing_scopes(capability, *account).empty()) return true;
+    if (!left_out(capability, *account) && missing_scopes(capability, *account).empty()) return true;
     any = true;
   }
   return !any;
@@ -103,6 +104,7 @@ void write_input(Writer& out, const InputDefinition& input) {
     out.number("maximum", input.maximum);
     out.number("min_length", input.min_length);
     out.number("max_length", input.max_length);
+    if (input.uploads) out.boolean("uploads", true);
   });
 }
 
@@ -118,8 +120,9 @@ InputDefinition host_input(const char* name, InputType type, const char* descrip
 std::vector<InputDefinition> all_inputs(const Listed& listed) {
   auto inputs = listed.capability->inputs;
   if (listed.definition != host_definition())
-    inputs.push_back(host_input("account", InputType::kString,
-                                "Which account, by its id or name; needed only where the service has several."));
+    inputs.push_back(
+        host_input("account", InputType::kString,
+                   "Which account, by its name or id; without it the one named \"default\", or the only one."));
   if (listed.capability->kind != CapabilityKind::kWrite) return inputs;
   inputs.push_back(
       host_input("idempotency_key", InputType::kString,
@@ -172,13 +175,18 @@ void write_errors(Writer& out, const Listed& listed) {
 }  // namespace
 
 std::vector<std::string> missing_scopes(const CapabilityDefinition& capability, const ActiveAccount& account) {
-  std::vector<std::string> missing;
-  if (!account.scopes_known) return missing;
-  for (const auto& scope : capability.required_scopes) {
-    if (std::find(account.scopes.begin(), account.scopes.end(), scope) == account.scopes.end())
-      missing.push_back(scope);
-  }
-  return missing;
+  if (!account.scopes_known) return {};
+  static const ImpliedScopes none;
+  const auto& implied = account.definition ? account.definition->oauth.implied_scopes : none;
+  return missing_from(implied, account.scopes, capability.required_scopes);
+}
+
+bool left_out(const CapabilityDefinition& capability, const ActiveAccount& account) {
+  if (account.profile.empty() || !account.definition) return false;
+  const auto* profile = account.definition->oauth.find_profile(account.profile);
+  // What it allowed nobody knows any more.
+  if (!profile) return capability.kind == CapabilityKind::kWrite;
+  return std::find(profile->without.begin(), profile->without.end(), capability.name) != profile->without.end();
 }
 
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {

@@ -27,6 +27,7 @@ struct InputDefinition {
   std::optional<std::int64_t> minimum, maximum;       ///< Integer
   std::optional<std::size_t> min_length, max_length;  ///< String: Unicode code points; Array: items
   std::vector<std::string> one_of;                    ///< String: the allowed values; empty: any
+  bool uploads = false;                               ///< Array, of writes: its entries name uploads
 };
 
 struct OutputDefinition {

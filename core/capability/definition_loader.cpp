@@ -9,6 +9,7 @@
 
 #include "core/capability/capability_parser.hpp"
 #include "core/capability/oauth_parser.hpp"
+#include "core/capability/quota_rules.hpp"
 #include "core/config/base_url.hpp"
 #include "core/config/yaml_value.hpp"
 #include "core/util/error.hpp"
@@ -173,25 +174,6 @@ bool is_plain_name(std::string_view text) {
   if (text.empty() || text.size() > 32 || text[0] < 'a' || text[0] > 'z') return false;
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
-}
-
-std::vector<QuotaRule> parse_quota(const YamlValue& value) {
-  std::vector<QuotaRule> rules;
-  for (const auto& item : value.list(64)) {
-    const YamlMap map(item, {"match", "per_minute", "burst", "cost", "per"});
-    QuotaRule rule;
-    rule.match = map.at("match").line(200);
-    rule.per_minute = map.at("per_minute").number(0.001, 1e9);
-    if (auto v = map.find("burst")) rule.burst = v->number(1, 1e9);
-    if (auto v = map.find("cost")) rule.cost = v->number(0, 1e6);
-    if (auto v = map.find("per")) rule.key = v->line(64);
-    for (const auto& other : rules) {
-      if (other.match == rule.match && other.key == rule.key)
-        item.fail(fmt::format("there is a rule for \"{}\" already.", printable(rule.match)));
-    }
-    rules.push_back(std::move(rule));
-  }
-  return rules;
 }
 
 ServiceDefinition parse_definition(std::string_view text, const std::string& name) {

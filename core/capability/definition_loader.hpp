@@ -11,8 +11,6 @@
 
 namespace krux {
 
-class YamlValue;
-
 /// The newest `schema:` that this program reads.
 inline constexpr std::int64_t kDefinitionSchema = 1;
 
@@ -22,9 +20,6 @@ ServiceDefinition load_definition(const std::filesystem::path& file);
 
 /// `name` stands in the sentences where a file's name would.
 ServiceDefinition parse_definition(std::string_view text, const std::string& name);
-
-/// A list of quota rules; the configuration has the same ones as a definition.
-std::vector<QuotaRule> parse_quota(const YamlValue& value);
 
 /// [a-z][a-z0-9_]{0,31}: services, prefixes, inputs.
 bool is_plain_name(std::string_view text);

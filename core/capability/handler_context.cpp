@@ -29,12 +29,20 @@ Error abandoned(const CallContextPtr& call, const std::string& service) {
   return to_error(CallFailure{KRUX_TIMEOUT, true, "", "", std::nullopt}, service);
 }
 
+SyncStore& replica_of(const ActiveAccount& account) {
+  if (!account.replica)
+    throw not_connected(fmt::format("{} has no replica yet; try again when it is connected.", account.ref.service));
+  return *account.replica;
+}
+
 }  // namespace
 
 std::shared_ptr<ReplicaReader> reader_of(const ActiveAccount& account) {
-  if (!account.replica)
-    throw not_connected(fmt::format("{} has no replica yet; try again when it is connected.", account.ref.service));
-  return account.replica->reader();
+  return replica_of(account).reader();
+}
+
+std::shared_ptr<ReplicaReader> fetching_reader_of(const ActiveAccount& account) {
+  return replica_of(account).fetching_reader();
 }
 
 void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t timeout_ms,
@@ -42,9 +50,13 @@ void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call,
   CallOwner owner;
   std::shared_ptr<AdapterHealth> health;
   if (call->account) {
-    owner = {call->account->ref.service, call->account->ref.account_id, call->account->ref.generation, "", 0};
+    owner.service = call->account->ref.service;
+    owner.account_id = call->account->ref.account_id;
+    owner.generation = call->account->ref.generation;
     health = call->account->health;
   }
+  // What runs here reads, or resolves a write's parameters from the replica: the write itself is the executor's.
+  owner.sends = call->capability && call->capability->fetches ? Sends::kSafe : Sends::kNothing;
   const auto on = std::make_shared<CallContext>(owner, context->clock, context->clock.boot_ms() + timeout_ms);
   // Written by the worker, read only after it returned: an abandoned worker may still write while nobody reads.
   const auto answer = std::make_shared<Answer>();

@@ -47,6 +47,8 @@ using CheckedCallPtr = std::shared_ptr<const CheckedCall>;
 
 /// Of the account's replica. Throws krux::Error; NotConnected when the account has none.
 std::shared_ptr<ReplicaReader> reader_of(const ActiveAccount& account);
+/// Of a read that may ask the service: it keeps what was fetched.
+std::shared_ptr<ReplicaReader> fetching_reader_of(const ActiveAccount& account);
 
 using Answer = std::variant<std::string, Error>;
 

@@ -9,6 +9,7 @@
 #include "core/capability/errors.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -94,15 +95,25 @@ std::string pending_json(const std::vector<OpenWrite>& pending) {
   return out;
 }
 
+/// The one way in which a read is seen by the service, and so noted whose it was.
+void tell_of_fetch(const CheckedCall& call, std::uint32_t requests) {
+  const auto& account = call.account->ref;
+  const auto& agent = call.invocation.agent_id;
+  log_event(spdlog::level::info, {"read_fetched", account.service, account.account_id, agent, ""},
+            fmt::format("{} of agent {} asked {} {}: {} requests", call.capability->name, agent, account.service,
+                        account.account_id, requests));
+}
+
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
   const auto& account = *call->account;
-  const auto reader = reader_of(account);
+  const auto reader = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
   // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
   // touches nothing of the host any more.
   const auto state = account.replica->state();
   const auto now_ms = context->clock.wall_ms();
   const auto pending = pending_of(*context, *call, on, state);
   const auto answer = account.adapter->read(on, reader, call->capability->name, call->arguments.params_json);
+  if (on->requests() > 0) tell_of_fetch(*call, on->requests());
   if (const auto* failure = std::get_if<CallFailure>(&answer)) {
     // What is not found may be what the agent has just written.
     if (failure->status == KRUX_NOT_FOUND && !pending.writes.empty())

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/capability/errors.hpp"
+#include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/metrics/metrics.hpp"
@@ -85,10 +86,11 @@ void submit(const HandlerContextPtr& context, const CheckedCallPtr& call, std::s
 
 }  // namespace
 
-void run_write(const HandlerContextPtr& context, const CheckedCallPtr& call) {
+void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCall>& call) {
   run_on_worker(
       context, call, context->options.read_timeout_ms,
-      [call](const CallContextPtr& on) {
+      [context, call](const CallContextPtr& on) {
+        bind_uploads(context->options.uploads, *call->capability, call->invocation.agent_id, call->arguments);
         return resolve_params(*call->account, on, call->capability->name, call->arguments.params_json);
       },
       [context, call](Answer answer) {

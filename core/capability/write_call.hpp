@@ -5,9 +5,9 @@
 
 namespace krux {
 
-/// Names are resolved, the write is submitted; a buffered one is answered as soon as it is durable, an immediate one
-/// when it has ended, or with its present state after the time for that.
-void run_write(const HandlerContextPtr& context, const CheckedCallPtr& call);
+/// Uploads and names are resolved, the write is submitted; a buffered one is answered as soon as it is durable, an
+/// immediate one when it has ended, or with its present state after the time for that.
+void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCall>& call);
 
 /// Takes back the write that the arguments name.
 void run_cancel(const HandlerContextPtr& context, const CheckedCallPtr& call);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/capability/errors.hpp"
+#include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/util/text.hpp"
 
@@ -54,7 +55,8 @@ JsonDocument changes_of(const CapabilityDefinition& capability, const std::strin
 }
 
 /// The inputs of `params_json` with the changes laid over them.
-CheckedArguments changed_arguments(const CapabilityDefinition& capability, const std::string& params_json,
+CheckedArguments changed_arguments(const HandlerContext& context, const BufferedWrite& write,
+                                   const CapabilityDefinition& capability, const std::string& params_json,
                                    const JsonValue& changes) {
   const auto before = parse_json(params_json, "the stored arguments", {64 << 20, 64});
   JsonDocument merged(rapidjson::kObjectType);
@@ -65,7 +67,9 @@ CheckedArguments changed_arguments(const CapabilityDefinition& capability, const
     if (!value || value->IsNull()) continue;
     merged.AddMember(JsonValue(input.name, allocator), JsonValue(*value, allocator), allocator);
   }
-  return check_arguments(capability, to_json(merged));
+  auto arguments = check_arguments(capability, to_json(merged));
+  bind_uploads(context.options.uploads, capability, write.agent_id, arguments, &before);
+  return arguments;
 }
 
 /// A name may mean something else by now. What was not changed stays what it was.
@@ -118,8 +122,8 @@ void load(const HandlerContext& context, Edit& edit) {
   call.definition = account->definition;
   call.capability = capability;
   edit.changes = changes_of(*capability, request.arguments_json);
-  edit.shown = changed_arguments(*capability, write->params_shown_json, edit.changes);
-  call.arguments = changed_arguments(*capability, write->params_json, edit.changes);
+  edit.shown = changed_arguments(context, *write, *capability, write->params_shown_json, edit.changes);
+  call.arguments = changed_arguments(context, *write, *capability, write->params_json, edit.changes);
 }
 
 void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string resolved_json) {

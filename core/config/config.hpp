@@ -65,6 +65,9 @@ struct Config {
     std::vector<std::int64_t> schedule_ms{60'000, 120'000, 240'000, 480'000, 960'000};
     std::optional<std::int64_t> settle_ms;  ///< overrides every definition's
   } retry;
+  struct Uploads {
+    std::int64_t bytes = 32 << 20, agent_bytes = 256 << 20, keep_ms = 24 * 3'600'000LL;  ///< as UploadLimits
+  } uploads;
   struct Net {
     std::filesystem::path ca_file;                 ///< trusted besides the system's
     std::vector<std::string> allow_private_hosts;  ///< addresses and networks that are not public and may be reached

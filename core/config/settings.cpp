@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "core/capability/definition_loader.hpp"
+#include "core/capability/quota_rules.hpp"
 #include "core/config/base_url.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -87,8 +88,9 @@ std::string quota_json(const std::vector<QuotaRule>& rules) {
   std::string out;
   for (const auto& rule : rules) {
     out += out.empty() ? "[" : ",";
-    out += fmt::format(R"({{"match":{},"per_minute":{},"burst":{},"cost":{},"per":{}}})", json_string(rule.match),
-                       rule.per_minute, rule.burst, rule.cost, json_string(rule.key));
+    out += fmt::format(R"({{"match":{},"per_minute":{},"burst":{},"cost":{},"per":{},"bucket":{}}})",
+                       json_string(rule.match), rule.per_minute, rule.burst, rule.cost, json_string(rule.key),
+                       json_string(rule.bucket));
   }
   return out.empty() ? "[]" : out + "]";
 }
@@ -175,6 +177,14 @@ std::vector<Setting> work_settings() {
       {"retry.settle_seconds", false,
        [](const Given& g, Config& c) { c.retry.settle_ms = g.value.seconds_as_ms(0, kDay); },
        [](const Config& c) { return c.retry.settle_ms ? seconds(*c.retry.settle_ms) : "null"; }},
+      {"uploads.max_mib", false, [](const Given& g, Config& c) { c.uploads.bytes = g.value.integer(1, 1024) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.uploads.bytes >> 20); }},
+      {"uploads.agent_mib", false,
+       [](const Given& g, Config& c) { c.uploads.agent_bytes = g.value.integer(1, 1 << 20) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.uploads.agent_bytes >> 20); }},
+      {"uploads.keep_hours", false,
+       [](const Given& g, Config& c) { c.uploads.keep_ms = g.value.integer(1, 24 * 30) * 3'600'000; },
+       [](const Config& c) { return fmt::format("{}", c.uploads.keep_ms / 3'600'000); }},
       {"net.ca_file", false, [](const Given& g, Config& c) { c.net.ca_file = path_of(g); },
        [](const Config& c) { return json(c.net.ca_file); }},
       {"net.allow_private_hosts", true,
@@ -251,7 +261,7 @@ const std::vector<ServiceSetting>& service_settings() {
       {"sync_interval_seconds", false,
        [](const Given& g, ServiceConfig& c) { c.sync_interval_ms = g.value.seconds_as_ms(10, kDay); },
        [](const ServiceConfig& c) { return c.sync_interval_ms ? seconds(*c.sync_interval_ms) : "null"; }},
-      {"quota", true, [](const Given& g, ServiceConfig& c) { c.quota = parse_quota(g.value); },
+      {"quota", true, [](const Given& g, ServiceConfig& c) { c.quota = parse_quota_changes(g.value); },
        [](const ServiceConfig& c) { return quota_json(c.quota.value_or(std::vector<QuotaRule>{})); }},
   };
   return all;

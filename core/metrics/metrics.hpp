@@ -8,6 +8,7 @@
 #include "core/metrics/agent_meters.hpp"
 #include "core/metrics/call_meters.hpp"
 #include "core/metrics/metric_registry.hpp"
+#include "core/metrics/token_meters.hpp"
 #include "core/metrics/write_meters.hpp"
 
 namespace krux {
@@ -28,6 +29,7 @@ class Metrics {
   WriteMeters writes{registry};
   AdapterMeters adapters{registry};
   AgentMeters agents{registry};
+  TokenMeters tokens{registry};
 };
 
 }  // namespace krux

@@ -75,6 +75,41 @@ class NotingSink final : public HttpSink {
   std::string retry_after_;
 };
 
+/// Keeps a 401 to itself until it is known whether it is the answer.
+class HoldingSink final : public HttpSink {
+ public:
+  HoldingSink(HttpSink& receiver, bool carries_token) : receiver_(receiver), carries_token_(carries_token) {}
+
+  bool head(int status, const HttpHeaders& headers) override {
+    refused_ = status == 401 && carries_token_;
+    if (!refused_) return receiver_.head(status, headers);
+    headers_ = headers;
+    return true;
+  }
+  bool body(std::string_view bytes) override {
+    if (!refused_) return receiver_.body(bytes);
+    // Errors are short; what comes behind the bound nobody reads.
+    body_ += bytes.substr(0, kMostHeld - std::min(kMostHeld, body_.size()));
+    return true;
+  }
+  bool refused() const { return refused_; }
+  /// It is the answer.
+  HttpOutcome give_up(HttpOutcome outcome) {
+    if (!refused_) return outcome;
+    const bool taken = receiver_.head(401, headers_) && (body_.empty() || receiver_.body(body_));
+    if (taken || outcome.status != KRUX_OK) return outcome;
+    return {KRUX_CANCELLED, "the receiver of the answer said stop", {}};
+  }
+
+ private:
+  static constexpr std::size_t kMostHeld = 64 << 10;
+  HttpSink& receiver_;
+  const bool carries_token_;
+  bool refused_ = false;
+  HttpHeaders headers_;
+  std::string body_;
+};
+
 /// Wakes who waits on `changed` when the call is cancelled, for as long as it lives.
 class CancelWake {
  public:
@@ -92,6 +127,14 @@ class CancelWake {
   const CallContextPtr& call_;
   std::uint64_t token_;
 };
+
+/// Why a call of that kind does not send the request.
+std::optional<std::string> not_for(Sends sends, const HttpRequest& request) {
+  if (sends == Sends::kNothing)
+    return "a read answers from the replica and sends nothing, unless its definition says `fetches`";
+  if (sends == Sends::kSafe && !request.safe()) return "a read that fetches sends GET, HEAD and OPTIONS alone";
+  return std::nullopt;
+}
 
 HttpOutcome over(const CallContext& call) {
   if (!call.ended() && call.left_ms() == 0) return {KRUX_TIMEOUT, "the call's time is over", {}};
@@ -156,6 +199,7 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
             {}};
   }
   if (auto problem = request_problem(request)) return {KRUX_INVALID, *problem, {}};
+  if (auto problem = not_for(call->owner().sends, request)) return {KRUX_INVALID, *problem, {}};
   record.path = path_below(base_, url);
   if (call->ended() || call->cancelled()) return over(*call);
   const auto parameters = parameters_of(request, url);
@@ -164,19 +208,46 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
   record.quota_wait_ms = clock_.boot_ms() - asked;
   if (room.status != KRUX_OK) return room;
 
-  SecretBytes authorization;
-  if (!authorize(url, authorization)) {
-    return {
-        KRUX_AUTH, fmt::format("the account of {0} is not connected: run `kruxos connect {0}`", options_.service), {}};
-  }
   NotingSink noting(sink, record);
-  auto outcome = transport_->exchange(call, url, request, as_view(authorization), noting);
+  bool refused = false;
+  auto outcome = exchange(call, url, request, noting, &refused);
   if (const auto wait = noting.retry_after_ms(clock_.wall_ms())) {
     outcome.retry_after_ms = wait;
     quota_.block(record.path, parameters, *wait);
   }
-  if (record.status == 401 && !authorization.empty() && hooks_.on_unauthorized) hooks_.on_unauthorized();
+  if (refused && hooks_.on_unauthorized) hooks_.on_unauthorized();
   return outcome;
+}
+
+/// `refused`: the answer that the sink has got is the service's 401 to a request with the token.
+HttpOutcome AccountHttp::exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
+                                  HttpSink& sink, bool* refused) {
+  SecretBytes header, used;
+  if (auto ready = authorize(call, url, header, used); ready.status != KRUX_OK) return ready;
+  call->note_request();
+  HoldingSink holding(sink, !header.empty());
+  auto outcome = transport_->exchange(call, url, request, as_view(header), holding);
+  if (!holding.refused()) return outcome;
+  *refused = true;
+  if (outcome.status == KRUX_OK && hooks_.renew) {
+    auto renewed = hooks_.renew(call, as_view(used));
+    const bool repeatable = request.safe() && !request.body_source;
+    if (repeatable && renewed.status == KRUX_OK) {
+      *refused = false;
+      header.clear();
+      if (auto ready = authorize(call, url, header, used); ready.status != KRUX_OK) return ready;
+      HoldingSink again(sink, true);
+      outcome = transport_->exchange(call, url, request, as_view(header), again);
+      *refused = again.refused();
+      return again.give_up(std::move(outcome));
+    }
+    // To be had later, so that the adapter need not hear of a token that is refused.
+    if (repeatable && renewed.status != KRUX_AUTH) {
+      *refused = false;
+      return renewed;
+    }
+  }
+  return holding.give_up(std::move(outcome));
 }
 
 HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::string& path,
@@ -200,22 +271,28 @@ HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::stri
   }
 }
 
-bool AccountHttp::authorize(const Url& url, SecretBytes& header) const {
-  if (!hooks_.token) return true;
-  const auto token = hooks_.token();
-  if (!token || token->value.empty() || !is_header_value(as_view(token->value)) || !is_header_value(token->scheme)) {
-    return false;
+HttpOutcome AccountHttp::authorize(const CallContextPtr& call, const Url& url, SecretBytes& header,
+                                   SecretBytes& used) const {
+  if (!hooks_.token) return {};
+  const HttpOutcome none{
+      KRUX_AUTH, fmt::format("the account of {0} is not connected: run `kruxos connect {0}`", options_.service), {}};
+  if (hooks_.ensure) {
+    if (auto ready = hooks_.ensure(call); ready.status != KRUX_OK) return ready;
   }
+  auto token = hooks_.token();
+  if (!token || token->value.empty() || !is_header_value(as_view(token->value)) || !is_header_value(token->scheme))
+    return none;
   try {
-    if (parse_url(token->origin).origin() != url.origin()) return true;
+    if (parse_url(token->origin).origin() != url.origin()) return {};
   } catch (const Error&) {
-    return false;
+    return none;
   }
   header.reserve(token->scheme.size() + 1 + token->value.size());
   append(header, token->scheme);
   append(header, " ");
   append(header, as_view(token->value));
-  return true;
+  used = std::move(token->value);
+  return {};
 }
 
 }  // namespace krux

@@ -40,7 +40,12 @@ struct RequestRecord {
 struct AccountHooks {
   /// The account's token now; nothing while it is not connected. Left empty, the service needs none.
   std::function<std::optional<BoundToken>()> token;
-  /// The service answered 401 to a request that carried the token.
+  /// Before a request takes the token: waits for a new one where it has ended. Anything but KRUX_OK is the request's
+  /// outcome. May be empty.
+  std::function<HttpOutcome(const CallContextPtr&)> ensure;
+  /// The service answered 401 to a request that carried `used`. KRUX_OK: there is another token now. May be empty.
+  std::function<HttpOutcome(const CallContextPtr&, std::string_view used)> renew;
+  /// The service answered 401 to a request that carried the token, and that is the request's answer.
   std::function<void()> on_unauthorized;
   std::function<void(const RequestRecord&)> observe;
 };
@@ -57,7 +62,8 @@ struct AccountHttpOptions {
   std::int64_t write_quota_wait_ms = 20'000;
 };
 
-/// Any thread. Outcomes as in kruxos/abi/http.h. The clock must outlive it.
+/// Any thread. Outcomes as in kruxos/abi/http.h. A safe request whose token was refused is sent once more where another
+/// token can be had; an unsafe one never is. The clock must outlive it.
 class AccountHttp final : public HttpClient {
  public:
   /// Throws ConfigError for options that make no sense.
@@ -76,9 +82,11 @@ class AccountHttp final : public HttpClient {
   static Host parse_host(const std::string& text);
   bool allowed(const Url& url) const;
   HttpOutcome send_to(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink, RequestRecord& record);
+  HttpOutcome exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request, HttpSink& sink,
+                       bool* refused);
   HttpOutcome await_quota(const CallContextPtr& call, const std::string& path, const Quota::Parameters& parameters);
-  /// Fills the header's value for `url`, empty where the token does not belong; false: there is no usable token.
-  bool authorize(const Url& url, SecretBytes& header) const;
+  /// Fills the header's value for `url`, empty where the token does not belong, and the token in it.
+  HttpOutcome authorize(const CallContextPtr& call, const Url& url, SecretBytes& header, SecretBytes& used) const;
 
   const AccountHttpOptions options_;
   const Url base_;

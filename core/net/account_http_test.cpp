@@ -149,6 +149,29 @@ TEST_CASE("headers of the host's own and header injection are refused before any
   CHECK(f.transport->sent.empty());
 }
 
+TEST_CASE("what a call may not send stays here") {
+  Fixture f;
+  auto http = f.make();
+  const auto send = [&](Sends sends, const std::string& method) {
+    CallOwner owner{"svc", "acc", 1, "", 0, sends};
+    const auto call = std::make_shared<CallContext>(owner, f.clock, f.clock.boot_ms() + 1000);
+    HttpRequest r;
+    r.url = "things";
+    r.method = method;
+    HttpResponse response;
+    const auto outcome = http.send(call, r, response);
+    CHECK(call->requests() == (outcome.status == KRUX_OK ? 1 : 0));
+    return outcome;
+  };
+  CHECK(send(Sends::kNothing, "GET").status == KRUX_INVALID);
+  CHECK_THAT(send(Sends::kNothing, "GET").message, Catch::Contains("`fetches`"));
+  CHECK_THAT(send(Sends::kSafe, "POST").message, Catch::Contains("GET, HEAD and OPTIONS alone"));
+  CHECK(f.transport->sent.empty());
+  CHECK(send(Sends::kSafe, "GET").status == KRUX_OK);
+  CHECK(send(Sends::kAnything, "POST").status == KRUX_OK);
+  CHECK(f.transport->sent.size() == 2);
+}
+
 TEST_CASE("an account without a token says how to connect") {
   Fixture f;
   f.connected = false;
@@ -334,4 +357,80 @@ TEST_CASE("a base address on the loopback may be plain http") {
   CHECK(f.transport->sent.at(0).url == "http://127.0.0.1:9999/api/x");
   CHECK_FALSE(f.transport->sent.at(0).authorization.empty());
   CHECK(f.send(http, "http://127.0.0.1:9998/x").status == KRUX_INVALID);
+}
+
+TEST_CASE("a safe request that met a 401 is sent once more with the renewed token") {
+  Fixture f;
+  std::vector<std::string> used;
+  f.hooks.renew = [&](const CallContextPtr&, std::string_view with) -> HttpOutcome {
+    used.emplace_back(with);
+    f.token = "renewed";
+    if (used.size() == 1) f.transport->status = 200;
+    return {};
+  };
+  f.transport->status = 401;
+  auto http = f.make();
+  HttpRequest r;
+  r.url = "things";
+  HttpResponse response;
+  CHECK(http.send(f.call(), r, response).status == KRUX_OK);
+  CHECK(response.status == 200);
+  CHECK(response.text == "body");
+  REQUIRE(f.transport->sent.size() == 2);
+  CHECK(f.transport->sent[1].authorization == "Bearer renewed");
+  CHECK(used == std::vector<std::string>{kToken});
+  CHECK(f.unauthorized == 0);
+  CHECK(f.records.size() == 1);
+  // A 401 to that as well is the answer, and nothing more is tried.
+  f.transport->status = 401;
+  HttpResponse refused;
+  CHECK(http.send(f.call(), r, refused).status == KRUX_OK);
+  CHECK(refused.status == 401);
+  CHECK(refused.text == "body");
+  CHECK(f.transport->sent.size() == 4);
+  CHECK(f.unauthorized == 1);
+}
+
+TEST_CASE("an unsafe request that met a 401 is never sent again") {
+  Fixture f;
+  int renewals = 0;
+  f.hooks.renew = [&](const CallContextPtr&, std::string_view) -> HttpOutcome {
+    ++renewals;
+    return {};
+  };
+  f.transport->status = 401;
+  auto http = f.make();
+  HttpRequest r;
+  r.url = "things";
+  r.method = "POST";
+  HttpResponse response;
+  CHECK(http.send(f.call(), r, response).status == KRUX_OK);
+  CHECK(response.status == 401);
+  CHECK(f.transport->sent.size() == 1);
+  CHECK(renewals == 1);
+  // Also where the token cannot be had for now: the adapter must hear that its write did not happen.
+  f.hooks.renew = [](const CallContextPtr&, std::string_view) -> HttpOutcome {
+    return {KRUX_UNAVAILABLE, "not now", 1000};
+  };
+  auto other = f.make();
+  HttpResponse second;
+  CHECK(other.send(f.call(), r, second).status == KRUX_OK);
+  CHECK(second.status == 401);
+}
+
+TEST_CASE("a token that cannot be renewed for now is no token that is refused") {
+  Fixture f;
+  f.hooks.renew = [](const CallContextPtr&, std::string_view) -> HttpOutcome {
+    return {KRUX_UNAVAILABLE, "not now", 1000};
+  };
+  f.transport->status = 401;
+  auto http = f.make();
+  const auto outcome = f.send(http, "things");
+  CHECK(outcome.status == KRUX_UNAVAILABLE);
+  CHECK(outcome.retry_after_ms == 1000);
+  CHECK(f.unauthorized == 0);
+  f.hooks.ensure = [](const CallContextPtr&) -> HttpOutcome { return {KRUX_UNAVAILABLE, "it has ended", 2000}; };
+  auto ended = f.make();
+  CHECK(f.send(ended, "things").retry_after_ms == 2000);
+  CHECK(f.transport->sent.size() == 1);
 }

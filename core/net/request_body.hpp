@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sodium.h>
+
 #include <array>
 #include <memory>
 #include <string_view>
@@ -12,6 +14,11 @@ namespace krux {
 class RequestBody {
  public:
   explicit RequestBody(const HttpRequest& request) : request_(request) {}
+  ~RequestBody() {
+    if (buffer_) sodium_memzero(buffer_->data(), buffer_->size());  // what it carried may be a secret
+  }
+  RequestBody(const RequestBody&) = delete;
+  RequestBody& operator=(const RequestBody&) = delete;
 
   /// The next part, valid until the next call; empty at the end. False: the source failed or has another length than it
   /// said.

@@ -9,7 +9,7 @@
 namespace krux {
 namespace {
 
-constexpr int kTablesVersion = 1;  ///< of what create() makes and of the grams: a change rebuilds every replica
+constexpr int kTablesVersion = 2;  ///< of what create() makes and of the grams: a change rebuilds every replica
 
 std::string shape_of(const CollectionSpec& spec) {
   auto shape = fmt::format("{};{};{}", kTablesVersion, spec.order == CollectionSpec::Order::kTime ? "time" : "key",
@@ -49,7 +49,8 @@ void CollectionTable::create(sqlite3* db) const {
   }
   execute(db,
           fmt::format("CREATE TABLE {} (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, order_ms INTEGER NOT NULL, "
-                      "order_key TEXT NOT NULL, scope TEXT NOT NULL, {}text TEXT NOT NULL, json TEXT NOT NULL)",
+                      "order_key TEXT NOT NULL, scope TEXT NOT NULL, {}own_bytes INTEGER NOT NULL, text TEXT NOT NULL, "
+                      "json TEXT NOT NULL)",
                       rows, fields));
   execute(db, fmt::format("CREATE TABLE {} (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, "
                           "synced_at_ms INTEGER NOT NULL, digest BLOB NOT NULL)",

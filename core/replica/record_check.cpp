@@ -69,4 +69,14 @@ void check_record(const Record& record, const CollectionTable& table) {
   Checker(record, table).run();
 }
 
+void check_kept_text(std::string_view id, std::string_view text, const CollectionTable& table) {
+  const auto refuse = [&](std::string_view why) {
+    throw invalid_input(fmt::format("A kept text of the collection \"{}\": {}.", table.spec.name, why));
+  };
+  if (!table.spec.searchable) refuse("the collection was not declared as searchable");
+  if (id.empty() || id.size() > kLongestId || !is_valid_utf8(id)) refuse("the id is UTF-8 of 1 to 1024 bytes");
+  if (text.size() > kLongestText) refuse("it is longer than 1 MiB");
+  if (!is_valid_utf8(text) || text.find('\0') != std::string_view::npos) refuse("it is not UTF-8 without NUL");
+}
+
 }  // namespace krux

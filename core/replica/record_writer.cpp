@@ -51,50 +51,74 @@ void bind_fields(Statement& statement, int first, const CollectionTable& table, 
   }
 }
 
+constexpr char kSeparator = '\x1f';
+
 }  // namespace
+
+SearchedText SearchedText::of(const std::string& own, const std::string& kept) {
+  SearchedText text;
+  text.set_own(own);
+  text.set_kept(kept);
+  return text;
+}
+
+void SearchedText::set_own(const std::string& own) {
+  const auto folded = fold(own, true);
+  all.replace(0, own_bytes, folded);
+  own_bytes = folded.size();
+}
+
+void SearchedText::set_kept(const std::string& kept) {
+  all.resize(own_bytes);
+  if (!kept.empty()) all += kSeparator + fold(kept, true);
+}
 
 const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collection) {
   if (const auto known = prepared_.find(collection); known != prepared_.end()) return known->second;
   const auto& t = tables_.get(collection);
   std::string places;
-  for (std::size_t i = 0; i < t.spec.fields.size(); ++i) places += fmt::format(", ?{}", i + 8);
+  for (std::size_t i = 0; i < t.spec.fields.size(); ++i) places += fmt::format(", ?{}", i + 9);
   const Prepared made{
       &t,
       &statements_.get(fmt::format(
           "SELECT s.key, s.generation, s.synced_at_ms, s.digest FROM {} c JOIN {} s ON s.key = c.key WHERE c.id = ?1",
           t.rows, t.seen)),
       &statements_.get(fmt::format("SELECT key FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1", t.rows)),
-      &statements_.get(
-          fmt::format("INSERT INTO {} (key, id, order_ms, order_key, scope, text, json{}) VALUES (?1, ?2, ?3, ?4, "
-                      "?5, ?6, ?7{})",
-                      t.rows, t.field_columns(), places)),
+      &statements_.get(fmt::format(
+          "INSERT INTO {} (key, id, order_ms, order_key, scope, own_bytes, text, json{}) VALUES (?1, ?2, ?3, "
+          "?4, ?5, ?6, ?7, ?8{})",
+          t.rows, t.field_columns(), places)),
       &statements_.get(fmt::format("INSERT INTO {} VALUES (?1, ?2, ?3, ?4)", t.seen)),
       &statements_.get(
           fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen))};
   return prepared_.emplace(collection, made).first->second;
 }
 
-void RecordWriter::put(const Record& record, std::int64_t now_ms) {
+void RecordWriter::put(const Record& record, const std::string* kept, std::int64_t now_ms) {
   const auto& p = prepared(record.collection);
   const Digest digest(record);
   Present present{};
   if (!find(p, record, digest.view(), present)) {
-    insert(p, record, digest.view(), now_ms);
+    insert(p, record, SearchedText::of(record.text, kept ? *kept : ""), digest.view(), now_ms);
     ++changes_.added;
     ++growth_[record.collection];
     return;
   }
   if (present.same) {
     ++changes_.unchanged;
+    if (kept) keep_text(record.collection, record.id, *kept);
     if (present.generation == record.generation && present.synced_at_ms == now_ms) return;
     return mark_seen(p, record, present.key, digest.view(), now_ms);
   }
   ++changes_.updated;
   if (p.table->by_time() && present.order_ms != record.order_ms) {
+    auto text = text_of(*p.table, present.key);
+    text.set_own(record.text);
+    if (kept) text.set_kept(*kept);
     remove_rows(*p.table, present.key);
-    return insert(p, record, digest.view(), now_ms);
+    return insert(p, record, text, digest.view(), now_ms);
   }
-  update(*p.table, record, present.key);
+  update(*p.table, record, kept, present.key);
   mark_seen(p, record, present.key, digest.view(), now_ms);
 }
 
@@ -110,8 +134,8 @@ bool RecordWriter::find(const Prepared& p, const Record& record, std::string_vie
   return true;
 }
 
-void RecordWriter::insert(const Prepared& p, const Record& record, std::string_view digest, std::int64_t now_ms) {
-  const auto text = fold(record.text, true);
+void RecordWriter::insert(const Prepared& p, const Record& record, const SearchedText& text, std::string_view digest,
+                          std::int64_t now_ms) {
   const auto key = free_key(p, record);
   auto& row = *p.insert;
   const ResetAtEnd reset(row);
@@ -120,9 +144,10 @@ void RecordWriter::insert(const Prepared& p, const Record& record, std::string_v
   row.bind(3, record.order_ms);
   row.bind(4, record.order_key);
   row.bind(5, record.scope);
-  row.bind(6, text);
-  row.bind(7, record.json);
-  bind_fields(row, 8, *p.table, record);
+  row.bind(6, static_cast<std::int64_t>(text.own_bytes));
+  row.bind(7, text.all);
+  row.bind(8, record.json);
+  bind_fields(row, 9, *p.table, record);
   row.run();
   const ResetAtEnd reset_seen(*p.insert_seen);
   p.insert_seen->bind(1, key);
@@ -156,28 +181,57 @@ void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64
   p.mark_seen->run();
 }
 
-/// The text is written only where it differs: writing it makes the search index forget and learn it again.
-void RecordWriter::update(const CollectionTable& table, const Record& record, std::int64_t key) {
-  const auto text = fold(record.text, true);
-  auto& old = statements_.get(fmt::format("SELECT text FROM {} WHERE key = ?1", table.rows));
-  old.bind(1, key);
-  const bool same_text = old.step() && old.text(0) == text;
-  old.reset();
+SearchedText RecordWriter::text_of(const CollectionTable& table, std::int64_t key) {
+  auto& row = statements_.get(fmt::format("SELECT text, own_bytes FROM {} WHERE key = ?1", table.rows));
+  const ResetAtEnd reset(row);
+  row.bind(1, key);
+  SearchedText text;
+  if (row.step()) text = {std::string(row.text(0)), static_cast<std::size_t>(row.integer(1))};
+  return text;
+}
+
+/// Only where it differs: writing the text makes the search index forget and learn it again.
+void RecordWriter::update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
+                               const SearchedText& text) {
+  if (text == before) return;
+  auto& row = statements_.get(fmt::format("UPDATE {} SET text = ?2, own_bytes = ?3 WHERE key = ?1", table.rows));
+  row.bind_all(key, std::string_view(text.all), static_cast<std::int64_t>(text.own_bytes)).run();
+}
+
+void RecordWriter::keep_text(const std::string& collection, std::string_view id, const std::string& kept) {
+  const auto& table = tables_.get(collection);
+  auto& find = statements_.get(fmt::format("SELECT key FROM {} WHERE id = ?1", table.rows));
+  find.bind(1, id);
+  const bool found = find.step();
+  const auto key = found ? find.integer(0) : 0;
+  find.reset();
+  if (!found) return;
+  const auto before = text_of(table, key);
+  auto text = before;
+  text.set_kept(kept);
+  update_text(table, key, before, text);
+}
+
+void RecordWriter::update(const CollectionTable& table, const Record& record, const std::string* kept,
+                          std::int64_t key) {
+  const auto before = text_of(table, key);
+  auto text = before;
+  text.set_own(record.text);
+  if (kept) text.set_kept(*kept);
+  update_text(table, key, before, text);
   std::string fields;
   for (std::size_t i = 0; i < table.spec.fields.size(); ++i) {
-    fields += fmt::format(", f_{} = ?{}", table.spec.fields[i].name, i + 7);
+    fields += fmt::format(", f_{} = ?{}", table.spec.fields[i].name, i + 6);
   }
-  auto& row = statements_.get(
-      fmt::format("UPDATE {} SET order_ms = ?2, order_key = ?3, scope = ?4, json = ?5{}{} WHERE key = ?1", table.rows,
-                  same_text ? "" : ", text = ?6", fields));
+  auto& row = statements_.get(fmt::format(
+      "UPDATE {} SET order_ms = ?2, order_key = ?3, scope = ?4, json = ?5{} WHERE key = ?1", table.rows, fields));
   const ResetAtEnd reset(row);
   row.bind(1, key);
   row.bind(2, record.order_ms);
   row.bind(3, record.order_key);
   row.bind(4, record.scope);
   row.bind(5, record.json);
-  if (!same_text) row.bind(6, text);
-  bind_fields(row, 7, table, record);
+  bind_fields(row, 6, table, record);
   row.run();
 }
 

@@ -59,6 +59,7 @@ class SyncStore::Session final : public SyncSession {
   }
 
   void put(Record record) override;
+  void keep_text(std::string_view collection, std::string_view id, std::string_view text) override;
   void erase(std::string_view collection, std::string_view id) override;
   void sweep(std::string_view collection, std::string_view scope, std::int64_t generation, std::int64_t from_ms,
              std::int64_t to_ms) override;
@@ -78,6 +79,7 @@ class SyncStore::Session final : public SyncSession {
   void count_gathered(std::size_t bytes);
   RecordWriter apply(StatementCache& statements);
   void apply_changes(const Stretch& stretch, RecordWriter& writer) const;
+  const std::string* kept_text(const Record& record) const;
   void link_blobs(StatementCache& statements) const;
   void write_cursors(StatementCache& statements) const;
   std::int64_t stage_blob();
@@ -89,6 +91,7 @@ class SyncStore::Session final : public SyncSession {
   const std::shared_ptr<PooledReader> pooled_;
   const std::shared_ptr<ReplicaReader> reader_;
   std::vector<Stretch> stretches_;
+  std::map<std::pair<std::string, std::string>, std::string> kept_;  ///< by collection and id
   std::map<std::string, std::string> cursors_;
   std::vector<StagedBlob> blobs_;
   std::size_t gathered_ = 0;
@@ -129,6 +132,13 @@ void SyncStore::Session::put(Record record) {
   check_open();
   check_record(record, shared_->tables->get(record.collection));
   gather({std::move(record), false});
+}
+
+void SyncStore::Session::keep_text(std::string_view collection, std::string_view id, std::string_view text) {
+  check_open();
+  check_kept_text(id, text, shared_->tables->get(collection));
+  count_gathered(200 + id.size() + text.size());
+  kept_[{std::string(collection), std::string(id)}] = text;
 }
 
 void SyncStore::Session::erase(std::string_view collection, std::string_view id) {
@@ -189,6 +199,7 @@ void SyncStore::Session::commit() {
     changes_ += writer.changes();
   }
   stretches_.clear();
+  kept_.clear();
   cursors_.clear();
   blobs_.clear();
   gathered_ = 0;
@@ -201,6 +212,7 @@ RecordWriter SyncStore::Session::apply(StatementCache& statements) {
     apply_changes(stretch, writer);
     for (const auto& sweep : stretch.sweeps) writer.sweep(sweep);
   }
+  for (const auto& [of, text] : kept_) writer.keep_text(of.first, of.second, text);
   for (const auto& [collection, growth] : writer.growth()) {
     statements.get("UPDATE collections SET rows = rows + ?2 WHERE name = ?1")
         .bind_all(std::string_view(collection), growth)
@@ -224,9 +236,15 @@ void SyncStore::Session::apply_changes(const Stretch& stretch, RecordWriter& wri
     if (change->erased) {
       writer.erase(change->record.collection, change->record.id);
     } else {
-      writer.put(change->record, now);
+      writer.put(change->record, kept_text(change->record), now);
     }
   }
+}
+
+/// At once with the record, so that the search index learns its text once.
+const std::string* SyncStore::Session::kept_text(const Record& record) const {
+  const auto kept = kept_.find({record.collection, record.id});
+  return kept == kept_.end() ? nullptr : &kept->second;
 }
 
 void SyncStore::Session::link_blobs(StatementCache& statements) const {

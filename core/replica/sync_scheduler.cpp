@@ -263,8 +263,8 @@ void SyncScheduler::tell_attention(const State& state, Task& task, const CallFai
     if (task.removed) return;
   }
   try {
-    state.options.attention(task.account->ref, failure ? failure->message : "");
-    task.refused = refused;  // not before: what could not be noted is told again after the next step
+    const bool settled = state.options.attention(task.account->ref, failure ? failure->message : "");
+    if (settled) task.refused = refused;  // what could not be noted is told again after the next step
   } catch (const std::exception& error) {
     spdlog::error("what {} says of its token could not be noted: {}", task.account->ref.service,
                   printable(error.what()));

@@ -40,8 +40,9 @@ class SyncScheduler {
     std::int64_t first_backoff_ms = 5'000, last_backoff_ms = 300'000;
     /// Called when the service begins to refuse the account's token (a sentence), and when it takes it: for the first
     /// time since add(), and again after it was refused (empty).
-    /// May take its time, but must not call back into the scheduler.
-    std::function<void(const AccountRef&, const std::string& why)> attention;
+    /// False: it is not settled yet, and is told again after the next step. May take its time, but must not call back
+    /// into the scheduler.
+    std::function<bool(const AccountRef&, const std::string& why)> attention;
   };
   SyncScheduler(Clock& clock, CallRunner& runner, Options options);
   SyncScheduler(Clock& clock, CallRunner& runner) : SyncScheduler(clock, runner, Options{}) {}

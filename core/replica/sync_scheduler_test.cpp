@@ -217,6 +217,7 @@ TEST_CASE("a refused token is told once, and once more when it is taken again") 
   rig.options.attention = [&](const AccountRef& account, const std::string& why) {
     const std::lock_guard lock(mutex);
     told.push_back(account.account_id + ": " + why);
+    return true;
   };
   rig.adapter->then(fails(KRUX_AUTH));
   rig.adapter->then(fails(KRUX_AUTH));

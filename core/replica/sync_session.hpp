@@ -35,6 +35,8 @@ class SyncSession {
   virtual ~SyncSession() = default;
 
   virtual void put(Record record) = 0;
+  /// See krux_sync_store.keep_text.
+  virtual void keep_text(std::string_view collection, std::string_view id, std::string_view text) = 0;
   virtual void erase(std::string_view collection, std::string_view id) = 0;
   /// See krux_sync_store.sweep.
   virtual void sweep(std::string_view collection, std::string_view scope, std::int64_t generation, std::int64_t from_ms,

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/replica/collection.hpp"
@@ -47,6 +48,8 @@ class SyncStore {
   /// Cheap: connections are kept. It sees the replica as it is at its first use, so ask for one per call, and let it
   /// go: a reader that is kept hinders the checkpoint of the log.
   std::shared_ptr<ReplicaReader> reader();
+  /// The same, and it keeps what a read has fetched.
+  std::shared_ptr<ReplicaReader> fetching_reader();
 
   SyncState state() const;
   std::vector<SyncProblem> problems() const;
@@ -69,7 +72,9 @@ class SyncStore {
 
  private:
   class Session;
+  class FetchingReader;
   struct Shared;
+  explicit SyncStore(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   std::shared_ptr<Shared> shared_;
 };
 

@@ -12,7 +12,8 @@ namespace {
 std::string names_of(const std::vector<ActiveAccountPtr>& accounts) {
   std::string text;
   for (const auto& a : accounts) {
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", a->ref.account_id, a->display_name);
+    const auto& name = a->name.empty() ? a->ref.account_id : a->name;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, a->display_name);
   }
   return text;
 }
@@ -126,18 +127,21 @@ ActiveAccountPtr AccountDirectory::choose(const std::string& service, const std:
     throw not_connected(
         fmt::format("{0} is not connected. The operator connects it with: kruxos connect {0}", service));
   }
+  const auto by = [&](const std::string& wanted, auto field) -> ActiveAccountPtr {
+    const auto fits = [&](const ActiveAccountPtr& a) { return field(*a) == wanted; };
+    if (std::count_if(candidates.begin(), candidates.end(), fits) != 1) return nullptr;
+    return *std::find_if(candidates.begin(), candidates.end(), fits);
+  };
+  const auto name = [](const ActiveAccount& a) { return a.name; };
   if (account.empty()) {
     if (candidates.size() == 1) return candidates.front();
+    if (auto found = by(kDefaultAccount, name)) return found;
     throw invalid_input(
         fmt::format("{} has several accounts: name one of them in \"account\": {}.", service, names_of(candidates)));
   }
-  for (const auto& a : candidates) {
-    if (a->ref.account_id == account) return a;
-  }
-  const auto named = [&](const ActiveAccountPtr& a) { return a->display_name == account; };
-  if (std::count_if(candidates.begin(), candidates.end(), named) == 1) {
-    return *std::find_if(candidates.begin(), candidates.end(), named);
-  }
+  if (auto found = by(account, [](const ActiveAccount& a) { return a.ref.account_id; })) return found;
+  if (auto found = by(account, name)) return found;
+  if (auto found = by(account, [](const ActiveAccount& a) { return a.display_name; })) return found;
   throw not_connected(
       fmt::format("{} has no account \"{}\"; connected are: {}.", service, account, names_of(candidates)));
 }

@@ -21,10 +21,15 @@ namespace krux {
 
 class SyncStore;
 
+/// The account that is meant where none is named.
+inline constexpr const char* kDefaultAccount = "default";
+
 /// Immutable once published; whoever holds it keeps all of it alive.
 struct ActiveAccount {
   AccountRef ref;
   std::string display_name;
+  std::string name;     ///< the operator's; may be empty
+  std::string profile;  ///< of the definition's oauth section; empty: the token was pasted
   std::vector<std::string> scopes;
   bool scopes_known = false;
   bool acts_by_http = true;  ///< false: what was on the wire proves nothing about writes
@@ -67,9 +72,9 @@ class AccountDirectory {
   ActiveAccountPtr find(const AccountRef& ref) const;
   /// Throws krux::Error ServiceUnavailable where accounts of the service are connected and the host cannot serve them.
   void must_be_served(const std::string& service) const;
-  /// By the optional `account` input (id or display name); empty: the only one. Throws krux::Error: NotConnected,
-  /// ServiceUnavailable when what is connected cannot be served, or InvalidInput when there are several and none was
-  /// named.
+  /// By the optional `account` input (id, name or display name); empty: the one named "default", else the only one.
+  /// Throws krux::Error: NotConnected, ServiceUnavailable when what is connected cannot be served, or InvalidInput when
+  /// there are several and none was named.
   ActiveAccountPtr choose(const std::string& service, const std::string& account) const;
 
  private:

@@ -98,6 +98,12 @@ DataDirectory::~DataDirectory() {
   ::close(lock_);
 }
 
+std::filesystem::path DataDirectory::uploads() const {
+  auto folder = directory_ / "uploads";
+  make_directory(folder);
+  return folder;
+}
+
 std::filesystem::path DataDirectory::replica(std::string_view service, std::string_view account_id) const {
   const auto folder = directory_ / "replica" / safe_file_name(service);
   make_directory(folder.parent_path());

@@ -26,6 +26,8 @@ class DataDirectory {
   std::filesystem::path control_socket() const { return directory_ / "control.sock"; }
   std::filesystem::path ports_file() const { return directory_ / "ports.json"; }
 
+  /// Of uploads; creates it.
+  std::filesystem::path uploads() const;
   /// replica/<service>/<account>.db with names made safe; creates its directory.
   std::filesystem::path replica(std::string_view service, std::string_view account_id) const;
 

@@ -81,8 +81,9 @@ std::optional<Credential> parse_credential(std::string_view text) {
     part = *taken;
   }
   if (!text.empty() || texts[0].empty()) return std::nullopt;
-  return Credential{Secret(texts[0]),      Secret(texts[1]),      Secret(texts[2]),      Secret(texts[3]),
-                    std::string(texts[4]), std::string(texts[5]), std::string(texts[6]), std::string(texts[7])};
+  return Credential{Secret(texts[0]),      Secret(texts[1]),      Secret(texts[2]),
+                    Secret(texts[3]),      std::string(texts[4]), std::string(texts[5]),
+                    std::string(texts[6]), std::string(texts[7]), 0};
 }
 
 std::optional<Secret> parse_access_token(std::string_view text) {

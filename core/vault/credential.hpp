@@ -1,6 +1,7 @@
 // What the vault keeps of a connection: an access token, and what it takes to get the next one.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +17,10 @@ struct Credential {
   Secret previous_refresh_token;  ///< the one that brought the present one; empty: there was none
   Secret client_secret;           ///< empty: the client has none
   std::string client_id;
-  std::string token_url;   ///< the only address that the refresh token is sent to
-  std::string revoke_url;  ///< empty: the adapter revokes
-  std::string token_at;    ///< as OAuthFlow::token_at
+  std::string token_url;             ///< the only address that the refresh token is sent to
+  std::string revoke_url;            ///< empty: the adapter revokes
+  std::string token_at;              ///< as OAuthFlow::token_at
+  std::int64_t connected_at_ms = 0;  ///< of the connection that it was read from; no part of what is stored
 
   bool is_plain() const { return client_id.empty() && refresh_token.empty(); }
 };

@@ -136,6 +136,15 @@ std::uint32_t Vault::State::next_generation(const Connection& connection) const 
   return before.connection.generation + (same ? 0 : 1);
 }
 
+/// Each connection of an account has a time of its own, by which a refresh knows that it came too late.
+std::int64_t Vault::State::next_time(const Connection& connection) const {
+  const std::lock_guard lock(mutex);
+  const auto last = rows.find({connection.service, connection.account_id});
+  const auto now = clock.wall_ms();
+  const bool is_taken = last != rows.end() && last->second.connection.connected_at_ms == now;
+  return now + (is_taken ? 1 : 0);
+}
+
 void Vault::State::store_row(const VaultRow& row) {
   const auto scopes = scopes_json(row.connection.scopes);
   store.run([&](SQLite::Database& db) {
@@ -181,7 +190,7 @@ std::uint32_t Vault::connect(Connection connection, const Credential& credential
   const auto key = state_->must_be_open();
   state_->check_name(connection);
   connection.generation = state_->next_generation(connection);
-  connection.connected_at_ms = state_->clock.wall_ms();
+  connection.connected_at_ms = state_->next_time(connection);
   connection.attention.clear();
   connection.needs_attention = false;
   connection.refreshable = !credential.refresh_token.empty();
@@ -200,8 +209,9 @@ void Vault::renew(const std::string& service, const std::string& account_id, std
   state_->settle();
   const auto key = state_->must_be_open();
   auto row = state_->connected(service, account_id);
-  if (!row || row->connection.generation != generation)
-    throw not_connected(fmt::format("{} {} is not connected any more.", service, printable(account_id)));
+  if (!row || row->connection.generation != generation || row->connection.connected_at_ms != credential.connected_at_ms)
+    throw not_connected(
+        fmt::format("{} {} was disconnected or connected again meanwhile.", service, printable(account_id)));
   row->connection.expires_at_ms = expires_at_ms;
   row->connection.refreshable = !credential.refresh_token.empty();
   row->sealed_as = "credential";
@@ -232,10 +242,8 @@ std::vector<Connection> Vault::connections() {
   return all;
 }
 
-/// What is stored of the account, in the clear; `sealed_as` says what it is.
 std::optional<Secret> Vault::State::open_row(const std::string& service, const std::string& account_id,
-                                             std::uint32_t generation, std::string* sealed_as) {
-  VaultRow row;
+                                             std::uint32_t generation, VaultRow& row) const {
   VaultKeyPtr with;
   {
     // Together: a new key comes with newly sealed rows.
@@ -246,7 +254,6 @@ std::optional<Secret> Vault::State::open_row(const std::string& service, const s
     row = at->second;
     with = key;
   }
-  *sealed_as = row.sealed_as;
   auto text = open_sealed(*with, row.sealed, sealed_for(row));
   if (!text) throw damaged(service, account_id);
   return text;
@@ -254,9 +261,9 @@ std::optional<Secret> Vault::State::open_row(const std::string& service, const s
 
 std::optional<Secret> Vault::token(const std::string& service, const std::string& account_id,
                                    std::uint32_t generation) {
-  std::string sealed_as;
-  auto text = state_->open_row(service, account_id, generation, &sealed_as);
-  if (!text || sealed_as == "token") return text;
+  VaultRow row;
+  auto text = state_->open_row(service, account_id, generation, row);
+  if (!text || row.sealed_as == "token") return text;
   auto token = parse_access_token(text->reveal());
   if (!token) throw damaged(service, account_id);
   return token;
@@ -264,16 +271,17 @@ std::optional<Secret> Vault::token(const std::string& service, const std::string
 
 std::optional<Credential> Vault::credential(const std::string& service, const std::string& account_id,
                                             std::uint32_t generation) {
-  std::string sealed_as;
-  auto text = state_->open_row(service, account_id, generation, &sealed_as);
+  VaultRow row;
+  auto text = state_->open_row(service, account_id, generation, row);
   if (!text) return std::nullopt;
-  if (sealed_as == "token") {
-    Credential plain;
-    plain.access_token = *std::move(text);
-    return plain;
+  std::optional<Credential> credential;
+  if (row.sealed_as == "token") {
+    credential.emplace().access_token = *std::move(text);
+  } else {
+    credential = parse_credential(text->reveal());
   }
-  auto credential = parse_credential(text->reveal());
   if (!credential) throw damaged(service, account_id);
+  credential->connected_at_ms = row.connection.connected_at_ms;
   return credential;
 }
 

@@ -90,8 +90,8 @@ class Vault {
   /// name.
   std::uint32_t connect(Connection connection, const Credential& credential);
   std::uint32_t connect(Connection connection, const Secret& token);
-  /// Stores what a refresh has brought, durable on return. NotConnected when the account is not connected with that
-  /// generation; DatabaseError: it may be stored nevertheless, and can be stored again.
+  /// Stores what a refresh has made of a credential(), durable on return. NotConnected when the account has been
+  /// disconnected or connected again since; DatabaseError: it may be stored nevertheless, and can be stored again.
   void renew(const std::string& service, const std::string& account_id, std::uint32_t generation,
              const Credential& credential, std::int64_t expires_at_ms);
   /// Known also while the vault is locked.

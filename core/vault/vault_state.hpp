@@ -62,9 +62,11 @@ struct Vault::State {
   std::ptrdiff_t connected_count() const;
   void check_name(const Connection& connection) const;
   std::uint32_t next_generation(const Connection& connection) const;
+  std::int64_t next_time(const Connection& connection) const;
   void store_row(const VaultRow& row);
+  /// What is stored of the account, in the clear; `row` is it.
   std::optional<Secret> open_row(const std::string& service, const std::string& account_id, std::uint32_t generation,
-                                 std::string* sealed_as);
+                                 VaultRow& row) const;
 
   // vault_key.cpp
   void open();

@@ -33,7 +33,9 @@ std::string sample_params(Lab& lab, const CapabilityDefinition& capability) {
 
 CallAnswer<std::string> read(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const std::string& capability,
                              const std::string& params) {
-  const auto reader = lab.synced_replica()->reader();
+  const auto* definition = lab.definition().find(capability);
+  const auto replica = lab.synced_replica();
+  const auto reader = definition && definition->fetches ? replica->fetching_reader() : replica->reader();
   return lab.call<std::string>("the read", {},
                                [=](const auto& call) { return adapter->read(call, reader, capability, params); });
 }

@@ -37,6 +37,10 @@ class WatchedSession final : public SyncSession {
     inner_->put(std::move(record));
     (*offered_)[key].insert(content_of(order_ms, json));
   }
+  void keep_text(std::string_view collection, std::string_view id, std::string_view text) override {
+    lab_.watch(text, "a text that its sync keeps");
+    inner_->keep_text(collection, id, text);
+  }
   void erase(std::string_view collection, std::string_view id) override { inner_->erase(collection, id); }
   void sweep(std::string_view collection, std::string_view scope, std::int64_t generation, std::int64_t from_ms,
              std::int64_t to_ms) override {

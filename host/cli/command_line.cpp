@@ -20,6 +20,7 @@ struct Parsed {
   DecisionOptions decide;
   bool force = false;
   int recent = 10;
+  ConnectArguments connect;
   DisconnectArguments disconnect;
   std::string receipt;
   bool receipts = false, remove = false;
@@ -109,10 +110,16 @@ void add_agent_commands(CLI::App& app, Parsed& p) {
 }
 
 void add_service_commands(CLI::App& app, Parsed& p) {
-  add(&app, "connect", "Connect an account: the token is read from standard input", p,
-      [&p](const Session& s) { return connect_service(s, p.service); })
-      ->add_option("SERVICE", p.service, "Which service; `status` shows all connections")
-      ->required();
+  auto* connect = add(&app, "connect", "Connect an account: in the browser, or with a token from standard input", p,
+                      [&p](const Session& s) { return connect_service(s, p.connect); });
+  connect->add_option("SERVICE", p.connect.service, "Which service; `status` shows all connections")->required();
+  connect->add_option("--account", p.connect.account, "The name that the account gets here");
+  connect->add_option("--profile", p.connect.profile, "For how much it is connected");
+  connect->add_option("--flow", p.connect.flow, "Which kind of app is used");
+  connect->add_option("--client-id", p.connect.client_id, "Of the app; its secret is read from KRUXOS_CLIENT_SECRET");
+  auto* token = connect->add_flag("--token", p.connect.token, "Paste a token instead of using the browser");
+  connect->add_flag("--no-browser", p.connect.no_browser, "Show the address, but open no browser");
+  connect->add_flag("--help-setup", p.connect.setup, "Show how to make the app")->excludes(token);
   auto* sync =
       add(&app, "sync", "Sync a service now", p, [&p](const Session& s) { return sync_service(s, p.service, p.wait); });
   sync->add_option("SERVICE", p.service, "Which service")->required();
@@ -132,7 +139,7 @@ void add_disconnect_command(CLI::App& app, Parsed& p) {
   auto* disconnect = add(&app, "disconnect", "Disconnect an account, with a receipt", p,
                          [&p](const Session& s) { return run_disconnect(s, p); });
   disconnect->add_option("SERVICE", p.disconnect.service, "Which service");
-  disconnect->add_option("ACCOUNT", p.disconnect.account, "Its account, where there are several: id or name");
+  disconnect->add_option("ACCOUNT", p.disconnect.account, "Its account, where there are several: name or id");
   disconnect->add_flag(
       "--force", p.disconnect.force,
       "Leave writes of unknown outcome to a person, and a token that cannot be revoked to the service");

@@ -36,8 +36,14 @@ int show_agent(const Session& session, const std::string& name);
 int rotate_agent(const Session& session, const std::string& name, bool yes);
 int revoke_agent(const Session& session, const std::string& name, bool yes);
 
-/// `service` "status" shows all connections instead.
-int connect_service(const Session& session, const std::string& service);
+struct ConnectArguments {
+  std::string service;  ///< "status" shows all connections instead
+  std::string account, profile, flow, client_id;
+  bool token = false;  ///< pasted, also where the service can be connected in the browser
+  bool setup = false;  ///< shows how to make the app instead
+  bool no_browser = false;
+};
+int connect_service(const Session& session, const ConnectArguments& arguments);
 struct DisconnectArguments {
   std::string service, account;  ///< account: may be empty
   bool force = false, yes = false;

@@ -22,7 +22,7 @@ _kruxos() {
     '') choices='status agent connect disconnect sync approve dlq plugin adapter vault config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
-    connect) choices='status' ;;
+    connect) choices='status --account --profile --flow --client-id --token --help-setup --no-browser' ;;
     disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
     vault) choices='status unlock rotate passphrase' ;;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "host/cli/terminal.hpp"
 
@@ -17,6 +18,8 @@ class FakeConsole final : public cli::Console {
   int columns = 80;
   std::deque<std::string> lines;  ///< what is typed
   std::string prompts, progress_text;
+  bool has_browser = false;
+  std::vector<std::string> opened;
   std::function<void()> on_sleep = [] {};
 
   std::ostream& out() override { return out_text; }
@@ -35,6 +38,14 @@ class FakeConsole final : public cli::Console {
   SecretBytes read_secret(const std::string& prompt) override { return make_secret(read_line(prompt).value_or("")); }
   void progress(const std::string& line) override { progress_text += line + "|"; }
   void sleep_ms(int) override { on_sleep(); }
+  std::optional<std::string> line_within(int) override {
+    on_sleep();
+    return read_line("");
+  }
+  bool open_browser(const std::string& address) override {
+    opened.push_back(address);
+    return has_browser;
+  }
 };
 
 }  // namespace krux::test

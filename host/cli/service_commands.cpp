@@ -11,66 +11,6 @@ namespace {
 
 constexpr int kPollMs = 200;
 
-int show_connections(const Session& session) {
-  const auto answer = session.host.get("/v1/connections");
-  if (session.printed(answer)) return kOk;
-  Table table({{"SERVICE"},
-               {"ACCOUNT", false, true},
-               {"STATE"},
-               {"CONNECTED"},
-               {"MISSING SCOPES", false, true},
-               {"", false, true}});
-  for (const auto& connection : items(answer.json, "connections").GetArray()) {
-    const auto state = text(connection, "state");
-    table.add({text(connection, "service"),
-               text(connection, "account_name"),
-               {state, state == "connected"       ? Style::kGood
-                       : state == "not connected" ? Style::kDim
-                                                  : Style::kWarn},
-               relative(number(connection, "connected_at_ms"), session.now_ms),
-               {joined(items(connection, "missing_scopes")), Style::kWarn},
-               text(connection, "problem")});
-  }
-  if (table.empty()) {
-    session.console.out() << "There is no service to connect; `kruxos plugin list` shows the adapters.\n";
-    return kOk;
-  }
-  table.print(session.console);
-  return kOk;
-}
-
-void show_help(const Session& session, const std::string& target) {
-  const auto answer = session.host.get(target);
-  const auto help = text(part(answer.json, "connection"), "help");
-  std::string_view rest = help;
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
-    session.console.err() << printable(rest.substr(0, end)) << "\n";
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-}
-
-/// {"token": "..."}, wiped when it goes.
-SecretBytes token_body(const SecretBytes& token) {
-  for (const char c : token) {
-    if (static_cast<unsigned char>(c) <= ' ' || c == '"' || c == '\\' || static_cast<unsigned char>(c) >= 0x7f)
-      throw CliError(kFailed, "This is no token: it has blanks or characters that no token has. Nothing was changed.");
-  }
-  constexpr std::string_view before = R"({"token":")", after = R"("})";
-  SecretBytes body;
-  body.reserve(before.size() + token.size() + after.size());
-  append(body, before);
-  append(body, as_view(token));
-  append(body, after);
-  return body;
-}
-
-void trim(SecretBytes& token) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!token.empty() && blank(token.back())) token.pop_back();
-  while (!token.empty() && blank(token.front())) token.erase(token.begin());
-}
-
 std::string sync_line(const JsonValue& account) {
   const auto total = number(account, "parts_total"), done = number(account, "parts_done");
   const auto phase = text(account, "phase");
@@ -133,26 +73,6 @@ void print_sync(const Session& session, const JsonValue& sync) {
 }
 
 }  // namespace
-
-int connect_service(const Session& session, const std::string& service) {
-  if (service == "status") return show_connections(session);
-  const auto target = "/v1/connections/" + url_encode(service);
-  if (session.console.reads_terminal()) show_help(session, target);
-  auto token = session.console.read_secret("Token (not shown while you type): ");
-  trim(token);
-  if (token.empty()) throw CliError(kUsage, "No token was given; nothing was changed. Give it on standard input.");
-  const auto body = token_body(token);
-  const auto answer = session.host.post(target, as_view(body));
-  if (session.printed(answer)) return kOk;
-  const auto& connection = part(answer.json, "connection");
-  Listing listing;
-  listing.add("Connected", {text(connection, "service"), Style::kGood});
-  listing.add("Account", fmt::format("{} ({})", text(connection, "account_name"), text(connection, "account_id")));
-  listing.add_unless_empty("Scopes", joined(items(connection, "scopes")));
-  listing.add_unless_empty("Missing", {joined(items(connection, "missing_scopes")), Style::kWarn});
-  listing.print(session.console);
-  return kOk;
-}
 
 int sync_service(const Session& session, const std::string& service, bool wait) {
   const auto target = "/v1/sync/" + url_encode(service);

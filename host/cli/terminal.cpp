@@ -1,6 +1,9 @@
 #include "host/cli/terminal.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -101,6 +104,34 @@ class SystemConsole final : public Console {
     if (writes_terminal()) std::cout << "\r\x1b[K" << line << std::flush;
   }
   void sleep_ms(int ms) override { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+  std::optional<std::string> line_within(int ms) override {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    if (!reads_terminal() || std::cin.eof()) {
+      sleep_ms(ms);
+      return std::nullopt;
+    }
+    if (::poll(&input, 1, ms) != 1) return std::nullopt;
+    return read_line("");
+  }
+
+  bool open_browser(const std::string& address) override {
+    const auto is_set = [](const char* name) {
+      const char* value = std::getenv(name);
+      return value && *value;
+    };
+    if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) return false;
+    posix_spawn_file_actions_t quiet;
+    posix_spawn_file_actions_init(&quiet);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
+    std::string program = "xdg-open", argument = address;
+    std::array<char*, 3> arguments{program.data(), argument.data(), nullptr};
+    pid_t child = 0;
+    const int error = ::posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&quiet);
+    return error == 0;
+  }
 };
 
 }  // namespace

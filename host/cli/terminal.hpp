@@ -29,6 +29,10 @@ class Console {
   /// Redraws one line of progress on a terminal; nothing elsewhere.
   virtual void progress(const std::string& line) = 0;
   virtual void sleep_ms(int ms) = 0;
+  /// A line that is typed on a terminal within so long; nothing elsewhere, where it just waits.
+  virtual std::optional<std::string> line_within(int ms) = 0;
+  /// False: there is no display, or nothing to open it with.
+  virtual bool open_browser(const std::string& address) = 0;
 };
 
 /// Standard input and output. Colours only on a terminal, unless NO_COLOR is set or TERM is "dumb".

@@ -40,8 +40,24 @@ class FakeOperator : public OperatorApi {
   }
   std::string connections() override { return call("connections"); }
   std::string connection(const std::string& service) override { return call("connection", service); }
-  std::string connect(const std::string& service, const Secret& token, const std::string& who) override {
-    return call("connect", service, std::string(token.reveal()) + " " + who);
+  std::string connect(const std::string& service, const Secret& token, const std::string& account,
+                      const std::string& who) override {
+    return call("connect", service,
+                std::string(token.reveal()) + (account.empty() ? "" : " account=" + account) + " " + who);
+  }
+  std::string begin_oauth(const std::string& service, OAuthBegin asked, const std::string& who) override {
+    return call("begin_oauth", service,
+                asked.account + "," + asked.profile + "," + asked.flow + "," + asked.client_id + "," +
+                    std::string(asked.client_secret.reveal()) + " " + who);
+  }
+  std::string oauth_attempt(const std::string& service, const std::string& id) override {
+    return call("oauth_attempt", service, id);
+  }
+  std::string answer_oauth(const std::string& service, const std::string& id, const Secret& address) override {
+    return call("answer_oauth", service, id + " " + std::string(address.reveal()));
+  }
+  std::string cancel_oauth(const std::string& service, const std::string& id) override {
+    return call("cancel_oauth", service, id);
   }
   std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override {
     return call(

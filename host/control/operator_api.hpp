@@ -45,10 +45,25 @@ class OperatorApi {
   /// Of one service, connected or not, with the help that its definition gives for connecting.
   virtual std::string connection(const std::string& service) = 0;
   /// Asks the service whose token it is, then stores it.
-  virtual std::string connect(const std::string& service, const Secret& token, const std::string& who) = 0;
+  /// `account`: the name that the account gets; empty: the one that it has, or a free one.
+  virtual std::string connect(const std::string& service, const Secret& token, const std::string& account,
+                              const std::string& who) = 0;
+
+  /// What is empty is as the definition or the configuration says.
+  struct OAuthBegin {
+    std::string account, profile, flow, client_id;
+    Secret client_secret;
+  };
+  /// Begins to connect an account in the browser. Each answers how the attempt stands.
+  virtual std::string begin_oauth(const std::string& service, OAuthBegin asked, const std::string& who) = 0;
+  virtual std::string oauth_attempt(const std::string& service, const std::string& attempt_id) = 0;
+  /// The address that the browser ended at.
+  virtual std::string answer_oauth(const std::string& service, const std::string& attempt_id,
+                                   const Secret& address) = 0;
+  virtual std::string cancel_oauth(const std::string& service, const std::string& attempt_id) = 0;
 
   struct Disconnect {
-    std::string account;  ///< id or name; empty: the only one
+    std::string account;  ///< id, name or display name; empty: the only one
     bool force = false;
     std::optional<std::int64_t> wait_ms;  ///< for writes under way
   };

@@ -238,12 +238,29 @@ std::string set_passphrase(Call& call) {
   return call.api.set_vault_passphrase(secrets[0], secrets[1], call.who);
 }
 
+std::string connect(Call& call) {
+  const auto secrets = secrets_of(call, {"token", "account"});
+  if (secrets[0].empty()) throw invalid_input(R"(The body must be {"token": "...", "account": "..."}.)");
+  return call.api.connect(call.names[0], secrets[0], std::string(secrets[1].reveal()), call.who);
+}
+
+std::string begin_oauth(Call& call) {
+  auto given = secrets_of(call, {"account", "profile", "flow", "client_id", "client_secret"});
+  OperatorApi::OAuthBegin asked;
+  asked.account = given[0].reveal();
+  asked.profile = given[1].reveal();
+  asked.flow = given[2].reveal();
+  asked.client_id = given[3].reveal();
+  asked.client_secret = std::move(given[4]);
+  return call.api.begin_oauth(call.names[0], std::move(asked), call.who);
+}
+
 struct Route {
   std::string_view method, pattern;
   std::string (*run)(Call&);
 };
 
-constexpr std::array<Route, 35> kRoutes{{
+constexpr std::array<Route, 39> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -253,7 +270,12 @@ constexpr std::array<Route, 35> kRoutes{{
     {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
     {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
     {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
-    {"POST", "/v1/connections/*", [](Call& c) { return c.api.connect(c.names[0], secret_of(c, "token"), c.who); }},
+    {"POST", "/v1/connections/*", [](Call& c) { return connect(c); }},
+    {"POST", "/v1/connections/*/oauth", [](Call& c) { return begin_oauth(c); }},
+    {"GET", "/v1/connections/*/oauth/*", [](Call& c) { return c.api.oauth_attempt(c.names[0], c.names[1]); }},
+    {"POST", "/v1/connections/*/oauth/*/callback",
+     [](Call& c) { return c.api.answer_oauth(c.names[0], c.names[1], secret_of(c, "address")); }},
+    {"POST", "/v1/connections/*/oauth/*/cancel", [](Call& c) { return c.api.cancel_oauth(c.names[0], c.names[1]); }},
     {"POST", "/v1/connections/*/disconnect", [](Call& c) { return disconnect(c); }},
     {"GET", "/v1/receipts", [](Call& c) { return c.api.receipts(limit_of(c)); }},
     {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},

@@ -16,6 +16,8 @@
 namespace krux {
 namespace {
 
+constexpr const char* kUploads = "/uploads";
+
 ServerResponse rpc_refusal(int status, const RpcError& error) {
   ServerResponse response;
   response.status = status;
@@ -95,6 +97,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request);
   void rpc(const ServerRequest& request, Respond respond);
+  void upload(const ServerRequest& request, Respond respond);
 
   AgentApi& api;
   AgentMeters* const meters;
@@ -130,6 +133,23 @@ void AgentGateway::State::rpc(const ServerRequest& request, Respond respond) {
   });
 }
 
+void AgentGateway::State::upload(const ServerRequest& request, Respond respond) {
+  auto who = authenticate(request);
+  if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
+  UploadRequest upload{std::get<Agent>(who).agent_id, query_value(request.query, "filename").value_or(""),
+                       std::string(request.header("content-type").value_or("")), request.body_file};
+  api.add_upload(upload, [respond = std::move(respond)](std::variant<std::string, Error> outcome) {
+    if (const auto* error = std::get_if<Error>(&outcome)) {
+      const int status = error->type() == "InvalidInput" ? 400 : 503;
+      return respond(error_response(status, error->type(), error->what()));
+    }
+    ServerResponse response;
+    response.status = 201;
+    response.body = std::move(std::get<std::string>(outcome));
+    respond(std::move(response));
+  });
+}
+
 AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
     : state_(std::make_shared<State>(api, clock, limits, meters)) {}
 
@@ -138,11 +158,25 @@ AgentGateway::~AgentGateway() = default;
 Handler AgentGateway::handler(bool loopback_only) {
   return [state = state_, loopback_only](const ServerRequest& request, const Respond& respond) {
     if (auto refused = refuse_foreign(request, loopback_only)) return respond(*std::move(refused));
-    if (request.path != "/rpc")
-      return respond(error_response(404, "NotFound", "There is nothing here: agents send JSON-RPC to POST /rpc."));
+    if (request.path != "/rpc" && request.path != kUploads)
+      return respond(error_response(404, "NotFound",
+                                    "There is nothing here: agents send JSON-RPC to POST /rpc, and files to POST "
+                                    "/uploads."));
     if (request.method != "POST") return respond(wrong_method("POST"));
-    state->rpc(request, respond);
+    if (request.path == "/rpc") return state->rpc(request, respond);
+    state->upload(request, respond);
   };
+}
+
+Admission AgentGateway::admission(bool loopback_only) {
+  using Verdict = std::variant<std::monostate, BodyToFile, ServerResponse>;
+  return {kUploads, [state = state_, loopback_only](const ServerRequest& head) -> Verdict {
+            if (auto refused = refuse_foreign(head, loopback_only)) return *std::move(refused);
+            if (head.method != "POST") return std::monostate{};
+            auto who = state->authenticate(head);
+            if (auto* refused = std::get_if<ServerResponse>(&who)) return std::move(*refused);
+            return state->api.upload_target();
+          }};
 }
 
 Handler health_handler(HealthSource& source, std::function<void(Respond)> metrics) {

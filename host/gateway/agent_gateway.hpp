@@ -1,4 +1,5 @@
-// What agents reach: JSON-RPC 2.0 over POST /rpc, by key. And the health pages beside it.
+// What agents reach: JSON-RPC 2.0 over POST /rpc and uploads over POST /uploads, by key. And the health pages beside
+// it.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "core/capability/capability_handler.hpp"
 #include "core/state/agents.hpp"
@@ -14,7 +16,13 @@
 
 namespace krux {
 
-/// What the gateway needs of the host. Any thread; only invoke() may take its time, by calling back later.
+struct UploadRequest {
+  std::string agent_id, filename, mime_type;
+  std::shared_ptr<BodyFile> file;
+};
+
+/// What the gateway needs of the host. Any thread; only invoke() and add_upload() may take their time, by calling back
+/// later.
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -25,6 +33,11 @@ class AgentApi {
   virtual std::string list_json(const std::string& category, const std::string& tag,
                                 const std::string& name_contains) = 0;
   virtual std::optional<std::string> describe_json(const std::string& name) = 0;
+
+  /// Where the next upload's bytes go, and how many.
+  virtual BodyToFile upload_target() = 0;
+  /// What arrived there, from `agent_id`. `done` gets one JSON object that describes the upload, or an error.
+  virtual void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) = 0;
 };
 
 class AgentMeters;
@@ -46,6 +59,8 @@ class AgentGateway {
   /// Only a request whose Host header names this machine's loopback is served then: a foreign page whose name resolves
   /// to 127.0.0.1 gets nothing. For listeners bound to the loopback.
   Handler handler(bool loopback_only);
+  /// For the same listener: uploads are looked at before their bytes arrive.
+  Admission admission(bool loopback_only);
 
  private:
   struct State;

@@ -1,95 +1,12 @@
-#include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/gateway_fixture.hpp"
 
-#include <atomic>
-#include <catch2/catch.hpp>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-
-#include "core/metrics/agent_meters.hpp"
 #include "core/util/ids.hpp"
-#include "core/util/json.hpp"
-#include "host/gateway/http_server.hpp"
-#include "host/gateway/raw_client.hpp"
 
 using namespace krux;
 using namespace krux::test;
+using namespace gateway_test;
 
 namespace {
-
-const std::string kKey(64, 'a'), kOtherKey(64, 'b'), kWrongKey(64, 'c');
-
-/// Two agents; "wait" calls are held until they are released, others are answered with their own arguments.
-class FakeApi final : public AgentApi {
- public:
-  std::optional<Agent> authenticate(std::string_view key) override {
-    if (key == kKey) return Agent{"agent_1", "alice"};
-    if (key == kOtherKey) return Agent{"agent_2", "bob"};
-    return std::nullopt;
-  }
-  void invoke(Invocation call, std::function<void(InvocationResult)> done) override {
-    const std::lock_guard lock(mutex_);
-    last = call;
-    ++invoked;
-    if (call.capability == "wait")
-      held_.push_back(std::move(done));
-    else if (call.capability == "fail")
-      done({false, {}, R"({"type":"NotConnected"})"});
-    else
-      done({true, call.arguments_json, {}});
-    changed_.notify_all();
-  }
-  std::string list_json(const std::string& category, const std::string& tag, const std::string& contains) override {
-    return "[" + json_string(category + "|" + tag + "|" + contains) + "]";
-  }
-  std::optional<std::string> describe_json(const std::string& name) override {
-    return name == "x.read" ? std::optional<std::string>(R"({"name":"x.read"})") : std::nullopt;
-  }
-
-  void wait_for_held(std::size_t count) {
-    std::unique_lock lock(mutex_);
-    REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return held_.size() >= count; }));
-  }
-  void release() {
-    std::vector<std::function<void(InvocationResult)>> held;
-    {
-      const std::lock_guard lock(mutex_);
-      held.swap(held_);
-    }
-    for (const auto& done : held) done({true, "{}", {}});
-  }
-
-  Invocation last;
-  std::atomic<int> invoked{0};
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::function<void(InvocationResult)>> held_;
-};
-
-struct Fixture {
-  FakeApi api;
-  DrivenClock clock;
-  MetricRegistry metrics;
-  AgentMeters meters{metrics};
-  AgentGateway gateway;
-  HttpServer server{2};
-  std::uint16_t port;
-
-  explicit Fixture(GatewayLimits limits = {}) : gateway(api, clock, limits, &meters) {
-    port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true)).port;
-  }
-  RawAnswer post(std::string_view body, const std::string& key = kKey, const std::string& more = {}) {
-    RawClient client(port);
-    const auto authorization = key.empty() ? std::string() : "Authorization: Bearer " + key + "\r\n";
-    return client.ask(http_post("/rpc", body, authorization + more));
-  }
-  /// The answer to one call of that method, as text.
-  std::string call(const std::string& method, const std::string& params, const std::string& key = kKey) {
-    return post(R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":)" + params + "}", key).body;
-  }
-};
 
 std::string result(const std::string& json) {
   return R"({"jsonrpc":"2.0","id":1,"result":)" + json + "}";

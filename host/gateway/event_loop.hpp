@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 
@@ -20,6 +21,7 @@ class TlsContext;
 /// What the connections of one listener share. Outlives the server where an answer is still on its way.
 struct ListenerShared {
   Handler handler;
+  std::optional<Admission> admission;
   HttpLimits limits;
   std::unique_ptr<TlsContext> tls;
   std::atomic<std::size_t> connections{0};

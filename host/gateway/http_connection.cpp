@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <string.h>
-#include <time.h>
 
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <optional>
+
+#include "core/util/error.hpp"
+#include "host/gateway/body_writer.hpp"
+#include "host/gateway/response_head.hpp"
 
 namespace krux {
 namespace {
@@ -31,31 +33,6 @@ std::chrono::milliseconds shortest(const HttpLimits& limits) {
 bool is_served_method(std::string_view method) {
   constexpr std::array<std::string_view, 7> served{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
   return std::find(served.begin(), served.end(), method) != served.end();
-}
-
-/// RFC 9110's date, made once a second.
-const std::string& http_date() {
-  thread_local time_t made = 0;
-  thread_local std::string text;
-  const time_t now = ::time(nullptr);
-  if (now != made) {
-    tm utc{};
-    gmtime_r(&now, &utc);
-    std::array<char, 40> buffer{};
-    const auto size = strftime(buffer.data(), buffer.size(), "%a, %d %b %Y %H:%M:%S GMT", &utc);
-    text.assign(buffer.data(), size);
-    made = now;
-  }
-  return text;
-}
-
-/// Names come from our own code; a value may hold text from elsewhere and must not begin a new line.
-void append_header(std::string& head, std::string_view name, std::string_view value) {
-  head.append(name).append(": ");
-  for (const char c : value) {
-    if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) head += c;
-  }
-  head += "\r\n";
 }
 
 /// One request's answer. Whoever answers may be on any thread and may come after the connection, even after the server.
@@ -82,16 +59,41 @@ class PendingAnswer {
   std::atomic<bool> given_{false};
 };
 
+/// The request without its body and its sender.
+ServerRequest request_of(const http::request<http::string_body>& message) {
+  const std::string_view method(message.method_string().data(), message.method_string().size());
+  ServerRequest request;
+  request.method = method == "HEAD" ? "GET" : std::string(method);
+  const std::string_view target(message.target().data(), message.target().size());
+  const auto query = target.find('?');
+  request.path = target.substr(0, query);
+  if (query != std::string_view::npos) request.query = target.substr(query + 1);
+  for (const auto& field : message) {
+    std::string name(field.name_string().data(), field.name_string().size());
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    request.headers.emplace_back(std::move(name), std::string(field.value().data(), field.value().size()));
+  }
+  return request;
+}
+
 }  // namespace
 
 struct HttpConnection::Parsing {
-  explicit Parsing(const HttpLimits& limits) {
-    parser.eager(true);
+  Parsing(const HttpLimits& limits, bool header_alone) : most_bytes(limits.body_bytes) {
+    parser.eager(!header_alone);
     parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
-    parser.body_limit(limits.body_bytes);
+    // Which limit counts is only known behind the header, and the parser looks at the length with it.
+    if (header_alone) {
+      parser.body_limit(boost::none);
+    } else {
+      parser.body_limit(limits.body_bytes);
+    }
   }
   http::request_parser<http::string_body> parser;
   bool header_checked = false;
+  std::uint64_t most_bytes;        ///< of the body
+  std::optional<BodyWriter> body;  ///< where it goes instead of into memory
 };
 
 HttpConnection::HttpConnection(EventLoop& loop, std::shared_ptr<ListenerShared> listener,
@@ -196,22 +198,64 @@ void HttpConnection::received(std::size_t size) {
 }
 
 void HttpConnection::parse() {
-  if (!parsing_) parsing_ = std::make_unique<Parsing>(listener_->limits);
+  if (!parsing_) parsing_ = std::make_unique<Parsing>(listener_->limits, listener_->admission.has_value());
   auto& parser = parsing_->parser;
   error_code error;
-  const auto used = parser.put(asio::buffer(input_), error);
-  explicit_bzero(input_.data(), used);  // keys and tokens do not linger
-  input_.erase(0, used);
-  if (error == http::error::body_limit)
-    return fail(413, fmt::format("The request's body is larger than {} bytes.", listener_->limits.body_bytes));
-  if (error == http::error::header_limit)
-    return fail(431, fmt::format("The request's header is larger than {} bytes.", listener_->limits.header_bytes));
-  if (error && error != http::error::need_more)
-    return fail(400, fmt::format("This is not an HTTP request: {}.", error.message()));
-  if (parser.is_header_done() && !parsing_->header_checked && !header_is_fit()) return;
+  do {
+    const auto used = parser.put(asio::buffer(input_), error);
+    explicit_bzero(input_.data(), used);  // keys and tokens do not linger
+    input_.erase(0, used);
+    if (error == http::error::body_limit)
+      return fail(413, fmt::format("The request's body is larger than {} bytes.", parsing_->most_bytes));
+    if (error == http::error::header_limit)
+      return fail(431, fmt::format("The request's header is larger than {} bytes.", listener_->limits.header_bytes));
+    if (error && error != http::error::need_more)
+      return fail(400, fmt::format("This is not an HTTP request: {}.", error.message()));
+    if (parser.is_header_done() && !parsing_->header_checked && !(header_is_fit() && admitted())) return;
+    if (!keep_body()) return;
+  } while (!error && !parser.is_done() && !input_.empty());
   if (parser.is_done()) return handle();
   expect_more();
   read();
+}
+
+/// What is admitted to a file goes there; of everything else the ordinary limit counts. False: it was refused.
+bool HttpConnection::admitted() {
+  auto& parser = parsing_->parser;
+  if (listener_->admission) {
+    const std::string_view target(parser.get().target().data(), parser.get().target().size());
+    if (target.substr(0, target.find('?')) == listener_->admission->path) {
+      auto head = request_of(parser.get());
+      head.peer = peer_;
+      auto verdict = listener_->admission->admit(head);
+      if (auto* refusal = std::get_if<ServerResponse>(&verdict)) return refuse(std::move(*refusal)), false;
+      if (const auto* to = std::get_if<BodyToFile>(&verdict)) {
+        parsing_->most_bytes = to->most_bytes;
+        try {
+          parsing_->body.emplace(*to);
+        } catch (const Error& error) {
+          return fail(503, error.what()), false;
+        }
+      }
+    }
+    parser.eager(true);
+    parser.body_limit(parsing_->most_bytes);
+    const auto length = parser.content_length();
+    if (length && *length > parsing_->most_bytes)
+      return fail(413, fmt::format("The request's body is larger than {} bytes.", parsing_->most_bytes)), false;
+  }
+  return go_on();
+}
+
+bool HttpConnection::keep_body() {
+  if (!parsing_->body) return true;
+  auto& bytes = parsing_->parser.get().body();
+  if (!parsing_->body->write(bytes)) {
+    fail(503, "The host's disk does not take the body. Ask the operator to look at the space that is left.");
+    return false;
+  }
+  bytes.clear();
+  return true;
 }
 
 /// Sets the time for what is still to come.
@@ -220,7 +264,7 @@ void HttpConnection::expect_more() {
   if (!parsing_->parser.is_header_done()) {
     if (phase_ == Phase::kIdle && !input_.empty()) enter(Phase::kHeader, limits.header_ms);
   } else if (phase_ != Phase::kBody) {
-    enter(Phase::kBody, limits.body_ms);
+    enter(Phase::kBody, parsing_->body ? parsing_->body->timeout_ms() : limits.body_ms);
   }
 }
 
@@ -244,35 +288,30 @@ bool HttpConnection::header_is_fit() {
       (coding != message.end() && !boost::beast::iequals(coding->value(), "chunked")))
     return refuse(501, "Of Transfer-Encoding, only chunked is known: send the body so, or with its Content-Length.");
   const auto expects = message.find(http::field::expect);
-  if (expects == message.end()) return true;
-  if (!boost::beast::iequals(expects->value(), "100-continue"))
+  if (expects != message.end() && !boost::beast::iequals(expects->value(), "100-continue"))
     return refuse(417, "Of Expect, only 100-continue is known.");
-  if (!parsing_->parser.is_done() && message.version() == 11) {
-    static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-    stream_->write_all(go_on, {}, [self = shared_from_this()](const error_code&, std::size_t) {});
+  return true;
+}
+
+/// Tells a client that waits for it that its body is wanted.
+bool HttpConnection::go_on() {
+  const auto& message = parsing_->parser.get();
+  const bool waits = message.find(http::field::expect) != message.end();
+  if (waits && !parsing_->parser.is_done() && message.version() == 11) {
+    static constexpr std::string_view interim = "HTTP/1.1 100 Continue\r\n\r\n";
+    stream_->write_all(interim, {}, [self = shared_from_this()](const error_code&, std::size_t) {});
   }
   return true;
 }
 
 void HttpConnection::handle() {
   auto message = parsing_->parser.release();
-  parsing_.reset();
-  const std::string_view method(message.method_string().data(), message.method_string().size());
-  head_only_ = method == "HEAD";
+  head_only_ = message.method() == http::verb::head;
   old_version_ = message.version() == 10;
   keep_alive_ = message.keep_alive() && !loop_.stopping;
-  ServerRequest request;
-  request.method = head_only_ ? "GET" : std::string(method);
-  const std::string_view target(message.target().data(), message.target().size());
-  const auto query = target.find('?');
-  request.path = target.substr(0, query);
-  if (query != std::string_view::npos) request.query = target.substr(query + 1);
-  for (const auto& field : message) {
-    std::string name(field.name_string().data(), field.name_string().size());
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    request.headers.emplace_back(std::move(name), std::string(field.value().data(), field.value().size()));
-  }
+  auto request = request_of(message);
+  if (parsing_->body) request.body_file = parsing_->body->finish();
+  parsing_.reset();
   request.body = std::move(message.body());
   request.peer = peer_;
   phase_ = Phase::kHandling;
@@ -285,10 +324,14 @@ void HttpConnection::handle() {
   }
 }
 
-void HttpConnection::fail(int status, std::string_view message) {
+void HttpConnection::refuse(ServerResponse response) {
   keep_alive_ = head_only_ = false;
+  write(std::move(response));
+}
+
+void HttpConnection::fail(int status, std::string_view message) {
   const auto* type = status == 408 ? "Timeout" : status == 503 ? "ServiceUnavailable" : "InvalidInput";
-  write(error_response(status, type, message));
+  refuse(error_response(status, type, message));
 }
 
 // ---- writing
@@ -297,31 +340,11 @@ void HttpConnection::answer(ServerResponse response) {
   if (phase_ == Phase::kHandling) write(std::move(response));
 }
 
-std::string HttpConnection::head_of(const ServerResponse& response) const {
-  const auto reason = http::obsolete_reason(http::int_to_status(static_cast<unsigned>(response.status)));
-  std::string head;
-  head.reserve(256);
-  fmt::format_to(std::back_inserter(head), "HTTP/1.1 {} {}\r\nDate: {}\r\n", response.status,
-                 std::string_view(reason.data(), reason.size()), http_date());
-  if (response.status != 204) {
-    append_header(head, "Content-Type", response.content_type);
-    fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", response.body.size());
-  }
-  head += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
-  if (response.status == 405 && response.headers.empty())
-    head += "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n";
-  for (const auto& [name, value] : response.headers) append_header(head, name, value);
-  if (!keep_alive_) head += "Connection: close\r\n";
-  if (keep_alive_ && old_version_) head += "Connection: keep-alive\r\n";
-  head += "\r\n";
-  return head;
-}
-
 void HttpConnection::write(ServerResponse response) {
   if (loop_.stopping) keep_alive_ = false;
   enter(Phase::kWriting, listener_->limits.write_ms);
   out_ = std::move(response);
-  out_head_ = head_of(out_);
+  out_head_ = response_head(out_, keep_alive_, old_version_);
   const bool no_body = head_only_ || out_.status == 204;
   stream_->write_all(out_head_, no_body ? std::string_view() : std::string_view(out_.body),
                      [self = shared_from_this()](const error_code& error, std::size_t) {

@@ -44,11 +44,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void received(std::size_t size);
   void parse();
   bool header_is_fit();
+  bool admitted();
+  bool go_on();
+  bool keep_body();
   void expect_more();
   void handle();
+  void refuse(ServerResponse response);
   void fail(int status, std::string_view message);
 
-  std::string head_of(const ServerResponse& response) const;
   void write(ServerResponse response);
   void written();
   void drain();

@@ -105,16 +105,19 @@ struct HttpServer::State {
   std::vector<std::filesystem::path> socket_files;
   bool stopped = false;
 
-  void add(int socket, Handler handler, HttpLimits limits, std::unique_ptr<TlsContext> tls);
+  void add(int socket, Handler handler, HttpLimits limits, std::unique_ptr<TlsContext> tls,
+           std::optional<Admission> admission = {});
   std::size_t connections() const;
   void ask_to_close();
   void wait_for_connections(std::int64_t grace_ms);
   void join();
 };
 
-void HttpServer::State::add(int socket, Handler handler, HttpLimits limits, std::unique_ptr<TlsContext> tls) {
+void HttpServer::State::add(int socket, Handler handler, HttpLimits limits, std::unique_ptr<TlsContext> tls,
+                            std::optional<Admission> admission) {
   auto shared = std::make_shared<ListenerShared>();
   shared->handler = std::move(handler);
+  shared->admission = std::move(admission);
   shared->limits = limits;
   shared->tls = std::move(tls);
   auto listener = std::make_shared<Listener>(loops, socket, std::move(shared));
@@ -183,11 +186,12 @@ HttpServer::~HttpServer() {
 }
 
 HttpServer::Bound HttpServer::listen_tcp(const std::string& host, std::uint16_t port, Handler handler,
-                                         HttpLimits limits, const std::optional<TlsFiles>& tls) {
+                                         HttpLimits limits, const std::optional<TlsFiles>& tls,
+                                         std::optional<Admission> admission) {
   auto context = tls ? std::make_unique<TlsContext>(*tls) : nullptr;
   const int socket = listen_on_tcp(host, port);
   const Bound bound{bound_port(socket), is_bound_to_loopback(socket)};
-  state_->add(socket, std::move(handler), limits, std::move(context));
+  state_->add(socket, std::move(handler), limits, std::move(context), std::move(admission));
   return bound;
 }
 

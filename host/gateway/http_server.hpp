@@ -44,7 +44,7 @@ class HttpServer {
   };
   /// Port 0 takes a free one. Throws ConfigError.
   Bound listen_tcp(const std::string& host, std::uint16_t port, Handler handler, HttpLimits limits = {},
-                   const std::optional<TlsFiles>& tls = std::nullopt);
+                   const std::optional<TlsFiles>& tls = std::nullopt, std::optional<Admission> admission = {});
   /// The file is removed by stop().
   void listen_unix(const std::filesystem::path& path, Handler handler, HttpLimits limits = {});
 

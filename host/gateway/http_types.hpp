@@ -3,11 +3,15 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace krux {
@@ -20,12 +24,23 @@ struct Peer {
   pid_t pid = 0;
 };
 
+/// A body that was written to a file instead of being held in memory. The file goes with it, unless somebody has taken
+/// it over by then.
+struct BodyFile {
+  explicit BodyFile(std::filesystem::path f) : file(std::move(f)) {}
+  ~BodyFile();
+  BodyFile(const BodyFile&) = delete;
+  BodyFile& operator=(const BodyFile&) = delete;
+  const std::filesystem::path file;
+};
+
 struct ServerRequest {
   std::string method;  ///< in capitals; a HEAD arrives as GET, the server leaves the answer's body out
   std::string path;    ///< begins with '/', as it was sent (percent-encoded)
   std::string query;   ///< behind the '?', as it was sent
   std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
   std::string body;
+  std::shared_ptr<BodyFile> body_file;  ///< instead of `body`, where the Admission said so
   Peer peer;
 
   /// The first header of that name, which is given in lower case.
@@ -44,6 +59,20 @@ using Respond = std::function<void(ServerResponse)>;
 
 /// Runs on an event loop, on several at once where the server has several: it must not block.
 using Handler = std::function<void(ServerRequest, Respond)>;
+
+/// Where a large body goes.
+struct BodyToFile {
+  std::filesystem::path file;    ///< made anew, 0600
+  std::uint64_t most_bytes = 0;  ///< above it the request is refused with 413
+  std::int64_t timeout_ms = 0;   ///< for the whole body
+};
+
+/// Looks at requests for one path before their bodies are read: answers them at once, has their bodies written to
+/// files, or (monostate) lets them go their ordinary way. Runs on an event loop: it must not block.
+struct Admission {
+  std::string path;
+  std::function<std::variant<std::monostate, BodyToFile, ServerResponse>(const ServerRequest& head)> admit;
+};
 
 /// {"error": {"type": type, "message": message}}
 ServerResponse error_response(int status, std::string_view type, std::string_view message);

@@ -199,12 +199,13 @@ CallResult<std::string> RemoteAdapter::resolve(const CallContextPtr& call, const
 CallResult<std::string> RemoteAdapter::execute_write(const CallContextPtr& call, const AdapterWrite& write) {
   if (!roles_.write) return no_role("write");
   return on_schedule(ask<std::string>(CallFunction::kExecuteWrite, call, one_write(write),
-                                      {account_.http, nullptr, nullptr, true}, result_of));
+                                      {account_.http, nullptr, nullptr, true, account_.uploads}, result_of));
 }
 
 CallResult<EffectFound> RemoteAdapter::find_effect(const CallContextPtr& call, const AdapterWrite& write) {
   if (!roles_.write) return no_role("write");
-  return ask<EffectFound>(CallFunction::kFindEffect, call, one_write(write), http(), get_found);
+  return ask<EffectFound>(CallFunction::kFindEffect, call, one_write(write),
+                          {account_.http, nullptr, nullptr, false, account_.uploads}, get_found);
 }
 
 CallResult<bool> RemoteAdapter::ask_supports_rollback(const CallContextPtr& call, std::string_view operation) {

@@ -24,6 +24,7 @@ struct RemoteAccount {
   std::uint32_t generation = 0;
   std::vector<CollectionSpec> collections;
   std::shared_ptr<HttpClient> http;
+  UploadReader* uploads = nullptr;  ///< outlives every call
 };
 
 /// Made anew in the next process when one has ended, by the first call that comes then.

@@ -13,6 +13,7 @@
 #include "core/adapter/call.hpp"
 #include "core/net/http.hpp"
 #include "core/replica/sync_session.hpp"
+#include "core/upload/upload_reader.hpp"
 #include "host/runner/helper_threads.hpp"
 #include "host/runner/wire_types.hpp"
 
@@ -25,7 +26,8 @@ struct RemoteLoans {
   std::shared_ptr<HttpClient> http;
   std::shared_ptr<ReplicaReader> reader;
   std::shared_ptr<SyncSession> session;
-  bool notes = false;  ///< krux_call.remember
+  bool notes = false;               ///< krux_call.remember
+  UploadReader* uploads = nullptr;  ///< which look at the call themselves
 };
 
 /// Replica, cursors and notes are served on the thread of run(), as they are in process; each HTTP request on a thread
@@ -84,6 +86,8 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
   WireAnswer answer_cursor(RequestKind kind, WireReader& in);
   WireAnswer answer_put_blob(WireReader& in, const StreamPtr& stream);
   WireAnswer answer_report(WireReader& in);
+  WireAnswer answer_keep(WireReader& in, const StreamPtr& stream);
+  WireAnswer answer_upload(WireReader& in);
   WireAnswer remember(WireReader& in);
   ReplicaReader& reader() const;
   void begin_exchange(Frame frame);

@@ -50,6 +50,10 @@ WireAnswer RemoteCall::answer(const Frame& frame, const StreamPtr& stream) {
     case RequestKind::kQuery:
     case RequestKind::kBlob:
       return answer_reader(kind, in, stream);
+    case RequestKind::kKeep:
+      return answer_keep(in, stream);
+    case RequestKind::kReadUpload:
+      return answer_upload(in);
     case RequestKind::kRemember:
       return remember(in);
     default:
@@ -111,6 +115,13 @@ WireAnswer RemoteCall::answer_store(RequestKind kind, WireReader& in, const Stre
       session.put(std::move(record));
       return {};
     }
+    case RequestKind::kKeepText: {
+      const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+      const auto text = in.text(limits::kLongestKeptText);
+      in.end();
+      session.keep_text(collection, id, text);
+      return {};
+    }
     case RequestKind::kErase: {
       const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
       in.end();
@@ -166,6 +177,33 @@ WireAnswer RemoteCall::answer_put_blob(WireReader& in, const StreamPtr& stream) 
   loans_.session->put_blob(collection, id, name, total,
                            [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); });
   return {};
+}
+
+WireAnswer RemoteCall::answer_keep(WireReader& in, const StreamPtr& stream) {
+  const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+  const auto name = in.text(limits::kLongestName);
+  const bool has_bytes = in.flag();
+  KeptBlob blob{std::string(name), in.i64(), {}};
+  const auto text = in.text(limits::kLongestKeptText);
+  in.end();
+  if (has_bytes) {
+    blob.source = [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); };
+  }
+  WireAnswer answer;
+  if (!reader().keep(collection, id, blob, text)) answer.status = KRUX_NOT_FOUND;
+  return answer;
+}
+
+WireAnswer RemoteCall::answer_upload(WireReader& in) {
+  const auto id = in.text(limits::kLongestName);
+  const auto offset = in.u64();
+  const auto size = std::min<std::size_t>(in.u32(), limits::kMostUploadBytes);
+  in.end();
+  if (!loans_.uploads) return failed(KRUX_UNSUPPORTED, "This call carries no uploads.");
+  WireAnswer answer;
+  answer.tail.resize(size);
+  answer.tail.resize(loans_.uploads->read(*context_, id, offset, answer.tail.data(), size));
+  return answer;
 }
 
 WireAnswer RemoteCall::remember(WireReader& in) {

@@ -10,7 +10,7 @@
 namespace krux {
 
 /// Both programs come from one build; a runner of another one is refused at its hello.
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 inline constexpr std::size_t kLargestFrame = std::size_t{20} << 20;
 /// Of streamed rows, blobs and bodies: a part is sent when it has grown to this, and so many may be on their way.
 inline constexpr std::size_t kPartBytes = 64 * 1024;
@@ -72,8 +72,11 @@ enum class RequestKind : std::uint8_t {
   kReport,
   kRemember,
   kSend,
+  kKeep,
+  kKeepText,
+  kReadUpload,
 };
-inline constexpr std::uint8_t kRequestKinds = 13;
+inline constexpr std::uint8_t kRequestKinds = 16;
 
 struct Frame {
   FrameKind kind = FrameKind::kStop;

@@ -162,13 +162,14 @@ FIELD(krux_query_result, total, 8, uint64_t);
 FIELD(krux_query_result, incomplete, 16, int32_t);
 FIELD(krux_query_result, reserved, 20, uint32_t);
 
-SIZE(krux_reader, 40);
+SIZE(krux_reader, 48);
 FIELD(krux_reader, size, 0, uint32_t);
 FIELD(krux_reader, reserved, 4, uint32_t);
 FIELD(krux_reader, self, 8, void*);
 FUNCTION(krux_reader, get, 16, krux_status, void*, krux_str, krux_str, const krux_row_sink*);
 FUNCTION(krux_reader, query, 24, krux_status, void*, const krux_query*, const krux_row_sink*, krux_query_result*);
 FUNCTION(krux_reader, blob, 32, krux_status, void*, krux_str, krux_str, krux_str, const krux_sink*);
+FUNCTION(krux_reader, keep, 40, krux_status, void*, krux_str, krux_str, krux_str, const krux_source*, krux_str);
 
 SIZE(krux_read_adapter, 24);
 FIELD(krux_read_adapter, size, 0, uint32_t);
@@ -198,7 +199,7 @@ FIELD(krux_record, generation, 112, int64_t);
 FIELD(krux_record, fields, 120, const krux_field*);
 FIELD(krux_record, field_count, 128, size_t);
 
-SIZE(krux_sync_store, 88);
+SIZE(krux_sync_store, 96);
 FIELD(krux_sync_store, size, 0, uint32_t);
 FIELD(krux_sync_store, reserved, 4, uint32_t);
 FIELD(krux_sync_store, self, 8, void*);
@@ -211,6 +212,7 @@ FUNCTION(krux_sync_store, get_cursor, 56, krux_status, void*, krux_str, const kr
 FUNCTION(krux_sync_store, set_cursor, 64, krux_status, void*, krux_str, krux_str);
 FUNCTION(krux_sync_store, commit, 72, krux_status, void*);
 FUNCTION(krux_sync_store, report, 80, krux_status, void*, krux_str, krux_status, krux_str);
+FUNCTION(krux_sync_store, keep_text, 88, krux_status, void*, krux_str, krux_str, krux_str);
 
 SIZE(krux_sync_step, 40);
 FIELD(krux_sync_step, size, 0, uint32_t);
@@ -322,3 +324,10 @@ VALUE(KRUX_EFFECT_ABSENT, 2);
 VALUE(KRUX_EFFECT_DISPROVED, 3);
 VALUE(KRUX_MAGIC, 0x4B525558u);
 VALUE(KRUX_ABI_MAJOR, 1);
+
+/* kruxos/abi/uploads.h */
+SIZE(krux_uploads, 24);
+FIELD(krux_uploads, size, 0, uint32_t);
+FIELD(krux_uploads, reserved, 4, uint32_t);
+FIELD(krux_uploads, self, 8, void*);
+FUNCTION(krux_uploads, read, 16, krux_status, void*, const krux_call*, krux_str, uint64_t, char*, size_t, size_t*);

@@ -351,6 +351,59 @@ TEST_CASE("The workbench takes an answer as the host takes it") {
   CHECK(bench.fetch("things.read", "{}") == "{}");
 }
 
+TEST_CASE("The workbench keeps what a read that fetches has fetched") {
+  Bench bench;
+  bench.adapter().on_sync = [](const Call&, SyncStore& store, bool) {
+    Record record;
+    record.collection = "things";
+    record.id = "t1";
+    record.json = "{}";
+    record.text = "subject";
+    store.put(record);
+    store.keep_text("things", "t1", "kept by the sync");
+    store.commit();
+    return SyncStep::done();
+  };
+  bench.sync();
+  const auto found = [&](const std::string& text) {
+    Query query;
+    query.collection = "things";
+    query.where = contains_text(text);
+    return bench.store.reader().query(query, [](const Row&) { return true; }).total;
+  };
+  CHECK(found("SYNC") == 1);
+  bench.adapter().on_read = [](const Call&, const Reader& reader) {
+    const bool kept = reader.keep("things", "t1", "body", "bytes", "Kept by a read");
+    const bool nobody = reader.keep("things", "t2", "body", "bytes", "nobody's");
+    return std::string("{\"kept\":") + (kept && !nobody ? "true" : "false") + "}";
+  };
+  CHECK_THROWS_AS(bench.read("things.read", "{}"), ProxyError);
+  CHECK_THAT(bench.store.refusals.back(), Contains("`fetches`"));
+  CHECK(bench.fetch("things.read", "{}") == R"({"kept":true})");
+  CHECK(found("kept by a read") == 1);
+  CHECK(found("sync") == 0);
+  CHECK(bench.store.reader().blob("things", "t1", "body").value_or("") == "bytes");
+  bench.sync();
+  CHECK(found("kept by the sync") == 1);
+  CHECK(bench.store.reader().blob("things", "t1", "body").value_or("") == "bytes");
+}
+
+TEST_CASE("Uploads are read by writes, in parts") {
+  FakeHost host;
+  host.uploads["up_1"] = "0123456789";
+  const FakeCall write(host.clock, CallKind::kWrite, "w_1", 1), other(host.clock);
+  char buffer[4];
+  const auto read = [&](const FakeCall& call, const std::string& id, std::uint64_t offset) {
+    return std::string(buffer, host.host().uploads().read(call.call(), id, offset, buffer, sizeof buffer));
+  };
+  CHECK(read(write, "up_1", 0) == "0123");
+  CHECK(read(write, "up_1", 8) == "89");
+  CHECK(read(write, "up_1", 100).empty());
+  CHECK_THROWS_AS(read(write, "up_2", 0), ProxyError);
+  CHECK_THROWS_AS(read(other, "up_1", 0), ProxyError);
+  CHECK(host.misuses.take().size() == 2);
+}
+
 TEST_CASE("Cases without a framework: what fails is printed and counted") {
   std::ostringstream out;
   auto* const old = std::cerr.rdbuf(out.rdbuf());

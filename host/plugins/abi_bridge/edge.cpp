@@ -33,6 +33,14 @@ void refuse_truncated(std::string_view what, std::uint32_t size, std::size_t nee
   throw invalid_input(fmt::format("{} is truncated: its size says {}, {} are needed.", what, size, needed));
 }
 
+std::function<std::int64_t(char*, std::size_t)> pull(const krux_source* source) {
+  if (!source || !source->read) throw invalid_input("The bytes are missing.");
+  return [source](char* buffer, std::size_t capacity) {
+    const auto got = source->read(source->self, buffer, capacity);
+    return got > static_cast<std::int64_t>(capacity) ? -1 : got;
+  };
+}
+
 bool is_known(krux_status status) {
   return status >= KRUX_OK && status <= KRUX_CONFLICT;
 }
@@ -42,6 +50,7 @@ krux_status status_of(const Error& error) {
   if (error.type() == "DatabaseError") return KRUX_STORAGE;
   if (error.type() == "Cancelled") return KRUX_CANCELLED;
   if (error.type() == "Timeout") return KRUX_TIMEOUT;
+  if (error.type() == "Unsupported") return KRUX_UNSUPPORTED;
   if (error.type() == "RateLimited") return KRUX_RATE_LIMITED;
   if (error.type() == "NotConnected" || error.type() == "NotAuthenticated") return KRUX_AUTH;
   return KRUX_INTERNAL;

@@ -5,6 +5,8 @@
 #include <kruxos/abi/base.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +35,10 @@ Record& required(Record* record, std::string_view what) {
   if (record->size < sizeof(Record)) refuse_truncated(what, record->size, sizeof(Record));
   return *record;
 }
+
+/// A source's bytes; more than it was asked for counts as a failure. Throws krux::Error InvalidInput for none.
+/// Borrows `source`.
+std::function<std::int64_t(char*, std::size_t)> pull(const krux_source* source);
 
 /// Whether a status is one that this host knows.
 bool is_known(krux_status status);

@@ -17,8 +17,13 @@ AdapterLog default_adapter_log() {
   };
 }
 
-LentHost::LentHost(std::string service, std::string account_id, std::shared_ptr<HttpClient> http, AdapterLog log)
-    : service_(std::move(service)), account_id_(std::move(account_id)), log_(std::move(log)), http_(std::move(http)) {
+LentHost::LentHost(std::string service, std::string account_id, std::shared_ptr<HttpClient> http, UploadReader* uploads,
+                   AdapterLog log)
+    : service_(std::move(service)),
+      account_id_(std::move(account_id)),
+      log_(std::move(log)),
+      http_(std::move(http)),
+      uploads_(uploads) {
   log_table_.size = sizeof(krux_log);
   log_table_.self = this;
   log_table_.write = [](void* self, std::int32_t level, krux_str message) noexcept {
@@ -36,6 +41,7 @@ LentHost::LentHost(std::string service, std::string account_id, std::shared_ptr<
 const void* LentHost::query(const char* iid) const {
   if (!iid) return nullptr;
   if (std::strcmp(iid, KRUX_IID_HTTP_CLIENT) == 0) return http_.table();
+  if (std::strcmp(iid, KRUX_IID_UPLOADS) == 0) return uploads_.table();
   if (std::strcmp(iid, KRUX_IID_LOG) == 0) return &log_table_;
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// What an adapter is lent for its whole life: HTTP and a log.
+// What an adapter is lent for its whole life: HTTP, uploads and a log.
 #pragma once
 
 #include <kruxos/abi/entry.h>
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "host/plugins/abi_bridge/lent_http.hpp"
+#include "host/plugins/abi_bridge/lent_uploads.hpp"
 
 namespace krux {
 
@@ -21,7 +22,8 @@ AdapterLog default_adapter_log();
 
 class LentHost {
  public:
-  LentHost(std::string service, std::string account_id, std::shared_ptr<HttpClient> http, AdapterLog log);
+  LentHost(std::string service, std::string account_id, std::shared_ptr<HttpClient> http, UploadReader* uploads,
+           AdapterLog log);
   LentHost(const LentHost&) = delete;
   LentHost& operator=(const LentHost&) = delete;
   const krux_host* table() const { return &table_; }
@@ -33,6 +35,7 @@ class LentHost {
   const std::string service_, account_id_;
   const AdapterLog log_;
   LentHttp http_;
+  LentUploads uploads_;
   krux_log log_table_{};
   krux_host table_{};
 };

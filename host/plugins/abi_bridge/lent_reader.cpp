@@ -117,6 +117,18 @@ LentReader::LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader)
       return found ? KRUX_OK : KRUX_NOT_FOUND;
     });
   };
+  table_.keep = [](void* self, krux_str collection, krux_str id, krux_str name, const krux_source* bytes,
+                   krux_str kept_text) noexcept -> krux_status {
+    return of(self).call_.guard([&] {
+      const KeptBlob blob =
+          bytes ? KeptBlob{std::string(text_of(name, "The blob's name", kLongestName)), bytes->total, pull(bytes)}
+                : KeptBlob{};
+      const bool found =
+          of(self).reader_->keep(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
+                                 blob, text_of(kept_text, "The kept text", kLongestKeptText));
+      return found ? KRUX_OK : KRUX_NOT_FOUND;
+    });
+  };
 }
 
 krux_status LentReader::query(const krux_query* query, const krux_row_sink* out, krux_query_result* result) {

@@ -83,13 +83,17 @@ void LentStore::fill_rows() {
                        const krux_source* bytes) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      if (!bytes || !bytes->read) throw invalid_input("The blob's bytes are missing.");
-      const auto read = [bytes](char* buffer, std::size_t capacity) {
-        const auto got = bytes->read(bytes->self, buffer, capacity);
-        return got > static_cast<std::int64_t>(capacity) ? -1 : got;
-      };
+      const auto source = pull(bytes);
       me.session_->put_blob(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
-                            text_of(name, "The blob's name", kLongestName), bytes->total, read);
+                            text_of(name, "The blob's name", kLongestName), bytes->total, source);
+      return KRUX_OK;
+    });
+  };
+  table_.keep_text = [](void* self, krux_str collection, krux_str id, krux_str kept_text) noexcept -> krux_status {
+    auto& me = *static_cast<LentStore*>(self);
+    return me.call_.guard([&] {
+      me.session_->keep_text(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
+                             text_of(kept_text, "The kept text", kLongestKeptText));
       return KRUX_OK;
     });
   };

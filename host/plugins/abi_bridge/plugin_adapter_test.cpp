@@ -266,3 +266,38 @@ TEST_CASE("An answer comes in parts with its headers, and the attempt is told", 
         R"({"bytes":300000,"type":"text/plain","attempt":1,"write":"w_1","of":1,"made":5,"first":6})");
   CHECK(bridge.http->requests().at(1).headers.size() == 1);
 }
+
+TEST_CASE("What a read has fetched is kept where the host lent it for that, and a sync keeps texts") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  const auto fetch = [&] { return adapter->read(bridge.call(), bridge.reader, "mock.fetch", "{}"); };
+  auto failure = failed(fetch());
+  CHECK(failure.status == KRUX_UNSUPPORTED);
+  CHECK_THAT(failure.message, Catch::Contains("`fetches`"));
+  bridge.reader->lent_for_fetching = true;
+  CHECK(good(fetch()) == R"({"there":false})");
+  bridge.reader->rows = {{"i1", "{}"}};
+  CHECK(good(fetch()) == R"({"there":true})");
+  CHECK(bridge.reader->blobs["i1 body"] == std::string(40, 'b'));
+  CHECK(bridge.reader->texts["i1"] == "kept by a read");
+
+  good(adapter->incremental_sync(bridge.call(), bridge.session, 7));
+  CHECK(bridge.session->fake_reader->texts["i1"] == "kept by a sync");
+}
+
+TEST_CASE("A write reads the uploads that it carries, in parts, and no other call does") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  auto write = write_of("mock.upload");
+  write.params_json = "up_1";
+  CHECK(good(adapter->execute_write(bridge.call("w_1"), write)) == R"({"size":2500003,"last":"d"})");
+  auto failure = failed(adapter->execute_write(bridge.call(), write));
+  CHECK(failure.status == KRUX_INVALID);
+  write.params_json = "up_2";
+  CHECK(failed(adapter->execute_write(bridge.call("w_1"), write)).status == KRUX_INVALID);
+  auto setup = bridge.setup("mock");
+  setup.uploads = nullptr;
+  const auto without = bridge.factory.make(setup);
+  failure = failed(without->execute_write(bridge.call("w_1"), write));
+  CHECK(failure.status == KRUX_UNSUPPORTED);
+}

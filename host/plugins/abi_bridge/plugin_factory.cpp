@@ -77,7 +77,7 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make_here(const PluginInfo& plugi
   creation->scopes = scopes_json(setup.scopes);
   creation->config = setup.config_json;
   creation->collections = plugin.collections;
-  creation->host = std::make_shared<LentHost>(setup.service, setup.account_id, setup.http, log_);
+  creation->host = std::make_shared<LentHost>(setup.service, setup.account_id, setup.http, setup.uploads, log_);
   creation->call = call;
   run_creation(setup.service, call, [creation] { creation->run(); });
   if (!creation->instance) throw not_made(setup.service, creation->failure);
@@ -90,7 +90,7 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make_remote(const PluginInfo& plu
   if (!runner) throw not_made(setup.service, {KRUX_UNAVAILABLE, true, {}, "It has no process here.", std::nullopt});
   RemoteAccount account{setup.service,     setup.account_id, scopes_json(setup.scopes),
                         setup.config_json, setup.generation, plugin.collections,
-                        setup.http};
+                        setup.http,        setup.uploads};
   const auto adapter = std::make_shared<RemoteAdapter>(std::move(runner), std::move(account));
   const auto failure = std::make_shared<std::optional<CallFailure>>();
   run_creation(setup.service, call, [adapter, call, failure] { *failure = adapter->create(call); });

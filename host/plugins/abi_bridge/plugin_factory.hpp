@@ -24,6 +24,7 @@ struct AdapterSetup {
   std::optional<std::vector<std::string>> scopes;  ///< nothing when unknown
   std::string config_json = "{}";                  ///< the service's `adapter:` section
   std::shared_ptr<HttpClient> http;
+  UploadReader* uploads = nullptr;  ///< outlives every call; nullptr: there are none
 };
 
 class AdapterRunners;

@@ -238,6 +238,10 @@ void change(Twins& twins, World& world) {
     twins.both("set_cursor", [&](auto& store) { return store.set_cursor(key, value), std::string("ok"); });
   } else if (what == 3) {
     blob_change(twins, world);
+  } else if (what == 4) {
+    const auto text = world.seldom() ? std::string("\xff") : world.text(4);
+    twins.both("keep_text " + c + " " + id,
+               [&](auto& store) { return store.keep_text(c, id, text), std::string("ok"); });
   } else {
     const auto record = world.record();
     twins.both("put " + record.collection + " " + record.id,

@@ -49,6 +49,24 @@ class FakeReader final : public ReplicaReader {
     const auto found = blobs.find(std::string(id) + " " + std::string(name));
     return found != blobs.end() && (on_part(found->second), true);
   }
+  bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text) override {
+    if (!lent_for_fetching) return ReplicaReader::keep(collection, id, blob, text);
+    if (!get(collection, id, [](const RowView&) { return true; })) return false;
+    texts[std::string(id)] = text;
+    if (blob.source) blobs[std::string(id) + " " + blob.name] = read_all(blob.source);
+    return true;
+  }
+
+  bool lent_for_fetching = false;
+  std::map<std::string, std::string, std::less<>> texts;  ///< kept ones, by id
+
+  static std::string read_all(const std::function<std::int64_t(char*, std::size_t)>& source) {
+    std::string bytes;
+    char buffer[16];
+    for (std::int64_t got = 0; (got = source(buffer, sizeof(buffer))) > 0;)
+      bytes.append(buffer, static_cast<std::size_t>(got));
+    return bytes;
+  }
 };
 
 class FakeSession final : public SyncSession {
@@ -78,11 +96,10 @@ class FakeSession final : public SyncSession {
   }
   void put_blob(std::string_view, std::string_view id, std::string_view name, std::int64_t,
                 const std::function<std::int64_t(char*, std::size_t)>& source) override {
-    char buffer[16];
-    auto& bytes = fake_reader->blobs[std::string(id) + " " + std::string(name)];
-    for (std::int64_t got = 0; (got = source(buffer, sizeof(buffer))) > 0;) {
-      bytes.append(buffer, static_cast<std::size_t>(got));
-    }
+    fake_reader->blobs[std::string(id) + " " + std::string(name)] = FakeReader::read_all(source);
+  }
+  void keep_text(std::string_view, std::string_view id, std::string_view text) override {
+    fake_reader->texts[std::string(id)] = text;
   }
   std::optional<std::string> cursor(std::string_view key) override {
     const auto found = cursors.find(key);
@@ -106,6 +123,17 @@ class FakeSession final : public SyncSession {
 
  private:
   std::shared_ptr<ReplicaReader> reader_ = fake_reader;
+};
+
+/// One upload, "up_1", for every call of a write.
+class FakeUploads final : public UploadReader {
+ public:
+  std::string bytes = std::string(2'500'000, 'u') + "end";
+  std::size_t read(const CallContext& call, std::string_view id, std::uint64_t offset, char* buffer,
+                   std::size_t size) override {
+    if (call.owner().write_id.empty() || id != "up_1") throw invalid_input("It is not this write's.");
+    return offset > bytes.size() ? 0 : bytes.copy(buffer, size, offset);
+  }
 };
 
 /// Answers from a function; keeps to the call as the real one does.
@@ -180,6 +208,7 @@ struct Bridge {
   SystemClock clock;
   CallRunner runner{clock, {4, 16, 50}};
   std::shared_ptr<FakeHttp> http = std::make_shared<FakeHttp>();
+  mutable FakeUploads uploads;
   std::shared_ptr<FakeReader> reader = std::make_shared<FakeReader>();
   std::shared_ptr<FakeSession> session = std::make_shared<FakeSession>();
   std::vector<std::string> log;
@@ -190,7 +219,7 @@ struct Bridge {
   PluginFactory factory{registry(isolation), runner, clock, keep_log, 30'000, &runners};
 
   AdapterSetup setup(const std::string& service) const {
-    return {service, "T1", 1, std::vector<std::string>{"a\"b"}, "{}", http};
+    return {service, "T1", 1, std::vector<std::string>{"a\"b"}, "{}", http, &uploads};
   }
   std::shared_ptr<ServiceAdapter> make(const std::string& service) const { return factory.make(setup(service)); }
 

@@ -69,6 +69,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (last_sync_ms == 4) return {99, 0, 0, 0, 0};
     if (last_sync_ms == 5) throw kruxos::ProxyError(kruxos::ErrorKind::kCursorExpired, "gone");
     if (last_sync_ms == 6) return tidy(store);
+    if (last_sync_ms == 7) store.keep_text("items", "i1", "kept by a sync");
     store.put(record);
     return kruxos::SyncStep::done(store.cursor("page").value_or("") == "2" ? 42 : 0);
   }
@@ -107,6 +108,10 @@ class MockAdapter final : public kruxos::SyncAdapter,
     }
     if (capability == "mock.query") return query(reader);
     if (capability == "mock.kept") return kept(call, reader);
+    if (capability == "mock.fetch") {
+      const bool there = reader.keep("items", "i1", "body", std::string(40, 'b'), "kept by a read");
+      return std::string("{\"there\":") + (there ? "true" : "false") + "}";
+    }
     if (capability == "mock.cancelled") return call.cancelled() ? "{\"cancelled\":true}" : "{\"cancelled\":false}";
     throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported, "There is no such capability.");
   }
@@ -118,6 +123,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
       call.remember("{\"n\":1}");
       return "{}";
     }
+    if (write.operation == "mock.upload") return upload(call, write.params_json);
     if (write.operation == "mock.none") throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, "no").no_effect();
     kruxos::HttpRequest request;
     request.method = "POST";
@@ -170,6 +176,17 @@ class MockAdapter final : public kruxos::SyncAdapter,
   void revoke(const kruxos::Call&) override {}
 
  private:
+  std::string upload(const kruxos::Call& call, std::string_view id) const {
+    std::string buffer(300'000, '\0');
+    std::size_t size = 0, got = 0;
+    char last = ' ';
+    while ((got = host_.uploads().read(call, id, size, buffer.data(), buffer.size())) > 0) {
+      size += got;
+      last = buffer[got - 1];
+    }
+    return "{\"size\":" + std::to_string(size) + ",\"last\":\"" + last + "\"}";
+  }
+
   std::string many(const kruxos::Call& call) {
     std::vector<kruxos::HttpRequest> requests(7);
     for (std::size_t i = 0; i < requests.size(); ++i) requests[i].url = "many/" + std::to_string(i);

@@ -31,6 +31,8 @@ Error error_of(const WireAnswer& answer) {
         return "RateLimited";
       case KRUX_AUTH:
         return "NotConnected";
+      case KRUX_UNSUPPORTED:
+        return "Unsupported";
       default:
         return "Internal";
     }
@@ -72,6 +74,18 @@ WireAnswer take_parts(Request& request, Use&& use) {
     wanted = wanted && use(frame.payload);
     if (before && !wanted) request.stop_parts();
     request.taken();
+  }
+}
+
+/// A request whose bytes the host pulls.
+WireAnswer ask_streaming(Link& link, RunningCall& call, const WireWriter& payload,
+                         const std::function<std::int64_t(char*, std::size_t)>& source) {
+  const std::lock_guard lock(call.replica);
+  Request request(link, call.id, FrameKind::kRequest, payload.bytes());
+  for (;;) {
+    const auto frame = request.next();
+    if (frame.kind != FrameKind::kPull) return answer_in(frame);
+    request.pulled(frame, source);
   }
 }
 
@@ -126,6 +140,13 @@ bool LentReplicaReader::blob(std::string_view collection, std::string_view id, s
   return found_in(take_parts(request, on_bytes));
 }
 
+bool LentReplicaReader::keep(std::string_view collection, std::string_view id, const KeptBlob& blob,
+                             std::string_view text) {
+  auto payload = request_of(RequestKind::kKeep);
+  payload.text(collection).text(id).text(blob.name).flag(static_cast<bool>(blob.source)).i64(blob.total).text(text);
+  return found_in(ask_streaming(link_, *call_, payload, blob.source));
+}
+
 LentSyncSession::LentSyncSession(Link& link, RunningCallPtr call)
     : link_(link), call_(std::move(call)), reader_(std::make_shared<LentReplicaReader>(link, call_)) {}
 
@@ -140,6 +161,12 @@ WireAnswer LentSyncSession::ask(const WireWriter& payload) {
 void LentSyncSession::put(Record record) {
   auto payload = request_of(RequestKind::kPut);
   put_record(payload, record);
+  ask(payload);
+}
+
+void LentSyncSession::keep_text(std::string_view collection, std::string_view id, std::string_view text) {
+  auto payload = request_of(RequestKind::kKeepText);
+  payload.text(collection).text(id).text(text);
   ask(payload);
 }
 
@@ -158,20 +185,10 @@ void LentSyncSession::sweep(std::string_view collection, std::string_view scope,
 
 void LentSyncSession::put_blob(std::string_view collection, std::string_view id, std::string_view name,
                                std::int64_t total, const std::function<std::int64_t(char*, std::size_t)>& source) {
-  const std::lock_guard lock(call_->replica);
   auto payload = request_of(RequestKind::kPutBlob);
   payload.text(collection).text(id).text(name).i64(total);
-  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
-  for (;;) {
-    const auto frame = request.next();
-    if (frame.kind == FrameKind::kPull) {
-      request.pulled(frame, source);
-      continue;
-    }
-    const auto answer = answer_in(frame);
-    if (answer.status != KRUX_OK) throw error_of(answer);
-    return;
-  }
+  const auto answer = ask_streaming(link_, *call_, payload, source);
+  if (answer.status != KRUX_OK) throw error_of(answer);
 }
 
 std::optional<std::string> LentSyncSession::cursor(std::string_view key) {
@@ -204,6 +221,19 @@ bool remember(Link& link, RunningCall& call, std::string_view note_json) {
   payload.text(note_json);
   Request request(link, call.id, FrameKind::kRequest, payload.bytes());
   return answer_in(request.next()).status == KRUX_OK;
+}
+
+std::size_t LentUploadReader::read(const CallContext& call, std::string_view upload_id, std::uint64_t offset,
+                                   char* buffer, std::size_t size) {
+  const auto running = calls_.of(&call);
+  if (!running) throw Error("Cancelled", "The call has ended.");
+  const std::lock_guard lock(running->replica);
+  auto payload = request_of(RequestKind::kReadUpload);
+  payload.text(upload_id).u64(offset).u32(static_cast<std::uint32_t>(std::min<std::size_t>(size, 1u << 30)));
+  Request request(link_, running->id, FrameKind::kRequest, payload.bytes());
+  const auto answer = answer_in(request.next());
+  if (answer.status != KRUX_OK) throw error_of(answer);
+  return answer.tail.copy(buffer, size);
 }
 
 HttpOutcome LentHttpClient::send(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink) {

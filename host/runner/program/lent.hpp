@@ -10,6 +10,7 @@
 #include "core/adapter/call.hpp"
 #include "core/net/http.hpp"
 #include "core/replica/sync_session.hpp"
+#include "core/upload/upload_reader.hpp"
 #include "host/runner/program/link.hpp"
 
 namespace krux::runner {
@@ -44,6 +45,7 @@ class LentReplicaReader final : public ReplicaReader {
   QueryResult query(const Query& query, const OnRow& on_row) override;
   bool blob(std::string_view collection, std::string_view id, std::string_view name,
             const std::function<bool(std::string_view)>& on_bytes) override;
+  bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text) override;
 
  private:
   Link& link_;
@@ -54,6 +56,7 @@ class LentSyncSession final : public SyncSession {
  public:
   LentSyncSession(Link& link, RunningCallPtr call);
   void put(Record record) override;
+  void keep_text(std::string_view collection, std::string_view id, std::string_view text) override;
   void erase(std::string_view collection, std::string_view id) override;
   void sweep(std::string_view collection, std::string_view scope, std::int64_t generation, std::int64_t from_ms,
              std::int64_t to_ms) override;
@@ -84,6 +87,18 @@ class LentHttpClient final : public HttpClient {
   HttpOutcome exchange(std::uint64_t call, const HttpRequest& request, HttpSink& sink);
   HttpOutcome carry(std::uint64_t call, const HttpRequest& request, HttpSink& sink);
 
+  Link& link_;
+  const RunningCalls& calls_;
+};
+
+/// Of all adapters, as LentHttpClient.
+class LentUploadReader final : public UploadReader {
+ public:
+  LentUploadReader(Link& link, const RunningCalls& calls) : link_(link), calls_(calls) {}
+  std::size_t read(const CallContext& call, std::string_view upload_id, std::uint64_t offset, char* buffer,
+                   std::size_t size) override;
+
+ private:
   Link& link_;
   const RunningCalls& calls_;
 };

@@ -201,7 +201,7 @@ void Server::create(WireReader& in, const Asked& asked, const RunningCallPtr& ca
     entry.u8(static_cast<std::uint8_t>(level)).text(account_id).text(line);
     link_.send(FrameKind::kLog, 0, 0, entry.bytes());
   };
-  creation.host = std::make_shared<LentHost>(adapter.service, adapter.account_id, http_, log);
+  creation.host = std::make_shared<LentHost>(adapter.service, adapter.account_id, http_, &uploads_, log);
   creation.call = call->context;
   creation.run();
   out.flag(creation.instance != nullptr);

@@ -61,6 +61,7 @@ class Server {
   HostClock clock_{link_};
   RunningCalls calls_;
   std::shared_ptr<LentHttpClient> http_ = std::make_shared<LentHttpClient>(link_, calls_);
+  LentUploadReader uploads_{link_, calls_};
 
   std::mutex mutex_;
   std::condition_variable work_cv_;

@@ -9,5 +9,6 @@
 #include <kruxos/abi/read.h>
 #include <kruxos/abi/rollback.h>
 #include <kruxos/abi/sync.h>
+#include <kruxos/abi/uploads.h>
 #include <kruxos/abi/write.h>
 #endif

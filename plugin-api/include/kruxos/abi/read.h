@@ -80,6 +80,14 @@ typedef struct krux_reader {
                        krux_query_result* result) KRUX_NOEXCEPT;
   /* Bytes that put_blob kept, in parts, or KRUX_NOT_FOUND. */
   krux_status (*blob)(void* self, krux_str collection, krux_str id, krux_str name, const krux_sink* out) KRUX_NOEXCEPT;
+  /* Since 1.1, in a read of a capability whose definition says `fetches`: keeps with a record what the service was
+   * asked for, durably and at once, so that the next read finds it: `bytes` (NULL: none; at most 256 MiB, read to their
+   * end) as the record's blob `name` (at most 64 bytes), and `kept_text` as the record's kept text (see
+   * krux_sync_store.keep_text; empty: as it was). This view does not see it, later calls do. KRUX_NOT_FOUND: there is
+   * no such record (any more), and nothing was kept; KRUX_UNSUPPORTED in every other call; KRUX_INTERNAL: the source
+   * failed. */
+  krux_status (*keep)(void* self, krux_str collection, krux_str id, krux_str name, const krux_source* bytes,
+                      krux_str kept_text) KRUX_NOEXCEPT;
 } krux_reader;
 
 /* The adapter's, valid as long as it. */

@@ -64,6 +64,11 @@ typedef struct krux_sync_store {
    * most 4096 bytes) until the part is reported with KRUX_OK. At once and durable, without commit. It ends nothing: go
    * on with the others. */
   krux_status (*report)(void* self, krux_str part, krux_status status, krux_str message) KRUX_NOEXCEPT;
+  /* Since 1.1. Gathered as put() is: gives a record that is there with the commit at the latest a text that is searched
+   * besides the record's own, at most 1 MiB, in the place of the one before; empty: none. It stays when the record is
+   * put again, and goes with it. For what is fetched apart from the record, once, such as a message's body. The
+   * collection must be searchable. */
+  krux_status (*keep_text)(void* self, krux_str collection, krux_str id, krux_str kept_text) KRUX_NOEXCEPT;
 } krux_sync_store;
 
 enum { KRUX_SYNC_DONE = 0, KRUX_SYNC_MORE = 1, KRUX_SYNC_WAIT = 2 };

@@ -199,7 +199,30 @@ class Reader {
     return std::move(out.text);
   }
 
+  /// In a read whose definition says `fetches`: keeps with a record what the service was asked for, durably and at
+  /// once, so that the next read finds it: `bytes` as its blob `name`, and `kept_text` (at most 1 MiB; empty: as it
+  /// was) as the text that is searched besides the record's own. This view does not see it. False when there is no such
+  /// record any more. Throws kUnsupported in other calls, and where the host is older than 1.1.
+  bool keep(std::string_view collection, std::string_view id, std::string_view name, std::string_view bytes,
+            std::string_view kept_text) const {
+    if (!KRUX_HAS(krux_reader, reader_, keep))
+      throw ProxyError(ErrorKind::kUnsupported, "This host cannot keep what a read has fetched.");
+    std::string_view left = bytes;
+    const krux_source source{&left, static_cast<std::int64_t>(bytes.size()), &read_rest};
+    const auto status =
+        reader_->keep(reader_->self, to_abi(collection), to_abi(id), to_abi(name), &source, to_abi(kept_text));
+    if (status == KRUX_NOT_FOUND) return false;
+    detail::check(status, "to keep what was fetched");
+    return true;
+  }
+
  private:
+  static std::int64_t read_rest(void* self, char* buffer, std::size_t capacity) noexcept {
+    auto& left = *static_cast<std::string_view*>(self);
+    const auto count = left.copy(buffer, capacity);
+    left.remove_prefix(count);
+    return static_cast<std::int64_t>(count);
+  }
   struct Rows {
     const OnRow& on_row;
     detail::Caught caught;
@@ -276,6 +299,13 @@ class SyncStore {
     const auto status = store_->put_blob(store_->self, to_abi(collection), to_abi(id), to_abi(name), &bytes);
     abi.caught.rethrow();
     detail::check(status, "a blob");
+  }
+  /// Gives a record, which is there with the commit at the latest, a text that is searched besides its own (at most 1
+  /// MiB; empty: none). It stays when the record is put again. Throws kUnsupported where the host is older than 1.1.
+  void keep_text(std::string_view collection, std::string_view id, std::string_view kept_text) {
+    if (!KRUX_HAS(krux_sync_store, store_, keep_text))
+      throw ProxyError(ErrorKind::kUnsupported, "This host cannot keep texts beside a record.");
+    detail::check(store_->keep_text(store_->self, to_abi(collection), to_abi(id), to_abi(kept_text)), "a kept text");
   }
 
   /// A committed cursor, or nothing.

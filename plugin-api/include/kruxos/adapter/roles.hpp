@@ -6,6 +6,7 @@
 #include <kruxos/abi/read.h>
 #include <kruxos/abi/rollback.h>
 #include <kruxos/abi/sync.h>
+#include <kruxos/abi/uploads.h>
 #include <kruxos/abi/write.h>
 #include <kruxos/adapter/http.hpp>
 #include <kruxos/adapter/replica.hpp>
@@ -188,14 +189,38 @@ struct Account {
   std::string config_json;  ///< fits Description::config_schema_json
 };
 
+/// The files that agents gave to the host for writes to carry; kruxos/abi/uploads.h has the rules. Cheap to copy.
+class Uploads {
+ public:
+  explicit Uploads(const krux_uploads* uploads) noexcept : uploads_(uploads) {}
+
+  /// Fills `buffer` with up to `capacity` bytes from `offset` on and returns how many; 0 at the end. Within a call of
+  /// the write whose parameters name the upload, any thread. Throws ProxyError: kInvalid for any other, kStorage,
+  /// kCancelled; kUnsupported where the host has none.
+  std::size_t read(const Call& call, std::string_view upload_id, std::uint64_t offset, char* buffer,
+                   std::size_t capacity) const {
+    if (!uploads_) throw ProxyError(ErrorKind::kUnsupported, "This host lends no uploads.").no_effect();
+    std::size_t got = 0;
+    detail::check(uploads_->read(uploads_->self, call.raw(), to_abi(upload_id), offset, buffer, capacity, &got),
+                  "to read an upload");
+    return got;
+  }
+
+ private:
+  const krux_uploads* uploads_;
+};
+
 /// What the host lends for the adapter's whole life. Cheap to copy.
 class Host {
  public:
   /// Borrows the host's table for as long as the adapter lives.
   explicit Host(const krux_host* host) noexcept
-      : http_(find<krux_http_client>(host, KRUX_IID_HTTP_CLIENT)), log_(find<krux_log>(host, KRUX_IID_LOG)) {}
+      : http_(find<krux_http_client>(host, KRUX_IID_HTTP_CLIENT)),
+        uploads_(find<krux_uploads>(host, KRUX_IID_UPLOADS)),
+        log_(find<krux_log>(host, KRUX_IID_LOG)) {}
 
-  const HttpClient& http() const noexcept { return http_; }  ///< any thread, within a call
+  const HttpClient& http() const noexcept { return http_; }     ///< any thread, within a call
+  const Uploads& uploads() const noexcept { return uploads_; }  ///< any thread, within a call
   /// One line, cut at 8 KiB. `level` is KRUX_LOG_DEBUG ... KRUX_LOG_ERROR. Never log a credential or what a message
   /// says. Any thread.
   void log(std::int32_t level, std::string_view message) const noexcept {
@@ -208,6 +233,7 @@ class Host {
     return static_cast<const Table*>(host->query(host->self, iid));
   }
   HttpClient http_;
+  Uploads uploads_;
   const krux_log* log_;
 };
 

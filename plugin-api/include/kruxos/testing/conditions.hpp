@@ -19,6 +19,7 @@ struct FakeRow {
   std::int64_t order_ms = 0, generation = 0, synced_at_ms = 0;
   std::map<std::string, Value, std::less<>> fields;
   std::int64_t sequence = 0;  ///< the order of rows that are otherwise equal: lower ones are newer
+  std::string kept_text{};    ///< searched besides `text`
 };
 
 namespace detail {
@@ -74,7 +75,7 @@ inline bool contains(std::string_view folded, krux_str part) {
 }
 
 inline bool matches(const krux_condition& c, const FakeRow& row) {
-  if (c.kind == KRUX_TEXT) return contains(fold(row.text, true), c.text);
+  if (c.kind == KRUX_TEXT) return contains(fold(row.text + '\x1f' + row.kept_text, true), c.text);
   if (c.kind == KRUX_FIELD) {
     const auto at = row.fields.find(from_abi(c.field));
     if (at == row.fields.end()) return c.op == KRUX_NE;

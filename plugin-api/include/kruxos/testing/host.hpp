@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@ class FakeHost {
   FakeHost() : exceptions_(std::uncaught_exceptions()) {
     http_ = {sizeof(krux_http_client), 0, this, &send, &send_many};
     log_table_ = {sizeof(krux_log), 0, this, &write_log};
+    uploads_table_ = {sizeof(krux_uploads), 0, this, &read_upload};
     abi_ = {sizeof(krux_host), KRUX_ABI_MINOR, this, &query};
   }
   ~FakeHost() noexcept(false) {
@@ -50,6 +52,7 @@ class FakeHost {
   std::function<FakeAnswer(const FakeRequest&)> on_request;  ///< a service of the test's own
   std::vector<FakeRequest> requests;                         ///< all that were sent, in order
   std::vector<std::string> log;                              ///< the adapter's lines
+  std::map<std::string, std::string> uploads;                ///< bytes by upload_id, for calls of a write alone
   Misuses misuses;
 
   /// The next request, in the order of these calls. `url` as the adapter gives it. The reference is valid until the
@@ -90,8 +93,22 @@ class FakeHost {
     const std::lock_guard lock(of(self).mutex_);
     of(self).log.emplace_back(from_abi(line));
   }
+  static krux_status read_upload(void* self, const krux_call* call, krux_str id, std::uint64_t offset, char* buffer,
+                                 std::size_t capacity, std::size_t* got) noexcept {
+    const std::lock_guard lock(of(self).mutex_);
+    const auto at = of(self).uploads.find(std::string(from_abi(id)));
+    if (FakeCall::find(call) == nullptr || call->write_id.len == 0 || at == of(self).uploads.end()) {
+      of(self).misuses.add("The upload " + std::string(from_abi(id)) +
+                           " was read, but uploads are read by the write whose parameters name them alone.");
+      return KRUX_INVALID;
+    }
+    const auto left = std::string_view(at->second).substr(std::min<std::uint64_t>(offset, at->second.size()));
+    *got = left.copy(buffer, std::min<std::size_t>(capacity, 1 << 20));
+    return KRUX_OK;
+  }
   static const void* query(void* self, const char* iid) noexcept {
     if (std::strcmp(iid, KRUX_IID_HTTP_CLIENT) == 0) return &of(self).http_;
+    if (std::strcmp(iid, KRUX_IID_UPLOADS) == 0) return &of(self).uploads_table_;
     if (std::strcmp(iid, KRUX_IID_LOG) == 0) return &of(self).log_table_;
     return nullptr;
   }
@@ -219,6 +236,7 @@ class FakeHost {
   bool script_used_ = false;
   krux_http_client http_{};
   krux_log log_table_{};
+  krux_uploads uploads_table_{};
   krux_host abi_{};
 };
 

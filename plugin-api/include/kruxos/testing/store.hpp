@@ -25,6 +25,9 @@ class FakeStore {
       : clock_(clock), collections_(std::move(collections)) {
     for (const auto& known : collections_) rows_[known.name];
     fill_reader();
+    fetching_reader_ = reader_;
+    fetching_reader_.keep = [](void* self, krux_str c, krux_str id, krux_str name, const krux_source* bytes,
+                               krux_str kept_text) noexcept { return of(self).keep(c, id, name, bytes, kept_text); };
     fill_changes();
     fill_cursors();
   }
@@ -40,6 +43,8 @@ class FakeStore {
 
   SyncStore store() const { return SyncStore(&store_); }
   Reader reader() const { return Reader(&reader_); }
+  /// For a read whose definition says `fetches`: it may keep what it fetched.
+  Reader fetching_reader() const { return Reader(&fetching_reader_); }
   const krux_sync_store* abi() const { return &store_; }
   const krux_reader* reader_abi() const { return &reader_; }
 
@@ -74,6 +79,7 @@ class FakeStore {
   struct Staged {
     std::vector<Stretch> stretches;
     std::vector<std::pair<BlobKey, std::string>> blobs;
+    std::map<std::pair<std::string, std::string>, std::string> kept_texts;  ///< by collection and id
     std::map<std::string, std::string> cursors;
     std::uint64_t count = 0;
   };
@@ -96,6 +102,10 @@ class FakeStore {
       if (at == of(self).blobs_.end()) return KRUX_NOT_FOUND;
       out->write(out->self, to_abi(at->second));
       return KRUX_OK;
+    };
+    reader_.keep = [](void* self, krux_str, krux_str, krux_str, const krux_source*, krux_str) noexcept -> krux_status {
+      of(self).refusals.push_back("Only a read whose definition says `fetches` keeps something in the replica.");
+      return KRUX_UNSUPPORTED;
     };
   }
 
@@ -120,6 +130,12 @@ class FakeStore {
     };
     store_.put_blob = [](void* self, krux_str c, krux_str id, krux_str name, const krux_source* bytes) noexcept {
       return of(self).put_blob(c, id, name, *bytes);
+    };
+    store_.keep_text = [](void* self, krux_str c, krux_str id, krux_str kept_text) noexcept -> krux_status {
+      if (const auto refused = of(self).refuse_kept_text(c, id, kept_text); refused != KRUX_OK) return refused;
+      of(self).staged_.kept_texts[{text(c), text(id)}] = text(kept_text);
+      ++of(self).staged_.count;
+      return KRUX_OK;
     };
     store_.commit = [](void* self) noexcept { return of(self).commit(); };
   }
@@ -200,12 +216,20 @@ class FakeStore {
     return KRUX_OK;
   }
 
-  krux_status put_blob(krux_str c, krux_str id, krux_str name, const krux_source& source) {
+  krux_status refuse_kept_text(krux_str c, krux_str id, krux_str kept_text) {
+    const auto* spec = collection(c);
+    if (!spec) return refuse_collection(c);
+    if (!spec->searchable) return refuse("The collection \"" + spec->name + "\" has no text that is searched.");
+    if (id.len > 0 && detail::text_problem(id, 1024).empty() && detail::text_problem(kept_text, 1 << 20).empty())
+      return KRUX_OK;
+    return refuse("A kept text is UTF-8 of at most 1 MiB without NUL, its record's id of 1 to 1024 bytes.");
+  }
+
+  krux_status read_blob(krux_str c, krux_str id, krux_str name, const krux_source& source, std::string& bytes) {
     if (!collection(c)) return refuse_collection(c);
     if (id.len == 0 || !detail::text_problem(id, 1024).empty() || !detail::text_problem(name, 64).empty()) {
       return refuse("A blob's id is UTF-8 of 1 to 1024 bytes, its name of at most 64.");
     }
-    std::string bytes;
     char buffer[4096];
     std::int64_t got = 0;
     while ((got = source.read(source.self, buffer, sizeof buffer)) > 0)
@@ -214,6 +238,26 @@ class FakeStore {
     if (source.total >= 0 && static_cast<std::int64_t>(bytes.size()) != source.total) {
       return refuse("The blob \"" + text(name) + "\" is not as long as was announced.");
     }
+    return KRUX_OK;
+  }
+
+  krux_status keep(krux_str c, krux_str id, krux_str name, const krux_source* source, krux_str kept_text) {
+    std::string bytes;
+    if (const auto refused = source ? read_blob(c, id, name, *source, bytes) : KRUX_OK; refused != KRUX_OK)
+      return refused;
+    const auto refused = kept_text.len > 0 ? refuse_kept_text(c, id, kept_text) : KRUX_OK;
+    if (refused != KRUX_OK) return refused;
+    if (!collection(c)) return refuse_collection(c);
+    const auto row = rows_[text(c)].find(text(id));
+    if (row == rows_[text(c)].end()) return KRUX_NOT_FOUND;
+    if (source) blobs_[{text(c), text(id), text(name)}] = std::move(bytes);
+    if (kept_text.len > 0) row->second.kept_text = text(kept_text);
+    return KRUX_OK;
+  }
+
+  krux_status put_blob(krux_str c, krux_str id, krux_str name, const krux_source& source) {
+    std::string bytes;
+    if (const auto refused = read_blob(c, id, name, source, bytes); refused != KRUX_OK) return refused;
     staged_.blobs.emplace_back(BlobKey{text(c), text(id), text(name)}, std::move(bytes));
     ++staged_.count;
     return KRUX_OK;
@@ -224,6 +268,10 @@ class FakeStore {
     for (auto& stretch : staged_.stretches) {
       apply(stretch);
       for (const auto& one : stretch.sweeps) sweep(one);
+    }
+    for (const auto& [of_record, kept] : staged_.kept_texts) {
+      const auto row = rows_[of_record.first].find(of_record.second);
+      if (row != rows_[of_record.first].end()) row->second.kept_text = kept;
     }
     for (auto& [key, bytes] : staged_.blobs) {
       if (rows_[std::get<0>(key)].count(std::get<1>(key)) != 0) blobs_[key] = std::move(bytes);
@@ -268,6 +316,7 @@ class FakeStore {
     } else {
       row.sequence = ++sequences_[{spec.name, by_time ? row.order_ms : 0}];
     }
+    if (old != rows.end()) row.kept_text = old->second.kept_text;
     rows.insert_or_assign(id, std::move(row));
   }
 
@@ -349,7 +398,7 @@ class FakeStore {
   std::map<BlobKey, std::string> blobs_;
   std::map<std::pair<std::string, std::int64_t>, std::int64_t> sequences_;  ///< the last one given
   Staged staged_;
-  krux_reader reader_{};
+  krux_reader reader_{}, fetching_reader_{};
   krux_sync_store store_{};
 };
 

@@ -183,7 +183,8 @@ class Workbench {
 
   std::string answer(CallKind kind, std::string_view capability, std::string_view params_json) {
     const FakeCall call(host.clock, kind);
-    return object(adapter_->read(call.call(), store.reader(), capability, params_json), "the answer");
+    const auto reader = kind == CallKind::kFetch ? store.fetching_reader() : store.reader();
+    return object(adapter_->read(call.call(), reader, capability, params_json), "the answer");
   }
 
   template <class Body>

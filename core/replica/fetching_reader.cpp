@@ -1,0 +1,47 @@
+// What is lent to a read that may ask the service.
+#include "core/replica/sync_shared.hpp"
+#include "core/util/error.hpp"
+
+namespace krux {
+
+bool ReplicaReader::keep(std::string_view, std::string_view, const KeptBlob&, std::string_view) {
+  throw Error("Unsupported",
+              "Only a read of a capability whose definition says `fetches` keeps something in the replica.");
+}
+
+class SyncStore::FetchingReader final : public ReplicaReader {
+ public:
+  explicit FetchingReader(std::shared_ptr<Shared> shared) : view_(shared->readers), store_(std::move(shared)) {}
+
+  bool get(std::string_view collection, std::string_view id, const OnRow& on_row) override {
+    return view_.get(collection, id, on_row);
+  }
+  QueryResult query(const Query& query, const OnRow& on_row) override { return view_.query(query, on_row); }
+  bool blob(std::string_view collection, std::string_view id, std::string_view name,
+            const std::function<bool(std::string_view)>& on_bytes) override {
+    return view_.blob(collection, id, name, on_bytes);
+  }
+
+  bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text) override {
+    if (!is_there(collection, id)) return false;
+    const auto session = store_.begin_session();
+    if (blob.source) session->put_blob(collection, id, blob.name, blob.total, blob.source);
+    if (!text.empty()) session->keep_text(collection, id, text);
+    session->commit();
+    return is_there(collection, id);  // a sync may have erased it meanwhile, and with it what was kept
+  }
+
+ private:
+  bool is_there(std::string_view collection, std::string_view id) {
+    return store_.reader()->get(collection, id, [](const RowView&) { return true; });
+  }
+
+  PooledReader view_;
+  SyncStore store_;
+};
+
+std::shared_ptr<ReplicaReader> SyncStore::fetching_reader() {
+  return std::make_shared<FetchingReader>(shared_);
+}
+
+}  // namespace krux

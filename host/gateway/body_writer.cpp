@@ -1,0 +1,40 @@
+#include "host/gateway/body_writer.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/util/error.hpp"
+
+namespace krux {
+
+BodyFile::~BodyFile() {
+  ::unlink(file.c_str());
+}
+
+BodyWriter::BodyWriter(const BodyToFile& to)
+    : file_(std::make_shared<BodyFile>(to.file)),
+      fd_(::open(to.file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)),
+      timeout_ms_(to.timeout_ms) {
+  if (fd_.get() >= 0) return;
+  throw database_error(fmt::format("{} could not be written: {}. Check the directory's rights and the space left.",
+                                   to.file.string(), std::strerror(errno)));
+}
+
+bool BodyWriter::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto n = ::write(fd_.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+std::shared_ptr<BodyFile> BodyWriter::finish() {
+  return std::move(file_);
+}
+
+}  // namespace krux

@@ -1,0 +1,97 @@
+#include "api_client.hpp"
+
+#include <algorithm>
+
+namespace gmail {
+namespace {
+
+using kruxos::ErrorKind;
+
+constexpr std::uint64_t kLargestAnswer = 16 << 20;
+// A message of 50 MB, the most that Gmail receives, in base64.
+constexpr std::uint64_t kLargestStream = 96 << 20;
+constexpr std::size_t kKeptOfRefusal = 64 << 10;
+
+GmailError unsent_or_lost(const kruxos::HttpResult& result) {
+  GmailError error(*result.error, result.message);
+  error.retry_after_ms(result.retry_after_ms);
+  // The host refuses these before it sends anything.
+  const bool unsent = error.kind() == ErrorKind::kRateLimited || error.kind() == ErrorKind::kAuth ||
+                      error.kind() == ErrorKind::kInvalid;
+  if (unsent) error.no_effect();
+  return error;
+}
+
+kruxos::HttpRequest get_request(const std::string& url) {
+  kruxos::HttpRequest request;
+  request.url = url;
+  request.headers = {{"Accept", "application/json"}};
+  request.max_response_bytes = kLargestAnswer;
+  return request;
+}
+
+bool is_success(const kruxos::HttpResponse& response) {
+  return response.status >= 200 && response.status < 300;
+}
+
+Fetched read_answer(const kruxos::Call& call, std::string_view what, const kruxos::HttpResult& result) {
+  Fetched out;
+  if (!result.ok()) {
+    out.error = unsent_or_lost(result);
+  } else if (!is_success(result.response)) {
+    out.error = error_of(what, result.response, call.now_ms());
+  } else {
+    out.body = parse(result.response.body.empty() ? "{}" : result.response.body);
+    if (out.body.HasParseError() || !out.body.IsObject()) out.error = malformed(what);
+  }
+  return out;
+}
+
+rapidjson::Document or_throw(Fetched fetched) {
+  if (fetched.error) throw GmailError(*fetched.error);
+  return std::move(fetched.body);
+}
+
+}  // namespace
+
+rapidjson::Document ApiClient::get(const kruxos::Call& call, std::string_view what, const std::string& url) const {
+  return or_throw(read_answer(call, what, http_.send(call, get_request(url))));
+}
+
+rapidjson::Document ApiClient::send(const kruxos::Call& call, std::string_view what, const std::string& method,
+                                    const std::string& url, std::string body_json) const {
+  auto request = get_request(url);
+  request.method = method;
+  if (!body_json.empty()) request.headers.emplace_back("Content-Type", "application/json; charset=utf-8");
+  request.body = std::move(body_json);
+  return or_throw(read_answer(call, what, http_.send(call, request)));
+}
+
+std::vector<Fetched> ApiClient::get_many(const kruxos::Call& call, std::string_view what,
+                                         std::span<const std::string> urls) const {
+  std::vector<kruxos::HttpRequest> requests;
+  requests.reserve(urls.size());
+  for (const auto& url : urls) requests.push_back(get_request(url));
+  std::vector<Fetched> out;
+  out.reserve(urls.size());
+  for (const auto& result : http_.send_many(call, requests)) out.push_back(read_answer(call, what, result));
+  return out;
+}
+
+void ApiClient::stream(const kruxos::Call& call, std::string_view what, const std::string& url,
+                       const std::function<void(std::string_view)>& on_body) const {
+  auto request = get_request(url);
+  request.max_response_bytes = kLargestStream;
+  std::string beginning;  // a refusal is short
+  auto result = http_.send(call, request, [&](std::string_view part) {
+    beginning.append(part.substr(0, kKeptOfRefusal - std::min(kKeptOfRefusal, beginning.size())));
+    on_body(part);
+    return true;
+  });
+  if (!result.ok()) throw unsent_or_lost(result);
+  if (is_success(result.response)) return;
+  result.response.body = std::move(beginning);
+  throw error_of(what, result.response, call.now_ms());
+}
+
+}  // namespace gmail

@@ -1,0 +1,101 @@
+#include "body.hpp"
+
+#include "mail/read_mail.hpp"
+#include "mail/utf8.hpp"
+#include "message_text.hpp"
+#include "moment.hpp"
+#include "raw_reader.hpp"
+#include "searched_text.hpp"
+
+namespace gmail {
+namespace {
+
+using kruxos::ErrorKind;
+
+constexpr std::size_t kLargestMail = 64 << 20;
+// Two texts, escaped, and what else stands in an answer stay below the 8 MiB that the host takes.
+constexpr std::size_t kLongestText = 3 << 20;
+constexpr std::size_t kMostAttachments = 500;
+constexpr std::size_t kMostSearched = 256 << 10;
+
+kruxos::ProxyError fetch_failed(const kruxos::ProxyError& error) {
+  kruxos::ProxyError failed(error.kind() == ErrorKind::kRateLimited ? error.kind() : ErrorKind::kUnavailable,
+                            std::string("The message's body could not be fetched: ") + error.what());
+  failed.type("BodyFetchFailed").retry_after_ms(error.retry_after_ms());
+  return failed;
+}
+
+/// As a JSON text; `is_cut` is set where it would be too long.
+std::string bounded_json(std::string text, bool& is_cut) {
+  auto json = quoted(text);
+  while (json.size() > kLongestText) {
+    is_cut = true;
+    cut_text(text, text.size() / 2);
+    json = quoted(text);
+  }
+  return json;
+}
+
+std::string attachments_json(const std::vector<MailAttachment>& attachments) {
+  std::string out = "[";
+  std::size_t count = 0;
+  for (const auto& a : attachments) {
+    if (++count > kMostAttachments) break;
+    if (out.size() > 1) out += ',';
+    out += ObjectWriter()
+               .text("id", a.part_id)
+               .text("filename", a.filename)
+               .text("mime_type", a.mime_type)
+               .integer("size", a.size)
+               .done();
+  }
+  return out + "]";
+}
+
+}  // namespace
+
+kruxos::ProxyError no_such_message(const std::string& id) {
+  return kruxos::ProxyError(ErrorKind::kNotFound, "There is no message " + id +
+                                                      " in the mailbox's replica; it may be newer than the last sync, "
+                                                      "deleted, or a draft that was changed.")
+      .type("MessageNotFound")
+      .no_effect();
+}
+
+Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) {
+  const ParsedMail parsed(mail);
+  const auto& content = parsed.content();
+  bool is_cut = false;
+  const auto& readable = content.text_plain.empty() ? content.html_as_text : content.text_plain;
+  ObjectWriter body;
+  body.text("message_id", id).raw("text_plain", bounded_json(readable, is_cut));
+  body.raw("text_html", bounded_json(content.text_html, is_cut)).text("cached_at", format_moment(now_ms));
+  if (is_cut) body.flag("is_cut", true);
+  std::string problems = "[";
+  for (const auto& problem : content.problems) problems += (problems.size() > 1 ? "," : "") + quoted(problem);
+  if (problems.size() > 1 && problems.size() < 65'536) body.raw("problems", problems + "]");
+  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), plain(readable)};
+  cut_text(out.text, kMostSearched);
+  return out;
+}
+
+Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id) {
+  RawReader reader(kLargestMail);
+  try {
+    api.stream(call, "messages.get", "users/me/messages/" + encoded(id) + "?format=raw&fields=raw",
+               [&](std::string_view part) { reader.take(part); });
+    if (!reader.is_whole()) {
+      if (reader.is_too_large())
+        throw GmailError(ErrorKind::kUnavailable, "it is larger than any mail that Gmail takes.");
+      throw malformed("messages.get");
+    }
+  } catch (const GmailError& error) {
+    if (error.kind() == ErrorKind::kNotFound) throw no_such_message(id);
+    if (error.kind() == ErrorKind::kAuth || error.kind() == ErrorKind::kCancelled) throw;
+    throw fetch_failed(error);
+  }
+  const auto mail = reader.take_mail();
+  return body_of(mail, id, call.now_ms());
+}
+
+}  // namespace gmail

@@ -1,0 +1,31 @@
+// A message's body: fetched as the mail that it is, and kept as JSON beside the message's record.
+#pragma once
+
+#include <kruxos/adapter.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "api_client.hpp"
+
+namespace gmail {
+
+struct Body {
+  /// {"body":{"message_id","text_plain","text_html","cached_at"},"attachments":[…]} without the outer braces.
+  std::string json;
+  std::string text;  ///< that is searched
+};
+
+/// The name of the blob beside a message's record: Body::json as it was kept.
+inline constexpr const char* kBodyBlob = "body";
+
+/// Throws ProxyError: MessageNotFound where Gmail no longer has it, BodyFetchFailed where it cannot be had now.
+Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id);
+
+/// Of a mail as it was sent.
+Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms);
+
+/// There is no such message, as a sentence for agents.
+kruxos::ProxyError no_such_message(const std::string& id);
+
+}  // namespace gmail

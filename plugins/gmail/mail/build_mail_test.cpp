@@ -1,0 +1,309 @@
+#include <kruxos/adapter/error.hpp>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <random>
+
+#include "draft.hpp"
+#include "encoded_words.hpp"
+#include "utf8.hpp"
+
+namespace {
+
+using gmail::DraftAttachment;
+using gmail::MessageDraft;
+using gmail::ParsedMail;
+using gmail::read_message;
+
+MessageDraft draft() {
+  MessageDraft draft;
+  draft.from = {"Amy Lee", "amy@example.com"};
+  draft.to = {{"", "bob@example.com"}};
+  draft.subject = "Dinner";
+  draft.text = "At eight?\n";
+  draft.message_id = gmail::message_id_for("w_01", "amy@example.com");
+  draft.date_ms = 880'127'706'000;
+  return draft;
+}
+
+std::string written(const MessageDraft& draft) {
+  std::string out;
+  CHECK(gmail::write_message(draft, [&](std::string_view piece) {
+    out.append(piece);
+    return true;
+  }));
+  // What every mail server takes: ASCII, lines of 998 characters and fewer, CRLF alone.
+  std::size_t length = 0, longest = 0, alone = 0, foreign = 0;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (out[i] == '\n' && (i == 0 || out[i - 1] != '\r')) ++alone;
+    if (out[i] == '\r' && (i + 1 == out.size() || out[i + 1] != '\n')) ++alone;
+    if (static_cast<signed char>(out[i]) <= 0) ++foreign;
+    length = out[i] == '\n' ? 0 : length + 1;
+    longest = std::max(longest, length);
+  }
+  CHECK(alone == 0);
+  CHECK(foreign == 0);
+  CHECK(longest <= 998);
+  return out;
+}
+
+std::string refusal(const MessageDraft& draft) {
+  try {
+    gmail::write_message(draft, [](std::string_view) { return true; });
+    return "taken";
+  } catch (const kruxos::ProxyError& error) {
+    CHECK(error.kind() == kruxos::ErrorKind::kInvalid);
+    CHECK(error.type() == "InvalidInput");
+    CHECK(error.has_no_effect());
+    return error.what();
+  }
+}
+
+std::string part(const std::string& raw, const std::string& id) {
+  std::string out;
+  CHECK(ParsedMail(raw).write_part(id, [&](std::string_view piece) {
+    out.append(piece);
+    return true;
+  }));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a plain mail comes back as it was written") {
+  auto mail = draft();
+  mail.cc = {{"Lee, David", "d@example.com"}};
+  mail.bcc = {{"", "e@example.com"}};
+  mail.extra_headers = {{"X-KruxOS-Write-Id", "w_01"}};
+  const auto raw = written(mail);
+  const auto back = read_message(raw);
+  CHECK(back.problems.empty());
+  CHECK(gmail::shown(back.from) == "Amy Lee <amy@example.com>");
+  CHECK(gmail::shown(back.to) == "bob@example.com");
+  CHECK(gmail::shown(back.cc) == "Lee, David <d@example.com>");
+  CHECK(gmail::shown(back.bcc) == "e@example.com");
+  CHECK(back.subject == "Dinner");
+  CHECK(back.text_plain == "At eight?\n");
+  CHECK(back.date_ms == 880'127'706'000);
+  CHECK(back.message_id == "w_01.kruxos@example.com");
+  CHECK(ParsedMail(raw).header("X-KruxOS-Write-Id") == "w_01");
+  CHECK(raw.find("MIME-Version: 1.0\r\n") != std::string::npos);
+  CHECK(written(mail) == raw);
+}
+
+TEST_CASE("every letter survives, in headers, names and texts") {
+  const std::string text =
+      GENERATE(std::string("Grüße"), std::string("日本語のメール"), std::string("🎉🎉🎉"), std::string("a=?utf-8?Q?b?="),
+               std::string("\"quoted\", <angle> (round) \\ = ? _"), std::string(1000, 'x'), std::string("ü "), [] {
+                 std::string all;
+                 for (int i = 0; i < 300; ++i) all += "Ä日 x🎉";
+                 return all;
+               }());
+  CAPTURE(text);
+  auto mail = draft();
+  mail.subject = text;
+  mail.to = {{text.substr(0, text.size() > 1000 ? 0 : text.size()), "bob@example.com"}};
+  mail.text = text + "\n" + text;
+  DraftAttachment one;
+  one.filename = text.size() <= 255 ? text : "long";
+  one.content = "x";
+  mail.attachments = {one};
+  const auto back = read_message(written(mail));
+  auto subject = text;
+  while (subject.back() == ' ') subject.pop_back();
+  if (text.find("=?") == std::string::npos) CHECK(back.subject == subject);
+  if (text.find("=?") == std::string::npos && mail.to[0].name == subject) CHECK(back.to[0].name == mail.to[0].name);
+  CHECK(back.to[0].address == "bob@example.com");
+  CHECK(back.text_plain == mail.text);
+  REQUIRE(back.attachments.size() == 1);
+  if (text.find_first_of("\\?") == std::string::npos && text.back() != ' ')
+    CHECK(back.attachments[0].filename == one.filename);
+}
+
+TEST_CASE("texts keep their lines and blanks, whatever they are") {
+  for (const std::string text : {"one\ntwo", "one\r\ntwo\r\n", "trailing  \n\t\n", "From here\n.\n--\n-- \nx", "no end",
+                                 "\n\n\nmany\n\n\n", "=3D=\n=", "日本\r\n語\n"}) {
+    CAPTURE(text);
+    auto mail = draft();
+    mail.text = text;
+    auto expected = text;
+    expected.erase(std::remove(expected.begin(), expected.end(), '\r'), expected.end());
+    if (expected.back() != '\n') expected += '\n';
+    CHECK(read_message(written(mail)).text_plain == expected);
+  }
+  auto mail = draft();
+  mail.text = std::string(100'000, 'a');
+  CHECK((read_message(written(mail)).text_plain == mail.text + "\n"));
+}
+
+TEST_CASE("HTML goes with its text") {
+  auto mail = draft();
+  mail.html = "<p>At <b>eight</b>, Grüße?</p>";
+  mail.text.clear();
+  const auto raw = written(mail);
+  const auto back = read_message(raw);
+  CHECK(raw.find("multipart/alternative") != std::string::npos);
+  CHECK(back.text_html == mail.html);
+  CHECK(back.text_plain == "At eight, Grüße?");
+  CHECK(back.attachments.empty());
+}
+
+TEST_CASE("attachments come back byte for byte") {
+  std::mt19937 random(3);
+  std::string bytes;
+  for (int i = 0; i < 100'000; ++i) bytes += static_cast<char>(random());
+  const auto encoded = gmail::base64(bytes);
+  auto mail = draft();
+  DraftAttachment plain, coded, picture;
+  plain.filename = "Grüße €.bin";
+  plain.content = bytes;
+  coded.filename = "b.pdf";
+  coded.mime_type = "application/pdf";
+  coded.content = encoded;
+  coded.is_base64 = true;
+  picture.mime_type = "image/png";
+  picture.content_id = "logo@x";
+  picture.content = "png";
+  mail.attachments = {plain, coded, picture};
+  mail.html = "<img src='cid:logo@x'>";
+  const auto raw = written(mail);
+  const auto back = read_message(raw);
+  REQUIRE(back.attachments.size() == 3);
+  CHECK(back.attachments[0].filename == "Grüße €.bin");
+  CHECK(back.attachments[0].mime_type == "application/octet-stream");
+  CHECK(back.attachments[1].mime_type == "application/pdf");
+  CHECK(back.attachments[2].content_id == "logo@x");
+  CHECK(back.attachments[2].is_inline);
+  CHECK(part(raw, back.attachments[0].part_id) == bytes);
+  CHECK(part(raw, back.attachments[1].part_id) == bytes);
+  CHECK(part(raw, back.attachments[2].part_id) == "png");
+  CHECK(back.problems.empty());
+}
+
+TEST_CASE("replies name what they answer, within bounds") {
+  auto mail = draft();
+  mail.in_reply_to = {"m0@example.com"};
+  for (int i = 0; i < 300; ++i) mail.references.push_back(std::to_string(i) + "@example.com");
+  mail.references[299] = "m0@example.com";
+  mail.references[298] = "a b\r\nBcc: e@example.com";
+  const auto back = read_message(written(mail));
+  CHECK(back.in_reply_to == std::vector<std::string>{"m0@example.com"});
+  CHECK(back.bcc.empty());
+  REQUIRE(back.references.size() == gmail::kMostSentReferences - 1);
+  CHECK(back.references.front() == "0@example.com");
+  CHECK(back.references.back() == "m0@example.com");
+}
+
+TEST_CASE("nothing can be smuggled into a header") {
+  for (const std::string bad : {"a\r\nBcc: e@example.com", "a\nb", "a\rb",
+                                "a\x01"
+                                "b",
+                                "a\x7f", "a\tb", "a\xff"}) {
+    CAPTURE(bad);
+    auto mail = draft();
+    mail.subject = bad;
+    CHECK(refusal(mail) != "taken");
+    mail = draft();
+    mail.to[0].name = bad;
+    CHECK(refusal(mail) != "taken");
+    mail = draft();
+    mail.to[0].address = bad + "@example.com";
+    CHECK(refusal(mail) != "taken");
+    mail = draft();
+    mail.from.address = bad;
+    CHECK(refusal(mail) != "taken");
+    mail = draft();
+    mail.extra_headers = {{"X-A", bad}};
+    CHECK(refusal(mail) != "taken");
+    mail = draft();
+    mail.extra_headers = {{bad, "a"}};
+    CHECK(refusal(mail) != "taken");
+    mail = draft();
+    mail.message_id = bad + "@b";
+    CHECK(refusal(mail) != "taken");
+    for (const auto field : {0, 1, 2}) {
+      DraftAttachment one;
+      (field == 0 ? one.filename : field == 1 ? one.mime_type : one.content_id) = bad;
+      mail = draft();
+      mail.attachments = {one};
+      CHECK(refusal(mail) != "taken");
+    }
+  }
+  auto mail = draft();
+  mail.subject = std::string("a\0b", 3);
+  CHECK(refusal(mail).find("control character") != std::string::npos);
+}
+
+TEST_CASE("drafts that are none are refused with a sentence") {
+  auto mail = draft();
+  mail.subject.clear();
+  mail.text.clear();
+  CHECK(refusal(mail) == "The mail is empty: give it a subject, a body or an attachment.");
+  mail = draft();
+  mail.to.clear();
+  CHECK(refusal(mail) == "The mail has no recipient.");
+  mail = draft();
+  mail.subject = std::string(5000, 'a');
+  CHECK(refusal(mail).find("\"subject\" is longer than 4096 bytes") == 0);
+  mail = draft();
+  mail.text = "a\xff";
+  CHECK(refusal(mail).find("not valid UTF-8") != std::string::npos);
+  mail = draft();
+  mail.message_id = "no id";
+  CHECK(refusal(mail) != "taken");
+  DraftAttachment one;
+  one.is_base64 = true;
+  for (const auto* bad : {"a", "abc", "ab=c", "====", "ab*d", "abcd=", "_-__"}) {
+    CAPTURE(bad);
+    one.content = bad;
+    mail = draft();
+    mail.attachments = {one};
+    CHECK(refusal(mail).find("is not valid base64") != std::string::npos);
+  }
+  one.content = "aGVs\r\nbG8=\r\n";
+  mail.attachments = {one};
+  CHECK(part(written(mail), "1") == "hello");
+  one.mime_type = "pdf";
+  mail.attachments = {one};
+  CHECK(refusal(mail).find("is no MIME type") != std::string::npos);
+  mail.attachments.assign(101, DraftAttachment());
+  CHECK(refusal(mail).find("more than 100 attachments") != std::string::npos);
+}
+
+TEST_CASE("a mail of more than 25 MB is refused while it is written") {
+  const std::string bytes(20 * 1024 * 1024, 'a');
+  auto mail = draft();
+  DraftAttachment one;
+  one.content = bytes;
+  mail.attachments = {one};
+  CHECK(refusal(mail).find("larger than 25 MB") != std::string::npos);
+  one.content = std::string_view(bytes).substr(0, 18 * 1024 * 1024);
+  mail.attachments = {one};
+  CHECK(refusal(mail) == "taken");
+  int pieces = 0;
+  CHECK_FALSE(gmail::write_message(mail, [&](std::string_view) { return ++pieces < 3; }));
+  CHECK_THROWS_AS(gmail::write_message(mail, [](std::string_view) -> bool { throw std::runtime_error("full"); }),
+                  std::runtime_error);
+}
+
+TEST_CASE("attachments that claim to be mail or parts are bytes") {
+  for (const auto* type : {"multipart/mixed", "message/rfc822"}) {
+    auto mail = draft();
+    DraftAttachment one;
+    one.mime_type = type;
+    one.content = "Subject: x\r\n\r\n--=_1_w_01_kruxos--\r\n";
+    mail.attachments = {one};
+    const auto raw = written(mail);
+    const auto back = read_message(raw);
+    REQUIRE(back.attachments.size() == 1);
+    CHECK(back.attachments[0].mime_type == "application/octet-stream");
+    CHECK(part(raw, "1") == one.content);
+  }
+}
+
+TEST_CASE("message ids are ours, well formed and the same each time") {
+  CHECK(gmail::message_id_for("w_0190", "amy@example.com") == "w_0190.kruxos@example.com");
+  CHECK(gmail::message_id_for("w_0190", "") == "w_0190.kruxos@gmail.com");
+  CHECK(gmail::message_id_for("w <x>\r\n", "a@b c") == "w__x___.kruxos@gmail.com");
+}

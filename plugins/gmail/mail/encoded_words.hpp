@@ -1,0 +1,20 @@
+// RFC 2047's encoded words, read as leniently as they are written. GMime 3.2.13 loses what follows a padded word.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gmail {
+
+/// Words and the text between them as UTF-8 without NUL. Not bounded: the caller is.
+std::string decode_words(std::string_view value);
+
+/// Each run of words as one, in UTF-8 and base64; the text between them as UTF-8. For GMime's parsers.
+std::string normal_words(std::string_view value);
+
+std::string base64(std::string_view bytes);
+
+/// Skips what is no base64; nothing is refused. Padding in the middle begins anew.
+std::string from_base64(std::string_view text);
+
+}  // namespace gmail

@@ -1,0 +1,83 @@
+#include "html_text.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <random>
+
+#include "utf8.hpp"
+
+namespace {
+
+std::string text(std::string_view html) {
+  return gmail::html_to_text(html, 100'000);
+}
+
+}  // namespace
+
+TEST_CASE("HTML becomes the text that a reader sees") {
+  CHECK(text("<p>Hello <b>Amy</b>,</p><p>see you&nbsp;soon.</p>") == "Hello Amy,\n\nsee you\u00a0soon.");
+  CHECK(text("one<br>two<br/>three") == "one\ntwo\nthree");
+  CHECK(text("one<br><br><br>two") == "one\n\ntwo");
+  CHECK(text("a\n   b\t c") == "a b c");
+  CHECK(text("<ul><li>one</li><li>two</li></ul>") == "- one\n- two");
+  CHECK(text("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>") == "a b\nc");
+  CHECK(text("<pre>a\n  b</pre>").find("a\n") == 0);
+  CHECK(text("Fish &amp; chips &lt;3 &#8364;5 &#x20AC;6 &euro;7 &bogus; & more") ==
+        "Fish & chips <3 €5 €6 €7 &bogus; & more");
+}
+
+TEST_CASE("nothing that runs, loads or is no text comes through") {
+  CHECK(text("a<script>alert('x')</script>b") == "ab");
+  CHECK(text("a<SCRIPT type=x>if (a < b) {}</ScRiPt >b") == "ab");
+  CHECK(text("<style>p { color: red }</style>a") == "a");
+  CHECK(text("<head><title>T</title></head><body>a</body>") == "a");
+  CHECK(text("a<!-- secret -->b<!-- open") == "ab");
+  CHECK(text("<!DOCTYPE html><?xml version='1'?>a") == "a");
+  CHECK(text("a<img src=\"https://track.example/p.gif\" width=1>b") == "ab");
+  CHECK(text("<img src='https://x.example/l.png' alt='The logo'>") == "[The logo]");
+  CHECK(text("a<iframe src='https://x.example'>b</iframe>c") == "ac");
+  CHECK(text("<script>never closed") == "");
+}
+
+TEST_CASE("links show where they lead, where that is not what they say") {
+  CHECK(text("<a href=\"https://example.com/confirm?a=1&amp;b=2\">Confirm</a> now") ==
+        "Confirm (https://example.com/confirm?a=1&b=2) now");
+  CHECK(text("<a href='https://example.com'>https://example.com</a>") == "https://example.com");
+  CHECK(text("<a href='mailto:amy@example.com'>amy@example.com</a>") == "amy@example.com");
+  CHECK(text("<a href='https://evil.example/login'>https://bank.example</a>") ==
+        "https://bank.example (https://evil.example/login)");
+  CHECK(text("<a href='javascript:alert(1)'>x</a>") == "x");
+  CHECK(text("<a href='#top'>up</a>") == "up");
+  CHECK(text("<a href=https://example.com/x>plain</a>") == "plain (https://example.com/x)");
+}
+
+TEST_CASE("HTML that is none is read as far as it goes") {
+  CHECK(text("a < b and c > d") == "a < b and c > d");
+  CHECK(text("a<") == "a<");
+  CHECK(text("a</") == "a");
+  CHECK(text("a<b") == "a");
+  CHECK(text("a<b c=\"d") == "a");
+  CHECK(text("</p></p>a") == "a");
+  CHECK(text("&#0;&#xD800;&#99999999999;&#;&#x;").find('\0') == std::string::npos);
+  CHECK(text(std::string("a\0b", 3)) == "ab");
+  CHECK(gmail::is_utf8(text("\xff\xfe<p>\xc3")));
+  CHECK(gmail::html_to_text(std::string(1000, 'a'), 10) == "aaaaaaaaaa");
+  CHECK(gmail::html_to_text("ääääää", 5) == "ää");
+}
+
+TEST_CASE("no bytes of HTML break the reader, and its time is in proportion") {
+  constexpr std::string_view kPieces[] = {"<",    ">",   "</",      "a",   " href=", "'", "\"", "&",  "#", ";",
+                                          "<!--", "-->", "<script", "<a ", "<p>",    "=", "/",  "\n", "ü", "\xff"};
+  std::mt19937 random(11);
+  for (int i = 0; i < 5'000; ++i) {
+    std::string html;
+    for (auto n = random() % 30; n > 0; --n) html += kPieces[random() % std::size(kPieces)];
+    CHECK(gmail::is_utf8(text(html)));
+  }
+  std::string deep;
+  for (int i = 0; i < 200'000; ++i) deep += "<div><a href='";
+  CHECK(text(deep).empty());
+  std::string scripts;
+  for (int i = 0; i < 50'000; ++i) scripts += "<script></";
+  CHECK(text(scripts).empty());
+}

@@ -1,0 +1,75 @@
+// Reading a mail as it was sent: any bytes give what can be read of them, and sentences about what cannot.
+//
+// A mail is parsed over the bytes it is given, which are not copied: parts are views of them, decoded piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bytes.hpp"
+#include "headers.hpp"
+
+namespace gmail {
+
+constexpr std::size_t kMostBodyBytes = 1024 * 1024;  ///< of each text of a mail; what is beyond is cut, and said
+constexpr std::size_t kMostParts = 1000;             ///< of a mail; what is beyond is not read
+constexpr std::size_t kMostFilenameBytes = 255;
+constexpr int kDeepestPart = 32;  ///< parts within parts; what is deeper is not read
+
+struct MailAttachment {
+  std::string
+      part_id{};  ///< "1", "0.2": the place among the parts, each level's counted from 0; a mail of one part: "0"
+  std::string filename{};    ///< without path separators or control characters; empty where it has none
+  std::string mime_type{};   ///< lower case
+  std::string content_id{};  ///< by which the HTML shows it, without angle brackets; may be empty
+  std::int64_t size = 0;     ///< decoded bytes
+  bool is_inline = false;
+};
+
+/// All texts are valid UTF-8 without NUL, lines end with "\n".
+struct MailContent {
+  std::string subject{};
+  std::vector<MailAddress> from{}, reply_to{}, to{}, cc{}, bcc{};
+  std::optional<std::int64_t> date_ms{};  ///< Unix milliseconds, as the sender has it
+  std::string message_id{};               ///< without angle brackets
+  std::vector<std::string> in_reply_to{}, references{};
+  std::string text_plain{}, text_html{};  ///< the bodies; several parts of a kind one after the other
+  std::string html_as_text{};             ///< html_to_text of text_html
+  std::vector<MailAttachment> attachments{};
+  /// What is wrong with the mail, or was cut, as sentences.
+  std::vector<std::string> problems{};
+};
+
+class ParsedMail {
+ public:
+  /// `raw` must outlive it. Throws nothing for malformed bytes.
+  explicit ParsedMail(std::string_view raw);
+  ~ParsedMail();
+  ParsedMail(ParsedMail&&) noexcept;
+  ParsedMail& operator=(ParsedMail&&) noexcept;
+
+  const MailContent& content() const;
+
+  /// A field's value, decoded; empty where there is none. The first one where there are several.
+  std::string header(std::string_view name) const;
+
+  /// The decoded bytes of an attachment, piece by piece. False where there is no part of that id, or the sink said
+  /// stop.
+  bool write_part(std::string_view part_id, const ByteSink& sink) const;
+
+  struct Parts;
+  const Parts& parts() const { return *parts_; }  ///< for those who build a mail out of it
+
+ private:
+  std::unique_ptr<Parts> parts_;
+};
+
+inline MailContent read_message(std::string_view raw) {
+  return ParsedMail(raw).content();
+}
+
+}  // namespace gmail

@@ -1,0 +1,287 @@
+#include "model.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "message_text.hpp"
+#include "searched_text.hpp"
+
+namespace gmail {
+namespace {
+
+using kruxos::FieldType;
+
+constexpr std::size_t kLongestHeader = 16 << 10, kLongestName = 512, kMostAttachments = 100, kMostLabels = 1000;
+constexpr std::size_t kLongestId = 128;
+constexpr int kDeepestParts = 8;
+constexpr std::int64_t kFarthestMs = 17'000'000'000'000;  // what the boundary takes as a time
+
+/// Gmail writes 64-bit numbers as texts.
+std::optional<std::int64_t> number_of(const Json& object, std::string_view name) {
+  const auto text = text_of(object, name);
+  std::int64_t value = 0;
+  const auto* end = text.data() + text.size();
+  if (text.empty() || std::from_chars(text.data(), end, value).ptr != end) return std::nullopt;
+  return value;
+}
+
+void sort_labels(std::vector<std::string>& labels) {
+  std::sort(labels.begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+}
+
+void read_headers(const Json& payload, Message& m) {
+  struct Wanted {
+    std::string_view name;
+    std::string Message::*to;
+  };
+  constexpr Wanted wanted[] = {{"from", &Message::from},
+                               {"to", &Message::to},
+                               {"cc", &Message::cc},
+                               {"bcc", &Message::bcc},
+                               {"reply-to", &Message::reply_to},
+                               {"subject", &Message::subject},
+                               {"message-id", &Message::message_id},
+                               {"in-reply-to", &Message::in_reply_to},
+                               {"references", &Message::references}};
+  const auto* headers = member(payload, "headers");
+  if (!headers || !headers->IsArray()) return;
+  for (const auto& header : headers->GetArray()) {
+    const auto name = folded(text_of(header, "name"));
+    for (const auto& one : wanted) {
+      if (name == one.name && (m.*one.to).empty()) m.*one.to = header_text(text_of(header, "value"), kLongestHeader);
+    }
+  }
+  if (m.message_id.starts_with('<') && m.message_id.ends_with('>'))
+    m.message_id = m.message_id.substr(1, m.message_id.size() - 2);
+}
+
+void read_parts(const Json& part, Message& m, int depth) {
+  if (depth > kDeepestParts || m.attachments.size() >= kMostAttachments) return;
+  const auto filename = text_of(part, "filename");
+  if (!filename.empty()) {
+    const auto* body = member(part, "body");
+    m.attachments.push_back({clean(text_of(part, "partId").substr(0, 64)), header_text(filename, kLongestName),
+                             cut(clean(text_of(part, "mimeType")), kLongestName),
+                             body ? std::max<std::int64_t>(0, integer_of(*body, "size")) : 0});
+  }
+  const auto* parts = member(part, "parts");
+  if (!parts || !parts->IsArray()) return;
+  for (const auto& child : parts->GetArray()) read_parts(child, m, depth + 1);
+}
+
+std::string quoted_list(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const auto& text : texts) out += (out.size() > 1 ? "," : "") + quoted(text);
+  return out + "]";
+}
+
+std::string attachments_json(const std::vector<Attachment>& attachments) {
+  std::string out = "[";
+  for (const auto& a : attachments) {
+    if (out.size() > 1) out += ',';
+    out += ObjectWriter()
+               .text("id", a.part_id)
+               .text("filename", a.filename)
+               .text("mime_type", a.mime_type)
+               .integer("size", a.size)
+               .done();
+  }
+  return out + "]";
+}
+
+bool is_user_label(std::string_view id) {
+  return id.starts_with("Label_");
+}
+
+std::string searched(const Message& m) {
+  std::string text;
+  for (const auto* part : {&m.from, &m.to, &m.subject, &m.snippet}) text += plain(*part) + '\x1f';
+  const auto add = [&](const std::string& part) {
+    if (!part.empty()) text += part + '\x1f';
+  };
+  for (const auto& label : m.labels) add(mark(label));
+  for (const auto* label : kMarkedAsLacking) {
+    if (!m.has(label)) add(mark(lacking(label)));
+  }
+  if (std::any_of(m.labels.begin(), m.labels.end(), [](const auto& id) { return is_user_label(id); }))
+    add(mark(kHasUserLabel));
+  if (!m.attachments.empty()) add(mark(kHasAttachment));
+  add(hidden(Hidden::kCc, m.cc));
+  add(hidden(Hidden::kBcc, m.bcc));
+  for (const auto& a : m.attachments) add(hidden(Hidden::kFilename, a.filename));
+  return text;
+}
+
+}  // namespace
+
+std::vector<kruxos::Collection> collections() {
+  return {
+      {kMessages,
+       1,
+       kruxos::Order::kTime,
+       true,
+       {{"from", FieldType::kText},
+        {"to", FieldType::kText},
+        {"subject", FieldType::kText},
+        {"message_id", FieldType::kText},
+        {"thread_id", FieldType::kText},
+        {"date", FieldType::kInteger},
+        {"size", FieldType::kInteger}}},
+      {kLabels, 1, kruxos::Order::kKey, false, {{"key", FieldType::kText}}},
+      {kNotes, 1, kruxos::Order::kKey, false, {}},
+  };
+}
+
+std::string message_url(std::string_view id) {
+  // Parts within parts have no selector of their own that goes to any depth. A message with an attachment has seldom
+  // more than three levels; what is below is not listed.
+  static const std::string fields = [] {
+    std::string parts;
+    for (int depth = 0; depth < kDeepestParts; ++depth) {
+      parts = "partId,mimeType,filename,body/size" + (parts.empty() ? "" : ",parts(" + parts + ")");
+    }
+    return encoded("id,threadId,labelIds,snippet,historyId,internalDate,sizeEstimate,payload(headers," + parts + ")");
+  }();
+  return "users/me/messages/" + encoded(id) + "?format=full&fields=" + fields;
+}
+
+bool Message::has(std::string_view label) const {
+  return std::binary_search(labels.begin(), labels.end(), label);
+}
+
+void Message::add(const std::string& label) {
+  const auto at = std::lower_bound(labels.begin(), labels.end(), label);
+  if ((at == labels.end() || *at != label) && labels.size() < kMostLabels) labels.insert(at, label);
+}
+
+void Message::remove(const std::string& label) {
+  std::erase(labels, label);
+}
+
+std::optional<Message> message_from_gmail(const Json& json) {
+  Message m;
+  m.id = clean(text_of(json, "id"));
+  const auto date = number_of(json, "internalDate");
+  if (m.id.empty() || m.id.size() > kLongestId || !date) return std::nullopt;
+  m.date_ms = std::clamp(*date, -kFarthestMs, kFarthestMs);
+  m.thread_id = cut(clean(text_of(json, "threadId")), kLongestId);
+  m.history_id = cut(clean(text_of(json, "historyId")), 32);
+  m.snippet = cut(without_entities(clean(text_of(json, "snippet"))), kLongestHeader);
+  m.size = std::max<std::int64_t>(0, integer_of(json, "sizeEstimate"));
+  m.labels = texts_of(json, "labelIds");
+  if (m.labels.size() > kMostLabels) m.labels.resize(kMostLabels);
+  sort_labels(m.labels);
+  if (const auto* payload = member(json, "payload")) {
+    read_headers(*payload, m);
+    read_parts(*payload, m, 0);
+  }
+  return m;
+}
+
+std::optional<Message> message_from_record(std::string_view text) {
+  const auto json = parse(text);
+  if (json.HasParseError() || !json.IsObject()) return std::nullopt;
+  Message m;
+  for (const auto& [name, to] : {std::pair{"id", &Message::id},
+                                 {"thread_id", &Message::thread_id},
+                                 {"from", &Message::from},
+                                 {"to", &Message::to},
+                                 {"cc", &Message::cc},
+                                 {"bcc", &Message::bcc},
+                                 {"reply_to", &Message::reply_to},
+                                 {"subject", &Message::subject},
+                                 {"message_id", &Message::message_id},
+                                 {"in_reply_to", &Message::in_reply_to},
+                                 {"references", &Message::references},
+                                 {"snippet", &Message::snippet},
+                                 {"history_id", &Message::history_id}}) {
+    m.*to = text_of(json, name);
+  }
+  m.date_ms = integer_of(json, "date_ms");
+  m.size = integer_of(json, "size");
+  m.labels = texts_of(json, "labels");
+  if (const auto* list = member(json, "attachments"); list && list->IsArray()) {
+    for (const auto& a : list->GetArray()) {
+      m.attachments.push_back({std::string(text_of(a, "id")), std::string(text_of(a, "filename")),
+                               std::string(text_of(a, "mime_type")), integer_of(a, "size")});
+    }
+  }
+  if (m.id.empty()) return std::nullopt;
+  return m;
+}
+
+kruxos::Record message_record(const Message& m, std::int64_t generation) {
+  ObjectWriter writer;
+  writer.text("id", m.id).text("thread_id", m.thread_id).text("from", m.from).text("to", m.to);
+  writer.text("subject", m.subject).text("snippet", m.snippet).integer("date_ms", m.date_ms).integer("size", m.size);
+  writer.raw("labels", quoted_list(m.labels)).text("history_id", m.history_id);
+  for (const auto& [name, text] : {std::pair{"cc", &m.cc},
+                                   {"bcc", &m.bcc},
+                                   {"reply_to", &m.reply_to},
+                                   {"message_id", &m.message_id},
+                                   {"in_reply_to", &m.in_reply_to},
+                                   {"references", &m.references}}) {
+    if (!text->empty()) writer.text(name, *text);
+  }
+  if (!m.attachments.empty()) writer.raw("attachments", attachments_json(m.attachments));
+
+  kruxos::Record record;
+  record.collection = kMessages;
+  record.id = m.id;
+  record.json = writer.done();
+  record.text = searched(m);
+  record.order_ms = m.date_ms;
+  record.generation = generation;
+  record.fields = {{"from", plain(m.from)},
+                   {"to", plain(m.to)},
+                   {"subject", plain(m.subject)},
+                   {"date", m.date_ms},
+                   {"size", m.size}};
+  if (!m.message_id.empty()) record.fields.emplace_back("message_id", cut(m.message_id, 1000));
+  if (!m.thread_id.empty()) record.fields.emplace_back("thread_id", m.thread_id);
+  return record;
+}
+
+std::optional<Label> label_from_gmail(const Json& json) {
+  Label label{clean(text_of(json, "id")), cut(clean(text_of(json, "name")), 1000), text_of(json, "type") == "system"};
+  if (label.id.empty() || label.id.size() > kLongestId) return std::nullopt;
+  if (label.name.empty()) label.name = label.id;
+  return label;
+}
+
+std::optional<Label> label_from_record(std::string_view text) {
+  const auto json = parse(text);
+  if (json.HasParseError()) return std::nullopt;
+  return Label{std::string(text_of(json, "id")), std::string(text_of(json, "name")), flag_of(json, "is_system")};
+}
+
+kruxos::Record label_record(const Label& label, std::int64_t generation) {
+  kruxos::Record record;
+  record.collection = kLabels;
+  record.id = label.id;
+  record.json = ObjectWriter().text("id", label.id).text("name", label.name).flag("is_system", label.is_system).done();
+  record.order_key = cut(label_key(label.name), 1000);
+  record.generation = generation;
+  record.fields = {{"key", label_key(label.name)}};
+  return record;
+}
+
+std::string label_key(std::string_view name) {
+  std::string key = folded(name);
+  std::replace_if(
+      key.begin(), key.end(), [](char c) { return c == ' ' || c == '/'; }, '-');
+  return key;
+}
+
+std::vector<std::string> texts_of(const Json& object, std::string_view name) {
+  std::vector<std::string> out;
+  const auto* list = member(object, name);
+  if (!list || !list->IsArray()) return out;
+  for (const auto& item : list->GetArray()) {
+    if (item.IsString()) out.push_back(clean({item.GetString(), item.GetStringLength()}));
+  }
+  return out;
+}
+
+}  // namespace gmail

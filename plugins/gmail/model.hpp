@@ -1,0 +1,70 @@
+// Gmail's messages and labels as records of the replica.
+#pragma once
+
+#include <kruxos/adapter.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json.hpp"
+
+namespace gmail {
+
+inline constexpr const char* kMessages = "messages";
+inline constexpr const char* kLabels = "labels";
+inline constexpr const char* kNotes = "notes";  ///< of the sync itself, beyond the life of its cursors
+
+std::vector<kruxos::Collection> collections();
+
+/// What a request for a message asks for, so that model has what it needs and no body comes along:
+/// "users/me/messages/<id>?format=full&fields=...".
+std::string message_url(std::string_view id);
+
+struct Attachment {
+  std::string part_id, filename, mime_type;
+  std::int64_t size = 0;  ///< bytes, decoded
+};
+
+struct Message {
+  std::string id, thread_id;
+  // Headers, decoded. What an address header has beyond 16 KiB is left out, and so are references beyond that.
+  std::string from, to, cc, bcc, reply_to, subject;
+  std::string message_id;  ///< of its header, without angle brackets
+  std::string in_reply_to, references;
+  std::string snippet;              ///< without Gmail's HTML entities
+  std::vector<std::string> labels;  ///< ids, sorted
+  std::vector<Attachment> attachments;
+  std::int64_t date_ms = 0;  ///< when Gmail took it in
+  std::int64_t size = 0;     ///< bytes, as Gmail estimates
+  std::string history_id;    ///< of the state that was fetched
+
+  bool has(std::string_view label) const;
+  void add(const std::string& label);
+  void remove(const std::string& label);
+  bool is_read() const { return !has("UNREAD"); }
+};
+
+/// From an answer to message_url(); nothing when it has no id or no date.
+std::optional<Message> message_from_gmail(const Json& json);
+/// From a record's own JSON.
+std::optional<Message> message_from_record(std::string_view json);
+kruxos::Record message_record(const Message& message, std::int64_t generation);
+
+struct Label {
+  std::string id, name;
+  bool is_system = false;
+};
+std::optional<Label> label_from_gmail(const Json& json);
+std::optional<Label> label_from_record(std::string_view json);
+kruxos::Record label_record(const Label& label, std::int64_t generation);
+
+/// Labels are the same to Gmail's search whatever their case and whether blanks, "/" and "-" stand in them.
+std::string label_key(std::string_view name);
+
+/// The texts of an object's array of texts.
+std::vector<std::string> texts_of(const Json& object, std::string_view name);
+
+}  // namespace gmail

@@ -1,0 +1,142 @@
+// Messages and labels as records.
+#include "model.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "message_text.hpp"
+#include "searched_text.hpp"
+
+using namespace gmail;
+
+namespace {
+
+const char* const kMessage = R"({
+  "id": "18cf192837465abc", "threadId": "18cf18a1b2e3f4d5", "labelIds": ["UNREAD", "INBOX", "Label_7"],
+  "snippet": "Don&#39;t forget &lt;this&gt;", "historyId": "18014398509481999", "internalDate": "1700000001234",
+  "sizeEstimate": 5000,
+  "payload": {"mimeType": "multipart/mixed", "filename": "",
+    "headers": [{"name": "From", "value": "Ada <ada@example.com>"}, {"name": "TO", "value": "bob@example.com"},
+                {"name": "Subject", "value": "=?utf-8?q?Gr=C3=BC=C3=9Fe?="}, {"name": "Cc", "value": "carol@example.com"},
+                {"name": "Message-Id", "value": "<abc@example.com>"}, {"name": "Received", "value": "x"}],
+    "parts": [{"partId": "0", "mimeType": "text/plain", "filename": "", "body": {"size": 10}},
+              {"partId": "1", "mimeType": "application/pdf", "filename": "Plan.PDF", "body": {"size": 4711}}]}})";
+
+Message message_of(const std::string& json) {
+  const auto message = message_from_gmail(parse(json));
+  REQUIRE(message);
+  return *message;
+}
+
+}  // namespace
+
+TEST_CASE("a message is read as Gmail gives it") {
+  const auto m = message_of(kMessage);
+  CHECK(m.id == "18cf192837465abc");
+  CHECK(m.thread_id == "18cf18a1b2e3f4d5");
+  CHECK(m.from == "Ada <ada@example.com>");
+  CHECK(m.to == "bob@example.com");
+  CHECK(m.cc == "carol@example.com");
+  CHECK(m.subject == "Grüße");
+  CHECK(m.message_id == "abc@example.com");
+  CHECK(m.snippet == "Don't forget <this>");
+  CHECK(m.labels == std::vector<std::string>{"INBOX", "Label_7", "UNREAD"});
+  CHECK(m.date_ms == 1'700'000'001'234);
+  CHECK(m.history_id == "18014398509481999");
+  CHECK_FALSE(m.is_read());
+  REQUIRE(m.attachments.size() == 1);
+  CHECK(m.attachments[0].filename == "Plan.PDF");
+  CHECK(m.attachments[0].part_id == "1");
+  CHECK(m.attachments[0].size == 4711);
+}
+
+TEST_CASE("a record says the same") {
+  const auto m = message_of(kMessage);
+  const auto record = message_record(m, 3);
+  CHECK(record.order_ms == m.date_ms);
+  CHECK(record.generation == 3);
+  const auto back = message_from_record(record.json);
+  REQUIRE(back);
+  CHECK(message_record(*back, 3).json == record.json);
+  CHECK(message_record(*back, 3).text == record.text);
+}
+
+TEST_CASE("labels are added and removed once") {
+  auto m = message_of(kMessage);
+  m.add("STARRED");
+  m.add("STARRED");
+  m.remove("UNREAD");
+  m.remove("UNREAD");
+  CHECK(m.labels == std::vector<std::string>{"INBOX", "Label_7", "STARRED"});
+  CHECK(m.is_read());
+}
+
+TEST_CASE("what is searched are the words, marks for labels, and what they lack") {
+  const auto text = message_record(message_of(kMessage), 1).text;
+  CHECK(
+      text.starts_with("Ada <ada@example.com>\x1f"
+                       "bob@example.com\x1f"
+                       "Grüße\x1f"
+                       "Don't forget <this>\x1f"));
+  CHECK(text.find("carol") == std::string::npos);
+  CHECK(text.find("Plan") == std::string::npos);
+  CHECK(text.find(hidden(Hidden::kCc, "CAROL@")) != std::string::npos);
+  CHECK(text.find(hidden(Hidden::kFilename, "plan.pdf")) != std::string::npos);
+  for (const char* id : {"INBOX", "UNREAD", "Label_7", kHasAttachment, kHasUserLabel}) {
+    CHECK(text.find(mark(id)) != std::string::npos);
+  }
+  CHECK(text.find(mark(lacking("IMPORTANT"))) != std::string::npos);
+  CHECK(text.find(mark(lacking("INBOX"))) == std::string::npos);
+}
+
+TEST_CASE("a message without an id or a date is none") {
+  for (const char* json : {"{}", "[]", R"({"id":"1"})", R"({"internalDate":"1"})", R"({"id":"","internalDate":"1"})",
+                           R"({"id":"1","internalDate":"soon"})", R"({"id":7,"internalDate":"1"})"}) {
+    INFO(json);
+    CHECK_FALSE(message_from_gmail(parse(json)));
+  }
+  CHECK(message_of(R"({"id":"1","internalDate":"-5"})").date_ms == -5);
+  CHECK(message_of(R"({"id":"1","internalDate":"9000000000000000000"})").date_ms == 17'000'000'000'000);
+}
+
+TEST_CASE("members of other types are passed over") {
+  const auto m = message_of(R"({"id":"1","internalDate":"5","labelIds":["A",7,null],"snippet":[],"sizeEstimate":"x",
+    "threadId":{},"payload":{"headers":[7,{"name":1,"value":2},{"name":"From"}],"parts":[1,{"filename":"f","body":3}]}})");
+  CHECK(m.labels == std::vector<std::string>{"A"});
+  CHECK(m.from.empty());
+  REQUIRE(m.attachments.size() == 1);
+  CHECK(m.attachments[0].size == 0);
+}
+
+TEST_CASE("long headers are cut between characters, and many attachments end") {
+  std::string to, parts;
+  for (int i = 0; i < 5'000; ++i) to += "ü@example.com, ";
+  for (int i = 0; i < 300; ++i) parts += std::string(i ? "," : "") + R"({"filename":"a.txt","body":{"size":1}})";
+  const auto m = message_of(R"({"id":"1","internalDate":"5","payload":{"headers":[{"name":"To","value":")" + to +
+                            R"("}],"parts":[)" + parts + "]}}");
+  CHECK(m.to.size() <= 16'384);
+  CHECK(m.to.size() > 16'000);
+  CHECK(m.attachments.size() == 100);
+  CHECK(message_record(m, 1).json.size() < (1 << 20));
+}
+
+TEST_CASE("labels are found by any way of writing them") {
+  CHECK(label_key("Clients/Acme Corp") == label_key("clients-acme-corp"));
+  CHECK(label_key("GRÖSSE") == label_key("Größe"));
+  const auto label = label_from_gmail(parse(R"({"id":"Label_1","name":"Clients/Acme","type":"user"})"));
+  REQUIRE(label);
+  const auto back = label_from_record(label_record(*label, 1).json);
+  CHECK((back->id == "Label_1" && back->name == "Clients/Acme" && !back->is_system));
+  CHECK_FALSE(label_from_gmail(parse(R"({"name":"x"})")));
+}
+
+TEST_CASE("snippets lose their entities, and nothing else") {
+  CHECK(without_entities("&amp;lt; &#x41;&#66; &nbsp;&copy; & &; &#0; &#xD800; &#1114112; &amp") ==
+        "&lt; AB \xC2\xA0&copy; & &; &#0; &#xD800; &#1114112; &amp");
+}
+
+TEST_CASE("a message's address asks for no body") {
+  const auto url = message_url("a/b c");
+  CHECK(url.starts_with("users/me/messages/a%2Fb%20c?format=full&fields="));
+  CHECK(url.find("data") == std::string::npos);
+  CHECK(url.size() < 2'000);
+}

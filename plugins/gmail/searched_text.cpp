@@ -1,0 +1,97 @@
+#include "searched_text.hpp"
+
+#include <stdlib.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+namespace gmail {
+namespace {
+
+// The private area, U+E000 to U+F8FF: a range for each hidden text, then marks, whose first character is of another
+// range than the others, so that one mark does not begin within another.
+constexpr std::uint32_t kPrivateFirst = 0xE000, kPrivateLast = 0xF8FF;
+constexpr std::uint32_t kHiddenRange = 0x100;
+constexpr std::uint32_t kMarkFirst = 0xE400, kMarkRest = 0xE800;
+
+void append(std::string& out, std::uint32_t c) {
+  out += static_cast<char>(0xE0 | (c >> 12));
+  out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+  out += static_cast<char>(0x80 | (c & 0x3F));
+}
+
+std::uint64_t fnv1a(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return hash ^ (hash >> 29);
+}
+
+bool is_private(std::string_view text, std::size_t at) {
+  if (at + 2 >= text.size()) return false;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto c = (byte(at) & 0x0Fu) << 12 | (byte(at + 1) & 0x3Fu) << 6 | (byte(at + 2) & 0x3Fu);
+  return (byte(at) & 0xF0) == 0xE0 && c >= kPrivateFirst && c <= kPrivateLast;
+}
+
+}  // namespace
+
+std::string plain(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_private(text, at)) {
+      at += 3;
+      continue;
+    }
+    if (text[at] != '\0' && text[at] != '\x1f') out += text[at];
+    ++at;
+  }
+  return out;
+}
+
+std::string folded(std::string_view text) {
+  std::string out(text);
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (std::all_of(out.begin(), out.end(), is_ascii)) {
+    for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    return out;
+  }
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+  // Twice: folding may leave a sequence that is no longer normalized.
+  for (int round = 0; round < 2; ++round) {
+    utf8proc_uint8_t* result = nullptr;
+    const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(out.data()),
+                                static_cast<utf8proc_ssize_t>(out.size()), &result, options);
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&free)> owned(n >= 0 ? result : nullptr, &free);
+    if (n < 0) break;
+    out.assign(reinterpret_cast<const char*>(result), static_cast<std::size_t>(n));
+  }
+  return out;
+}
+
+std::string mark(std::string_view id) {
+  const auto hash = fnv1a(id);
+  std::string out;
+  append(out, kMarkFirst + static_cast<std::uint32_t>(hash & 0x3FF));
+  for (int shift = 10; shift <= 34; shift += 12) {
+    append(out, kMarkRest + static_cast<std::uint32_t>((hash >> shift) & 0xFFF));
+  }
+  return out;
+}
+
+std::string lacking(std::string_view label_id) {
+  const auto* const end = std::end(kMarkedAsLacking);
+  return std::find(std::begin(kMarkedAsLacking), end, label_id) == end ? "" : "/not-" + std::string(label_id);
+}
+
+std::string hidden(Hidden range, std::string_view text) {
+  std::string out;
+  const auto base = kPrivateFirst + kHiddenRange * static_cast<std::uint32_t>(range);
+  for (const char c : folded(plain(text))) append(out, base + static_cast<unsigned char>(c));
+  return out;
+}
+
+}  // namespace gmail

@@ -1,0 +1,36 @@
+// What is searched of a message besides its words: marks and hidden texts, in characters that no message has there.
+//
+// The replica finds any four characters of a record's text by its index, and fields only by looking at rows. So a
+// label is four characters of Unicode's private area, which makes `label:` one look-up, and Cc, Bcc and the names of
+// attachments stand in the text byte by byte in ranges of that area, where a bare word does not meet them. These
+// characters are taken out of what people wrote and of what is searched for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gmail {
+
+/// Valid UTF-8 without characters of U+E000 to U+F8FF and without separators (char 31, NUL).
+std::string plain(std::string_view text);
+
+/// Folded as the replica folds: normal form and case.
+std::string folded(std::string_view text);
+
+/// Four characters for a label's id, or for a fact about a message (below). Made of 46 bits of a hash.
+std::string mark(std::string_view id);
+
+/// Facts that are no labels, and the lack of labels that most messages have: a search for what is not in the inbox
+/// would have to look at all that is.
+inline constexpr const char* kHasAttachment = "/attachment";
+inline constexpr const char* kHasUserLabel = "/user-label";
+/// The mark's id for a message that lacks the label; empty where messages without it are not marked.
+std::string lacking(std::string_view label_id);
+/// The labels whose lack is marked.
+inline constexpr const char* kMarkedAsLacking[] = {"INBOX", "UNREAD", "IMPORTANT"};
+
+enum class Hidden { kFilename, kCc, kBcc };
+/// `text` folded, in characters of that range: a part of it is a part of the result.
+std::string hidden(Hidden range, std::string_view text);
+
+}  // namespace gmail

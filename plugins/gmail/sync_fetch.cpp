@@ -1,0 +1,150 @@
+// Messages fetched one by one, several at a time, and those that cannot be read.
+#include <algorithm>
+#include <span>
+
+#include "sync.hpp"
+#include "sync_step.hpp"
+
+namespace gmail {
+namespace {
+
+using kruxos::ErrorKind;
+
+// So many in a row without an answer: it is the service, not the message.
+constexpr int kMostNoAnswers = 5;
+constexpr const char* kPart = "messages that cannot be read";
+
+bool no_answer(const GmailError& error) {
+  const bool answered = error.http_status() != 0 && error.http_status() < 500;
+  return !answered && error.reason() != kMalformed &&
+         (error.kind() == ErrorKind::kNetwork || error.kind() == ErrorKind::kTimeout ||
+          error.kind() == ErrorKind::kUnavailable);
+}
+
+/// Nothing that another message would not meet as well.
+bool ends_the_step(const GmailError& error) {
+  return error.kind() == ErrorKind::kRateLimited || error.kind() == ErrorKind::kAuth ||
+         error.kind() == ErrorKind::kCancelled || error.kind() == ErrorKind::kStorage;
+}
+
+}  // namespace
+
+/// False when the step's time is over before all are done: what was fetched is committed, and known the next time.
+bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
+  const auto size = static_cast<std::size_t>(std::max(1, options_.side_by_side));
+  for (std::size_t from = 0; from < ids.size(); from += size) {
+    if (step.over() && from > 0) return false;
+    step.call.throw_if_cancelled();
+    const std::span<const std::string> chunk(ids.data() + from, std::min(size, ids.size() - from));
+    std::vector<std::string> urls;
+    for (const auto& id : chunk) urls.push_back(message_url(id));
+    step.requests_left -= static_cast<int>(chunk.size());
+    const auto fetched = api_.get_many(step.call, "messages.get", urls);
+    const GmailError* ends = nullptr;
+    const auto unreadable = step.unreadable.entries.size();
+    const auto take = [&](std::size_t i) {
+      const auto& error = fetched[i].error;
+      if (error && no_answer(*error)) ++no_answers_;
+      if (!error) no_answers_ = 0;
+      if (error && (ends_the_step(*error) || no_answers_ >= kMostNoAnswers)) {
+        if (!ends) ends = &*error;
+      } else {
+        take_fetched(step, chunk[i], fetched[i]);
+      }
+    };
+    try {
+      for (std::size_t i = 0; i < chunk.size(); ++i) take(i);
+    } catch (const kruxos::ProxyError&) {
+      commit(step);  // what came before is whole
+      throw;
+    }
+    // A whole chunk of answers that make no sense: it is not the messages.
+    if (chunk.size() > 4 && step.unreadable.entries.size() >= unreadable + chunk.size())
+      throw malformed("messages.get");
+    commit(step);
+    if (!ends) continue;
+    no_answers_ = 0;
+    throw GmailError(*ends);
+  }
+  return true;
+}
+
+/// Throws what ends the step; the message is not taken then.
+void Sync::take_fetched(Step& step, const std::string& id, const Fetched& fetched) {
+  if (fetched.error && fetched.error->kind() == ErrorKind::kNotFound) {  // deleted meanwhile
+    step.store.erase(kMessages, id);
+    step.unreadable.forget(id);
+    return;
+  }
+  if (fetched.error) return step.unreadable.note(id, fetched.error->what());
+  const auto message = message_from_gmail(fetched.body);
+  if (!message || message->id != id) return step.unreadable.note(id, "Gmail's answer lacks its id or its date.");
+  if (message->date_ms < step.state.since_ms) {
+    step.unreadable.forget(id);
+    return;
+  }
+  const auto body = options_.fetch_bodies ? body_for(step, id) : std::nullopt;
+  if (!put(step, *message)) return step.unreadable.note(id, "It does not fit into the replica.");
+  memberships_.fetched(id);
+  step.unreadable.forget(id);
+  if (!body) return;
+  std::string_view left = body->json;
+  const auto size = static_cast<std::int64_t>(left.size());
+  step.store.put_blob(kMessages, id, kBodyBlob, size, [&left](char* buffer, std::size_t room) {
+    const auto count = left.copy(buffer, room);
+    left.remove_prefix(count);
+    return static_cast<std::int64_t>(count);
+  });
+  step.store.keep_text(kMessages, id, body->text);
+  step.uncommitted_bytes += body->json.size() + body->text.size();
+  if (step.uncommitted_bytes >= kBytesACommit) commit(step);
+}
+
+/// Nothing where it cannot be had: it is fetched when somebody reads the message.
+std::optional<Body> Sync::body_for(Step& step, const std::string& id) {
+  --step.requests_left;
+  try {
+    return fetch_body(step.call, api_, id);
+  } catch (const kruxos::ProxyError& error) {
+    const bool ends = error.kind() == ErrorKind::kRateLimited || error.kind() == ErrorKind::kAuth ||
+                      error.kind() == ErrorKind::kCancelled;
+    if (ends) throw;
+    return std::nullopt;
+  }
+}
+
+/// Each once a pass, before the pass ends. False when the step's time is over.
+bool Sync::retry_unreadable(Step& step) {
+  if (step.unreadable.entries.empty()) return true;
+  if (!retried_) {
+    std::vector<std::string> ids;
+    for (const auto& entry : step.unreadable.entries) {
+      if (entry.tries < Unreadable::kMostTries) ids.push_back(entry.id);
+    }
+    retried_ = fetch(step, ids);
+  }
+  return retried_;
+}
+
+void Sync::report_unreadable(Step& step) {
+  const auto& entries = step.unreadable.entries;
+  if (entries.empty()) return step.store.report_ok(kPart);
+  const auto& first = entries.front();
+  step.store.report_failure(kPart, ErrorKind::kUnavailable,
+                            std::to_string(entries.size()) + " in all, for example " + first.id + ": " + first.why);
+}
+
+/// False when the host cannot take this record, which must not keep the others out.
+bool Sync::put(Step& step, const Message& message) {
+  try {
+    step.store.put(message_record(message, step.state.generation));
+    ++step.uncommitted;
+    return true;
+  } catch (const kruxos::ProxyError& error) {
+    if (error.kind() != ErrorKind::kInvalid) throw;
+    host_.log(KRUX_LOG_WARN, "the message " + message.id + " was left out: " + error.what());
+    return false;
+  }
+}
+
+}  // namespace gmail

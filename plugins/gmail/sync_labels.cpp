@@ -1,0 +1,105 @@
+// The labels themselves, and the lists of which messages have them.
+#include <set>
+
+#include "message_text.hpp"
+#include "searched_text.hpp"
+#include "sync.hpp"
+#include "sync_step.hpp"
+
+namespace gmail {
+namespace {
+
+std::vector<std::string> known_labels(const kruxos::SyncStore& store) {
+  std::vector<std::string> ids;
+  kruxos::Query query;
+  query.collection = kLabels;
+  query.descending = false;
+  query.limit = 10'000;
+  query.count_limit = 1;
+  need_whole(store.reader().query(query, [&](const kruxos::Row& row) {
+    ids.emplace_back(row.id);
+    return true;
+  }));
+  return ids;
+}
+
+}  // namespace
+
+void Sync::refresh_labels(Step& step) {
+  --step.requests_left;
+  const auto answer = api_.get(step.call, "labels.list", "users/me/labels?fields=labels(id,name,type)");
+  const auto* list = member(answer, "labels");
+  if (list && !list->IsArray()) throw malformed("labels.list");
+  std::set<std::string, std::less<>> present;
+  const auto generation = ++step.state.label_generation;
+  if (list) {
+    for (const auto& item : list->GetArray()) {
+      const auto label = label_from_gmail(item);
+      if (!label) continue;
+      present.insert(label->id);
+      step.store.put(label_record(*label, generation));
+      if (++step.uncommitted >= kRowsACommit) commit(step);
+    }
+  }
+  commit(step);
+  for (const auto& id : known_labels(step.store)) {
+    if (!present.contains(id)) forget_label(step, id);
+  }
+}
+
+/// A label that was deleted is on no message any more; the label's own record goes last, so that a kill loses nothing.
+void Sync::forget_label(Step& step, const std::string& id) {
+  kruxos::Query query;
+  query.collection = kMessages;
+  query.where = kruxos::contains_text(mark(id));
+  query.limit = kRowsACommit;
+  query.count_limit = 1;
+  for (;;) {
+    step.call.throw_if_cancelled();
+    std::vector<Message> messages;
+    const auto result = step.store.reader().query(query, [&](const kruxos::Row& row) {
+      if (auto message = message_from_record(row.json)) messages.push_back(std::move(*message));
+      return true;
+    });
+    if (messages.empty()) {
+      need_whole(result);
+      break;
+    }
+    for (auto& message : messages) {
+      message.remove(id);
+      memberships_.changed(message.id, id, false);
+      put(step, message);
+    }
+    commit(step);
+  }
+  step.store.erase(kLabels, id);
+  commit(step);
+}
+
+/// One page of one label's messages.
+void Sync::compare_page(Step& step) {
+  if (!memberships_.begun()) memberships_.begin(known_labels(step.store));
+  if (memberships_.whole()) {
+    step.state.phase = Phase::kListing;
+    return commit(step);
+  }
+  auto page = memberships_.page();
+  std::optional<rapidjson::Document> answer;
+  try {
+    answer = ask_page(step, "messages.list",
+                      "users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken&labelIds=" +
+                          encoded(memberships_.label()),
+                      page);
+  } catch (const GmailError& error) {
+    using enum kruxos::ErrorKind;
+    if (error.kind() != kInvalid && error.kind() != kNotFound && error.kind() != kRefused) throw;
+    return memberships_.skip();
+  }
+  if (!answer) return memberships_.clear();
+  if (const auto* list = member(*answer, "messages"); list && list->IsArray()) {
+    for (const auto& item : list->GetArray()) memberships_.add(clean(text_of(item, "id")));
+  }
+  memberships_.turn(std::move(page));
+}
+
+}  // namespace gmail
