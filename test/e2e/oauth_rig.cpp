@@ -68,8 +68,8 @@ OauthRig::OauthRig(const OauthOptions& options, std::uint16_t callback_port)
     : Rig(rig_options(options, callback_port)), callback_port_(callback_port) {
   const std::string origin = slack().origin();
   const std::string section = "    oauth: {authorize_url: \"" + origin + "/oauth/v2/authorize\", token_url: \"" +
-                              origin + "/api/oauth.v2.access\", callback_port: " + std::to_string(callback_port) +
-                              "}\n";
+                              origin + "/api/oauth.v2.access\", revoke_url: \"" + origin +
+                              "/api/auth.revoke\", callback_port: " + std::to_string(callback_port) + "}\n";
   const std::string base = "    api_base_url: " + slack().api_base_url() + "\n";
   config_text.insert(config_text.find(base) + base.size(), section);
 }

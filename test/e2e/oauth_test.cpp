@@ -16,8 +16,13 @@ std::string state_of(Rig& rig, int index = 0) {
   return text_at(rig.operate({"connect", "status"}), "/connections/" + std::to_string(index) + "/state");
 }
 
-std::size_t connections(Rig& rig) {
-  return size_at(rig.operate({"connect", "status"}), "/connections");
+int connections(Rig& rig) {
+  const auto status = rig.operate({"connect", "status"});
+  int count = 0;
+  for (const auto& connection : find_at(status, "/connections")->GetArray()) {
+    count += text_at(connection, "/state") != "not connected";
+  }
+  return count;
 }
 
 bool alerted(Rig& rig, const std::string& words) {
@@ -80,6 +85,21 @@ TEST_CASE("who reads only cannot post, though the scopes of an earlier consent w
   CHECK(contains(text_at(rig.facts(), "/oauth/grants/1/scope"), "chat:write"));
   CHECK_FALSE(rig.send("not allowed").ok());
   CHECK(rig.invoke("slack.channels").ok());
+}
+
+TEST_CASE("scopes that were not granted are told, and what needs them is not offered") {
+  OauthRig rig;
+  rig.start();
+  const Finished done = rig.connect_by({"", {"chat:write"}, false});
+  INFO(done.out << done.err);
+  REQUIRE(done.status.ok());
+  CHECK(contains(done.out, "chat:write"));
+  CHECK(text_at(rig.operate({"connect", "status"}), "/connections/0/missing_scopes/0") == "chat:write");
+  REQUIRE(eventually([&] { return rig.synced(); }));
+  rig.key = rig.new_agent("assistant");
+  CHECK(rig.invoke("slack.channels").ok());
+  CHECK_FALSE(rig.send("without the scope").ok());
+  CHECK(rig.posts_of("without the scope") == 0);
 }
 
 TEST_CASE("a denial ends the attempt and leaves nothing") {
@@ -205,7 +225,29 @@ TEST_CASE("killed at any step of a renewal, the host goes on with the same grant
   CHECK(rig.live_grants() == 1);
   CHECK(rig.counted("refreshes_outdated") == 0);
   CHECK(number_at(rig.facts(), "/oauth/grants/0/live_refresh_tokens") >= 1);
+  // Answered and not stored: the old refresh token is presented again, within the moment that the service allows.
+  const bool answered = point == "oauth.refresh.answered" || point == "vault.renew.before_commit";
+  CHECK(rig.counted("refreshes_in_grace") == (answered ? 1 : 0));
   rig.check_no_secret();
+}
+
+TEST_CASE("an answer that is lost to a service without such a moment is told, and connecting again mends it") {
+  OauthRig rig;
+  rig.begin_by();
+  rig.slack().oauth(R"({"action":"set","grace_ms":0})");
+  REQUIRE(rig.stop().ok());
+  rig.start("oauth.refresh.answered");
+  rig.slack().oauth(R"({"action":"expire_access"})");
+  rig.pass_time([&] { return !rig.alive(); }, 30 * kMinute, kMinute);
+  REQUIRE(rig.await_end().signal == SIGKILL);
+  rig.start();
+  // The access token that came with the lost answer is not known either: the old one is what there is.
+  rig.slack().oauth(R"({"action":"expire_access"})");
+  REQUIRE(rig.pass_time([&] { return state_of(rig) != "connected"; }, 30 * kMinute, kMinute));
+  CHECK(alerted(rig, "slack"));
+  CHECK(rig.invoke("slack.search").size("/messages") > 0);
+  REQUIRE(rig.connect_by().status.ok());
+  check_works(rig, "connected again");
 }
 
 TEST_CASE("disconnecting ends the grant at the provider") {

@@ -37,7 +37,11 @@ SlackEmulator::SlackEmulator(SlackEmulatorOptions options) {
 }
 
 std::string SlackEmulator::api_base_url() const {
-  return "http://127.0.0.1:" + std::to_string(port_) + "/api/";
+  return origin() + "/api/";
+}
+
+std::string SlackEmulator::origin() const {
+  return "http://127.0.0.1:" + std::to_string(port_);
 }
 
 rapidjson::Document SlackEmulator::control(const std::string& verb, const std::string& what, const std::string& json) {

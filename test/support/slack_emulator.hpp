@@ -29,6 +29,7 @@ class SlackEmulator {
 
   std::uint16_t port() const { return port_; }
   std::string api_base_url() const;                         // "http://127.0.0.1:PORT/api/"
+  std::string origin() const;                               // "http://127.0.0.1:PORT"
   const std::string& token() const { return bare_token_; }  // the first one, without its scopes
   Process& process() { return *process_; }
 
@@ -39,7 +40,9 @@ class SlackEmulator {
   void behaviour(const std::string& json) { control("POST", "behaviour", json); }
   void fault(const std::string& json) { control("POST", "fault", json); }
   void clear_faults() { control("DELETE", "faults"); }
-  int release(bool answer = false);  // the effects applied
+  void oauth(const std::string& json) { control("POST", "oauth", json); }
+  rapidjson::Document oauth() { return control("GET", "oauth"); }  // the provider's facts, below "oauth"
+  int release(bool answer = false);                                // the effects applied
   void reset() { control("POST", "reset"); }
   void set_ms(std::int64_t now_ms);
   void advance_ms(std::int64_t by_ms);
