@@ -1,6 +1,6 @@
 # The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
 programs := kruxosd kruxos kruxos-plugin-runner
-adapters := slack notes
+adapters := slack gmail notes
 benches  := bench-replica bench-write bench-gateway bench-isolation
 ARGS     ?=
 PREFIX   ?= /usr/local
