@@ -20,6 +20,7 @@ services:
       callback_port: {port}
       authorize_url: {emulator}/oauth/v2/authorize
       token_url: {emulator}/api/oauth.v2.access
+      revoke_url: {emulator}/api/auth.revoke
   gmail:
     api_base_url: {gmail}/gmail/v1/
     sync_interval_seconds: 5
@@ -235,5 +236,5 @@ def end(stage):
     print()
     print(f"  {green('✓')} {bold(f'{len(markers)} messages reached Slack, each of them once; none was lost.')} "
           "The token stands in no log and no answer.")
-    print(dim("  Next: README.md, \"Try it with your own Slack\"; docs/write-path.md tells how it works."))
+    print(dim("  Next: README.md, \"Try it with your own Slack or Gmail\"; docs/write-path.md tells how it works."))
     print()
