@@ -45,19 +45,7 @@ void check_tier(const CapabilityDefinition& capability) {
 
 ActiveAccountPtr choose_account(const AccountDirectory& accounts, const Listed& listed, const std::string& name) {
   auto account = accounts.choose(listed.definition->service, name);
-  if (left_out(*listed.capability, *account))
-    throw Error("PolicyDenied",
-                fmt::format("The account {} is connected with the profile {}, which leaves {} out. Ask the operator to "
-                            "connect it with another profile.",
-                            printable(account->display_name), account->profile, listed.capability->name));
-  std::string missing;
-  for (const auto& scope : missing_scopes(*listed.capability, *account))
-    missing += (missing.empty() ? "" : ", ") + scope;
-  if (!missing.empty())
-    throw Error("OperationBlocked",
-                fmt::format("{} needs what the account {} was not granted: {}. Ask the operator to connect it again "
-                            "with that scope.",
-                            listed.capability->name, printable(account->display_name), missing));
+  must_be_open_to(*listed.capability, *account);
   if (account->health && account->health->quarantined())
     throw Error("ServiceUnavailable",
                 fmt::format("The adapter of {0} is out of service: it did not come back from two calls in a row. The "

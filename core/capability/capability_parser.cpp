@@ -144,6 +144,24 @@ void require_input(const CapabilityDefinition& capability, const YamlValue& plac
         fmt::format("\"{}\" is not an input of {}{}.", printable(name), capability.name, did_you_mean(name, names)));
 }
 
+CountsAs parse_counts_as(const YamlValue& value, const CapabilityDefinition& capability) {
+  const YamlMap map(value, {"input", "holds", "capability"});
+  CountsAs rule;
+  const auto input = map.at("input");
+  rule.input = input.text();
+  require_input(capability, input, rule.input);
+  const auto is = [&](const InputDefinition& i) {
+    return i.name == rule.input && (i.type == InputType::kString || i.type == InputType::kArray);
+  };
+  if (std::none_of(capability.inputs.begin(), capability.inputs.end(), is))
+    input.fail("only inputs of type String or Array can be looked at here.");
+  const auto holds = map.at("holds");
+  rule.holds = holds.lines(100);
+  if (rule.holds.empty()) holds.fail("the list is empty.");
+  rule.capability = map.at("capability").line(100);
+  return rule;
+}
+
 void parse_one_input_of(const YamlValue& value, CapabilityDefinition& capability) {
   for (const auto& group : value.list(16)) {
     auto names = group.lines(16);
@@ -173,6 +191,9 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   if (auto v = map.find("settle")) capability.settle_ms = v->duration_ms(0, kDay);
   if (auto v = map.find("undoable")) capability.undoable = v->boolean();
   if (auto v = map.find("harmless_to_repeat")) capability.harmless_to_repeat = v->boolean();
+  if (auto v = map.find("counts_as")) {
+    for (const auto& item : v->list(16)) capability.counts_as.push_back(parse_counts_as(item, capability));
+  }
   capability.when_absent = capability.harmless_to_repeat ? WhenAbsent::kResend : WhenAbsent::kAsk;
   if (auto v = map.find("when_absent")) {
     capability.when_absent = v->choice_of<WhenAbsent>({{"ask", WhenAbsent::kAsk}, {"resend", WhenAbsent::kResend}});
@@ -195,10 +216,25 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
     }
   };
   if (kind != CapabilityKind::kWrite)
-    refuse({"delay", "settle", "undoable", "harmless_to_repeat", "when_absent", "summary"}, "write");
+    refuse({"delay", "settle", "undoable", "harmless_to_repeat", "when_absent", "summary", "counts_as"}, "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
   if (kind != CapabilityKind::kRead) refuse({"fetches"}, "read");
   if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of"}, "read or write");
+}
+
+/// Each names a write of the same definition that is handled by its own rules.
+void check_counts_as(const YamlValue& value, const std::vector<CapabilityDefinition>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const auto& rule : all[i].counts_as) {
+      const auto named = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c.name == rule.capability; });
+      if (named == all.end() || named->kind != CapabilityKind::kWrite || !named->counts_as.empty() ||
+          rule.capability == all[i].name)
+        value.list()[i].fail(
+            fmt::format("{} counts as \"{}\", which is no other write of this definition with rules of "
+                        "its own.",
+                        all[i].name, printable(rule.capability)));
+    }
+  }
 }
 
 std::string parse_capability_name(const YamlValue& value, const std::string& prefix) {
@@ -211,7 +247,7 @@ std::string parse_capability_name(const YamlValue& value, const std::string& pre
 CapabilityDefinition parse_capability(const YamlValue& value, const std::string& prefix) {
   const YamlMap map(value, {"name", "kind", "tier", "purpose", "when_to_use", "tags", "inputs", "outputs",
                             "required_scopes", "one_input_of", "fetches", "delay", "settle", "undoable",
-                            "harmless_to_repeat", "when_absent", "summary", "target"});
+                            "harmless_to_repeat", "when_absent", "summary", "target", "counts_as"});
   CapabilityDefinition c;
   c.name = parse_capability_name(map.at("name"), prefix);
   c.kind = map.at("kind").choice_of<CapabilityKind>(
@@ -266,6 +302,7 @@ std::vector<CapabilityDefinition> parse_capabilities(const YamlValue& value, con
     all.push_back(std::move(capability));
   }
   if (all.empty()) value.fail("the list is empty; a service has one capability at least.");
+  check_counts_as(value, all);
   return all;
 }
 

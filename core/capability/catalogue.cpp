@@ -1,10 +1,14 @@
 #include "core/capability/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/capability/host_capabilities.hpp"
 #include "core/oauth/scopes.hpp"
+#include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
@@ -240,6 +244,21 @@ std::string description_json(const Listed& listed, std::int64_t delay_ms) {
     write_errors(out, listed);
   });
   return out.done();
+}
+
+void must_be_open_to(const CapabilityDefinition& capability, const ActiveAccount& account) {
+  if (left_out(capability, account))
+    throw Error("PolicyDenied",
+                fmt::format("The account {} is connected with the profile {}, which leaves {} out. Ask the operator to "
+                            "connect it with another profile.",
+                            printable(account.display_name), account.profile, capability.name));
+  std::string missing;
+  for (const auto& scope : missing_scopes(capability, account)) missing += (missing.empty() ? "" : ", ") + scope;
+  if (!missing.empty())
+    throw Error("OperationBlocked",
+                fmt::format("{} needs what the account {} was not granted: {}. Ask the operator to connect it again "
+                            "with that scope.",
+                            capability.name, printable(account.display_name), missing));
 }
 
 }  // namespace krux

@@ -149,6 +149,32 @@ TEST_CASE("what exceeds a limit waits for a person, or is refused") {
   }
 }
 
+TEST_CASE("a write that counts as another has its tier, its delay and its limits") {
+  Fixture f;
+  f.executor.start();
+  const auto buffered = f.call("notes.file", R"({"tags":["x"],"room":"a"})");
+  const auto id = text_of(buffered, "write_id");
+  CHECK(f.writes.get(id)->delay_ms == 1000);
+  CHECK(f.writes.get(id)->counted_as.empty());
+  CHECK(type_of(f.call("notes.file", R"({"tags":["y","trash"]})")) == "none");
+  CHECK(type_of(f.call("notes.stamp", R"({"title":"1"})")) == "none");
+  CHECK(type_of(f.call("notes.file", R"({"tags":["junk"]})")) == "ApprovalRequired");
+  CHECK(type_of(f.call("notes.stamp", R"({"title":"2"})")) == "ApprovalRequired");  // the limit is one
+  CHECK(type_of(f.call("notes.file", R"({"tags":["trashy"]})")) == "none");
+
+  const auto blocked = f.call("notes.file", R"({"room":"secret"})");
+  CHECK(type_of(blocked) == "OperationBlocked");
+  CHECK_THAT(message_of(blocked), Catch::Contains("counts as notes.wipe"));
+  const auto asked = f.call("notes.file", R"({"room":"board"})");
+  CHECK(type_of(asked) == "ApprovalRequired");
+  CHECK_THAT(message_of(asked), Catch::Contains("Every notes.ask needs"));
+
+  CHECK(type_of(f.edit(id, R"({"room":"secret"})")) == "OperationBlocked");
+  f.edit(id, R"({"tags":["trash"]})");
+  CHECK(f.writes.get(id)->state == WriteState::kPendingApproval);  // it exceeds now what it counts as
+  CHECK(f.writes.get(id)->counted_as == "notes.stamp");
+}
+
 TEST_CASE("an agent undoes its own completed write, but never by force") {
   Fixture f;
   bool conflict = false;

@@ -47,6 +47,14 @@ struct BatchLimit {
   std::string key;
 };
 
+/// A write whose resolved `input` holds one of these values is handled as a write of `capability`: its tier, delay and
+/// limits count.
+struct CountsAs {
+  std::string input;  ///< String, or Array
+  std::vector<std::string> holds;
+  std::string capability;
+};
+
 struct CapabilityDefinition {
   std::string name;  ///< "notes.add"
   CapabilityKind kind = CapabilityKind::kRead;
@@ -70,6 +78,7 @@ struct CapabilityDefinition {
   WhenAbsent when_absent = WhenAbsent::kAsk;
   bool undoable = false;
   bool harmless_to_repeat = false;  ///< set-type operations, whose repetition changes nothing
+  std::vector<CountsAs> counts_as;  ///< the first that fits
 };
 
 /// A quota rule of the service's API; see core/net/quota.hpp.

@@ -46,6 +46,11 @@ capabilities:
   - {name: notes.stamp, kind: write, tier: autonomous, purpose: Stamp., when_to_use: Seldom., delay: immediate,
      target: "{title}", inputs: [{name: title, type: String, description: Title., required: true}]}
   - {name: notes.plain, kind: write, tier: autonomous, purpose: Plain., when_to_use: Never.}
+  - {name: notes.file, kind: write, tier: autonomous, purpose: File., when_to_use: Often., delay: 1 s,
+     counts_as: [{input: tags, holds: [trash, junk], capability: notes.stamp},
+                 {input: room, holds: [secret], capability: notes.wipe},
+                 {input: room, holds: [board], capability: notes.ask}],
+     inputs: [{name: tags, type: Array, description: Tags.}, {name: room, type: String, description: Room.}]}
   - {name: notes.ask, kind: write, tier: approval_required, purpose: Ask., when_to_use: Never.}
   - {name: notes.wipe, kind: write, tier: blocked, purpose: Wipe., when_to_use: Never.}
   - {name: notes.cancel, kind: cancel, tier: autonomous, purpose: Cancel., when_to_use: Before.}

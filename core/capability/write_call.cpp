@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_content.hpp"
@@ -15,6 +16,9 @@ namespace {
 
 NewWrite make_write(const HandlerContext& context, const CheckedCall& call, std::string resolved_json) {
   const auto& capability = *call.capability;
+  const auto& rules =
+      governing(*call.definition, capability, parse_json(resolved_json, "the resolved parameters", {64 << 20, 64}));
+  must_be_open_to(rules, *call.account);
   auto content = content_of(context.options, *call.definition, capability, call.arguments, std::move(resolved_json));
   NewWrite write;
   write.agent_id = call.invocation.agent_id;
@@ -28,8 +32,9 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call, std:
   write.definition_version = std::move(content.definition_version);
   write.approval_reason = std::move(content.approval_reason);
   write.limits = std::move(content.limits);
+  write.counted_as = std::move(content.counted_as);
   write.delay_ms = content.delay_ms;
-  write.immediate = runs_at_once(context.options, capability);
+  write.immediate = runs_at_once(context.options, rules);
   write.settle_ms = context.options.settle_ms.value_or(capability.settle_ms);
   write.idempotency_key = call.arguments.idempotency_key;
   write.sets_state = capability.harmless_to_repeat;
@@ -76,12 +81,17 @@ void count_ack(const HandlerContext& context, const CheckedCall& call, const std
 
 void submit(const HandlerContextPtr& context, const CheckedCallPtr& call, std::string params_json) {
   const auto began_us = context->options.metrics ? context->options.metrics->now_us() : 0;
-  context->writes.submit(make_write(*context, *call, std::move(params_json)),
-                         [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
-                           count_ack(*context, *call, outcome, began_us);
-                           if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-                           answer_submitted(context, call, std::get<Submitted>(outcome));
-                         });
+  NewWrite write;
+  try {
+    write = make_write(*context, *call, std::move(params_json));
+  } catch (const Error& error) {
+    return call->fail(error);
+  }
+  context->writes.submit(std::move(write), [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
+    count_ack(*context, *call, outcome, began_us);
+    if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+    answer_submitted(context, call, std::get<Submitted>(outcome));
+  });
 }
 
 }  // namespace

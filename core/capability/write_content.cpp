@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_json.hpp"
@@ -128,9 +129,15 @@ void load(const HandlerContext& context, Edit& edit) {
 
 void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string resolved_json) {
   const auto& call = *edit->call;
-  auto content =
-      content_of(context->options, *call.definition, *call.capability, edit->shown, std::move(resolved_json));
   const auto& request = edit->request;
+  NewContent content;
+  try {
+    const auto params = parse_json(resolved_json, "the resolved parameters", {64 << 20, 64});
+    must_be_open_to(governing(*call.definition, *call.capability, params), *call.account);
+    content = content_of(context->options, *call.definition, *call.capability, edit->shown, std::move(resolved_json));
+  } catch (const Error& error) {
+    return edit->done(error);
+  }
   context->writes.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
                        [edit](std::variant<BufferedWrite, Error> answer) { edit->done(std::move(answer)); });
 }
@@ -167,6 +174,23 @@ std::string resolve_params(const ActiveAccount& account, const CallContextPtr& o
               true, 60'000);
 }
 
+const CapabilityDefinition& governing(const ServiceDefinition& definition, const CapabilityDefinition& capability,
+                                      const JsonValue& params) {
+  for (const auto& rule : capability.counts_as) {
+    const auto* value = find_member(params, rule.input);
+    const auto holds = [&](const JsonValue& one) {
+      return one.IsString() && std::count(rule.holds.begin(), rule.holds.end(), view(one)) > 0;
+    };
+    if (!value || !(value->IsArray() ? std::any_of(value->Begin(), value->End(), holds) : holds(*value))) continue;
+    const auto* named = definition.find(rule.capability);
+    if (named->tier == Tier::kBlocked)
+      throw Error("OperationBlocked", fmt::format("With this {}, {} counts as {}, which is blocked.", rule.input,
+                                                  capability.name, named->name));
+    return *named;
+  }
+  return capability;
+}
+
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability) {
   return capability.immediate && delay_of(options, capability) == 0;
 }
@@ -180,12 +204,14 @@ NewContent content_of(const HandlerOptions& options, const ServiceDefinition& de
   content.params_shown_json = arguments.params_json;
   content.summary = summary_of(capability, arguments.params);
   content.target = target_of(capability, params);
-  content.tier = to_string(capability.tier);
+  const auto& rules = governing(definition, capability, params);
+  content.tier = to_string(rules.tier);
   content.definition_version = definition.version;
-  content.delay_ms = delay_of(options, capability);
-  content.limits = rules_for(options, definition, capability, params);
-  if (capability.tier == Tier::kApprovalRequired)
-    content.approval_reason = fmt::format("Every {} needs a person's approval.", capability.name);
+  content.delay_ms = delay_of(options, rules);
+  content.limits = rules_for(options, definition, rules, params);
+  content.counted_as = rules.name;
+  if (rules.tier == Tier::kApprovalRequired)
+    content.approval_reason = fmt::format("Every {} needs a person's approval.", rules.name);
   return content;
 }
 

@@ -13,6 +13,11 @@ namespace krux {
 std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
                            const std::string& params_json);
 
+/// The capability whose tier, delay and limits count for a write with these resolved parameters: `capability`, or what
+/// it counts as. Throws krux::Error OperationBlocked when that is blocked.
+const CapabilityDefinition& governing(const ServiceDefinition& definition, const CapabilityDefinition& capability,
+                                      const JsonValue& params);
+
 /// `resolved_json` is one JSON object, as resolve_params() gave it.
 NewContent content_of(const HandlerOptions& options, const ServiceDefinition& definition,
                       const CapabilityDefinition& capability, const CheckedArguments& arguments,

@@ -23,6 +23,11 @@ std::string span_in_words(std::int64_t ms) {
 
 }  // namespace
 
+std::string counted_as(const std::vector<BatchRule>& limits, const std::string& named, const std::string& operation) {
+  if (limits.empty()) return {};
+  return named.empty() ? operation : named;
+}
+
 std::string limit_in_words(std::int64_t limit, std::int64_t window_ms) {
   return fmt::format("{} in {}", limit, span_in_words(window_ms));
 }
@@ -44,7 +49,7 @@ std::int64_t WindowClock::begin_of(std::int64_t window_ms) {
 BatchUse use_of(StatementCache& sql, const std::string& agent_id, const BatchRule& rule, std::int64_t begin_ms,
                 std::int64_t but_seq) {
   auto& rows = sql.get(
-      "SELECT created_at_ms FROM writes WHERE agent_id = ?1 AND operation = ?2 AND seq >= ?3 AND limited = 1 AND "
+      "SELECT created_at_ms FROM writes WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND "
       "state NOT IN ('cancelled', 'rejected') AND seq <> ?4 AND created_at_ms > ?5 AND (?6 = '' OR "
       "CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) ORDER BY seq DESC LIMIT ?8");
   const ResetAtEnd reset(rows);

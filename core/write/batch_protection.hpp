@@ -37,6 +37,9 @@ struct BatchUse {
 BatchUse use_of(StatementCache& sql, const std::string& agent_id, const BatchRule& rule, std::int64_t begin_ms,
                 std::int64_t but_seq = 0);
 
+/// What BufferedWrite::counted_as holds: `named`, or the write's own operation; nothing where no limit counts it.
+std::string counted_as(const std::vector<BatchRule>& limits, const std::string& named, const std::string& operation);
+
 /// The first rule that has no room for one more write, with a sentence for agents and people.
 struct Exceeded {
   BatchRule rule;

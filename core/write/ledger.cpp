@@ -219,7 +219,7 @@ LedgerRow admit(const NewWrite& asked, std::int64_t now) {
   w.tier = asked.tier;
   w.undo_ms = asked.undo_ms;
   w.target = asked.target;
-  w.limited = !asked.limits.empty();
+  w.counted_as = counted_as(asked.limits, asked.counted_as, asked.operation);
   w.approval_reason = asked.approval_reason;
   w.definition_version = asked.definition_version;
   w.when_absent = asked.when_absent.empty() ? "ask" : asked.when_absent;

@@ -38,7 +38,7 @@ void put_content(BufferedWrite& write, const NewContent& content) {
   write.tier = content.tier;
   write.definition_version = content.definition_version;
   write.delay_ms = write.immediate ? 0 : content.delay_ms;
-  write.limited = !content.limits.empty();
+  write.counted_as = counted_as(content.limits, content.counted_as, write.operation);
 }
 
 /// A write goes out on the connection that it was accepted for, or never. (A ledger without that row is not a host's.)

@@ -195,7 +195,7 @@ std::map<std::string, BatchUse> Ledger::limit_use(const std::string& agent_id, c
   auto& rows = reader.sql().get(
       "SELECT DISTINCT CASE ?5 WHEN '' THEN '' ELSE CAST(json_extract(params_json, '$.' || ?5) AS TEXT) END FROM "
       "writes "
-      "WHERE agent_id = ?1 AND operation = ?2 AND seq >= ?3 AND limited = 1 AND state NOT IN ('cancelled', 'rejected') "
+      "WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND state NOT IN ('cancelled', 'rejected') "
       "AND created_at_ms > ?4 LIMIT 1000");
   const auto begin = clock_.wall_ms() - rule.window_ms;
   std::map<std::string, BatchUse> used;

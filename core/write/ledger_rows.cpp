@@ -17,7 +17,7 @@ constexpr const char* kColumns =
     "agent_id, service, account_id, generation, operation, content_hash, idempotency_key, tier, definition_version, "
     "when_absent, summary, params_json, params_shown_json, note_json, point_json, result_json, error_type, "
     "error_message, "
-    "decided_by, undoes, undo_ms, target, limited, approval_reason";
+    "decided_by, undoes, undo_ms, target, counted_as, approval_reason";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -121,7 +121,7 @@ LedgerRow read_row(const Statement& statement) {
   w.undoes = c.text();
   w.undo_ms = c.integer();
   w.target = c.text();
-  w.limited = c.flag();
+  w.counted_as = c.text();
   w.approval_reason = c.text();
   return row;
 }
@@ -154,7 +154,7 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
       "delay_ms, settle_ms, agent_id, service, account_id, generation, operation, intent, content_hash, "
       "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, undoes, "
       "undo_ms, "
-      "target, limited, approval_reason, decided_by) "
+      "target, counted_as, approval_reason, decided_by) "
       "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
@@ -189,7 +189,7 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
   bind_nonempty(s, ++i, w.undoes);
   s.bind(++i, w.undo_ms);
   bind_nonempty(s, ++i, w.target);
-  s.bind(++i, w.limited ? 1 : 0);
+  bind_nonempty(s, ++i, w.counted_as);
   bind_nonempty(s, ++i, w.approval_reason);
   bind_nonempty(s, ++i, w.decided_by);
   s.run();
@@ -198,10 +198,11 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
 void update_content(StatementCache& sql, const BufferedWrite& w) {
   auto& s = sql.get(
       "UPDATE writes SET params_json = ?2, params_shown_json = nullif(?3, ?2), summary = ?4, content_hash = ?5, "
-      "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, limited = ?11, "
+      "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, counted_as = "
+      "nullif(?11, ''), "
       "approval_reason = nullif(?12, '') WHERE seq = ?1");
   s.bind_all(w.seq, w.params_json, w.params_shown_json, w.summary, w.content_hash, intent_of(w.content_hash), w.target,
-             w.tier, w.definition_version, w.delay_ms, w.limited ? 1 : 0, w.approval_reason)
+             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason)
       .run();
 }
 

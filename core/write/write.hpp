@@ -62,6 +62,7 @@ struct NewWrite {
   std::int64_t undo_ms = 0;              ///< for how long after its end it can be undone; 0: not at all. Frozen too
   std::string target;                    ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
   std::vector<BatchRule> limits;
+  std::string counted_as;       ///< for which operation's limits it counts; empty: its own
   std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
   /// The state it begins in when nobody is asked: kBuffered or kHeld.
   WriteState admitted_as = WriteState::kBuffered;
@@ -69,7 +70,7 @@ struct NewWrite {
 
 /// What an edit puts in the place of a write's content. The rest of the write stays.
 struct NewContent {
-  std::string params_json, params_shown_json, summary, target, tier, definition_version, approval_reason;
+  std::string params_json, params_shown_json, summary, target, tier, definition_version, approval_reason, counted_as;
   std::int64_t delay_ms = 30'000;
   std::vector<BatchRule> limits;
 };
@@ -100,7 +101,7 @@ struct BufferedWrite {
   std::string undoes;      ///< the write_id that this one undoes; its own id begins with "rb_" then
   std::int64_t undo_ms = 0;
   std::string target;
-  bool limited = false;         ///< counts for a limit
+  std::string counted_as;       ///< for which operation's limits it counts; empty: for none
   std::string approval_reason;  ///< why a person was asked
 };
 

@@ -200,14 +200,16 @@ TEST_CASE("a decision is not taken on words that were not shown", "[cli]") {
 
 TEST_CASE("what cannot be undone says why, and how much of a history is shown", "[cli]") {
   Fixture f;
-  f.api.answers["write w_1"] =
-      whole("w_1", "completed",
-            R"(,"undo_problem":"Nobody knows what it made.","history_total":70,"edits_total":60,)"
-            R"("history":[{"kind":"attempt","attempt":1}],"edits":[{"who":"al","from":{},"to":{"text":"x"}}])");
+  f.api.answers["write w_1"] = whole(
+      "w_1", "completed",
+      R"(,"undo_problem":"Nobody knows what it made.","history_total":70,"edits_total":60,)"
+      R"("history":[{"kind":"attempt","attempt":1}],"edits":[{"who":"al","from":{"note":"gone"},"to":{"text":"x"}}])");
   CHECK(f.run({"approve", "show", "w_1"}) == 0);
   CHECK(has(f.out(), "Nobody knows what it made."));
   CHECK(has(f.out(), "the newest 1 of 70"));
   CHECK(has(f.out(), "the newest 1 of 60"));
+  CHECK(has(f.out(), "- note: gone"));
+  CHECK(has(f.out(), "+ text: x"));
 }
 
 TEST_CASE("an answer that is too large is called so", "[cli]") {

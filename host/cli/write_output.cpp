@@ -107,6 +107,24 @@ void print_history(const Session& session, const JsonValue& history, std::int64_
   table.print(session.console);
 }
 
+namespace {
+
+void print_line(const Session& session, char sign, std::string_view name, const JsonValue& value) {
+  const auto shown = value.IsString() ? printable(view(value)) : printable(to_json(value));
+  session.console.out() << styled(session.console, fmt::format("{} {}: {}", sign, printable(name), shown),
+                                  sign == '-' ? Style::kBad : Style::kGood)
+                        << "\n";
+}
+
+/// What a whole content had and the one in its place has not.
+void print_removed(const Session& session, const JsonValue& before, const JsonValue& after) {
+  for (const auto& member : before.GetObject()) {
+    if (!find_member(after, view(member.name))) print_line(session, '-', view(member.name), member.value);
+  }
+}
+
+}  // namespace
+
 void print_edits(const Session& session, const JsonValue& edits, std::int64_t total) {
   if (!edits.Empty() && total > edits.Size()) session.console.out() << "\n";
   tell_of_total(session, "Edits", edits, total);
@@ -114,22 +132,17 @@ void print_edits(const Session& session, const JsonValue& edits, std::int64_t to
     session.console.out() << fmt::format("\nEdited {} by {}:\n", relative(number(edit, "edited_at_ms"), session.now_ms),
                                          printable(text(edit, "who")));
     print_change(session, part(edit, "from"), part(edit, "to"));
+    print_removed(session, part(edit, "from"), part(edit, "to"));
   }
 }
 
 void print_change(const Session& session, const JsonValue& before, const JsonValue& after) {
-  const auto shown = [](const JsonValue& value) {
-    return value.IsString() ? printable(view(value)) : printable(to_json(value));
-  };
   for (const auto& member : after.GetObject()) {
     const auto name = view(member.name);
     const auto* old = find_member(before, name);
     if (old && *old == member.value) continue;
-    auto& out = session.console.out();
-    if (old) out << styled(session.console, fmt::format("- {}: {}", printable(name), shown(*old)), Style::kBad) << "\n";
-    if (!member.value.IsNull())
-      out << styled(session.console, fmt::format("+ {}: {}", printable(name), shown(member.value)), Style::kGood)
-          << "\n";
+    if (old) print_line(session, '-', name, *old);
+    if (!member.value.IsNull()) print_line(session, '+', name, member.value);
   }
 }
 

@@ -29,31 +29,62 @@ void Memberships::add(std::string_view id) {
 
 void Memberships::turn(std::string page) {
   page_ = std::move(page);
+  ++pages_;
   if (!page_.empty()) return;
-  covered_.insert(labels_[next_]);
+  covered_[labels_[next_]] = pages_;
+  pages_ = 0;
   ++next_;
 }
 
 void Memberships::skip() {
   std::erase_if(members_, [&](const auto& member) { return member.second == next_; });
   page_.clear();
+  pages_ = 0;
   ++next_;
 }
 
 void Memberships::changed(const std::string& id, const std::string& label, bool has) {
-  if (begun_) changes_[id].emplace_back(label, has);
+  if (!begun_) return;
+  changes_[id].emplace_back(label, has);
+  if (!has) shortened_.insert(label);
 }
 
 void Memberships::fetched(const std::string& id) {
   if (begun_) fetched_.insert(id);
 }
 
-void Memberships::correct(const std::string& id, std::vector<std::string>& labels) {
-  if (fetched_.contains(id)) return;
-  std::erase_if(labels, [&](const std::string& label) { return covered_.contains(label); });
-  for (auto& label : of(id)) labels.push_back(std::move(label));
-  std::sort(labels.begin(), labels.end());
-  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+void Memberships::deleted() {
+  any_deleted_ = begun_;
+}
+
+bool Memberships::may_have_skipped(const std::string& label) const {
+  const auto at = covered_.find(label);
+  return at != covered_.end() && at->second > 1 && (any_deleted_ || shortened_.contains(label));
+}
+
+bool Memberships::correct(const std::string& id, std::vector<std::string>& labels) {
+  if (fetched_.contains(id)) return true;
+  auto now = of(id);
+  for (const auto& label : labels) {
+    const bool listed = std::find(now.begin(), now.end(), label) != now.end();
+    if (!listed && may_have_skipped(label)) return false;
+    if (!listed && !covered_.contains(label)) now.push_back(label);
+  }
+  std::sort(now.begin(), now.end());
+  now.erase(std::unique(now.begin(), now.end()), now.end());
+  labels = std::move(now);
+  return true;
+}
+
+void Memberships::saw(std::string_view id) {
+  seen_.push_back(key_of(id));
+  seen_sorted_ = false;
+}
+
+bool Memberships::knows(const std::string& id) {
+  if (!seen_sorted_) std::sort(seen_.begin(), seen_.end());
+  seen_sorted_ = true;
+  return fetched_.contains(id) || std::binary_search(seen_.begin(), seen_.end(), key_of(id));
 }
 
 /// By the lists, and by what was said since.

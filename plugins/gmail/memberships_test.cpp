@@ -21,7 +21,7 @@ Memberships lists() {
   return m;
 }
 Labels corrected(Memberships& m, const std::string& id, Labels labels) {
-  m.correct(id, labels);
+  CHECK(m.correct(id, labels));
   return labels;
 }
 
@@ -62,4 +62,30 @@ TEST_CASE("a message that was fetched since keeps what it came with") {
   auto m = lists();
   m.fetched("a");
   CHECK(corrected(m, "a", {"SENT"}) == Labels{"SENT"});
+}
+
+TEST_CASE("a list of several pages is not trusted for what it lacks once others were taken out of it") {
+  auto m = lists();  // INBOX has two pages, UNREAD one
+  Labels labels{"INBOX", "UNREAD"};
+  m.changed("x", "UNREAD", false);
+  CHECK(corrected(m, "c", labels).empty());
+  m.changed("x", "INBOX", false);
+  CHECK_FALSE(m.correct("c", labels));
+  CHECK(labels == Labels{"INBOX", "UNREAD"});
+  CHECK(corrected(m, "a", {"INBOX"}) == Labels{"INBOX"});
+  auto other = lists();
+  other.deleted();
+  CHECK_FALSE(other.correct("c", labels));
+  CHECK(corrected(other, "c", {"UNREAD"}).empty());
+}
+
+TEST_CASE("what was listed or fetched is known") {
+  auto m = lists();
+  m.saw("b");
+  m.saw("a");
+  m.fetched("c");
+  CHECK((m.knows("a") && m.knows("b") && m.knows("c")));
+  CHECK_FALSE(m.knows("d"));
+  m.clear();
+  CHECK_FALSE(m.knows("a"));
 }

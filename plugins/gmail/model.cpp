@@ -211,7 +211,7 @@ std::optional<Message> message_from_record(std::string_view text) {
   return m;
 }
 
-kruxos::Record message_record(const Message& m, std::int64_t generation) {
+kruxos::Record message_record(const Message& m) {
   ObjectWriter writer;
   writer.text("id", m.id).text("thread_id", m.thread_id).text("from", m.from).text("to", m.to);
   writer.text("subject", m.subject).text("snippet", m.snippet).integer("date_ms", m.date_ms).integer("size", m.size);
@@ -232,7 +232,6 @@ kruxos::Record message_record(const Message& m, std::int64_t generation) {
   record.json = writer.done();
   record.text = searched(m);
   record.order_ms = m.date_ms;
-  record.generation = generation;
   record.fields = {{"from", plain(m.from)},
                    {"to", plain(m.to)},
                    {"subject", plain(m.subject)},
@@ -256,13 +255,12 @@ std::optional<Label> label_from_record(std::string_view text) {
   return Label{std::string(text_of(json, "id")), std::string(text_of(json, "name")), flag_of(json, "is_system")};
 }
 
-kruxos::Record label_record(const Label& label, std::int64_t generation) {
+kruxos::Record label_record(const Label& label) {
   kruxos::Record record;
   record.collection = kLabels;
   record.id = label.id;
   record.json = ObjectWriter().text("id", label.id).text("name", label.name).flag("is_system", label.is_system).done();
   record.order_key = cut(label_key(label.name), 1000);
-  record.generation = generation;
   record.fields = {{"key", label_key(label.name)}};
   return record;
 }

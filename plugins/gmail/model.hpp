@@ -51,7 +51,7 @@ struct Message {
 std::optional<Message> message_from_gmail(const Json& json);
 /// From a record's own JSON.
 std::optional<Message> message_from_record(std::string_view json);
-kruxos::Record message_record(const Message& message, std::int64_t generation);
+kruxos::Record message_record(const Message& message);
 
 struct Label {
   std::string id, name;
@@ -59,7 +59,7 @@ struct Label {
 };
 std::optional<Label> label_from_gmail(const Json& json);
 std::optional<Label> label_from_record(std::string_view json);
-kruxos::Record label_record(const Label& label, std::int64_t generation);
+kruxos::Record label_record(const Label& label);
 
 /// Labels are the same to Gmail's search whatever their case and whether blanks, "/" and "-" stand in them.
 std::string label_key(std::string_view name);

@@ -6,8 +6,10 @@
 #include "api_client.hpp"
 #include "model.hpp"
 #include "read.hpp"
+#include "resolve.hpp"
 #include "searched_text.hpp"
 #include "sync.hpp"
+#include "write.hpp"
 
 namespace gmail {
 namespace {
@@ -37,10 +39,18 @@ SyncOptions options_of(const std::string& config_json) {
   return options;
 }
 
-class GmailAdapter final : public kruxos::SyncAdapter, public kruxos::ReadAdapter, public kruxos::AccountAdapter {
+class GmailAdapter final : public kruxos::SyncAdapter,
+                           public kruxos::ReadAdapter,
+                           public kruxos::WriteExecutor,
+                           public kruxos::RollbackCapable,
+                           public kruxos::AccountAdapter {
  public:
   GmailAdapter(kruxos::Host host, const kruxos::Account& account)
-      : api_(host.http()), sync_(api_, host, options_of(account.config_json)), reader_(api_, account.account_id) {}
+      : api_(host.http()),
+        sync_(api_, host, options_of(account.config_json)),
+        reader_(api_, account.account_id),
+        own_(account.account_id),
+        writer_(api_, host.uploads(), account.account_id) {}
 
   static kruxos::Description describe() { return {collections(), kConfigSchema}; }
 
@@ -54,6 +64,28 @@ class GmailAdapter final : public kruxos::SyncAdapter, public kruxos::ReadAdapte
   std::string read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
                    std::string_view params) override {
     return reader_.read(call, reader, capability, params);
+  }
+
+  std::string resolve(const kruxos::Call&, const kruxos::Reader& reader, std::string_view operation,
+                      std::string_view params) override {
+    return gmail::resolve(reader, operation, params, own_);
+  }
+
+  std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    return writer_.execute(call, write);
+  }
+  kruxos::EffectFound find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    return writer_.find_effect(call, write);
+  }
+  bool supports_rollback(std::string_view operation) override { return Writer::supports_rollback(operation); }
+  std::string create_rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    return writer_.rollback_point(call, write);
+  }
+  std::string rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) override {
+    return writer_.rollback(call, request);
+  }
+  kruxos::EffectFound find_rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) override {
+    return writer_.find_rollback(call, request);
   }
 
   kruxos::Identity verify(const kruxos::Call& call) override {
@@ -76,6 +108,8 @@ class GmailAdapter final : public kruxos::SyncAdapter, public kruxos::ReadAdapte
   ApiClient api_;
   Sync sync_;
   MailReader reader_;
+  const std::string own_;
+  Writer writer_;
 };
 
 }  // namespace

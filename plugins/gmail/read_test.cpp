@@ -21,8 +21,8 @@ struct Desk {
 
   Desk() {
     auto to = store.store();
-    to.put(label_record({"INBOX", "INBOX", true}, 1));
-    to.put(label_record({"Label_1", "Clients/Acme", false}, 1));
+    to.put(label_record({"INBOX", "INBOX", true}));
+    to.put(label_record({"Label_1", "Clients/Acme", false}));
     Message m;
     m.id = "m1";
     m.thread_id = "t1";
@@ -34,7 +34,7 @@ struct Desk {
     m.labels = {"INBOX", "Label_1", "Label_9"};
     m.date_ms = 1'700'000'000'000;
     m.message_id = "x@y";
-    to.put(message_record(m, 1));
+    to.put(message_record(m));
     to.commit();
   }
   rapidjson::Document read(const std::string& capability, const std::string& params, CallKind kind = CallKind::kRead) {

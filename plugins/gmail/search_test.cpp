@@ -24,7 +24,7 @@ struct Mailbox {
                                    {"STARRED", "STARRED"},
                                    {"Label_1", "Clients/Acme Corp"},
                                    {"Label_2", "invoices"}}) {
-      to.put(label_record({id, name, true}, 1));
+      to.put(label_record({id, name, true}));
     }
     put("1", "Ada <ada@example.com>", "me@example.com", "Plans for 2024", {"INBOX", "UNREAD", "Label_1"}, 1);
     put("2", "bob@example.com", "me@example.com", "Invoice 42", {"INBOX", "Label_2"}, 2);
@@ -52,7 +52,7 @@ struct Mailbox {
       m.bcc = "eve@example.com";
       m.attachments.push_back({"1", "Beach.JPG", "image/jpeg", 5});
     }
-    store.store().put(message_record(m, 1));
+    store.store().put(message_record(m));
   }
 
   std::string found(const std::string& params_json) {

@@ -37,7 +37,11 @@ kruxos::SyncStep Sync::step(const kruxos::Call& call, kruxos::SyncStore& store) 
     quota_refusals_ = 0;
     return done;
   } catch (const kruxos::ProxyError& error) {
-    if (error.kind() != ErrorKind::kRateLimited) throw;
+    labels_.clear();  // what is in memory may be ahead of what was committed
+    if (error.kind() != ErrorKind::kRateLimited) {
+      memberships_.clear();
+      throw;
+    }
     return wait_for_quota(step, error);
   }
 }
@@ -82,6 +86,7 @@ bool Sync::work(Step& step) {
       return false;
     default:
       if (!history_page(step) || !retry_unreadable(step)) return false;
+      if (full && (list_again(step) || !erase_unseen(step))) return false;
       if (full) end_full(step);
       return true;
   }
@@ -110,7 +115,8 @@ void Sync::begin_full(Step& step) {
   state.history_page.clear();
   state.run_began_ms = 0;
   state.caught_up_ms = step.now_ms();
-  state.generation += 1;
+  state.disturbed = false;
+  state.relists = 0;
   state.list_page.clear();
   state.listed = 0;
   state.total = std::max<std::int64_t>(0, integer_of(profile, "messagesTotal"));
@@ -125,7 +131,6 @@ void Sync::begin_full(Step& step) {
 /// Everything that the service has was seen.
 void Sync::end_full(Step& step) {
   auto& state = step.state;
-  step.store.sweep(kMessages, "", state.generation);
   state.phase = Phase::kSteady;
   state.whole_ms = step.now_ms();
   memberships_.clear();

@@ -5,8 +5,8 @@
 #include <kruxos/adapter.hpp>
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,12 +52,16 @@ class Sync {
   // sync_labels.cpp
   void refresh_labels(Step& step);
   void forget_label(Step& step, const std::string& id);
+  void note_labels(Step& step, const std::vector<std::string>& ids);
   void compare_page(Step& step);
 
   // sync_list.cpp
   void list_page(Step& step);
   std::optional<rapidjson::Document> ask_page(Step& step, std::string_view what, std::string url, std::string& page);
-  void take_known(Step& step, Message message);
+  bool take_known(Step& step, Message message);
+  bool list_again(Step& step);
+  bool erase_unseen(Step& step);
+  std::vector<std::string> unseen(Step& step);
 
   // sync_history.cpp
   bool history_page(Step& step);
@@ -77,9 +81,10 @@ class Sync {
   const SyncOptions options_;
   // Only one step runs at a time. None of what follows needs to outlive the process.
   Memberships memberships_;
-  int no_answers_ = 0;      ///< requests for messages without an answer, in a row
-  bool retried_ = false;    ///< what is unreadable, in this pass
-  int quota_refusals_ = 0;  ///< steps in a row that Gmail ended without saying how long to wait
+  std::set<std::string, std::less<>> labels_;  ///< ids of those that the store has; empty: not loaded
+  int no_answers_ = 0;                         ///< requests for messages without an answer, in a row
+  bool retried_ = false;                       ///< what is unreadable, in this pass
+  int quota_refusals_ = 0;                     ///< steps in a row that Gmail ended without saying how long to wait
 };
 
 }  // namespace gmail

@@ -137,7 +137,8 @@ void Sync::report_unreadable(Step& step) {
 /// False when the host cannot take this record, which must not keep the others out.
 bool Sync::put(Step& step, const Message& message) {
   try {
-    step.store.put(message_record(message, step.state.generation));
+    step.store.put(message_record(message));
+    note_labels(step, message.labels);
     ++step.uncommitted;
     return true;
   } catch (const kruxos::ProxyError& error) {

@@ -1,6 +1,7 @@
 // What has changed since a history id: labels are changed in the replica, additions fetched, deletions erased.
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "message_text.hpp"
 #include "sync.hpp"
@@ -151,6 +152,8 @@ std::vector<std::string> Sync::take_changes(Step& step, const Json& answer) {
     if (change.deleted) {
       step.store.erase(kMessages, id);
       step.unreadable.forget(id);
+      memberships_.deleted();
+      step.state.disturbed = true;
     } else {
       for (const auto& [label, has] : change.labels) memberships_.changed(id, label, has);
       const auto json = step.store.reader().get(kMessages, id);

@@ -31,19 +31,31 @@ void Sync::refresh_labels(Step& step) {
   const auto* list = member(answer, "labels");
   if (list && !list->IsArray()) throw malformed("labels.list");
   std::set<std::string, std::less<>> present;
-  const auto generation = ++step.state.label_generation;
   if (list) {
     for (const auto& item : list->GetArray()) {
       const auto label = label_from_gmail(item);
       if (!label) continue;
       present.insert(label->id);
-      step.store.put(label_record(*label, generation));
+      step.store.put(label_record(*label));
       if (++step.uncommitted >= kRowsACommit) commit(step);
     }
   }
   commit(step);
   for (const auto& id : known_labels(step.store)) {
     if (!present.contains(id)) forget_label(step, id);
+  }
+  labels_ = std::move(present);
+}
+
+/// A label that came up between two looks at the list gets a record, by which the next look names or forgets it.
+void Sync::note_labels(Step& step, const std::vector<std::string>& ids) {
+  if (labels_.empty()) {
+    for (auto& id : known_labels(step.store)) labels_.insert(std::move(id));
+  }
+  for (const auto& id : ids) {
+    if (id.empty() || id.size() > 128 || !labels_.insert(id).second) continue;
+    step.store.put(label_record({id, id, false}));
+    ++step.uncommitted;
   }
 }
 
@@ -78,9 +90,13 @@ void Sync::forget_label(Step& step, const std::string& id) {
 
 /// One page of one label's messages.
 void Sync::compare_page(Step& step) {
-  if (!memberships_.begun()) memberships_.begin(known_labels(step.store));
+  if (!memberships_.begun()) {
+    refresh_labels(step);  // those that are newer than the pass, whose history was lost
+    memberships_.begin(known_labels(step.store));
+  }
   if (memberships_.whole()) {
     step.state.phase = Phase::kListing;
+    step.state.caught_up_ms = 0;  // what has changed meanwhile comes first: it says which lists can be trusted
     return commit(step);
   }
   auto page = memberships_.page();

@@ -8,6 +8,7 @@ namespace {
 
 // A page's token that is no longer known: so often the list is begun anew.
 constexpr int kMostRestarts = 5;
+constexpr int kMostRelists = 2;
 
 std::vector<std::string> ids_of(const Json& answer) {
   std::vector<std::string> ids;
@@ -47,6 +48,8 @@ void Sync::list_page(Step& step) {
   auto& state = step.state;
   if (state.compares && !memberships_.whole()) {  // the process is a new one
     state.phase = Phase::kComparing;
+    state.list_page.clear();
+    state.listed = 0;
     return;
   }
   std::string url = "users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
@@ -59,27 +62,85 @@ void Sync::list_page(Step& step) {
     return commit(step);
   }
   const auto ids = ids_of(*answer);
-  std::vector<std::string> missing;
+  std::vector<std::string> wanted;
   for (const auto& id : ids) {
+    if (state.compares) memberships_.saw(id);
     const auto json = step.store.reader().get(kMessages, id);
     auto known = json ? message_from_record(*json) : std::nullopt;
-    if (known) {
-      take_known(step, std::move(*known));
-    } else if (!step.unreadable.has(id)) {
-      missing.push_back(id);
-    }
+    if (known ? !take_known(step, std::move(*known)) : !step.unreadable.has(id)) wanted.push_back(id);
   }
-  if (!fetch(step, missing)) return;
+  if (!fetch(step, wanted)) return;
   state.list_page = page;
   state.listed += static_cast<std::int64_t>(ids.size());
   if (page.empty()) state.phase = Phase::kClosing;
   commit(step);
 }
 
-void Sync::take_known(Step& step, Message message) {
-  if (step.state.compares) memberships_.correct(message.id, message.labels);
+/// False when its labels are in doubt.
+bool Sync::take_known(Step& step, Message message) {
+  if (!step.state.compares) return true;
+  auto labels = message.labels;
+  if (!memberships_.correct(message.id, labels)) return false;
+  if (labels == message.labels) return true;
+  message.labels = std::move(labels);
   put(step, message);
   if (step.uncommitted >= kRowsACommit) commit(step);
+  return true;
+}
+
+/// Where messages were deleted while the list was read, it may have skipped others: once more, which costs little, for
+/// what is known by now is not fetched. False when there is no need.
+bool Sync::list_again(Step& step) {
+  auto& state = step.state;
+  if (!state.disturbed || state.relists >= kMostRelists) return false;
+  state.disturbed = false;
+  state.relists += 1;
+  state.list_page.clear();
+  state.listed = 0;
+  state.phase = Phase::kListing;
+  commit(step);
+  return true;
+}
+
+/// What no list has shown is gone; in doubt Gmail is asked for each. False when the step's time is over.
+bool Sync::erase_unseen(Step& step) {
+  if (!step.state.compares) return true;
+  if (!memberships_.whole()) {
+    step.state.phase = Phase::kListing;  // the process is a new one
+    return false;
+  }
+  const auto ids = unseen(step);
+  if (step.state.disturbed) return fetch(step, ids);
+  for (const auto& id : ids) {
+    step.store.erase(kMessages, id);
+    if (++step.uncommitted >= kRowsACommit) commit(step);
+  }
+  return true;
+}
+
+std::vector<std::string> Sync::unseen(Step& step) {
+  std::vector<std::string> ids;
+  kruxos::Query query;
+  query.collection = kMessages;
+  query.limit = 2000;
+  query.count_limit = 1;
+  for (bool more = true; more;) {
+    step.call.throw_if_cancelled();
+    std::uint32_t rows = 0, at_last = 0;
+    auto last_ms = query.to_ms;
+    need_whole(step.store.reader().query(query, [&](const kruxos::Row& row) {
+      ++rows;
+      at_last = row.order_ms == last_ms ? at_last + 1 : 1;
+      last_ms = row.order_ms;
+      if (std::string id(row.id); !memberships_.knows(id)) ids.push_back(std::move(id));
+      return true;
+    }));
+    more = rows == query.limit;
+    // On from the last row's time, without those of that time that were shown.
+    query.offset = last_ms == query.to_ms ? query.offset + rows : at_last;
+    query.to_ms = last_ms;
+  }
+  return ids;
 }
 
 }  // namespace gmail

@@ -24,7 +24,6 @@ SyncState SyncState::load(const kruxos::SyncStore& store) {
   s.history_page = text_of(json, "history_page");
   s.run_began_ms = integer_of(json, "run_began_ms");
   s.caught_up_ms = integer_of(json, "caught_up_ms");
-  s.generation = integer_of(json, "generation");
   s.list_page = text_of(json, "list_page");
   s.listed = integer_of(json, "listed");
   s.total = integer_of(json, "total");
@@ -32,8 +31,9 @@ SyncState SyncState::load(const kruxos::SyncStore& store) {
   s.since_ms = integer_of(json, "since_ms");
   s.whole_ms = integer_of(json, "whole_ms");
   s.losses = static_cast<int>(integer_of(json, "losses"));
+  s.disturbed = flag_of(json, "disturbed");
+  s.relists = static_cast<int>(integer_of(json, "relists"));
   s.restarts = static_cast<int>(integer_of(json, "restarts"));
-  s.label_generation = integer_of(json, "label_generation");
   return s;
 }
 
@@ -45,7 +45,6 @@ void SyncState::save(kruxos::SyncStore& store) const {
                                .text("history_page", history_page)
                                .integer("run_began_ms", run_began_ms)
                                .integer("caught_up_ms", caught_up_ms)
-                               .integer("generation", generation)
                                .text("list_page", list_page)
                                .integer("listed", listed)
                                .integer("total", total)
@@ -53,8 +52,9 @@ void SyncState::save(kruxos::SyncStore& store) const {
                                .integer("since_ms", since_ms)
                                .integer("whole_ms", whole_ms)
                                .integer("losses", losses)
+                               .flag("disturbed", disturbed)
+                               .integer("relists", relists)
                                .integer("restarts", restarts)
-                               .integer("label_generation", label_generation)
                                .done());
 }
 

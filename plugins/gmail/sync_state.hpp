@@ -14,7 +14,7 @@ enum class Phase {
   kNew,        ///< nothing is known
   kComparing,  ///< which messages have which label is being asked, for a replica that has messages already
   kListing,    ///< all ids are gone through, and what is missing is fetched
-  kClosing,    ///< the history since the beginning is taken over, then what was not seen is swept
+  kClosing,    ///< the history since the beginning is taken over, then what was not seen is erased
   kSteady,     ///< the history is followed
 };
 
@@ -28,16 +28,15 @@ struct SyncState {
   std::int64_t caught_up_ms = 0;  ///< when the last whole run began
 
   // The full pass.
-  std::int64_t generation = 0;  ///< of the records that it has seen
   std::string list_page;
   std::int64_t listed = 0, total = 0;  ///< ids gone through, and how many Gmail said there are
   bool compares = false;               ///< the replica had messages when it began: their labels are compared
   std::int64_t since_ms = 0;           ///< older messages are left out; 0: none
   std::int64_t whole_ms = 0;           ///< when the last whole full pass ended; 0: none did
   int losses = 0;                      ///< how often the history was lost since a pass began or failed for that
+  bool disturbed = false;              ///< messages were deleted while the list was read: it may have skipped some
+  int relists = 0;                     ///< how often the list was read again for that
   int restarts = 0;                    ///< how often a page was no longer known in this pass
-
-  std::int64_t label_generation = 0;
 
   static SyncState load(const kruxos::SyncStore& store);
   void save(kruxos::SyncStore& store) const;

@@ -76,8 +76,9 @@ class PartReader {
   void multipart(GMimeMultipart* multipart, const std::string& id, int depth) {  // NOLINT(misc-no-recursion)
     const int count = g_mime_multipart_get_count(multipart);
     for (int i = 0; i < count; ++i) {
-      const auto name = std::to_string(i);
-      read(g_mime_multipart_get_part(multipart, i), id.empty() ? name : id + "." + name, depth + 1);
+      auto name = std::to_string(i);
+      if (!id.empty()) name.insert(0, 1, '.').insert(0, id);
+      read(g_mime_multipart_get_part(multipart, i), name, depth + 1);
       if (parts_ > kMostParts) return;
     }
     // Where no part was found, what stands there is all that there is.

@@ -28,7 +28,8 @@ bool is_atom(char c) {
 
 bool is_local_part(std::string_view text) {
   if (text.empty() || text.size() > 64 || text.front() == '.' || text.back() == '.') return false;
-  return text.find("..") == std::string_view::npos &&
+  // An encoded word is made of characters that an address may have too, and readers would decode it.
+  return text.find("..") == std::string_view::npos && text.find("=?") == std::string_view::npos &&
          std::all_of(text.begin(), text.end(), [](char c) { return is_atom(c) || c == '.'; });
 }
 

@@ -55,6 +55,7 @@ TEST_CASE("what is no address is refused with the address") {
                            "a..b@example.com",
                            "\"a b\"@example.com",
                            "jürgen@example.com",
+                           "=?utf-8?B?x?=@b.example",
                            "amy@example.com bob@example.com",
                            "Amy amy@example.com",
                            "a@b.example <c@d.example>",

@@ -68,8 +68,15 @@ bool edit_draft(Deed& deed) {
   NewMessage message = nothing_yet();
   if (!read_new(deed, message)) return false;
   if (!message.thread) message.thread = deed.mailbox.find(draft->message)->thread_id;
-  deed.mailbox.replace_draft(draft->id, std::move(message));
-  return deed.tell(*deed.mailbox.find(draft->message));
+  if (!flag_or(deed.document, "rotate")) {
+    deed.mailbox.replace_draft(draft->id, std::move(message));
+    return deed.tell(*deed.mailbox.find(draft->message));
+  }
+  const std::string before = draft->id;
+  const Draft& rotated = deed.mailbox.add_draft(std::move(message));
+  deed.mailbox.erase_draft(before);
+  deed.out.field("draft", rotated.id);
+  return deed.tell(*deed.mailbox.find(rotated.message));
 }
 
 bool send_draft(Deed& deed) {
@@ -188,7 +195,7 @@ const std::vector<Action>& actions() {
 
 bool act(State& state, const rapidjson::Value& document, JsonOut& out, std::string& problem) {
   std::vector<const char*> keys = message_keys();
-  for (const char* key : {"action", "mailbox", "id", "draft", "label", "name", "add", "remove", "token"})
+  for (const char* key : {"action", "mailbox", "id", "draft", "label", "name", "add", "remove", "token", "rotate"})
     keys.push_back(key);
   if (!only_keys(document, keys, problem)) return false;
   Mailbox* mailbox = named_mailbox(state, document, problem);

@@ -66,6 +66,10 @@ void Api::start(std::uint64_t number, const std::optional<Fault>& fault, const W
 void Api::handle(const HttpRequest& request, std::shared_ptr<Responder> caller) {
   held.run_due();
   auto responder = std::make_shared<Dated>(std::move(caller), state_.clock);
+  if (const auto route = state_.oauth.route(request)) {
+    const std::uint64_t number = state_.journal.begin(route->record, state_.clock.now_ms());
+    return start(number, state_.faults.take(route->record), route->work, std::move(responder));
+  }
   if (request.path == "/batch/gmail/v1" || request.path == "/batch") return handle_batch(request, responder);
   const Call call = read_call(request);
   const std::uint64_t number = state_.journal.begin(call, state_.clock.now_ms());
@@ -113,7 +117,7 @@ void Api::handle_batch(const HttpRequest& request, std::shared_ptr<Responder> re
   }
   // A fault of a part that is no answer of its own strikes the connection, once all parts have had their effect.
   std::optional<Fault> of_parts;
-  const Performed performed = run(request, of_parts);
+  Performed performed = run(request, of_parts);
   if (of_parts) of_parts->effect = FaultEffect::applied;
   start(
       number, of_parts, [performed] { return performed; }, std::move(responder));

@@ -11,11 +11,13 @@ struct Behaviour {
   std::string quota_answer = "403_user";
   // Whether Retry-After goes with it; the time stands in the message in any case.
   bool quota_retry_after = false;
-  // Message-ID of what is sent: "replace_invalid" ones, or "replace_all" of them; the one that was given is kept as
-  // X-Google-Original-Message-ID.
-  std::string message_id = "replace_invalid";
+  // Message-ID of what is sent: "replace" (the one that was given is gone), "replace_and_keep" (it is kept as
+  // X-Google-Original-Message-ID) or "replace_invalid" (kept so too, and only what is none is replaced).
+  std::string message_id = "replace";
   // Whether TRASH takes a message out of the INBOX. Out of the trash it does not come back there by itself.
   bool trash_leaves_inbox = true;
+  // history.list with changes to show begins with a page that has a nextPageToken and no history.
+  bool history_empty_page = false;
   // Text parts above this come as an attachment of their own.
   int inline_text_max = 100000;
 };

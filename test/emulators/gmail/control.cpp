@@ -15,6 +15,8 @@ ControlPlane::Outcome Control::get_own(const std::string& what, const std::map<s
     write_state(out);
   } else if (what == "methods") {
     write_methods(out);
+  } else if (what == "oauth") {
+    state_.oauth.write(out);
   } else if (what == "messages") {
     auto wanted = query.find("mailbox");
     const auto& mailboxes = state_.mailboxes();
@@ -49,6 +51,8 @@ ControlPlane::Outcome Control::post_own(const std::string& what, const rapidjson
     done = set_quota(document, problem);
   } else if (what == "behaviour") {
     done = set_behaviour(document, problem);
+  } else if (what == "oauth") {
+    done = state_.oauth.act(document, out, problem);
   } else {
     return Outcome::unknown;
   }
@@ -73,7 +77,9 @@ bool Control::set_quota(const rapidjson::Value& document, std::string& problem) 
 }
 
 bool Control::set_behaviour(const rapidjson::Value& document, std::string& problem) {
-  if (!only_keys(document, {"quota_answer", "quota_retry_after", "message_id", "trash_leaves_inbox", "inline_text_max"},
+  if (!only_keys(document,
+                 {"quota_answer", "quota_retry_after", "message_id", "trash_leaves_inbox", "history_empty_page",
+                  "inline_text_max"},
                  problem)) {
     return false;
   }
@@ -83,13 +89,14 @@ bool Control::set_behaviour(const rapidjson::Value& document, std::string& probl
     return problem = "quota_answer is 403_user, 403_rate or 429", false;
   }
   const std::string message_id = text_or(document, "message_id", behaviour.message_id);
-  if (message_id != "replace_invalid" && message_id != "replace_all") {
-    return problem = "message_id is replace_invalid or replace_all", false;
+  if (message_id != "replace" && message_id != "replace_and_keep" && message_id != "replace_invalid") {
+    return problem = "message_id is replace, replace_and_keep or replace_invalid", false;
   }
   behaviour.quota_answer = answer;
   behaviour.message_id = message_id;
   behaviour.quota_retry_after = flag_or(document, "quota_retry_after", behaviour.quota_retry_after);
   behaviour.trash_leaves_inbox = flag_or(document, "trash_leaves_inbox", behaviour.trash_leaves_inbox);
+  behaviour.history_empty_page = flag_or(document, "history_empty_page", behaviour.history_empty_page);
   behaviour.inline_text_max = static_cast<int>(number_or(document, "inline_text_max", behaviour.inline_text_max));
   return true;
 }

@@ -16,8 +16,8 @@ class Control : public ControlPlane {
                   std::string& problem) override;
   Outcome post_own(const std::string& what, const rapidjson::Value& document, JsonOut& out,
                    std::string& problem) override;
-  std::string own_gets() const override { return "state, methods and messages[?mailbox=ADDRESS]"; }
-  std::string own_posts() const override { return "seed, act, quota and behaviour"; }
+  std::string own_gets() const override { return "state, methods, oauth and messages[?mailbox=ADDRESS]"; }
+  std::string own_posts() const override { return "seed, act, quota, behaviour and oauth"; }
   void reset() override { state_.reset(); }
 
   bool set_quota(const rapidjson::Value& document, std::string& problem);

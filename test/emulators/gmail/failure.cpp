@@ -10,7 +10,9 @@ namespace krux::test::gmail {
 HttpAnswer to_answer(const Failure& failure) {
   JsonOut out;
   out.object().object("error").field("code", failure.code).field("message", failure.message);
-  out.array("errors").object().field("message", failure.message).field("domain", failure.domain);
+  out.array("errors").object();
+  out.field("message", failure.short_message.empty() ? failure.message : failure.short_message)
+      .field("domain", failure.domain);
   out.field("reason", failure.reason);
   if (!failure.location.empty()) out.field("location", failure.location);
   if (!failure.location_type.empty()) out.field("locationType", failure.location_type);
@@ -73,6 +75,7 @@ Failure missing_credentials() {
       "Request is missing required authentication credential. Expected OAuth 2 access token, login cookie or other "
       "valid "
       "authentication credential.";
+  failure.short_message = "Login Required.";
   failure.location = "Authorization";
   failure.location_type = "header";
   failure.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"https://accounts.google.com/\"");
@@ -82,6 +85,7 @@ Failure missing_credentials() {
 Failure invalid_credentials() {
   Failure failure = missing_credentials();
   failure.reason = "authError";
+  failure.short_message = "Invalid Credentials";
   failure.message =
       "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid "
       "authentication credential.";
@@ -95,6 +99,7 @@ Failure missing_scope(const std::string& method) {
   failure.status = "PERMISSION_DENIED";
   failure.reason = "insufficientPermissions";
   failure.message = "Request had insufficient authentication scopes.";
+  failure.short_message = "Insufficient Permission";
   JsonOut details;
   details.array().object().field("@type", "type.googleapis.com/google.rpc.ErrorInfo");
   details.field("reason", "ACCESS_TOKEN_SCOPE_INSUFFICIENT").field("domain", "googleapis.com").object("metadata");
@@ -116,14 +121,14 @@ Failure forbidden(std::string message) {
 
 Failure quota_exceeded(const std::string& kind, std::int64_t retry_at_ms) {
   Failure failure;
-  failure.domain = "usageLimits";
+  failure.domain = kind == "429" ? "global" : "usageLimits";
   failure.code = kind == "429" ? 429 : 403;
   failure.status = kind == "429" ? "RESOURCE_EXHAUSTED" : "PERMISSION_DENIED";
   failure.reason = kind == "403_user" ? "userRateLimitExceeded" : "rateLimitExceeded";
   failure.message =
       kind == "403_rate"
           ? "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute per user' of service "
-            "'gmail.googleapis.com'."
+            "'gmail.googleapis.com' for consumer 'project_number:1000'."
           : fmt::format("User-rate limit exceeded.  Retry after {}", format_rfc3339(retry_at_ms));
   return failure;
 }

@@ -17,6 +17,7 @@ struct Failure {
   std::string status;  // "INVALID_ARGUMENT"
   std::string reason;  // "invalidArgument"
   std::string message;
+  std::string short_message;  // of the list `errors`, where it is another
   std::string domain = "global";
   std::string location, location_type;  // empty: not said
   std::string details;                  // a JSON array, or empty

@@ -1,6 +1,9 @@
 #include "emulators/gmail/fault_dialect.hpp"
 
+#include <algorithm>
+
 #include "emulators/gmail/methods.hpp"
+#include "emulators/oauth/provider.hpp"
 
 namespace krux::test::gmail {
 namespace {
@@ -64,7 +67,11 @@ std::string without_ids(const std::string& body) {
 
 FaultDialect make_dialect() {
   FaultDialect dialect;
-  dialect.has_method = [](const std::string& method) { return method == "batch" || find_method(method) != nullptr; };
+  dialect.has_method = [](const std::string& method) {
+    const auto& others = oauth::Provider::methods(oauth::Flavour::google);
+    return method == "batch" || find_method(method) != nullptr ||
+           std::find(others.begin(), others.end(), method) != others.end();
+  };
   dialect.default_error = "backendError";
   dialect.error = named_error;
   dialect.rate_limited = too_many;

@@ -36,6 +36,7 @@ MaybeFailure read_max_results(const Call& call, std::size_t& into) {
 }
 
 MaybeFailure metadata_only(const MethodContext& context, const char* what) {
+  // Other scopes beside it do not help.
   if (!context.access.has("gmail.metadata")) return std::nullopt;
   return forbidden(fmt::format("Metadata scope {}", what));
 }
@@ -47,11 +48,11 @@ MaybeFailure read_listing(const MethodContext& context, Listing& into) {
   for (const std::string& label : into.labels) {
     if (!context.mailbox.label(label)) return invalid_argument("Invalid label: " + label);
   }
-  const std::string q = call.in_query("q");
-  if (!q.empty()) {
+  if (call.query.count("q") != 0) {
     if (auto failure = metadata_only(context, "does not support 'q' parameter")) return failure;
-    into.query.emplace(q, context.now_ms);
   }
+  const std::string q = call.in_query("q");
+  if (!q.empty()) into.query.emplace(q, context.now_ms);
   into.spam_and_trash = call.flag("includeSpamTrash") || contains(into.labels, "TRASH") ||
                         contains(into.labels, "SPAM") || (into.query && into.query->names_spam_or_trash());
   const std::string token = call.in_query("pageToken");

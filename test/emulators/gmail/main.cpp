@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   app.add_option("--address", settings.address, "address of the first mailbox");
   app.add_option("--token", settings.tokens,
                  "TOKEN[@ADDRESS][:scope,scope][;expires_ms=N] (repeatable); without scopes: all of them");
+  app.add_option("--oauth-client", settings.oauth_clients,
+                 "id=ID,secret=S,kind=desktop|web,redirect=URL[,rotation] (repeatable)");
   return run_program(app, argc, argv, options, kMaxBody, [&](RunLater run_later, std::uint16_t) {
     if (settings.tokens.empty()) settings.tokens.push_back("ya29.test-token");
     settings.clock = options.clock();

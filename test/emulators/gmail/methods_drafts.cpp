@@ -26,6 +26,7 @@ MaybeFailure read_draft(const MethodContext& context, NewMessage& into) {
   MaybeFailure failure;
   const auto mail = read_mail(context, message_of(context.call), failure);
   if (!mail) return failure;
+  if (auto wrong = check_recipients(*mail)) return wrong;
   if (auto wrong = read_thread(context, message_of(context.call), *mail, into.thread)) return wrong;
   into.content = Content(*mail);
   into.arrived_ms = context.now_ms;

@@ -110,6 +110,11 @@ MaybeFailure history_list(MethodContext& context) {
   const auto& history = context.mailbox.history();
   auto at = std::upper_bound(history.begin(), history.end(), wanted.after,
                              [](std::uint64_t id, const HistoryRecord& record) { return id < record.id; });
+  if (context.state.behaviour.history_empty_page && context.call.in_query("pageToken").empty() && at != history.end()) {
+    context.out.field("nextPageToken", std::to_string(wanted.after));
+    context.out.field("historyId", std::to_string(context.mailbox.history_id()));
+    return std::nullopt;
+  }
   std::size_t shown = 0;
   std::uint64_t last = 0;
   bool more = false;

@@ -147,14 +147,14 @@ std::vector<std::string_view> split_parts(std::string_view body, const std::stri
 void read_types(Part& part) {
   if (const std::string* type = part.header("Content-Type")) {
     const Parameters read = read_parameters(*type);
-    if (read.value.find('/') != std::string::npos) part.mime_type = read.value;
+    if (read.value.find('/') != std::string::npos) part.mime_type = to_utf8(read.value, "");
     part.charset = extended(read, "charset");
     part.boundary = extended(read, "boundary");
     part.filename = extended(read, "name");
   }
   if (const std::string* disposition = part.header("Content-Disposition")) {
     const Parameters read = read_parameters(*disposition);
-    part.disposition = read.value;
+    part.disposition = to_utf8(read.value, "");
     const std::string name = extended(read, "filename");
     if (!name.empty()) part.filename = name;
   }
@@ -165,7 +165,7 @@ Part parse_part(std::string_view raw, const std::string& id, int depth, std::siz
   part.id = id;
   std::string_view body;
   part.headers = parse_headers(raw, &body);
-  for (Header& header : part.headers) header.value = decode_words(header.value);
+  for (Header& header : part.headers) header = {to_utf8(header.name, ""), decode_words(header.value)};
   read_types(part);
   const auto child_id = [&](std::size_t i) { return id.empty() ? std::to_string(i) : id + "." + std::to_string(i); };
   if (part.is_multipart() && !part.boundary.empty() && depth < kMaxDepth) {

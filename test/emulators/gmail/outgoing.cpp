@@ -83,7 +83,6 @@ MaybeFailure read_recipients(const std::vector<Header>& headers, std::vector<std
       for (const Address& address : addresses) into.push_back(lower(address.mail));
     }
   }
-  if (into.empty()) return invalid_argument("Recipient address required");
   return std::nullopt;
 }
 
@@ -98,10 +97,11 @@ void set_sender(const MethodContext& context, const std::vector<Header>& headers
 
 void set_message_id(MethodContext const& context, const std::vector<Header>& headers, Editable& mail) {
   const std::string given = first_value(headers, "Message-ID");
-  if (is_message_id(given) && context.state.behaviour.message_id != "replace_all") return;
+  const std::string& rule = context.state.behaviour.message_id;
+  if (is_message_id(given) && rule == "replace_invalid") return;
   const std::uint64_t number = mix(static_cast<std::uint64_t>(context.now_ms) ^ context.mailbox.history_id());
   mail.set("Message-ID", fmt::format("<CA{}@mail.gmail.com>", format_id(number)));
-  if (!given.empty()) mail.set("X-Google-Original-Message-ID", given);
+  if (!given.empty() && rule != "replace") mail.set("X-Google-Original-Message-ID", given);
 }
 
 std::string without_bcc(const std::string& raw) {
@@ -162,6 +162,7 @@ MaybeFailure read_thread(const MethodContext& context, const rapidjson::Value* r
 MaybeFailure prepare(const MethodContext& context, const std::string& raw, Outgoing& into) {
   const std::vector<Header> headers = parse_headers(raw);
   if (auto failure = read_recipients(headers, into.recipients)) return failure;
+  if (into.recipients.empty()) return invalid_argument("Recipient address required");
   Editable mail(raw);
   set_sender(context, headers, mail);
   set_message_id(context, headers, mail);
@@ -170,6 +171,11 @@ MaybeFailure prepare(const MethodContext& context, const std::string& raw, Outgo
                                  format_date(context.now_ms));
   into.raw = mail.str();
   return std::nullopt;
+}
+
+MaybeFailure check_recipients(const std::string& raw) {
+  std::vector<std::string> recipients;
+  return read_recipients(parse_headers(raw), recipients);
 }
 
 void deliver(State& state, const Mailbox& sender, const Outgoing& mail, std::int64_t now_ms) {

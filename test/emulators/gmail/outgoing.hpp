@@ -18,6 +18,8 @@ MaybeFailure read_thread(const MethodContext& context, const rapidjson::Value* r
                          std::optional<Id>& into);
 // Checks recipients, sets the headers that Gmail sets.
 MaybeFailure prepare(const MethodContext& context, const std::string& raw, Outgoing& into);
+// Of a draft: it may have no recipients, but none that is no address.
+MaybeFailure check_recipients(const std::string& raw);
 // To the mailboxes of this emulator among the recipients, beside the sender's own.
 void deliver(State& state, const Mailbox& sender, const Outgoing& mail, std::int64_t now_ms);
 // SENT, and INBOX and UNREAD when it goes to its sender.

@@ -6,7 +6,30 @@
 
 namespace krux::test::gmail {
 
+namespace {
+
+// Each mailbox is somebody whom the page of consent offers.
+oauth::ProviderSettings provider_settings(const State& state) {
+  oauth::ProviderSettings provider;
+  provider.flavour = oauth::Flavour::google;
+  provider.clients = state.settings.oauth_clients;
+  provider.people = [&state] {
+    std::vector<oauth::Person> people;
+    for (const auto& [name, mailbox] : state.mailboxes()) people.push_back({mailbox->address(), "", "", ""});
+    return people;
+  };
+  return provider;
+}
+
+}  // namespace
+
+State::State(Settings the_settings)
+    : settings(std::move(the_settings)), clock(settings.clock), oauth(provider_settings(*this), clock) {
+  reset();
+}
+
 void State::reset() {
+  oauth.reset();
   mailboxes_.clear();
   mailbox(settings.address);
   tokens = Tokens();

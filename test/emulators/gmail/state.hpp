@@ -7,6 +7,7 @@
 #include "emulators/common/faults.hpp"
 #include "emulators/common/journal.hpp"
 #include "emulators/gmail/behaviour.hpp"
+#include "emulators/gmail/issued_tokens.hpp"
 #include "emulators/gmail/mailbox.hpp"
 #include "emulators/gmail/quota.hpp"
 #include "emulators/gmail/tokens.hpp"
@@ -19,13 +20,14 @@ struct Settings {
   std::string address = "agent@example.com";  // of the first mailbox
   std::vector<std::string> tokens;            // as Tokens::add takes them; each one's mailbox exists from the start
   EmulatorClock clock = EmulatorClock::real();
-  std::int64_t latency_ms = 0;  // of real time, before every answer of the API
+  std::int64_t latency_ms = 0;             // of real time, before every answer of the API
+  std::vector<std::string> oauth_clients;  // as oauth::ProviderSettings takes them
   // Beyond what a double holds exactly, so that a client that reads ids as numbers fails.
   std::uint64_t first_history_id = (1ULL << 54) + 1;
 };
 
 struct State {
-  explicit State(Settings the_settings) : settings(std::move(the_settings)), clock(settings.clock) { reset(); }
+  explicit State(Settings the_settings);
 
   // Back to the start: empty mailboxes, no faults, quota or log, all own tokens valid. The clock goes on.
   void reset();
@@ -40,7 +42,9 @@ struct State {
   const Settings settings;
   EmulatorClock clock;
   Tokens tokens;
-  std::vector<const TokenSource*> token_sources;  // asked after `tokens`; they outlive the state
+  oauth::Provider oauth;
+  const IssuedTokens issued_tokens{oauth};
+  std::vector<const TokenSource*> token_sources{&issued_tokens};  // asked after `tokens`; they outlive the state
   Behaviour behaviour;
   Quota quota;
   Faults faults;

@@ -8,7 +8,6 @@
 namespace krux::test::oauth {
 namespace {
 
-using emulator::HttpAnswer;
 using emulator::Performed;
 
 struct Request {

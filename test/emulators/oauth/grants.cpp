@@ -16,7 +16,7 @@ bool over(std::int64_t ends_ms, std::int64_t now_ms) {
 
 std::string Grants::add_code(Code code, std::int64_t now_ms) {
   code.ends_ms = now_ms + behaviour_.code_seconds * 1000;
-  const std::string text = mint_.text(flavour_ == Flavour::google ? "4/0A" : "1111.2222.");
+  std::string text = mint_.text(flavour_ == Flavour::google ? "4/0A" : "1111.2222.");
   codes_[text] = std::move(code);
   return text;
 }

@@ -27,7 +27,7 @@ std::string mistake_in_exchange(World& world, const Client& client, const Fields
   if (client.kind != ClientKind::pkce && !verifier.empty()) return "pkce_not_allowed";
   // Slack takes the verifier or the secret; both together it answers so.
   if (!verifier.empty() && caller.has_secret) return "internal_error";
-  if (const std::string wrong = mistake_in_secret(client, caller, verifier.empty()); !wrong.empty()) return wrong;
+  if (std::string wrong = mistake_in_secret(client, caller, verifier.empty()); !wrong.empty()) return wrong;
   if (!code || code->client != client.id || code->ends_ms <= world.clock.now_ms()) return "invalid_code";
   if (code->used) {
     ++world.counters.codes_reused;

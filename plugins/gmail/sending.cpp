@@ -1,0 +1,231 @@
+#include "sending.hpp"
+
+#include <algorithm>
+
+#include "body.hpp"
+#include "composing.hpp"
+#include "message_text.hpp"
+#include "model.hpp"
+#include "write.hpp"
+
+namespace gmail {
+namespace {
+
+using kruxos::EffectFound;
+using kruxos::ErrorKind;
+
+constexpr std::int64_t kMarginMs = 10 * 60'000;  ///< Gmail's clock and ours may differ
+// Beyond so many mails since the attempt a look is given up as "cannot tell".
+constexpr int kMostLooked = 300;
+constexpr int kPage = 50;
+
+std::string sent_result(const Json& message) {
+  return ObjectWriter()
+      .text("message_id", text_of(message, "id"))
+      .text("thread_id", text_of(message, "threadId"))
+      .done();
+}
+
+std::string draft_result(const std::string& draft_id, const std::string& message_id, const Json& params) {
+  return ObjectWriter()
+      .text("draft_id", draft_id)
+      .text("to", text_of(params, "to"))
+      .text("subject", text_of(params, "subject"))
+      .text("message_id", message_id)
+      .done();
+}
+
+std::string metadata(const std::string& url) {
+  return url + "?format=metadata&metadataHeaders=" + kWriteIdHeader + "&metadataHeaders=Message-ID";
+}
+
+bool has_label(const Json& message, std::string_view label) {
+  const auto labels = texts_of(message, "labelIds");
+  return std::find(labels.begin(), labels.end(), label) != labels.end();
+}
+
+kruxos::ProxyError edited_since() {
+  return refused(
+      "The draft that the mail was to be sent from was changed in the mailbox: it was not sent, and is left there.");
+}
+
+}  // namespace
+
+kruxos::ProxyError refused(const std::string& sentence) {
+  kruxos::ProxyError error(ErrorKind::kRefused, sentence);
+  error.type("WriteFailed").no_effect();
+  return error;
+}
+
+std::optional<Sending::Kept> Sending::noted() const {
+  const auto note = parse(write_.note_json.empty() ? "{}" : write_.note_json);
+  if (note.HasParseError() || !note.IsObject()) return std::nullopt;
+  Kept kept{std::string(text_of(note, "draft_id")), std::string(text_of(note, "message_id"))};
+  return kept.draft_id.empty() ? std::nullopt : std::optional(std::move(kept));
+}
+
+void Sending::note(const Kept& kept) const {
+  call_.remember(ObjectWriter().text("draft_id", kept.draft_id).text("message_id", kept.message_id).done());
+}
+
+bool Sending::is_ours(const Json& message) const {
+  return header_of(message, kWriteIdHeader) == write_.write_id;
+}
+
+/// Nothing where Gmail has no draft of that id.
+std::optional<Sending::Kept> Sending::present(const Kept& kept) const {
+  try {
+    const auto draft = api_.get(call_, "drafts.get", "users/me/drafts/" + encoded(kept.draft_id) + "?format=minimal");
+    const auto* message = member(draft, "message");
+    const auto id = message && message->IsObject() ? text_of(*message, "id") : std::string_view();
+    if (id.empty()) throw malformed("drafts.get");
+    return Kept{kept.draft_id, std::string(id)};
+  } catch (const GmailError& error) {
+    if (error.kind() == ErrorKind::kNotFound) return std::nullopt;
+    throw;
+  }
+}
+
+std::optional<Sending::Kept> Sending::left_behind(bool& edited) const {
+  const auto list = api_.get(call_, "drafts.list", "users/me/drafts?q=" + encoded("rfc822msgid:" + message_id()));
+  const auto* drafts = member(list, "drafts");
+  if (!drafts || !drafts->IsArray()) return std::nullopt;
+  for (const auto& one : drafts->GetArray()) {
+    const auto id = std::string(text_of(one, "id"));
+    if (id.empty()) throw malformed("drafts.list");
+    const auto draft = api_.get(call_, "drafts.get", "users/me/drafts/" + encoded(id) + "?format=metadata");
+    const auto* message = member(draft, "message");
+    if (!message || !message->IsObject()) throw malformed("drafts.get");
+    edited = !is_ours(*message);
+    return Kept{id, std::string(text_of(*message, "id"))};
+  }
+  return std::nullopt;
+}
+
+/// The draft to send, made now or by an earlier attempt. Where that one turns out to have been sent: `result`.
+Sending::Kept Sending::settled_draft(const Json& params, std::string* result) const {
+  if (const auto kept = noted()) {
+    if (const auto now = present(*kept)) {
+      if (now->message_id != kept->message_id) throw edited_since();
+      return *kept;
+    }
+    // Gone: it was sent, or deleted by somebody. Who asks for another attempt knows of the second.
+    auto found = find_sent();
+    if (found.answer == KRUX_EFFECT_FOUND) *result = std::move(found.result_json);
+    if (found.answer == KRUX_EFFECT_FOUND) return {};
+    if (found.answer != KRUX_EFFECT_ABSENT) {
+      throw GmailError(ErrorKind::kUnavailable, "Whether an earlier attempt has sent the mail cannot be told.");
+    }
+  } else if (write_.attempt > 1) {
+    bool edited = false;
+    if (auto left = left_behind(edited)) {
+      if (edited) throw edited_since();
+      note(*left);
+      return std::move(*left);
+    }
+  }
+  auto made = create(params);
+  note(made);
+  return made;
+}
+
+Sending::Kept Sending::create(const Json& params) const {
+  const auto outgoing = built(params);
+  std::string body = R"({"message":{)";
+  body.reserve(outgoing.raw.size() + 200);
+  if (!outgoing.thread_id.empty()) body += "\"threadId\":" + quoted(outgoing.thread_id) + ",";
+  body += "\"raw\":\"" + outgoing.raw + "\"}}";
+  const auto draft = api_.send(call_, "drafts.create", "POST", "users/me/drafts", std::move(body));
+  const auto* message = member(draft, "message");
+  Kept kept{std::string(text_of(draft, "id")),
+            std::string(message && message->IsObject() ? text_of(*message, "id") : std::string_view())};
+  if (kept.draft_id.empty() || kept.message_id.empty()) throw malformed("drafts.create");
+  return kept;
+}
+
+std::string Sending::send(const Json& params) const {
+  std::string result;
+  const auto draft = settled_draft(params, &result);
+  if (!result.empty()) return result;
+  call_.throw_if_cancelled();
+  try {
+    const auto sent = api_.send(call_, "drafts.send", "POST", "users/me/drafts/send",
+                                ObjectWriter().text("id", draft.draft_id).done());
+    if (text_of(sent, "id").empty()) throw malformed("drafts.send");
+    return sent_result(sent);
+  } catch (const GmailError& error) {
+    if (error.kind() != ErrorKind::kNotFound) throw;
+    // The draft was there just now. Somebody deleted it, or an attempt that was given up has reached Gmail after all.
+    throw GmailError(ErrorKind::kUnavailable, "The draft was gone when it was to be sent; perhaps it has been sent.");
+  }
+}
+
+std::string Sending::make_draft(const Json& params) const {
+  if (write_.attempt > 1) {
+    bool edited = false;
+    if (const auto left = left_behind(edited)) return draft_result(left->draft_id, left->message_id, params);
+  }
+  const auto made = create(params);
+  return draft_result(made.draft_id, made.message_id, params);
+}
+
+EffectFound Sending::find_draft(const Json& params) const {
+  bool edited = false;
+  if (const auto left = left_behind(edited)) {
+    return EffectFound::found(draft_result(left->draft_id, left->message_id, params));
+  }
+  return EffectFound::absent();
+}
+
+EffectFound Sending::find_sent() const {
+  const auto kept = noted();
+  // The draft's id is kept before it is asked to be sent.
+  if (!kept) return EffectFound::disproved();
+  if (present(*kept)) return EffectFound::disproved();
+  if (auto result = by_message_id()) return EffectFound::found(std::move(*result));
+  return among_latest();
+}
+
+std::optional<std::string> Sending::by_message_id() const {
+  const auto list = api_.get(call_, "messages.list",
+                             "users/me/messages?includeSpamTrash=true&q=" + encoded("rfc822msgid:" + message_id()));
+  const auto* messages = member(list, "messages");
+  if (!messages || !messages->IsArray()) return std::nullopt;
+  for (const auto& one : messages->GetArray()) {
+    const auto id = std::string(text_of(one, "id"));
+    const auto message = api_.get(call_, "messages.get", metadata("users/me/messages/" + encoded(id)));
+    if (is_ours(message) && has_label(message, "SENT")) return sent_result(message);
+  }
+  return std::nullopt;
+}
+
+/// Every mail that was sent since the first attempt.
+EffectFound Sending::among_latest() const {
+  const auto first = write_.first_attempt_at_ms > 0 ? write_.first_attempt_at_ms : write_.created_at_ms;
+  const auto since = std::max<std::int64_t>(0, first - kMarginMs) / 1000;
+  const auto url = "users/me/messages?labelIds=SENT&includeSpamTrash=true&maxResults=" + std::to_string(kPage) +
+                   "&q=" + encoded("after:" + std::to_string(since));
+  std::string token;
+  for (int looked = 0; looked < kMostLooked; looked += kPage) {
+    call_.throw_if_cancelled();
+    const auto page = api_.get(call_, "messages.list", token.empty() ? url : url + "&pageToken=" + encoded(token));
+    std::vector<std::string> urls;
+    if (const auto* messages = member(page, "messages"); messages && messages->IsArray()) {
+      for (const auto& one : messages->GetArray()) {
+        urls.push_back(metadata("users/me/messages/" + encoded(text_of(one, "id"))));
+      }
+    }
+    for (auto& fetched : api_.get_many(call_, "messages.get", urls)) {
+      if (fetched.error && fetched.error->kind() == ErrorKind::kNotFound) continue;  // deleted since the page was made
+      if (fetched.error) throw GmailError(*fetched.error);
+      if (is_ours(fetched.body)) return EffectFound::found(sent_result(fetched.body));
+    }
+    const auto next = std::string(text_of(page, "nextPageToken"));
+    if (next.empty()) return EffectFound::absent();
+    if (next == token) break;
+    token = next;
+  }
+  return EffectFound::cannot_tell();
+}
+
+}  // namespace gmail

@@ -1,0 +1,176 @@
+// What was known is not fetched again: after a kill, after the history was lost, and when the mailbox is compared.
+#include <catch2/catch.hpp>
+
+#include "sync.hpp"
+#include "test_support/rig.hpp"
+
+using gmail::Rig;
+using kruxos::ErrorKind;
+using kruxos::testing::FakeAnswer;
+
+namespace {
+
+gmail::SyncOptions pages_of(int size) {
+  gmail::SyncOptions options;
+  options.page_size = size;
+  options.side_by_side = 3;
+  return options;
+}
+
+/// Every other list or history is refused as one that no longer exists.
+std::function<std::optional<FakeAnswer>(const kruxos::testing::FakeRequest&)> without_history(int times) {
+  return [left = times](const kruxos::testing::FakeRequest& request) mutable -> std::optional<FakeAnswer> {
+    if (left == 0 || request.url.find("users/me/history") == std::string::npos) return std::nullopt;
+    --left;
+    return FakeAnswer::json(404, R"({"error":{"code":404,"status":"NOT_FOUND","errors":[{"reason":"notFound"}]}})");
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a pass that is killed at any step fetches each message once") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(60);
+  rig.override_answer = [&](const auto&) -> std::optional<FakeAnswer> {
+    rig.host.clock.advance(400);
+    return std::nullopt;
+  };
+  for (int i = 0; i < 200; ++i) {
+    const auto step = rig.step();
+    if (step.next == KRUX_SYNC_DONE) break;
+    rig.restart();
+  }
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 60);
+}
+
+TEST_CASE("a lost history is met by comparing, and no known message is fetched") {
+  Rig rig(pages_of(10));
+  const auto ids = rig.arrive_many(40);
+  rig.pass();
+  rig.reset_calls();
+  for (int i = 0; i < 20; ++i) rig.modify(ids[static_cast<std::size_t>(i)], {"STARRED"}, {"UNREAD", "INBOX"});
+  rig.erase(ids[39]);
+  rig.arrive("New");
+  rig.mailbox().expire_history();
+  rig.next_pass();
+  CHECK(rig.expirations == 1);
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 1);
+}
+
+TEST_CASE("what changes while the mailbox is compared is not undone by it") {
+  auto options = pages_of(5);
+  Rig rig(options);
+  const auto ids = rig.arrive_many(40);
+  rig.pass();
+  rig.mailbox().expire_history();
+  int changes = 0;
+  rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
+    rig.host.clock.advance(30'000);
+    if (request.url.find("users/me/messages?") == std::string::npos) return std::nullopt;
+    const auto& id = ids[static_cast<std::size_t>(++changes) % ids.size()];
+    rig.modify(id, {changes % 2 ? "STARRED" : "IMPORTANT"}, {changes % 3 ? "UNREAD" : "INBOX"});
+    if (changes % 5 == 0) rig.arrive("During", {"INBOX", "STARRED"});
+    return std::nullopt;
+  };
+  rig.next_pass();
+  rig.override_answer = nullptr;
+  CHECK(changes > 10);
+  rig.next_pass();
+  CHECK(rig.differences() == "");
+}
+
+TEST_CASE("a history that is lost in the first pass begins it anew, without fetching again") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(50);
+  rig.override_answer = [&](const auto&) -> std::optional<FakeAnswer> {
+    rig.host.clock.advance(1'000);
+    return std::nullopt;
+  };
+  rig.step();
+  rig.step();
+  REQUIRE(rig.replica_size() > 0);
+  REQUIRE(rig.replica_size() < 50);
+  rig.arrive("New");
+  rig.mailbox().expire_history();
+  rig.pass();
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 51);
+  CHECK(rig.expirations == 0);
+}
+
+TEST_CASE("a history that is never there ends the pass, and is not compared for ever") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(5);
+  rig.override_answer = without_history(-1);
+  CHECK_THROWS_AS(rig.pass(), kruxos::ProxyError);
+  const auto lists = rig.calls("users/me/messages?");
+  CHECK(lists < 80);
+  // And once it is there again, all is well.
+  rig.override_answer = nullptr;
+  rig.next_pass();
+  CHECK(rig.differences() == "");
+}
+
+TEST_CASE("a history that is lost again and again is compared seldom") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(5);
+  rig.pass();
+  int compared = 0;
+  for (int passes = 0; passes < 72; ++passes) {  // a day, every 20 minutes
+    rig.override_answer = without_history(1);
+    const auto before = rig.expirations;
+    try {
+      rig.next_pass(20 * 60'000);
+    } catch (const kruxos::ProxyError& error) {
+      CHECK(error.kind() == ErrorKind::kUnavailable);
+    }
+    compared += rig.expirations != before;
+  }
+  CHECK(compared >= 2);
+  CHECK(compared <= 6);
+}
+
+TEST_CASE("the mailbox is compared once a week, and what the history did not tell is made good") {
+  Rig rig(pages_of(10));
+  const auto ids = rig.arrive_many(20);
+  rig.pass();
+  // Changed behind the history's back.
+  auto damaged = *rig.replica(ids[3]);
+  damaged.labels = {"TRASH"};
+  auto to = rig.store.store();
+  to.put(gmail::message_record(damaged));
+  to.erase(gmail::kMessages, ids[4]);
+  to.commit();
+  rig.next_pass();
+  CHECK_FALSE(rig.differences().empty());
+  rig.reset_calls();
+  rig.next_pass(7 * 86'400'000LL);
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 1);
+}
+
+TEST_CASE("a page's token that is no longer known begins the list anew") {
+  Rig rig(pages_of(5));
+  rig.arrive_many(30);
+  int refused = 0;
+  rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
+    const bool page = request.url.find("users/me/messages?") != std::string::npos &&
+                      request.url.find("pageToken") != std::string::npos;
+    if (!page || ++refused != 3) return std::nullopt;
+    return FakeAnswer::json(400, R"({"error":{"code":400,"message":"Invalid pageToken"}})");
+  };
+  rig.pass();
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 30);
+}
+
+TEST_CASE("pages that do not advance end the pass") {
+  Rig rig(pages_of(5));
+  rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
+    if (request.url.find("users/me/messages?") == std::string::npos) return std::nullopt;
+    return FakeAnswer::json(200, R"({"messages":[],"nextPageToken":"same"})");
+  };
+  CHECK_THROWS_AS(rig.pass(), kruxos::ProxyError);
+}
