@@ -107,6 +107,9 @@ std::string searched(const Message& m) {
   if (std::any_of(m.labels.begin(), m.labels.end(), [](const auto& id) { return is_user_label(id); }))
     add(mark(kHasUserLabel));
   if (!m.attachments.empty()) add(mark(kHasAttachment));
+  add(hidden(Hidden::kFrom, m.from));
+  add(hidden(Hidden::kTo, m.to));
+  add(hidden(Hidden::kSubject, m.subject));
   add(hidden(Hidden::kCc, m.cc));
   add(hidden(Hidden::kBcc, m.bcc));
   for (const auto& a : m.attachments) add(hidden(Hidden::kFilename, a.filename));
@@ -121,10 +124,7 @@ std::vector<kruxos::Collection> collections() {
        1,
        kruxos::Order::kTime,
        true,
-       {{"from", FieldType::kText},
-        {"to", FieldType::kText},
-        {"subject", FieldType::kText},
-        {"message_id", FieldType::kText},
+       {{"message_id", FieldType::kText},
         {"thread_id", FieldType::kText},
         {"date", FieldType::kInteger},
         {"size", FieldType::kInteger}}},
@@ -232,11 +232,7 @@ kruxos::Record message_record(const Message& m) {
   record.json = writer.done();
   record.text = searched(m);
   record.order_ms = m.date_ms;
-  record.fields = {{"from", plain(m.from)},
-                   {"to", plain(m.to)},
-                   {"subject", plain(m.subject)},
-                   {"date", m.date_ms},
-                   {"size", m.size}};
+  record.fields = {{"date", m.date_ms}, {"size", m.size}};
   if (!m.message_id.empty()) record.fields.emplace_back("message_id", cut(m.message_id, 1000));
   if (!m.thread_id.empty()) record.fields.emplace_back("thread_id", m.thread_id);
   return record;

@@ -38,12 +38,6 @@ Condition contains(const std::string& text) {
   return words.empty() ? nothing() : contains_text(words);
 }
 
-/// By the index first: a field is compared in the rows that have the text somewhere.
-Condition in_field(const char* field, const std::string& text) {
-  const auto words = plain(text);
-  return words.empty() ? nothing() : all_of({contains_text(words), field_is(field, KRUX_CONTAINS, words)});
-}
-
 Condition in_hidden(Hidden range, const std::string& text) {
   const auto words = hidden(range, text);
   return words.empty() ? nothing() : contains_text(words);
@@ -85,16 +79,16 @@ class Translator {
       case TermKind::kText:
         return contains(term.text);
       case TermKind::kFrom:
-        return in_field("from", person(term));
+        return in_hidden(Hidden::kFrom, person(term));
       case TermKind::kTo:
-        return any_of({in_field("to", person(term)), in_hidden(Hidden::kCc, person(term)),
+        return any_of({in_hidden(Hidden::kTo, person(term)), in_hidden(Hidden::kCc, person(term)),
                        in_hidden(Hidden::kBcc, person(term))});
       case TermKind::kCc:
         return in_hidden(Hidden::kCc, person(term));
       case TermKind::kBcc:
         return in_hidden(Hidden::kBcc, person(term));
       case TermKind::kSubject:
-        return in_field("subject", term.text);
+        return in_hidden(Hidden::kSubject, term.text);
       case TermKind::kFilename:
         return in_hidden(Hidden::kFilename, term.text);
       case TermKind::kMessageId:

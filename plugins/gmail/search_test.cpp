@@ -164,6 +164,6 @@ TEST_CASE("marks cannot be searched for, and words of such characters find nothi
 TEST_CASE("more terms than a query takes are refused") {
   Mailbox box;
   std::string many;
-  for (int i = 0; i < 180; ++i) many += "to:a" + std::to_string(i) + " ";
+  for (int i = 0; i < 150; ++i) many += "in:archive ";
   CHECK_THROWS_AS(box.query(many), kruxos::ProxyError);
 }

@@ -14,7 +14,7 @@ namespace {
 // range than the others, so that one mark does not begin within another.
 constexpr std::uint32_t kPrivateFirst = 0xE000, kPrivateLast = 0xF8FF;
 constexpr std::uint32_t kHiddenRange = 0x100;
-constexpr std::uint32_t kMarkFirst = 0xE400, kMarkRest = 0xE800;
+constexpr std::uint32_t kMarkFirst = 0xE800, kMarkRest = 0xEC00;
 
 void append(std::string& out, std::uint32_t c) {
   out += static_cast<char>(0xE0 | (c >> 12));
@@ -76,8 +76,8 @@ std::string mark(std::string_view id) {
   const auto hash = fnv1a(id);
   std::string out;
   append(out, kMarkFirst + static_cast<std::uint32_t>(hash & 0x3FF));
-  for (int shift = 10; shift <= 34; shift += 12) {
-    append(out, kMarkRest + static_cast<std::uint32_t>((hash >> shift) & 0xFFF));
+  for (int shift = 10; shift <= 32; shift += 11) {
+    append(out, kMarkRest + static_cast<std::uint32_t>((hash >> shift) & 0x7FF));
   }
   return out;
 }

@@ -1,9 +1,10 @@
 // What is searched of a message besides its words: marks and hidden texts, in characters that no message has there.
 //
 // The replica finds any four characters of a record's text by its index, and fields only by looking at rows. So a
-// label is four characters of Unicode's private area, which makes `label:` one look-up, and Cc, Bcc and the names of
-// attachments stand in the text byte by byte in ranges of that area, where a bare word does not meet them. These
-// characters are taken out of what people wrote and of what is searched for.
+// label is four characters of Unicode's private area, which makes `label:` one look-up, and what has an operator of its
+// own (sender, recipients, subject, names of attachments) stands in the text once more, byte by byte in a range of that
+// area, where a bare word does not meet it. These characters are taken out of what people wrote and of what is searched
+// for.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ std::string plain(std::string_view text);
 /// Folded as the replica folds: normal form and case.
 std::string folded(std::string_view text);
 
-/// Four characters for a label's id, or for a fact about a message (below). Made of 46 bits of a hash.
+/// Four characters for a label's id, or for a fact about a message (below). Made of 43 bits of a hash.
 std::string mark(std::string_view id);
 
 /// Facts that are no labels, and the lack of labels that most messages have: a search for what is not in the inbox
@@ -29,7 +30,7 @@ std::string lacking(std::string_view label_id);
 /// The labels whose lack is marked.
 inline constexpr const char* kMarkedAsLacking[] = {"INBOX", "UNREAD", "IMPORTANT"};
 
-enum class Hidden { kFilename, kCc, kBcc };
+enum class Hidden { kFilename, kFrom, kTo, kCc, kBcc, kSubject };
 /// `text` folded, in characters of that range: a part of it is a part of the result.
 std::string hidden(Hidden range, std::string_view text);
 
