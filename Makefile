@@ -8,7 +8,7 @@ PREFIX   ?= /usr/local
 .PHONY: help demo test run build install bench format lint clean
 
 help:
-	@echo 'make demo     build everything needed and show the whole chain against an emulated service'
+	@echo 'make demo     build everything needed and show the whole chain against emulated services'
 	@echo 'make test     all tests, under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
 	@echo 'make build    build the host, the kruxos command and the adapters into build/dev/bin'
@@ -19,7 +19,7 @@ help:
 
 demo:
 	@scripts/setup
-	@scripts/build dev $(programs) slack mock slack-emulator
+	@scripts/build dev $(programs) slack gmail mock slack-emulator gmail-emulator
 	@scripts/demo
 
 test:

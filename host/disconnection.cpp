@@ -185,9 +185,9 @@ void Disconnection::settle_writes() {
 }
 
 void Disconnection::revoke_token() {
-  const auto failed = access_.revoke(receipt_);
+  const auto [failed, done] = access_.revoke(receipt_);
   KRUX_FAULT_POINT("disconnect.revoke.answered");
-  if (!failed) return note("revoke", "done", "The service has forgotten the token.");
+  if (!failed) return note("revoke", "done", done);
   if (!order_.force) {
     stop("revoke", fmt::format("The token of {} was not revoked: {} Try again later, or remove it here all the same "
                                "with --force; the service may then still know it.",

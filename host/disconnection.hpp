@@ -18,10 +18,14 @@ namespace krux {
 /// done. On one thread.
 class Disconnection {
  public:
+  struct Revocation {
+    std::optional<std::string> failed;  ///< why the service has not forgotten the token, a sentence
+    std::string done = "The service has forgotten the token.";
+  };
   struct Access {
     const ServiceHost::Parts& parts;
-    /// Makes the service forget the token: why it did not, a sentence; nothing when it did.
-    std::function<std::optional<std::string>(const Receipt&)> revoke;
+    /// Makes the service forget the token.
+    std::function<Revocation(const Receipt&)> revoke;
     std::function<void(const ActiveAccountPtr&)> sync_again;
     /// Waits for a moment of real time; false: the host stops.
     std::function<bool()> pause;

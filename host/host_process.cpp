@@ -265,6 +265,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
 TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
   TokenRefresher::Hooks hooks;
   hooks.renewed = [&host](const AccountRef& account) { host.services.token_renewed(account); };
+  hooks.resume = [&host](const AccountRef& account) { host.services.resume_writes(account); };
   hooks.refused = [&host](const AccountRef& account, const std::string& why) {
     host.services.token_refused(account, why);
   };

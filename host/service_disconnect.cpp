@@ -14,6 +14,9 @@ namespace krux {
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(50);
+constexpr const char* kAccessTokenAlone =
+    "The service has forgotten the access token. It has no address at which refresh tokens are revoked: this host's is "
+    "removed with the next step, and nobody else has it. Remove the app at the service if you want to be sure.";
 
 /// What an order may be about: connections, and disconnections that have not ended.
 struct Candidate {
@@ -95,7 +98,13 @@ Receipt ServiceHost::disconnect(const std::string& service, const std::string& a
   if (!lock) throw conflict("Another account is being connected or disconnected. Try again when that has ended.");
   auto receipt = receipt_for(service, account, order);
   const auto account_id = receipt.account_id;
-  Disconnection::Access access{parts_, [this](const Receipt& of) { return revoke(of); },
+  const bool refreshable = has_unrevoked_refresh_token(receipt);
+  Disconnection::Access access{parts_,
+                               [this, refreshable](const Receipt& of) {
+                                 Disconnection::Revocation revocation{revoke(of)};
+                                 if (refreshable) revocation.done = kAccessTokenAlone;
+                                 return revocation;
+                               },
                                [this](const ActiveAccountPtr& served) {
                                  if (served->adapter->roles().sync)
                                    parts_.scheduler.add(served, sync_interval_of(*served->definition));
@@ -111,6 +120,16 @@ Receipt ServiceHost::disconnect(const std::string& service, const std::string& a
   const bool any = std::any_of(left.begin(), left.end(), [&](const Connection& c) { return c.service == service; });
   if (!any) parts_.accounts.clear_unserved(service);
   return ended;
+}
+
+/// Whether there is one that only the adapter, with the access token, can do something about.
+bool ServiceHost::has_unrevoked_refresh_token(const Receipt& receipt) const {
+  try {
+    const auto held = parts_.vault.credential(receipt.service, receipt.account_id, receipt.generation);
+    return held && !held->refresh_token.empty() && held->revoke_url.empty();
+  } catch (const Error&) {
+    return false;  // it cannot be read, and the revocation says so
+  }
 }
 
 /// The adapter and its client live for this call alone: the account's own may be quarantined, or not be served.

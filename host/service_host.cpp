@@ -186,6 +186,7 @@ void ServiceHost::activate(const Connection& c) {
   parts_.scheduler.remove(c.service, c.account_id);
   account->replica = open_replica_of(c);
   parts_.accounts.publish(account);
+  if (parts_.metrics) parts_.metrics->tokens.begin(c.service, c.account_id);
   for (const char* kind : {"account_not_served", "adapter_quarantined"}) {
     parts_.alerts.settle(kind, c.service, c.account_id);
   }

@@ -131,6 +131,7 @@ class ServiceHost {
 
   // What the refresher tells.
   void token_renewed(const AccountRef& account);
+  void resume_writes(const AccountRef& account);
   void token_refused(const AccountRef& account, const std::string& why);
   void token_ended(const AccountRef& account, const std::string& why);
 
@@ -156,6 +157,7 @@ class ServiceHost {
   void serve_again(const Connection& connection);
   Receipt receipt_for(const std::string& service, const std::string& account, const DisconnectOrder& order);
   std::optional<std::string> revoke(const Receipt& receipt);
+  bool has_unrevoked_refresh_token(const Receipt& receipt) const;
   void serve_connections();
   void resume_disconnections();
   bool pause();

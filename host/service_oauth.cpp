@@ -139,6 +139,17 @@ void ServiceHost::token_renewed(const AccountRef& account) {
   }
 }
 
+void ServiceHost::resume_writes(const AccountRef& account) {
+  for (const auto& known : parts_.vault.connections()) {
+    if (AccountRef{known.service, known.account_id, known.generation} != account || known.needs_attention) continue;
+    try {
+      mark(account, "");
+    } catch (const Error&) {
+      // As above.
+    }
+  }
+}
+
 void ServiceHost::token_refused(const AccountRef& account, const std::string& why) {
   if (!is_current(account)) return;
   try {

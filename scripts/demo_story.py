@@ -3,7 +3,8 @@ import shutil
 import time
 
 import demo_chain
-from demo_support import BUILD, ROOT, TOKEN, bold, check, dim, green
+import demo_gmail
+from demo_support import BUILD, ROOT, SLACK_CLIENT, bold, check, dim, green
 
 CONFIG = """
 data_dir: {directory}/data
@@ -15,16 +16,26 @@ services:
   slack:
     api_base_url: {emulator}/api/
     sync_interval_seconds: 5
+    oauth:
+      callback_port: {port}
+      authorize_url: {emulator}/oauth/v2/authorize
+      token_url: {emulator}/api/oauth.v2.access
+      revoke_url: {emulator}/api/auth.revoke
+  gmail:
+    api_base_url: {gmail}/gmail/v1/
+    sync_interval_seconds: 5
+    oauth: {{callback_port: 0, authorize_url: {gmail}/o/oauth2/v2/auth, token_url: {gmail}/token, revoke_url: {gmail}/revoke}}
   notes: {{isolation: process}}
 # Windows and schedules of seconds, so that nobody waits: the definition says 30 s to change one's mind, 60 s to settle.
-write_buffer: {{delays: {{slack.send: 3, notes.create: 1}}}}
+write_buffer: {{delays: {{slack.send: 3, notes.create: 1, email.send: 3, email.reply: 3, email.forward: 3, email.label: 1,
+  email.delete: 2}}}}
 retry: {{schedule_seconds: [2, 4], settle_seconds: 2}}
 """
 
 
 def tell(stage):
     print()
-    print(bold("KruxOS Service Proxy") + dim("   an agent works in Slack, without a token and without Slack noticing its reads"))
+    print(bold("KruxOS Service Proxy") + dim("   an agent works in Slack and Gmail, without a token, and its reads cost them nothing"))
     start(stage)
     connect(stage)
     read(stage)
@@ -40,6 +51,14 @@ def tell(stage):
     demo_chain.dead_letter(stage)
     demo_chain.crash(stage)
     demo_chain.disconnect(stage)
+    ids = stage.mail_ids
+    demo_gmail.connect(stage)
+    demo_gmail.read(stage, ids)
+    demo_gmail.write(stage, ids)
+    demo_gmail.lost_answer(stage)
+    demo_gmail.tidy(stage, ids)
+    demo_gmail.expiries(stage)
+    demo_gmail.disconnect(stage)
     end(stage)
 
 
@@ -48,11 +67,12 @@ def prepare(stage):
     definitions = stage.directory / "definitions"
     for folder in (adapters, definitions, stage.directory / "keys"):
         folder.mkdir(mode=0o700)
-    shutil.copy(BUILD / "adapters" / "slack.so", adapters)
+    for service in ("slack", "gmail"):
+        shutil.copy(BUILD / "adapters" / f"{service}.so", adapters)
+        shutil.copy(ROOT / "definitions" / f"{service}.yaml", definitions)
     # In the place of the notes service's adapter: one that does what a file says (docs/testing.md).
     shutil.copy(BUILD / "tests" / "adapters" / "mock.so", adapters / "notes.so")
     (adapters / "notes.mock.json").write_text(demo_chain.NOTES)
-    shutil.copy(ROOT / "definitions" / "slack.yaml", definitions)
     shutil.copy(ROOT / "examples" / "notes_adapter" / "definitions" / "notes.yaml", definitions)
     (adapters / "telegram.so").write_text("This is no library.\n")
     for file in [*adapters.iterdir(), *definitions.iterdir()]:
@@ -61,19 +81,22 @@ def prepare(stage):
 
 def start(stage):
     stage.chapter("The host starts and looks for adapters",
-                  "An emulated Slack workspace runs on this machine. The host finds three files in its plugins directory.")
+                  "An emulated Slack workspace and an emulated mailbox run on this machine. The host finds four files in its plugins "
+                  "directory.")
     prepare(stage)
     stage.start_emulator()
     now = int(time.time() * 1000)
     stage.slack("seed", workspace(now))
+    stage.mail_ids = demo_gmail.prepare(stage)
     begun = time.monotonic()
-    stage.start_host(CONFIG.format(directory=stage.directory, emulator=stage.emulator))
+    stage.start_host(CONFIG.format(directory=stage.directory, emulator=stage.emulator, gmail=stage.gmail_emulator,
+                                   port=stage.slack_port))
     stage.good(f"kruxosd is ready after {1000 * (time.monotonic() - begun):.0f} ms")
     stage.operator("plugin", "list")
     plugins = stage.operator_json("plugin", "list")["plugins"]
     states = {p["file"].rsplit("/", 1)[-1]: p["state"] for p in plugins}
-    check(states == {"notes.so": "loaded", "slack.so": "loaded", "telegram.so": "refused"}, f"the adapters are {states}")
-    stage.good("two adapters loaded; one refused with its reason, and that ended nothing else")
+    check(states == {"gmail.so": "loaded", "notes.so": "loaded", "slack.so": "loaded", "telegram.so": "refused"}, f"the adapters are {states}")
+    stage.good("three adapters loaded; one refused with its reason, and that ended nothing else")
 
 
 def workspace(now):
@@ -107,9 +130,9 @@ def workspace(now):
 
 def connect(stage):
     stage.chapter("The operator connects Slack; an agent gets a key",
-                  "The token comes on standard input, is checked with Slack, and is stored encrypted. The agent's key opens "
-                  "the gateway and nothing else.")
-    stage.operator("connect", "slack", stdin=TOKEN + "\n")
+                  "A scripted browser agrees on the emulator's page of consent (OAuth with PKCE); the token is stored encrypted. The "
+                  "agent's key opens the gateway and nothing else.")
+    stage.connect_in_browser("slack", "--client-id", SLACK_CLIENT, "--profile", "full")
     stage.operator("sync", "slack", "--wait")
     made = stage.operator_json("agent", "create", "helper")
     stage.key = made["key"]
@@ -208,9 +231,10 @@ def end(stage):
     markers = stage.slack("state")["markers"]
     check(all(m["posted"] == 1 for m in markers.values()), f"Slack's messages by write: {markers}")
     log = (stage.directory / "kruxosd.log").read_text(errors="replace")
-    check(TOKEN not in log, "the token stands in the log")
+    secrets = stage.slack("oauth")["oauth"]["secrets"]
+    check(secrets and not any(s in log for s in secrets), "a token stands in the log")
     print()
     print(f"  {green('✓')} {bold(f'{len(markers)} messages reached Slack, each of them once; none was lost.')} "
           "The token stands in no log and no answer.")
-    print(dim("  Next: README.md, \"Try it with your own Slack\"; docs/write-path.md tells how it works."))
+    print(dim("  Next: README.md, \"Try it with your own Slack or Gmail\"; docs/write-path.md tells how it works."))
     print()

@@ -1,22 +1,25 @@
 """What the demo stands on: the processes, the agent's and the operator's calls, and how it looks on a terminal."""
+import argparse
 import json
 import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import textwrap
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+
+import demo_browser
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
-TOKEN = "xoxb-demo-0000-token"
-SCOPES = ("channels:read,channels:history,groups:read,groups:history,users:read,chat:write,reactions:write,"
-          "reactions:read,metadata.message:read")
+SLACK_CLIENT = "3333.4444"
 
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
@@ -57,6 +60,13 @@ def clean_environment():
     return {name: value for name, value in os.environ.items() if not name.startswith("KRUXOS_")}
 
 
+def free_port():
+    """Slack compares a redirect address with its port, so the port is chosen before the host listens there."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class DemoFailed(Exception):
     pass
 
@@ -77,7 +87,7 @@ class Stage:
 
     def __enter__(self):
         os.umask(0o022)
-        for program in ("kruxosd", "kruxos", "slack-emulator"):
+        for program in ("kruxosd", "kruxos", "slack-emulator", "gmail-emulator"):
             if not (BUILD / "bin" / program).exists():
                 sys.exit(f"{program} is not built: run make demo")
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="kruxos-demo-"))
@@ -148,10 +158,17 @@ class Stage:
         return line
 
     def start_emulator(self):
+        self.slack_port = free_port()
+        client = f"id={SLACK_CLIENT},kind=pkce,redirect=http://localhost:{self.slack_port}/oauth/callback"
         line = self.start("the emulator", [str(BUILD / "bin" / "slack-emulator"), "--port", "0", "--die-with-parent",
-                                           "--token", f"{TOKEN}:{SCOPES}", "--team-name", "Acme"],
+                                           "--oauth-client", client, "--oauth-person", "U0ALICE0001", "--team-name", "Acme"],
                           self.directory / "emulator.log")
         self.emulator = line.split()[1]
+
+    def start_gmail(self, address):
+        line = self.start("the Gmail emulator", [str(BUILD / "bin" / "gmail-emulator"), "--port", "0", "--die-with-parent",
+                                                 "--address", address], self.directory / "gmail.log")
+        self.gmail_emulator = line.split()[1]
 
     def start_host(self, config):
         path = self.directory / "kruxos.yaml"
@@ -176,6 +193,28 @@ class Stage:
 
     def operator(self, *arguments, **kwargs):
         self.show(self.kruxos(*arguments, **kwargs).replace(str(self.directory), "…"))
+
+    def connect_in_browser(self, service, *arguments, secret=None, account=None):
+        """`kruxos connect`, and a scripted browser that agrees at the address that it names."""
+        command = [str(BUILD / "bin" / "kruxos"), "--data-dir", str(self.directory / "data"), "connect", service, *arguments,
+                   "--no-browser"]
+        print(f"  {cyan('operator $')} kruxos connect {service} {' '.join(arguments)}")
+        env = dict(clean_environment(), COLUMNS=str(WIDTH - 4))
+        if secret:
+            env["KRUXOS_CLIENT_SECRET"] = secret
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=env)
+        self.processes.append(("kruxos connect", process))
+        address = ""
+        while not address.startswith("http"):
+            address = process.stderr.readline()
+            check(address, f"kruxos connect {service} ended without an address")
+            address = address.strip()
+        self.show(address.split("?")[0] + "?…")
+        demo_browser.browse(argparse.Namespace(address=address, account=account, untick=[], deny=False))
+        out, error = process.communicate(timeout=60)
+        check(process.returncode == 0, f"kruxos connect {service} ended with {process.returncode}: {error.strip()}")
+        self.show(out)
 
     def operator_json(self, *arguments):
         return json.loads(self.kruxos("--json", *arguments, quiet=True))
@@ -244,12 +283,36 @@ class Stage:
             time.sleep(0.1)
         raise DemoFailed(f"the write stayed {seen[-1]}: {json.dumps(status)}")
 
-    # --- the emulated service ---------------------------------------------------------------------------------------
+    def upload(self, name, kind, data):
+        """Gives a file to the host; returns its upload_id."""
+        print(f"  {yellow('agent ▸')} POST /uploads?filename={name}  ({len(data)} bytes)")
+        address = self.gateway.replace("/rpc", "/uploads") + "?filename=" + urllib.parse.quote(name)
+        request = urllib.request.Request(address, data, {"Content-Type": kind, "Authorization": f"Bearer {self.key}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)["upload_id"]
+
+    # --- the emulated services --------------------------------------------------------------------------------------
+
+    @staticmethod
+    def emulated(address, what, document):
+        data = json.dumps(document).encode() if document is not None else None
+        with urllib.request.urlopen(urllib.request.Request(f"{address}/_emulator/{what}", data), timeout=30) as answer:
+            return json.load(answer)
 
     def slack(self, what, document=None):
-        data = json.dumps(document).encode() if document is not None else None
-        with urllib.request.urlopen(urllib.request.Request(f"{self.emulator}/_emulator/{what}", data), timeout=30) as answer:
-            return json.load(answer)
+        return self.emulated(self.emulator, what, document)
+
+    def gmail(self, what, document=None):
+        return self.emulated(self.gmail_emulator, what, document)
+
+    def gmail_calls(self):
+        return {name: entry["calls"] for name, entry in self.gmail("state")["methods"].items()}
+
+    def mails(self, write_id):
+        """How many mails were ever sent that carry this write's mark."""
+        boxes = self.gmail("state")["mailboxes"]
+        boxes = boxes.values() if isinstance(boxes, dict) else boxes
+        return sum(box["markers"].get(write_id, {}).get("sent", 0) for box in boxes)
 
     def effects(self, write_id):
         """How many messages Slack holds, or ever held, that carry this write's marker."""

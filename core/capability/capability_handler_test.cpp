@@ -1,8 +1,10 @@
 #include "core/capability/capability_handler.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "core/capability/catalogue.hpp"
 #include "core/capability/handler_test_support.hpp"
 
 using namespace krux;
@@ -206,4 +208,41 @@ TEST_CASE("calls from many threads are each answered once") {
   }
   for (auto& thread : threads) thread.join();
   CHECK(good == 160);
+}
+
+TEST_CASE("a profile leaves capabilities out, whatever the scopes allow") {
+  Host host;
+  auto definition = parse_definition(kDefinition, "notes.yaml");
+  const auto write = std::find_if(definition.capabilities.begin(), definition.capabilities.end(), [](const auto& c) {
+                       return c.kind == CapabilityKind::kWrite;
+                     })->name;
+  definition.oauth.profiles = {{"draft", "", {"read", "write"}, {write}}, {"full", "", {"read", "write"}, {}}};
+  const auto connect = [&](const std::string& profile) {
+    host.connect();
+    auto account = std::make_shared<ActiveAccount>(*host.accounts.accounts().front());
+    account->definition = std::make_shared<ServiceDefinition>(definition);
+    account->profile = profile;
+    host.accounts.publish(account);
+  };
+  const auto lists = [&] { return host.handler.list_json("", "", "").find("\"" + write + "\"") != std::string::npos; };
+  connect("full");
+  CHECK(lists());
+  connect("draft");
+  CHECK_FALSE(lists());
+  CHECK(type_of(host.call(write, R"({"title":"a"})")) == "PolicyDenied");
+  connect("gone");  // of a definition that has changed since
+  CHECK(type_of(host.call(write, R"({"title":"a"})")) == "PolicyDenied");
+}
+
+TEST_CASE("a scope that includes another one grants it") {
+  Host host;
+  auto definition = parse_definition(kDefinition, "notes.yaml");
+  definition.oauth.implied_scopes = {{"all", {"read", "write"}}};
+  host.connect("N1", {"all"});
+  const auto* capability = definition.find("notes.search");
+  REQUIRE(capability);
+  auto account = std::make_shared<ActiveAccount>(*host.accounts.accounts().front());
+  CHECK_FALSE(missing_scopes(*capability, *account).empty());
+  account->definition = std::make_shared<ServiceDefinition>(definition);
+  CHECK(missing_scopes(*capability, *account).empty());
 }

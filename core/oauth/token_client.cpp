@@ -60,6 +60,12 @@ TokenResult without_secrets(TokenResult result, std::initializer_list<const Secr
   return result;
 }
 
+/// A token that the service does not know, or that works no more, is one that it has forgotten.
+bool is_forgotten(std::string_view error) {
+  return error == "invalid_token" || error == "token_revoked" || error == "token_expired" ||
+         error == "account_inactive";
+}
+
 }  // namespace
 
 struct TokenClient::Answer {
@@ -118,21 +124,31 @@ TokenResult TokenClient::refresh(const AccountRef& account, const Credential& cr
 }
 
 std::optional<std::string> TokenClient::revoke(const AccountRef& account, const Credential& credential) {
-  const bool whole = !credential.refresh_token.empty();
+  // The refresh token first: it is the one that would outlive a failure. There are services where neither ends the
+  // other.
+  if (!credential.refresh_token.empty()) {
+    if (auto why = revoke_one(account, credential, credential.refresh_token, "refresh_token")) return why;
+  }
+  return revoke_one(account, credential, credential.access_token, "access_token");
+}
+
+std::optional<std::string> TokenClient::revoke_one(const AccountRef& account, const Credential& credential,
+                                                   const Secret& token, const char* kind) {
   SecretBytes form;
-  append_pair(form, "token", (whole ? credential.refresh_token : credential.access_token).reveal());
-  append_pair(form, "token_type_hint", whole ? "refresh_token" : "access_token");
+  append_pair(form, "token", token.reveal());
+  append_pair(form, "token_type_hint", kind);
   append_pair(form, "client_id", credential.client_id);
   if (!credential.client_secret.empty()) append_pair(form, "client_secret", credential.client_secret.reveal());
   auto answer = post(account, credential.revoke_url, form);
   if (answer.outcome.status != KRUX_OK) return answer.outcome.message + ".";
-  if (answer.sink.status >= 200 && answer.sink.status < 300) return std::nullopt;
   const auto status = answer.sink.status;
+  const bool went_well = status >= 200 && status < 300;
   const auto result = without_secrets(parse_token_answer(status, answer.sink.bytes, {}),
                                       {&credential.refresh_token, &credential.access_token, &credential.client_secret});
   const auto* failure = std::get_if<TokenFailure>(&result);
-  // A token that the service does not know is one that it has forgotten.
-  if (failure && status == 400 && failure->error == "invalid_token") return std::nullopt;
+  const auto error = failure ? failure->error : "";
+  if (went_well && error.empty()) return std::nullopt;
+  if ((went_well || status == 400) && is_forgotten(error)) return std::nullopt;
   return fmt::format("the service answered with status {}{}{}.", status, failure ? ": " : "",
                      failure ? failure->message : "");
 }

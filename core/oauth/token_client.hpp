@@ -32,12 +32,14 @@ class TokenClient {
   TokenResult exchange(const std::string& service, const CodeGrant& grant);
   /// With `refresh_token` instead of the credential's own.
   TokenResult refresh(const AccountRef& account, const Credential& credential, const Secret& refresh_token);
-  /// RFC 7009, at the credential's revoke_url: nothing when the service has forgotten the tokens, else why not, a
-  /// sentence.
+  /// RFC 7009, at the credential's revoke_url, of the refresh token and the access token: nothing when the service has
+  /// forgotten the tokens, else why not, a sentence.
   std::optional<std::string> revoke(const AccountRef& account, const Credential& credential);
 
  private:
   struct Answer;
+  std::optional<std::string> revoke_one(const AccountRef& account, const Credential& credential, const Secret& token,
+                                        const char* kind);
   Answer post(const AccountRef& account, const std::string& url, const SecretBytes& form);
 
   const std::shared_ptr<HttpTransport> transport_;

@@ -85,22 +85,37 @@ TEST_CASE("what goes wrong with a token address is a sentence without a secret",
   }
 }
 
-TEST_CASE("tokens are revoked by the refresh token, and what is unknown counts as forgotten", "[oauth]") {
+TEST_CASE("both tokens are revoked, and what is unknown counts as forgotten", "[oauth]") {
   Rig rig;
-  Provider provider({answer("{}"), error("invalid_token"), error("invalid_client", "401 Unauthorized"),
-                     answer("busy", "503 Service Unavailable")});
+  Provider provider({answer("{}"), answer(R"({"ok":true,"revoked":true})"), error("invalid_token"),
+                     error("invalid_token"), error("invalid_client", "401 Unauthorized"),
+                     answer("busy", "503 Service Unavailable"), answer("")});
   auto held = credential("https://elsewhere.example/token");
   held.revoke_url = provider.url();
   CHECK_FALSE(rig.client.revoke({"notes", "T1", 1}, held));
   CHECK_THAT(
       provider.requests().at(0),
       Catch::EndsWith("token=refresh-0&token_type_hint=refresh_token&client_id=client-id&client_secret=client-secret"));
+  CHECK_THAT(provider.requests().at(1), Catch::Contains("token=access-0&token_type_hint=access_token"));
   CHECK_FALSE(rig.client.revoke({"notes", "T1", 1}, held));
   CHECK(rig.client.revoke({"notes", "T1", 1}, held).value_or("") ==
         "the service answered with status 401: invalid_client: as said.");
   CHECK(rig.client.revoke({"notes", "T1", 1}, held).value_or("") ==
         "the service answered with status 503: it answered with status 503.");
   held.refresh_token = Secret();
-  rig.client.revoke({"notes", "T1", 1}, held);
-  CHECK_THAT(provider.requests().at(4), Catch::Contains("token=access-0&token_type_hint=access_token"));
+  CHECK_FALSE(rig.client.revoke({"notes", "T1", 1}, held));
+  REQUIRE(provider.requests().size() == 7);
+  CHECK_THAT(provider.requests().at(6), Catch::Contains("token=access-0&token_type_hint=access_token"));
+}
+
+TEST_CASE("a refusal that comes with status 200 is one, unless the token has gone already", "[oauth]") {
+  Rig rig;
+  const auto refusal = [](const std::string& word) { return answer(R"({"ok":false,"error":")" + word + "\"}"); };
+  Provider provider({refusal("token_revoked"), refusal("token_expired"), refusal("account_inactive"),
+                     answer(R"({"ok":true,"revoked":true})"), refusal("internal_error")});
+  auto held = credential("https://elsewhere.example/token");
+  held.revoke_url = provider.url();
+  CHECK_FALSE(rig.client.revoke({"notes", "T1", 1}, held));
+  CHECK_FALSE(rig.client.revoke({"notes", "T1", 1}, held));
+  CHECK_THAT(rig.client.revoke({"notes", "T1", 1}, held).value_or(""), Catch::Contains("internal_error"));
 }

@@ -231,7 +231,6 @@ bool TokenRefresher::suspect(const AccountRef& ref) {
   return true;
 }
 
-/// A write that met the old token is held by now: those whose 401 came before the renewal was told.
 void TokenRefresher::tell_again() {
   std::vector<AccountRef> due;
   {
@@ -243,7 +242,7 @@ void TokenRefresher::tell_again() {
     }
   }
   for (const auto& ref : due) {
-    if (hooks_.renewed) hooks_.renewed(ref);
+    if (hooks_.resume) hooks_.resume(ref);
   }
 }
 

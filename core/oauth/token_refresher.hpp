@@ -27,6 +27,8 @@ class TokenRefresher {
   /// Called on the refresher's threads; may take their time, must not throw, and must not call back into stop().
   struct Hooks {
     std::function<void(const AccountRef&)> renewed;
+    /// A minute later: writes that met the old token are held by now, also those whose 401 came before renewed().
+    std::function<void(const AccountRef&)> resume;
     /// Refused for good.
     std::function<void(const AccountRef&, const std::string& why)> refused;
     /// The access token has ended and could not be renewed for now.

@@ -142,6 +142,8 @@ bool SyncScheduler::sync_now(const std::string& service) {
     if (task->account->ref.service != service) continue;
     any = true;
     task->due_boot_ms = std::min(task->due_boot_ms, state_->clock.boot_ms());
+    // Somebody has done something about it: if it is refused all the same, that is news.
+    if (!task->running && task->refused == true) task->refused.reset();
   }
   state_->changed.notify_all();
   return any;
@@ -252,7 +254,7 @@ void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::
   state->changed.notify_all();
 }
 
-/// Only the running step touches `refused`, and there is one at a time.
+/// While a step runs, it alone touches `refused`.
 void SyncScheduler::tell_attention(const State& state, Task& task, const CallFailure* failure) {
   if (failure && failure->status != KRUX_AUTH) return;
   const bool refused = failure != nullptr;

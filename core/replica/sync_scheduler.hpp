@@ -54,7 +54,8 @@ class SyncScheduler {
   void add(ActiveAccountPtr account, std::int64_t interval_ms);
   /// Cancels its step and forgets it. On return no step of it will commit any more.
   void remove(const std::string& service, const std::string& account_id);
-  /// Makes the next step of the service's accounts due now, back-off and waiting included. False: it has no account.
+  /// Makes the next step of the service's accounts due now, back-off and waiting included; a token that is still
+  /// refused is told again. False: it has no account.
   bool sync_now(const std::string& service);
 
   std::vector<SyncStatus> status() const;

@@ -234,6 +234,32 @@ TEST_CASE("a refused token is told once, and once more when it is taken again") 
   CHECK(told == std::vector<std::string>{"N1: it went wrong", "N1: "});
 }
 
+TEST_CASE("a refusal that is not settled is told again, and so is one after sync_now") {
+  Rig rig;
+  std::mutex mutex;
+  int told = 0;
+  rig.options.attention = [&](const AccountRef&, const std::string&) {
+    const std::lock_guard lock(mutex);
+    return ++told >= 2;
+  };
+  for (int i = 0; i < 4; ++i) rig.adapter->then(fails(KRUX_AUTH));
+  rig.scheduler().add(rig.account, 1'000);
+  const auto step = [&](std::size_t n, int expected) {
+    rig.settled(n);
+    rig.eventually([&] {
+      const std::lock_guard lock(mutex);
+      return told == expected;
+    });
+  };
+  step(1, 1);
+  rig.clock.advance(300'000);
+  step(2, 2);
+  rig.clock.advance(300'000);
+  step(3, 2);  // settled
+  rig.scheduler().sync_now("notes");
+  step(4, 3);
+}
+
 TEST_CASE("steps of one account never overlap, and sync_now ends a wait") {
   Rig rig;
   for (int i = 0; i < 200; ++i) rig.adapter->then(gives(kMore));

@@ -270,3 +270,80 @@ TEST_CASE("empty and huge tokens are refused without being shown") {
   CHECK_THROWS_AS(vault.connect(account(""), Secret(kToken)), Error);
   CHECK(vault.connections().empty());
 }
+
+namespace {
+
+Credential refreshable(const std::string& access) {
+  Credential c;
+  c.access_token = Secret(access);
+  c.refresh_token = Secret("refresh-very-secret-0123456789");
+  c.client_secret = Secret("client-very-secret-0123456789");
+  c.client_id = "client";
+  c.token_url = "https://notes.example/token";
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("a credential is kept sealed and renewed, and a late renewal changes nothing") {
+  Fixture f;
+  auto given = account("T1");
+  given.name = "default";
+  given.profile = "read";
+  given.flow = "desktop";
+  given.expires_at_ms = 77;
+  {
+    auto vault = f.open();
+    REQUIRE(vault.connect(given, refreshable(kToken)) == 1);
+    CHECK(vault.connect(account("T2"), Secret("pasted")) == 1);
+  }
+  for (const auto& entry : fs::directory_iterator(f.data)) {
+    const auto bytes = read_file(entry.path());
+    for (const char* secret : {"refresh-very-secret", "client-very-secret"})
+      CHECK(bytes.find(secret) == std::string::npos);
+  }
+  auto vault = f.open();
+  const auto known = vault.connections().at(0);
+  CHECK(known.name == "default");
+  CHECK(known.profile == "read");
+  CHECK(known.flow == "desktop");
+  CHECK(known.expires_at_ms == 77);
+  CHECK(known.refreshable);
+  CHECK_FALSE(vault.connections().at(1).refreshable);
+  CHECK(vault.token("notes", "T1", 1)->reveal() == kToken);
+  CHECK(vault.credential("notes", "T2", 1)->access_token.reveal() == "pasted");
+  auto held = vault.credential("notes", "T1", 1);
+  CHECK(held->client_secret.reveal() == "client-very-secret-0123456789");
+  held->access_token = Secret("second");
+  vault.renew("notes", "T1", 1, *held, 99);
+  CHECK(vault.token("notes", "T1", 1)->reveal() == "second");
+  vault.rotate(Secret());
+  CHECK(vault.token("notes", "T1", 1)->reveal() == "second");
+  CHECK(f.open().connections().at(0).expires_at_ms == 99);
+  vault.connect(given, refreshable("third"));  // the same connection with other tokens
+  CHECK_THROWS_WITH(vault.renew("notes", "T1", 1, *held, 111), Catch::Contains("connected again meanwhile"));
+  CHECK(vault.token("notes", "T1", 1)->reveal() == "third");
+  vault.disconnect("notes", "T1");
+  CHECK_THROWS_AS(vault.renew("notes", "T1", 1, *held, 111), Error);
+}
+
+TEST_CASE("what is sealed as one thing does not open as the other") {
+  Fixture f;
+  auto vault = f.open();
+  vault.connect(account("T1"), refreshable(kToken));
+  f.sql("UPDATE connections SET sealed_as = 'token'");
+  CHECK_THROWS_WITH(f.open().token("notes", "T1", 1), Catch::Contains("damaged"));
+}
+
+TEST_CASE("an account's name is its own until it is disconnected") {
+  Fixture f;
+  auto vault = f.open();
+  auto one = account("T1"), two = account("T2");
+  one.name = two.name = "work";
+  vault.connect(one, Secret("a"));
+  CHECK_THROWS_WITH(vault.connect(two, Secret("b")), Catch::Contains("The name work belongs to another account"));
+  CHECK(vault.connections().size() == 1);
+  vault.connect(one, Secret("c"));
+  vault.disconnect("notes", "T1");
+  CHECK(vault.connect(two, Secret("b")) == 1);
+}

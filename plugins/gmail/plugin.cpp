@@ -50,7 +50,7 @@ class GmailAdapter final : public kruxos::SyncAdapter,
         sync_(api_, host, options_of(account.config_json)),
         reader_(api_, account.account_id),
         own_(account.account_id),
-        writer_(api_, account.account_id) {}
+        writer_(api_, host.uploads(), account.account_id) {}
 
   static kruxos::Description describe() { return {collections(), kConfigSchema}; }
 

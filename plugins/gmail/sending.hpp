@@ -15,8 +15,9 @@ namespace gmail {
 class Sending {
  public:
   /// All must outlive it.
-  Sending(const kruxos::Call& call, const ApiClient& api, const kruxos::BufferedWrite& write, std::string_view own)
-      : call_(call), api_(api), write_(write), own_(own) {}
+  Sending(const kruxos::Call& call, const ApiClient& api, const kruxos::Uploads& uploads,
+          const kruxos::BufferedWrite& write, std::string_view own)
+      : call_(call), api_(api), uploads_(uploads), write_(write), own_(own) {}
 
   std::string send(const Json& params) const;        ///< email.send, email.reply and email.forward
   std::string make_draft(const Json& params) const;  ///< email.draft
@@ -41,6 +42,7 @@ class Sending {
   Kept create(const Json& params) const;
   Outgoing built(const Json& params) const;
   Outgoing written(MessageDraft draft, std::string thread_id) const;
+  std::string upload(std::string_view id) const;
   Outgoing reply(const Json& params) const;
   Outgoing forwarded(const Json& params) const;
   std::string message_id() const { return message_id_for(write_.write_id, own_); }
@@ -52,6 +54,7 @@ class Sending {
 
   const kruxos::Call& call_;
   const ApiClient& api_;
+  const kruxos::Uploads& uploads_;
   const kruxos::BufferedWrite& write_;
   const std::string_view own_;
 };

@@ -59,8 +59,8 @@ std::string delete_draft(const kruxos::Call& call, const ApiClient& api, const k
 
 std::string Writer::execute(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
   const auto params = params_of(write.params_json);
-  if (sends(write.operation)) return Sending(call, api_, write, own_).send(params);
-  if (write.operation == "email.draft") return Sending(call, api_, write, own_).make_draft(params);
+  if (sends(write.operation)) return Sending(call, api_, uploads_, write, own_).send(params);
+  if (write.operation == "email.draft") return Sending(call, api_, uploads_, write, own_).make_draft(params);
   if (LabelChanges::handles(write.operation)) return LabelChanges(call, api_).execute(write.operation, params);
   // For good: the adapter does not learn it by being asked again.
   throw refused("This adapter does not perform " + std::string(write.operation) + ".");
@@ -68,8 +68,8 @@ std::string Writer::execute(const kruxos::Call& call, const kruxos::BufferedWrit
 
 EffectFound Writer::find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
   const auto params = params_of(write.params_json);
-  if (sends(write.operation)) return Sending(call, api_, write, own_).find_sent();
-  if (write.operation == "email.draft") return Sending(call, api_, write, own_).find_draft(params);
+  if (sends(write.operation)) return Sending(call, api_, uploads_, write, own_).find_sent();
+  if (write.operation == "email.draft") return Sending(call, api_, uploads_, write, own_).find_draft(params);
   if (LabelChanges::handles(write.operation)) return LabelChanges(call, api_).find(write.operation, params);
   return EffectFound::cannot_tell();
 }

@@ -24,7 +24,8 @@ inline constexpr std::size_t kMostDeletedAtOnce = 100;
 class Writer {
  public:
   /// `account_address`: the mailbox's own. `api` must outlive it.
-  Writer(const ApiClient& api, std::string account_address) : api_(api), own_(std::move(account_address)) {}
+  Writer(const ApiClient& api, const kruxos::Uploads& uploads, std::string account_address)
+      : api_(api), uploads_(uploads), own_(std::move(account_address)) {}
 
   std::string execute(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
   kruxos::EffectFound find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
@@ -37,11 +38,12 @@ class Writer {
 
  private:
   const ApiClient& api_;
+  const kruxos::Uploads uploads_;
   const std::string own_;
 };
 
-/// The draft that the parameters of email.send and email.draft say, without an id. Throws as write_message does.
-/// Borrows the attachments of `params`.
+/// The draft that the parameters of email.send and email.draft say, without an id and without its attachments' bytes.
+/// Throws as write_message does.
 MessageDraft composed(const Json& params, std::string_view own_address);
 
 }  // namespace gmail

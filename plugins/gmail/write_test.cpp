@@ -39,11 +39,13 @@ std::string id_in(const std::string& result) {
 
 TEST_CASE("a mail goes out once, with its id and its mark") {
   Desk desk;
+  desk.rig.gmail.state.behaviour.message_id = "replace_invalid";
   Written write;
   write.params =
       R"({"to":"Bob <bob@example.com>","cc":"c@example.com","bcc":"d@example.com","subject":"Grüße","body":"ü",
                      "body_html":"<p>ü</p>","from":"me","attachments":[{"filename":"a.txt","mime_type":"text/plain",
-                     "content_base64":"aGVsbG8="}]})";
+                     "upload_id":"up_1","size":1500000}]})";
+  desk.rig.host.uploads["up_1"] = std::string(1'499'997, 'x') + "end";
   const auto result = parse(desk.execute(write));
   CHECK(desk.effects().sends == 1);
   CHECK(desk.effects().drafts_created == 1);
@@ -58,6 +60,29 @@ TEST_CASE("a mail goes out once, with its id and its mark") {
   CHECK(mail.header(kWriteIdHeader) == "w_1");
   REQUIRE(mail.content().attachments.size() == 1);
   CHECK(mail.content().attachments[0].filename == "a.txt");
+  CHECK(mail.content().attachments[0].size == 1'500'000);
+  std::string bytes;
+  mail.write_part(mail.content().attachments[0].part_id, [&](std::string_view piece) {
+    bytes += piece;
+    return true;
+  });
+  CHECK(bytes == desk.rig.host.uploads["up_1"]);
+}
+
+TEST_CASE("attachments that are no uploads, or too many bytes, are refused before anything is asked of Gmail") {
+  const auto refused_with = [](const std::string& attachments) {
+    Desk desk;
+    Written write;
+    write.params = R"({"to":"bob@example.com","subject":"s","attachments":)" + attachments + "}";
+    const auto error = failure(desk, write);
+    CHECK(error.kind() == ErrorKind::kInvalid);
+    CHECK(desk.rig.host.requests.empty());
+    return std::string(error.what());
+  };
+  CHECK_THAT(refused_with("7"), Catch::Contains("no list of uploads"));
+  CHECK_THAT(refused_with(R"(["up_1"])"), Catch::Contains("Each attachment is an upload"));
+  const std::string large = R"([{"upload_id":"up_1","filename":"a","mime_type":"","size":19500000}])";
+  CHECK_THAT(refused_with(large), Catch::Contains("25 MB"));
 }
 
 TEST_CASE("the certainty of every answer to the draft's creation") {

@@ -5,14 +5,25 @@
 
 namespace krux::test {
 
-Finished Rig::kruxos(std::vector<std::string> arguments, const std::string& in) {
+Command Rig::kruxos_command(const std::vector<std::string>& arguments) const {
   Command command;
   command.argv = {KRUXOS_COMMAND, "--data-dir", data().string()};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.inherit_env = false;
   command.env = {{"HOME", path("home").string()}, {"PATH", "/usr/bin:/bin"}};
+  return command;
+}
+
+Finished Rig::kruxos(std::vector<std::string> arguments, const std::string& in) {
+  Command command = kruxos_command(arguments);
   command.stdin_text = in;
   return run(command, milliseconds(60000));
+}
+
+std::unique_ptr<Process> Rig::launch_kruxos(const std::vector<std::string>& arguments) {
+  Command command = kruxos_command(arguments);
+  command.stdin_text = std::nullopt;
+  return std::make_unique<Process>(command);
 }
 
 Json Rig::operate(std::vector<std::string> arguments, const std::string& in) {

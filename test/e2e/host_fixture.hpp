@@ -93,6 +93,8 @@ class Rig {
 
   // --- the operator
   Finished kruxos(std::vector<std::string> arguments, const std::string& in = "");
+  // Its standard input stays open.
+  std::unique_ptr<Process> launch_kruxos(const std::vector<std::string>& arguments);
   Json operate(std::vector<std::string> arguments, const std::string& in = "");  // --json; throws unless it went well
   HttpReply control(const std::string& method, const std::string& path, const std::string& body = "");
   Json write(const std::string& write_id);  // as the operator sees it
@@ -124,6 +126,7 @@ class Rig {
  private:
   void prepare();
   Command host_command(const std::string& fault) const;
+  Command kruxos_command(const std::vector<std::string>& arguments) const;
 
   RigOptions options_;
   support::Scratch scratch_;

@@ -19,6 +19,7 @@ namespace krux::test {
 class EmulatorProcess {
  public:
   std::uint16_t port() const { return port_; }
+  std::string origin() const { return "http://127.0.0.1:" + std::to_string(port_); }
   Process& process() { return *process_; }
 
   void seed(const std::string& json) { control("POST", "seed", json); }
@@ -27,6 +28,8 @@ class EmulatorProcess {
   void behaviour(const std::string& json) { control("POST", "behaviour", json); }
   void fault(const std::string& json) { control("POST", "fault", json); }
   void clear_faults() { control("DELETE", "faults"); }
+  void oauth(const std::string& json) { control("POST", "oauth", json); }
+  rapidjson::Document oauth() { return control("GET", "oauth"); }  // the provider's facts, below "oauth"
   int release(bool answer = false);  // the effects applied
   void reset() { control("POST", "reset"); }
   void set_ms(std::int64_t now_ms);

@@ -9,7 +9,7 @@ SlackEmulator::SlackEmulator(const SlackEmulatorOptions& options)
                                          : options.tokens[0].substr(0, options.tokens[0].find(':'))) {}
 
 std::string SlackEmulator::api_base_url() const {
-  return "http://127.0.0.1:" + std::to_string(port()) + "/api/";
+  return origin() + "/api/";
 }
 
 rapidjson::Document SlackEmulator::messages(const std::string& channel) {

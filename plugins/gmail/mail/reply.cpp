@@ -31,9 +31,9 @@ std::string folded(std::string_view text) {
 template <std::size_t N>
 bool begins_with(std::string_view subject, const std::array<std::string_view, N>& prefixes) {
   constexpr std::string_view kWideColon = "：";
-  const auto narrow = subject.find(':'), wide = subject.find(kWideColon);
-  const auto colon = std::min(narrow, wide);
-  if (colon == std::string_view::npos || colon > 30) return false;
+  auto colon = subject.find(':');
+  if (const auto wide = subject.find(kWideColon); wide < colon) colon = wide;
+  if (colon > 30) return false;  // nowhere, too
   auto word = subject.substr(0, colon);
   word = word.substr(0, word.find_first_of("[^( "));
   return std::find(prefixes.begin(), prefixes.end(), folded(word)) != prefixes.end();

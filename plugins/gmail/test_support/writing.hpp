@@ -171,7 +171,7 @@ class Desk {
   }
 
  private:
-  Writer writer() { return {rig.client, kOwn}; }
+  Writer writer() { return {rig.client, rig.host.host().uploads(), kOwn}; }
 };
 
 }  // namespace gmail

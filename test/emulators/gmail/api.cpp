@@ -117,7 +117,7 @@ void Api::handle_batch(const HttpRequest& request, std::shared_ptr<Responder> re
   }
   // A fault of a part that is no answer of its own strikes the connection, once all parts have had their effect.
   std::optional<Fault> of_parts;
-  const Performed performed = run(request, of_parts);
+  Performed performed = run(request, of_parts);
   if (of_parts) of_parts->effect = FaultEffect::applied;
   start(
       number, of_parts, [performed] { return performed; }, std::move(responder));

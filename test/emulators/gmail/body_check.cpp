@@ -83,7 +83,7 @@ MaybeFailure check_object(const rapidjson::Value& object, Body shape, const std:
     const auto field =
         std::find_if(fields.begin(), fields.end(), [&](const Field& known) { return name == known.name; });
     if (field == fields.end()) return unknown_body_name(name, place);
-    const std::string where = place.empty() ? name : place + "." + name;
+    const std::string where = place.empty() ? name : fmt::format("{}.{}", place, name);
     if (!has_type(entry.value, field->type)) {
       return invalid_argument(fmt::format("Invalid value at '{}'", where));
     }

@@ -20,7 +20,7 @@ std::string text_part(const char* type, const std::string& text) {
 
 std::string joined(const char* kind, const std::string& boundary, const std::vector<std::string>& parts) {
   std::string text = fmt::format("Content-Type: {}; boundary=\"{}\"\r\n\r\n", kind, boundary);
-  for (const std::string& part : parts) text += "--" + boundary + "\r\n" + part + "\r\n";
+  for (const std::string& part : parts) text += fmt::format("--{}\r\n{}\r\n", boundary, part);
   return text + "--" + boundary + "--\r\n";
 }
 

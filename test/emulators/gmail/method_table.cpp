@@ -28,10 +28,34 @@ const Scopes kAttachment = {kFull, "gmail.addons.current.message.action", "gmail
                             "gmail.modify", "gmail.readonly"};
 const Scopes kListing = {"includeSpamTrash", "labelIds", "maxResults", "pageToken", "q"};
 
-const std::vector<Method>& table() {
-  static const std::vector<Method> methods = {
-      {"gmail.users.getProfile", "GET", "profile", kProfile, {}, 1, Body::none, 0, get_profile},
+using Methods = std::vector<Method>;
+
+Methods message_reading_methods() {
+  return {
       {"gmail.users.messages.list", "GET", "messages", kRead, kListing, 5, Body::none, 0, messages_list},
+      {"gmail.users.messages.get",
+       "GET",
+       "messages/{id}",
+       kReadAddon,
+       {"format", "metadataHeaders"},
+       5,
+       Body::none,
+       0,
+       messages_get},
+      {"gmail.users.messages.attachments.get",
+       "GET",
+       "messages/{messageId}/attachments/{id}",
+       kAttachment,
+       {},
+       5,
+       Body::none,
+       0,
+       attachments_get},
+  };
+}
+
+Methods message_making_methods() {
+  return {
       {"gmail.users.messages.send", "POST", "messages/send", kSend, {}, 100, Body::message, kMaxSend, messages_send},
       {"gmail.users.messages.import",
        "POST",
@@ -51,6 +75,11 @@ const std::vector<Method>& table() {
        Body::message,
        kMaxInsert,
        messages_insert},
+  };
+}
+
+Methods message_changing_methods() {
+  return {
       {"gmail.users.messages.batchModify",
        "POST",
        "messages/batchModify",
@@ -69,15 +98,6 @@ const std::vector<Method>& table() {
        Body::batch_delete,
        0,
        messages_batch_delete},
-      {"gmail.users.messages.get",
-       "GET",
-       "messages/{id}",
-       kReadAddon,
-       {"format", "metadataHeaders"},
-       5,
-       Body::none,
-       0,
-       messages_get},
       {"gmail.users.messages.delete", "DELETE", "messages/{id}", kDelete, {}, 10, Body::none, 0, messages_delete},
       {"gmail.users.messages.modify", "POST", "messages/{id}/modify", kModify, {}, 5, Body::modify, 0, messages_modify},
       {"gmail.users.messages.trash", "POST", "messages/{id}/trash", kModify, {}, 5, Body::none, 0, messages_trash},
@@ -90,15 +110,11 @@ const std::vector<Method>& table() {
        Body::none,
        0,
        messages_untrash},
-      {"gmail.users.messages.attachments.get",
-       "GET",
-       "messages/{messageId}/attachments/{id}",
-       kAttachment,
-       {},
-       5,
-       Body::none,
-       0,
-       attachments_get},
+  };
+}
+
+Methods draft_methods() {
+  return {
       {"gmail.users.drafts.list",
        "GET",
        "drafts",
@@ -113,12 +129,22 @@ const std::vector<Method>& table() {
       {"gmail.users.drafts.get", "GET", "drafts/{id}", kSeeDrafts, {"format"}, 5, Body::none, 0, drafts_get},
       {"gmail.users.drafts.update", "PUT", "drafts/{id}", kCompose, {}, 15, Body::draft, kMaxSend, drafts_update},
       {"gmail.users.drafts.delete", "DELETE", "drafts/{id}", kCompose, {}, 10, Body::none, 0, drafts_delete},
+  };
+}
+
+Methods label_methods() {
+  return {
       {"gmail.users.labels.list", "GET", "labels", kSeeLabels, {}, 1, Body::none, 0, labels_list},
       {"gmail.users.labels.create", "POST", "labels", kEditLabels, {}, 5, Body::label, 0, labels_create},
       {"gmail.users.labels.get", "GET", "labels/{id}", kSeeLabels, {}, 1, Body::none, 0, labels_get},
       {"gmail.users.labels.patch", "PATCH", "labels/{id}", kEditLabels, {}, 5, Body::label, 0, labels_patch},
       {"gmail.users.labels.update", "PUT", "labels/{id}", kEditLabels, {}, 5, Body::label, 0, labels_update},
       {"gmail.users.labels.delete", "DELETE", "labels/{id}", kEditLabels, {}, 5, Body::none, 0, labels_delete},
+  };
+}
+
+Methods thread_methods() {
+  return {
       {"gmail.users.threads.list", "GET", "threads", kRead, kListing, 10, Body::none, 0, threads_list},
       {"gmail.users.threads.get",
        "GET",
@@ -133,6 +159,12 @@ const std::vector<Method>& table() {
       {"gmail.users.threads.modify", "POST", "threads/{id}/modify", kModify, {}, 10, Body::modify, 0, threads_modify},
       {"gmail.users.threads.trash", "POST", "threads/{id}/trash", kModify, {}, 10, Body::none, 0, threads_trash},
       {"gmail.users.threads.untrash", "POST", "threads/{id}/untrash", kModify, {}, 10, Body::none, 0, threads_untrash},
+  };
+}
+
+Methods other_methods() {
+  return {
+      {"gmail.users.getProfile", "GET", "profile", kProfile, {}, 1, Body::none, 0, get_profile},
       {"gmail.users.history.list",
        "GET",
        "history",
@@ -143,7 +175,18 @@ const std::vector<Method>& table() {
        0,
        history_list},
   };
-  return methods;
+}
+
+const Methods& table() {
+  static const Methods all = [] {
+    Methods joined;
+    for (const auto part : {other_methods, message_reading_methods, message_making_methods, message_changing_methods,
+                            draft_methods, label_methods, thread_methods}) {
+      for (Method& method : part()) joined.push_back(std::move(method));
+    }
+    return joined;
+  }();
+  return all;
 }
 
 std::vector<std::string> segments(const std::string& path) {
