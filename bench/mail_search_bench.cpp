@@ -91,7 +91,8 @@ std::vector<krux::CollectionSpec> specs() {
     krux::CollectionSpec spec;
     spec.name = c.name;
     spec.version = c.version;
-    spec.order = c.order == kruxos::Order::kTime ? krux::CollectionSpec::Order::kTime : krux::CollectionSpec::Order::kKey;
+    spec.order =
+        c.order == kruxos::Order::kTime ? krux::CollectionSpec::Order::kTime : krux::CollectionSpec::Order::kKey;
     spec.searchable = c.searchable;
     for (const auto& f : c.fields) {
       spec.fields.push_back({f.name, f.type == kruxos::FieldType::kText ? krux::FieldSpec::Type::kText
@@ -122,19 +123,57 @@ void fill(krux::SyncStore& store, std::int64_t messages, Mailbox& mailbox) {
 }
 
 const char* const kQueries[] = {
-    "", "{w}", "{w} {w}", "\"{w} {w}\"", "from:{w}", "from:{w}.{w}", "to:{w}", "cc:{w}", "subject:{w}", "subject:{w} from:{w}",
-    "label:label_{n}", "label:label_{n} {w}", "-label:label_{n}", "label:label_{n} is:unread", "in:inbox", "in:inbox is:unread",
-    "in:sent", "in:trash", "in:anywhere {w}", "is:unread", "is:read", "is:starred", "-is:starred", "is:important -in:inbox",
-    "is:starred from:{w}", "has:attachment", "has:attachment from:{w}", "filename:pdf", "filename:{w}", "filename:xlsx is:unread",
-    "older_than:5y", "older_than:5y {w}", "after:2020/01/01 before:2020/02/01", "after:2020/01/01 before:2020/02/01 {w}",
-    "before:2015/01/01 -in:inbox", "newer_than:30d -from:{w}", "from:{w} OR from:{w}", "-({w} OR {w})", "rfc822msgid:{n}@mail.example.com",
-    "larger:90k is:unread", "from:me", "zzqqxx", "from:zzqqxx", "filename:zzqqxx", "-in:inbox -in:sent -in:trash is:unread",
+    "",
+    "{w}",
+    "{w} {w}",
+    "\"{w} {w}\"",
+    "from:{w}",
+    "from:{w}.{w}",
+    "to:{w}",
+    "cc:{w}",
+    "subject:{w}",
+    "subject:{w} from:{w}",
+    "label:label_{n}",
+    "label:label_{n} {w}",
+    "-label:label_{n}",
+    "label:label_{n} is:unread",
+    "in:inbox",
+    "in:inbox is:unread",
+    "in:sent",
+    "in:trash",
+    "in:anywhere {w}",
+    "is:unread",
+    "is:read",
+    "is:starred",
+    "-is:starred",
+    "is:important -in:inbox",
+    "is:starred from:{w}",
+    "has:attachment",
+    "has:attachment from:{w}",
+    "filename:pdf",
+    "filename:{w}",
+    "filename:xlsx is:unread",
+    "older_than:5y",
+    "older_than:5y {w}",
+    "after:2020/01/01 before:2020/02/01",
+    "after:2020/01/01 before:2020/02/01 {w}",
+    "before:2015/01/01 -in:inbox",
+    "newer_than:30d -from:{w}",
+    "from:{w} OR from:{w}",
+    "-({w} OR {w})",
+    "rfc822msgid:{n}@mail.example.com",
+    "larger:90k is:unread",
+    "from:me",
+    "zzqqxx",
+    "from:zzqqxx",
+    "filename:zzqqxx",
+    "-in:inbox -in:sent -in:trash is:unread",
 };
 
 std::string filled(std::string query, Mailbox& mailbox) {
   for (auto at = query.find('{'); at != std::string::npos; at = query.find('{', at)) {
-    query.replace(at, 3, query[at + 1] == 'w' ? mailbox.word(mailbox.skewed(20'000))
-                                             : std::to_string(mailbox.skewed(200)));
+    query.replace(at, 3,
+                  query[at + 1] == 'w' ? mailbox.word(mailbox.skewed(20'000)) : std::to_string(mailbox.skewed(200)));
   }
   return query;
 }
@@ -157,7 +196,8 @@ int main(int argc, char** argv) {
   kruxos::testing::FakeClock fake_clock;
   kruxos::testing::FakeStore labels(fake_clock, gmail::collections());
   auto to = labels.store();
-  for (int i = 0; i < 200; ++i) to.put(gmail::label_record({fmt::format("Label_{}", i), fmt::format("label_{}", i), false}));
+  for (int i = 0; i < 200; ++i)
+    to.put(gmail::label_record({fmt::format("Label_{}", i), fmt::format("label_{}", i), false}));
   to.commit();
   const gmail::LabelNames names(labels.reader());
   std::vector<double> all;
@@ -172,7 +212,8 @@ int main(int argc, char** argv) {
       const auto begun = cpu_ms();
       const auto wanted = gmail::search_query(params, names, "agent@example.com", kNow);
       krux::Query real{wanted.collection, condition(wanted.where), true, wanted.from_ms, wanted.to_ms, 20, 0, 0};
-      const auto result = store.reader()->query(real, [](const auto& row) { return gmail::message_from_record(row.json).has_value(); });
+      const auto result =
+          store.reader()->query(real, [](const auto& row) { return gmail::message_from_record(row.json).has_value(); });
       times.push_back(cpu_ms() - begun);
       if (times.back() >= *std::max_element(times.begin(), times.end())) slowest = query;
       incomplete += result.incomplete;
@@ -180,8 +221,8 @@ int main(int argc, char** argv) {
     }
     std::sort(times.begin(), times.end());
     all.insert(all.end(), times.begin(), times.end());
-    fmt::print("{:45} p50 {:7.2f} ms  max {:7.2f} ms  incomplete {:2}  last total {:5}  slowest {}\n", text, times[30], times.back(),
-               incomplete, total, slowest);
+    fmt::print("{:45} p50 {:7.2f} ms  max {:7.2f} ms  incomplete {:2}  last total {:5}  slowest {}\n", text, times[30],
+               times.back(), incomplete, total, slowest);
   }
   std::sort(all.begin(), all.end());
   fmt::print("all: p50 {:.2f} ms, p99 {:.2f} ms\n", all[all.size() / 2], all[all.size() * 99 / 100]);
