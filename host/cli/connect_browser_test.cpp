@@ -82,6 +82,10 @@ TEST_CASE("an address that is pasted while the browser is waited for is handed o
   Browser f;
   f.console.terminal = true;
   f.api.answers["answer_oauth"] = attempt("finishing");
+  const auto connected = std::exchange(f.api.answers["oauth_attempt"], attempt("waiting"));
+  f.console.on_sleep = [&, polls = 0]() mutable {
+    if (++polls == 2) f.api.answers["oauth_attempt"] = connected;
+  };
   f.console.lines = {"s", "http://127.0.0.1:8080/oauth/callback?code=a&state=b"};
   CHECK(f.run({"connect", "x"}) == 0);
   bool handed = false;

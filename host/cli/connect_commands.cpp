@@ -152,8 +152,9 @@ SecretBytes client_secret_of(const Session& session, const JsonValue& flow) {
 }
 
 /// Until the attempt has ended; what is typed meanwhile is taken for the address that the browser ended at.
-int await_browser(const Session& session, const std::string& target, HostAnswer answer) {
+int await_browser(const Session& session, const std::string& target) {
   while (true) {
+    const auto answer = session.host.get(target);
     const auto& attempt = part(answer.json, "attempt");
     const auto state = text(attempt, "state");
     if (state == "connected") {
@@ -172,7 +173,6 @@ int await_browser(const Session& session, const std::string& target, HostAnswer 
         session.console.err() << error.what() << "\n";  // it is still waited for
       }
     }
-    answer = session.host.get(target);
   }
 }
 
@@ -184,7 +184,7 @@ int connect_in_browser(const Session& session, const ConnectArguments& arguments
                                  {"flow", arguments.flow},
                                  {"client_id", arguments.client_id},
                                  {"client_secret", as_view(client_secret)}});
-  auto answer = session.host.post(target + "/oauth", as_view(body));
+  const auto answer = session.host.post(target + "/oauth", as_view(body));
   const auto& attempt = part(answer.json, "attempt");
   const auto address = text(attempt, "authorize_url");
   const auto own = target + "/oauth/" + url_encode(text(attempt, "attempt_id"));
@@ -198,7 +198,7 @@ int connect_in_browser(const Session& session, const ConnectArguments& arguments
     say << "If the browser runs on another machine, it ends at an address that does not load: paste that address here "
            "and press Enter.\n";
   say << std::flush;
-  return await_browser(session, own, std::move(answer));
+  return await_browser(session, own);
 }
 
 }  // namespace
