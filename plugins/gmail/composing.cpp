@@ -65,7 +65,8 @@ void add_attachments(const Json& params, MessageDraft& draft) {
     total += encoded_size(integer_of(one, "size", 0));
   }
   if (total > static_cast<std::int64_t>(kMostMessageBytes)) {
-    throw bad_input("The attachments have more than 25 MB as they are sent, which is a third more than they have as files.");
+    throw bad_input(
+        "The attachments have more than 25 MB as they are sent, which is a third more than they have as files.");
   }
 }
 
@@ -142,7 +143,8 @@ Sending::Outgoing Sending::built(const Json& params) const {
   std::vector<std::string> files;
   files.reserve(draft.attachments.size());
   for (std::size_t i = 0; i < draft.attachments.size(); ++i) {
-    files.push_back(upload(text_of((*member(params, "attachments"))[static_cast<rapidjson::SizeType>(i)], "upload_id")));
+    files.push_back(
+        upload(text_of((*member(params, "attachments"))[static_cast<rapidjson::SizeType>(i)], "upload_id")));
     draft.attachments[i].content = files.back();
   }
   return written(std::move(draft), text_param(params, "thread_id"));

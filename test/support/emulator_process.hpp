@@ -30,7 +30,7 @@ class EmulatorProcess {
   void clear_faults() { control("DELETE", "faults"); }
   void oauth(const std::string& json) { control("POST", "oauth", json); }
   rapidjson::Document oauth() { return control("GET", "oauth"); }  // the provider's facts, below "oauth"
-  int release(bool answer = false);  // the effects applied
+  int release(bool answer = false);                                // the effects applied
   void reset() { control("POST", "reset"); }
   void set_ms(std::int64_t now_ms);
   void advance_ms(std::int64_t by_ms);
