@@ -139,7 +139,8 @@ std::string message_url(std::string_view id) {
   static const std::string fields = [] {
     std::string parts;
     for (int depth = 0; depth < kDeepestParts; ++depth) {
-      parts = "partId,mimeType,filename,body/size" + (parts.empty() ? "" : ",parts(" + parts + ")");
+      const std::string within = parts.empty() ? "" : ",parts(" + parts + ")";
+      parts = "partId,mimeType,filename,body/size" + within;
     }
     return encoded("id,threadId,labelIds,snippet,historyId,internalDate,sizeEstimate,payload(headers," + parts + ")");
   }();
