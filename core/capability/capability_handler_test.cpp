@@ -155,7 +155,7 @@ TEST_CASE("lists are filtered, and hold neither blocked capabilities nor service
     for (const auto& item : list.GetArray()) all.emplace_back(item["name"].GetString());
     return all;
   };
-  CHECK(names("", "", "").size() == 13);
+  CHECK(names("", "", "").size() == 14);
   CHECK(names("proxy", "", "") == std::vector<std::string>{"proxy.cancel_write", "proxy.edit_write", "proxy.rollback",
                                                            "proxy.write_status", "proxy.list_writes"});
   CHECK(names("notes", "write", "") == std::vector<std::string>{"notes.add"});

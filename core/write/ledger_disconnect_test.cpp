@@ -27,8 +27,11 @@ struct HandOver : LedgerFixture {
   /// The account's row as the vault keeps it.
   void connect(std::int64_t generation, bool disconnected) {
     SQLite::Database db((scratch.path() / "kruxos.db").string(), SQLite::OPEN_READWRITE);
-    db.exec("INSERT INTO connections VALUES ('" + kAccount.service + "', '" + kAccount.account_id + "', " +
-            std::to_string(generation) + ", '', '', '[]', 0, '', 1, '', " + (disconnected ? "NULL" : "x'00'") + ")");
+    db.exec(
+        "INSERT INTO connections (service, account_id, generation, display_name, principal, scopes_json, scopes_known, "
+        "token_origin, connected_at_ms, attention, token) VALUES ('" +
+        kAccount.service + "', '" + kAccount.account_id + "', " + std::to_string(generation) +
+        ", '', '', '[]', 0, '', 1, '', " + (disconnected ? "NULL" : "x'00'") + ")");
   }
   void hand_over() { ledger->hand_over(kAccount.service, kAccount.account_id, kOperator); }
   BufferedWrite get(const std::string& id) { return ledger->get(id).value(); }

@@ -118,16 +118,24 @@ void read_on(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const std
   }
 }
 
-void write_once(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const WriteTrial& trial) {
+void write_once(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, WriteTrial& trial) {
+  // Shared: an abandoned call may keep a note long after.
+  const auto note = std::make_shared<std::pair<std::mutex, std::string>>();
   CallOptions options;
   options.write_id = trial.write().write_id;
   options.attempt = 1;
-  options.remember = [](std::string_view) { return true; };
+  options.remember = [note](std::string_view json) {
+    const std::lock_guard lock(note->first);
+    note->second = json;
+    return true;
+  };
   const auto answer = lab.call<std::string>("a write", options, [adapter, write = trial.write()](const auto& call) {
     return adapter->execute_write(call, write);
   });
   if (answer.failure())
     throw CheckFailed(fmt::format("{} failed: {}", trial.capability().name, in_words(*answer.failure())));
+  const std::lock_guard lock(note->first);
+  trial.set_note(note->second);
 }
 
 }  // namespace

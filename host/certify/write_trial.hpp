@@ -60,6 +60,7 @@ class WriteTrial {
   const AdapterWrite& write() const { return write_; }
   const std::string& result() const { return result_; }
   void set_write(AdapterWrite write) { write_ = std::move(write); }
+  void set_note(std::string note_json) { write_.note_json = std::move(note_json); }
   void new_instance() { adapter_ = lab_.adapter(); }
   void set_adapter(std::shared_ptr<ServiceAdapter> adapter) { adapter_ = std::move(adapter); }
 

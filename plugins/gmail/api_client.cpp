@@ -34,14 +34,16 @@ bool is_success(const kruxos::HttpResponse& response) {
   return response.status >= 200 && response.status < 300;
 }
 
-Fetched read_answer(const kruxos::Call& call, std::string_view what, const kruxos::HttpResult& result) {
+/// `may_be_empty`: some methods that change something answer without a body.
+Fetched read_answer(const kruxos::Call& call, std::string_view what, const kruxos::HttpResult& result,
+                    bool may_be_empty = false) {
   Fetched out;
   if (!result.ok()) {
     out.error = unsent_or_lost(result);
   } else if (!is_success(result.response)) {
     out.error = error_of(what, result.response, call.now_ms());
   } else {
-    out.body = parse(result.response.body.empty() ? "{}" : result.response.body);
+    out.body = parse(may_be_empty && result.response.body.empty() ? "{}" : result.response.body);
     if (out.body.HasParseError() || !out.body.IsObject()) out.error = malformed(what);
   }
   return out;
@@ -64,7 +66,7 @@ rapidjson::Document ApiClient::send(const kruxos::Call& call, std::string_view w
   request.method = method;
   if (!body_json.empty()) request.headers.emplace_back("Content-Type", "application/json; charset=utf-8");
   request.body = std::move(body_json);
-  return or_throw(read_answer(call, what, http_.send(call, request)));
+  return or_throw(read_answer(call, what, http_.send(call, request), true));
 }
 
 std::vector<Fetched> ApiClient::get_many(const kruxos::Call& call, std::string_view what,

@@ -152,7 +152,8 @@ LabelSets LabelChanges::present(const std::vector<std::string>& messages) const 
   LabelSets out;
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     if (fetched[i].error) throw GmailError(*fetched[i].error);
-    if (text_of(fetched[i].body, "id").empty()) throw malformed("messages.get");
+    if (text_of(fetched[i].body, "id") != messages[i] || !has_texts(fetched[i].body, "labelIds"))
+      throw malformed("messages.get");
     out.emplace(messages[i], sorted(texts_of(fetched[i].body, "labelIds")));
   }
   return out;
@@ -170,6 +171,7 @@ void LabelChanges::modify(const std::vector<std::string>& messages, const LabelS
 
 std::string LabelChanges::execute(std::string_view operation, const Json& params) const {
   const auto change = change_of(operation, params);
+  if (change.messages.empty()) throw ProxyError(ErrorKind::kInvalid, "The write names no message.").no_effect();
   if (operation == "email.bulk_delete" && change.messages.size() > 1) {
     modify(change.messages, change.add, change.remove);
     return result_of(operation, change, {});
@@ -186,6 +188,7 @@ std::string LabelChanges::execute(std::string_view operation, const Json& params
 
 EffectFound LabelChanges::find(std::string_view operation, const Json& params) const {
   auto change = change_of(operation, params);
+  if (change.messages.empty()) return EffectFound::cannot_tell();
   // Where Gmail leaves a trashed message in the inbox as well, it is trashed all the same.
   if (change.is_deletion) change.remove.clear();
   const auto now = present(change.messages);

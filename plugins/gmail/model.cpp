@@ -30,6 +30,28 @@ void sort_labels(std::vector<std::string>& labels) {
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
 }
 
+/// Google leaves out what is empty.
+bool is_readable_header(const Json& header) {
+  if (!header.IsObject()) return false;
+  const auto fits = [&](const char* name) { return !member(header, name) || member(header, name)->IsString(); };
+  return fits("name") && fits("value");
+}
+
+bool is_readable_part(const Json& part, int depth) {
+  if (!part.IsObject()) return false;
+  if (depth > kDeepestParts) return true;  // it is not looked at
+  const auto text = [&](const char* name) { return !member(part, name) || member(part, name)->IsString(); };
+  const auto* body = member(part, "body");
+  const auto* size = body && body->IsObject() ? member(*body, "size") : nullptr;
+  const auto all = [&](const char* name, const auto& each) {
+    const auto* list = member(part, name);
+    return !list || (list->IsArray() && std::all_of(list->Begin(), list->End(), each));
+  };
+  return text("partId") && text("mimeType") && text("filename") && (!body || body->IsObject()) &&
+         (!size || size->IsInt64()) && all("headers", is_readable_header) &&
+         all("parts", [&](const Json& one) { return is_readable_part(one, depth + 1); });
+}
+
 void read_headers(const Json& payload, Message& m) {
   struct Wanted {
     std::string_view name;
@@ -142,7 +164,7 @@ std::string message_url(std::string_view id) {
       const std::string within = parts.empty() ? "" : ",parts(" + parts + ")";
       parts = "partId,mimeType,filename,body/size" + within;
     }
-    return encoded("id,threadId,labelIds,snippet,historyId,internalDate,sizeEstimate,payload(headers," + parts + ")");
+    return encoded("id,threadId,labelIds,snippet,internalDate,sizeEstimate,payload(headers," + parts + ")");
   }();
   return "users/me/messages/" + encoded(id) + "?format=full&fields=" + fields;
 }
@@ -160,14 +182,26 @@ void Message::remove(const std::string& label) {
   std::erase(labels, label);
 }
 
+/// What is not of the type that Gmail promises makes the whole message one that cannot be read: half of it would be
+/// taken for what the mailbox has.
+bool is_readable(const Json& json) {
+  const auto fits = [&](const char* name, bool (Json::*is)() const) {
+    const auto* value = member(json, name);
+    return !value || (value->*is)();
+  };
+  return fits("threadId", &Json::IsString) && fits("snippet", &Json::IsString) &&
+         fits("sizeEstimate", &Json::IsInt64) && has_texts(json, "labelIds") && fits("payload", &Json::IsObject) &&
+         (!member(json, "payload") || is_readable_part(*member(json, "payload"), 0));
+}
+
 std::optional<Message> message_from_gmail(const Json& json) {
   Message m;
+  if (!is_readable(json)) return std::nullopt;
   m.id = clean(text_of(json, "id"));
   const auto date = number_of(json, "internalDate");
   if (m.id.empty() || m.id.size() > kLongestId || !date) return std::nullopt;
   m.date_ms = std::clamp(*date, -kFarthestMs, kFarthestMs);
   m.thread_id = cut(clean(text_of(json, "threadId")), kLongestId);
-  m.history_id = cut(clean(text_of(json, "historyId")), 32);
   m.snippet = cut(without_entities(clean(text_of(json, "snippet"))), kLongestHeader);
   m.size = std::max<std::int64_t>(0, integer_of(json, "sizeEstimate"));
   m.labels = texts_of(json, "labelIds");
@@ -195,8 +229,7 @@ std::optional<Message> message_from_record(std::string_view text) {
                                  {"message_id", &Message::message_id},
                                  {"in_reply_to", &Message::in_reply_to},
                                  {"references", &Message::references},
-                                 {"snippet", &Message::snippet},
-                                 {"history_id", &Message::history_id}}) {
+                                 {"snippet", &Message::snippet}}) {
     m.*to = text_of(json, name);
   }
   m.date_ms = integer_of(json, "date_ms");
@@ -216,7 +249,7 @@ kruxos::Record message_record(const Message& m) {
   ObjectWriter writer;
   writer.text("id", m.id).text("thread_id", m.thread_id).text("from", m.from).text("to", m.to);
   writer.text("subject", m.subject).text("snippet", m.snippet).integer("date_ms", m.date_ms).integer("size", m.size);
-  writer.raw("labels", quoted_list(m.labels)).text("history_id", m.history_id);
+  writer.raw("labels", quoted_list(m.labels));
   for (const auto& [name, text] : {std::pair{"cc", &m.cc},
                                    {"bcc", &m.bcc},
                                    {"reply_to", &m.reply_to},
@@ -267,6 +300,12 @@ std::string label_key(std::string_view name) {
   std::replace_if(
       key.begin(), key.end(), [](char c) { return c == ' ' || c == '/'; }, '-');
   return key;
+}
+
+bool has_texts(const Json& object, std::string_view name) {
+  const auto* list = member(object, name);
+  if (!list) return true;
+  return list->IsArray() && std::all_of(list->Begin(), list->End(), [](const Json& item) { return item.IsString(); });
 }
 
 std::vector<std::string> texts_of(const Json& object, std::string_view name) {

@@ -39,7 +39,6 @@ struct Message {
   std::vector<Attachment> attachments;
   std::int64_t date_ms = 0;  ///< when Gmail took it in
   std::int64_t size = 0;     ///< bytes, as Gmail estimates
-  std::string history_id;    ///< of the state that was fetched
 
   bool has(std::string_view label) const;
   void add(const std::string& label);
@@ -66,5 +65,7 @@ std::string label_key(std::string_view name);
 
 /// The texts of an object's array of texts.
 std::vector<std::string> texts_of(const Json& object, std::string_view name);
+/// False where the member is there and is something else than an array of texts.
+bool has_texts(const Json& object, std::string_view name);
 
 }  // namespace gmail

@@ -44,6 +44,34 @@ bool has_label(const Json& message, std::string_view label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
+/// The entries' ids of a list; none where Gmail has left the list out. A look that was not understood proves nothing.
+std::vector<std::string> ids_in(const Json& answer, const char* list, const char* what) {
+  std::vector<std::string> ids;
+  const auto* entries = member(answer, list);
+  if (!entries && answer.MemberCount() > 0 && !member(answer, "resultSizeEstimate")) throw malformed(what);
+  if (!entries) return ids;
+  if (!entries->IsArray()) throw malformed(what);
+  for (const auto& one : entries->GetArray()) {
+    ids.emplace_back(one.IsObject() ? text_of(one, "id") : std::string_view());
+    if (ids.back().empty()) throw malformed(what);
+  }
+  if (const auto* next = member(answer, "nextPageToken"); next && !next->IsString()) throw malformed(what);
+  return ids;
+}
+
+/// That this is the message, with labels and headers that can be read.
+void require_message(const Json& message, std::string_view id, const char* what) {
+  const auto* payload = member(message, "payload");
+  const auto* headers = payload && payload->IsObject() ? member(*payload, "headers") : nullptr;
+  const bool whole = text_of(message, "id") == id && has_texts(message, "labelIds") && payload && payload->IsObject() &&
+                     (!headers || headers->IsArray());
+  const auto fits = [](const Json* value) { return !value || value->IsString(); };
+  const auto readable = [&](const Json& one) {
+    return one.IsObject() && fits(member(one, "name")) && fits(member(one, "value"));
+  };
+  if (!whole || (headers && !std::all_of(headers->Begin(), headers->End(), readable))) throw malformed(what);
+}
+
 kruxos::ProxyError edited_since() {
   return refused(
       "The draft that the mail was to be sent from was changed in the mailbox: it was not sent, and is left there.");
@@ -88,14 +116,12 @@ std::optional<Sending::Kept> Sending::present(const Kept& kept) const {
 
 std::optional<Sending::Kept> Sending::left_behind(bool& edited) const {
   const auto list = api_.get(call_, "drafts.list", "users/me/drafts?q=" + encoded("rfc822msgid:" + message_id()));
-  const auto* drafts = member(list, "drafts");
-  if (!drafts || !drafts->IsArray()) return std::nullopt;
-  for (const auto& one : drafts->GetArray()) {
-    const auto id = std::string(text_of(one, "id"));
-    if (id.empty()) throw malformed("drafts.list");
+  for (const auto& id : ids_in(list, "drafts", "drafts.list")) {
     const auto draft = api_.get(call_, "drafts.get", "users/me/drafts/" + encoded(id) + "?format=metadata");
     const auto* message = member(draft, "message");
     if (!message || !message->IsObject()) throw malformed("drafts.get");
+    require_message(*message, text_of(*message, "id"), "drafts.get");
+    if (text_of(*message, "id").empty()) throw malformed("drafts.get");
     edited = !is_ours(*message);
     return Kept{id, std::string(text_of(*message, "id"))};
   }
@@ -189,11 +215,9 @@ EffectFound Sending::find_sent() const {
 std::optional<std::string> Sending::by_message_id() const {
   const auto list = api_.get(call_, "messages.list",
                              "users/me/messages?includeSpamTrash=true&q=" + encoded("rfc822msgid:" + message_id()));
-  const auto* messages = member(list, "messages");
-  if (!messages || !messages->IsArray()) return std::nullopt;
-  for (const auto& one : messages->GetArray()) {
-    const auto id = std::string(text_of(one, "id"));
+  for (const auto& id : ids_in(list, "messages", "messages.list")) {
     const auto message = api_.get(call_, "messages.get", metadata("users/me/messages/" + encoded(id)));
+    require_message(message, id, "messages.get");
     if (is_ours(message) && has_label(message, "SENT")) return sent_result(message);
   }
   return std::nullopt;
@@ -210,14 +234,14 @@ EffectFound Sending::among_latest() const {
     call_.throw_if_cancelled();
     const auto page = api_.get(call_, "messages.list", token.empty() ? url : url + "&pageToken=" + encoded(token));
     std::vector<std::string> urls;
-    if (const auto* messages = member(page, "messages"); messages && messages->IsArray()) {
-      for (const auto& one : messages->GetArray()) {
-        urls.push_back(metadata("users/me/messages/" + encoded(text_of(one, "id"))));
-      }
-    }
-    for (auto& fetched : api_.get_many(call_, "messages.get", urls)) {
+    const auto ids = ids_in(page, "messages", "messages.list");
+    for (const auto& id : ids) urls.push_back(metadata("users/me/messages/" + encoded(id)));
+    const auto all = api_.get_many(call_, "messages.get", urls);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto& fetched = all[i];
       if (fetched.error && fetched.error->kind() == ErrorKind::kNotFound) continue;  // deleted since the page was made
       if (fetched.error) throw GmailError(*fetched.error);
+      require_message(fetched.body, ids[i], "messages.get");
       if (is_ours(fetched.body)) return EffectFound::found(sent_result(fetched.body));
     }
     const auto next = std::string(text_of(page, "nextPageToken"));

@@ -29,16 +29,19 @@ void Sync::refresh_labels(Step& step) {
   --step.requests_left;
   const auto answer = api_.get(step.call, "labels.list", "users/me/labels?fields=labels(id,name,type)");
   const auto* list = member(answer, "labels");
-  if (list && !list->IsArray()) throw malformed("labels.list");
+  // Every mailbox has labels, and what is not in the list is forgotten: an answer that cannot be read says nothing.
+  if (!list || !list->IsArray() || list->Empty()) throw malformed("labels.list");
+  std::vector<Label> labels;
+  for (const auto& item : list->GetArray()) {
+    auto label = label_from_gmail(item);
+    if (!label) throw malformed("labels.list");
+    labels.push_back(std::move(*label));
+  }
   std::set<std::string, std::less<>> present;
-  if (list) {
-    for (const auto& item : list->GetArray()) {
-      const auto label = label_from_gmail(item);
-      if (!label) continue;
-      present.insert(label->id);
-      step.store.put(label_record(*label));
-      if (++step.uncommitted >= kRowsACommit) commit(step);
-    }
+  for (const auto& label : labels) {
+    present.insert(label.id);
+    step.store.put(label_record(label));
+    if (++step.uncommitted >= kRowsACommit) commit(step);
   }
   commit(step);
   for (const auto& id : known_labels(step.store)) {
@@ -54,7 +57,7 @@ void Sync::note_labels(Step& step, const std::vector<std::string>& ids) {
   }
   for (const auto& id : ids) {
     if (id.empty() || id.size() > 128 || !labels_.insert(id).second) continue;
-    step.store.put(label_record({id, id, false}));
+    step.store.put(label_record({id, id, !id.starts_with("Label_")}));
     ++step.uncommitted;
   }
 }

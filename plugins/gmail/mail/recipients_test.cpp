@@ -79,8 +79,8 @@ TEST_CASE("lists that are no lists of mailboxes are refused") {
 }
 
 TEST_CASE("no header can be smuggled in through an address") {
-  for (const std::string text : {"a@example.com\r\nBcc: e@example.com", "a@example.com\n", "Amy\r <a@example.com>",
-                                 std::string("a\0@example.com", 14).c_str()}) {
+  for (const auto& text : {std::string("a@example.com\r\nBcc: e@example.com"), std::string("a@example.com\n"),
+                           std::string("Amy\r <a@example.com>"), std::string("a\0@example.com", 14)}) {
     CAPTURE(text);
     CHECK(refusal(text) != "taken");
   }

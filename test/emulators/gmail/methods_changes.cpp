@@ -16,8 +16,9 @@ MaybeFailure change_one(MethodContext& context, const LabelChange& change, std::
     if (auto refused = refuse_drafts(context.mailbox, {message->id})) return refused;
   }
   const LabelChange whole = with_consequences(context.state.behaviour, change);
+  const auto before = message->labels;
   context.mailbox.modify({message->id}, whole.add, whole.remove);
-  ++effect;
+  if (message->labels != before) ++effect;
   render_reference(*message, context.out, true);
   return std::nullopt;
 }
