@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/adapter/cancel_wake.hpp"
 #include "core/net/request_head.hpp"
 #include "core/net/retry_after.hpp"
 #include "core/util/error.hpp"
@@ -108,24 +109,6 @@ class HoldingSink final : public HttpSink {
   bool refused_ = false;
   HttpHeaders headers_;
   std::string body_;
-};
-
-/// Wakes who waits on `changed` when the call is cancelled, for as long as it lives.
-class CancelWake {
- public:
-  CancelWake(const CallContextPtr& call, std::mutex& mutex, std::condition_variable& changed) : call_(call) {
-    token_ = call->on_cancel([&mutex, &changed] {
-      { const std::lock_guard lock(mutex); }
-      changed.notify_all();
-    });
-  }
-  ~CancelWake() { call_->drop_on_cancel(token_); }
-  CancelWake(const CancelWake&) = delete;
-  CancelWake& operator=(const CancelWake&) = delete;
-
- private:
-  const CallContextPtr& call_;
-  std::uint64_t token_;
 };
 
 /// Why a call of that kind does not send the request.

@@ -7,34 +7,13 @@
 #include <chrono>
 #include <limits>
 
+#include "core/adapter/cancel_wake.hpp"
 #include "core/oauth/refresh_times.hpp"
 #include "core/util/error.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
-namespace {
-
-/// Wakes who waits on `changed` when the call is cancelled, for as long as it lives.
-class CancelWake {
- public:
-  CancelWake(const CallContextPtr& call, std::mutex& mutex, std::condition_variable& changed) : call_(call) {
-    token_ = call->on_cancel([&mutex, &changed] {
-      { const std::lock_guard lock(mutex); }
-      changed.notify_all();
-    });
-  }
-  ~CancelWake() { call_->drop_on_cancel(token_); }
-  CancelWake(const CancelWake&) = delete;
-  CancelWake& operator=(const CancelWake&) = delete;
-
- private:
-  const CallContextPtr& call_;
-  std::uint64_t token_;
-};
-
-}  // namespace
-
 TokenRefresher::TokenRefresher(Vault& vault, TokenClient client, Clock& clock, Hooks hooks)
     : vault_(vault), client_(std::move(client)), clock_(clock), hooks_(std::move(hooks)) {}
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace gmail {
+namespace service_json {
 namespace {
 
 /// The iterative parser takes 16 bytes a level: a large answer of nothing but brackets would cost gigabytes.
@@ -100,4 +100,4 @@ std::string quoted(std::string_view text) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-}  // namespace gmail
+}  // namespace service_json
