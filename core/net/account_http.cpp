@@ -257,7 +257,7 @@ HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::stri
 HttpOutcome AccountHttp::authorize(const CallContextPtr& call, const Url& url, SecretBytes& header,
                                    SecretBytes& used) const {
   if (!hooks_.token) return {};
-  const HttpOutcome none{
+  HttpOutcome none{
       KRUX_AUTH, fmt::format("the account of {0} is not connected: run `kruxos connect {0}`", options_.service), {}};
   if (hooks_.ensure) {
     if (auto ready = hooks_.ensure(call); ready.status != KRUX_OK) return ready;
