@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <chrono>
 
+#include <chrono>
 #include <ostream>
 
 #include "core/util/text.hpp"
