@@ -13,8 +13,8 @@ namespace {
 using Kind = Condition::Kind;
 // Measured at a million rows: an entry of a token's list, finding and comparing a row that the index gave, and
 // gathering the rows of a prefix of one, two and three characters, for each row that has it.
-constexpr double kEntryNs = 33, kVerifyNs = 2250;
-constexpr double kWorth = 0.25;
+constexpr double kEntryNs = 33, kVerifyNs = 3500;
+constexpr double kWorth = 0.5;
 constexpr double kUnseenShare = 0.1;  ///< of what the sample could have missed: most phrases are rarer by far
 constexpr std::array<double, kGramLength> kGatherNs{0, 3000, 1200, 450};
 
@@ -24,7 +24,7 @@ double cost(const TextPlan& part) {
 }
 
 /// The cheapest first, then those that exclude more than they cost. They are taken for independent of each other; what
-/// a phrase finds is not known well, so that against the most that it could find a quarter is enough.
+/// a phrase finds is not known well, so that against the most that it could find half is enough.
 TextPlan all_of(std::vector<TextPlan> parts) {
   std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
     return cost(a) + a.share * kVerifyNs < cost(b) + b.share * kVerifyNs;
@@ -94,10 +94,10 @@ TextPlan phrase_plan(const std::vector<std::string_view>& grams, std::string_vie
   }
   if (unseen.size() >= kMost) all = spread(unseen, kMost);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.share < b.share; });
-  TextPlan plan{"(" + all[0].expression, false, sample.share(term), all[0].share, all[0].walk_ns, 0};
+  TextPlan plan{"(" + all[0].expression, false, sample.share(term), sample.at_most(all[0].share), all[0].walk_ns, 0};
   if (plan.share <= sample.least()) plan.share *= kUnseenShare;
   for (std::size_t i = 1; i < std::min(kMost, all.size()); ++i) {
-    if (all[i].walk_ns > kWorth * all[0].share * kVerifyNs) break;
+    if (all[i].walk_ns > kWorth * plan.most * kVerifyNs) break;
     plan.expression += " AND " + all[i].expression;
     plan.walk_ns += all[i].walk_ns;
   }

@@ -1,6 +1,7 @@
 // What the search index is asked for a condition, and what that costs as far as a few rows tell.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ class TextSample {
   /// Of the rows, those that have `term`: at least least(), for a rare one may just not be among them.
   double share(std::string_view term) const;
   double least() const { return share_of(0, texts_.size()); }
+  /// As many more may have it as one row of the sample stands for.
+  double at_most(double share) const { return std::min(1.0, share + 1 / (static_cast<double>(texts_.size()) + 1)); }
 
  private:
   static double share_of(std::size_t count, std::size_t rows) {
