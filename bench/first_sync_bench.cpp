@@ -14,8 +14,8 @@ using namespace krux::bench;
 
 namespace {
 
-constexpr double kUnitsAMinute = 5'400;        // what the definition lets reading take
-constexpr std::int64_t kGoogleUnits = 6'000;   // the emulator refuses what goes beyond
+constexpr double kUnitsAMinute = 5'400;       // what the definition lets reading take
+constexpr std::int64_t kGoogleUnits = 6'000;  // the emulator refuses what goes beyond
 constexpr double kMessageUnits = 20, kListUnits = 5;
 constexpr std::int64_t kListed = 500;
 constexpr std::int64_t kStepMs = 1'000, kLookMs = 15'000;
@@ -84,8 +84,8 @@ void print(MailHost& mail, const Run& run, std::int64_t messages) {
   print_figure("  the same, of the whole time", cpu / run.whole_s * 100, "%");
   print_figure("  the same, a message", cpu / static_cast<double>(messages) * 1e6, "us");
   print_figure("  the emulator's processor time", run.gmail_cpu_s, "s");
-  print_figure("  messages fetched twice", static_cast<double>(mail.gmail().calls("gmail.users.messages.get") - messages),
-               "");
+  print_figure("  messages fetched twice",
+               static_cast<double>(mail.gmail().calls("gmail.users.messages.get") - messages), "");
   print_figure("  most units in any minute, of 6,000", static_cast<double>(mail.gmail().units_per_minute()), "");
   print_figure("  this run, by the clock on the wall", run.real_s, "s");
   print_bound("first message found after", run.first_s, "s", kMostRecentS);

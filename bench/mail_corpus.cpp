@@ -42,9 +42,10 @@ Headers headers_of(const Mail& mail) {
   for (int n = 4; n < 7; ++n) all.emplace_back("Received", hop(n));
   all.emplace_back("Received-SPF", "pass (example.net: domain of bounce@example.com designates it as permitted)");
   all.emplace_back("Authentication-Results", "mx.example.net; dkim=pass header.i=@example.com; spf=pass; dmarc=pass");
-  all.emplace_back("DKIM-Signature", "v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=selector; "
-                                     "h=from:to:subject:date:message-id; b=" +
-                                         noise(mail.number * 8 + 7, 344));
+  all.emplace_back("DKIM-Signature",
+                   "v=1; a=rsa-sha256; c=relaxed/relaxed; d=example.com; s=selector; "
+                   "h=from:to:subject:date:message-id; b=" +
+                       noise(mail.number * 8 + 7, 344));
   all.insert(all.end(), {{"From", mail.from},
                          {"To", mail.to},
                          {"Subject", mail.subject},

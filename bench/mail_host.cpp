@@ -10,6 +10,7 @@
 
 #include "bench/report.hpp"
 #include "support/at_rest.hpp"
+#include "support/oauth_browser.hpp"
 #include "support/safe_file.hpp"
 
 namespace krux::bench {
@@ -19,11 +20,12 @@ namespace fs = std::filesystem;
 using test::milliseconds;
 
 constexpr std::int64_t kStartMs = 1'700'000'000'000, kBootMs = 50'000'000;
-constexpr const char* kToken = "ya29.bench-token";
+// The emulator's own client, whose address to return to may be any of this machine.
+constexpr const char* kClient =
+    R"({"client_id":"krux-test.apps.googleusercontent.com","client_secret":"GOCSPX-krux-test"})";
 
 test::GmailEmulatorOptions emulator_options() {
   test::GmailEmulatorOptions options;
-  options.tokens = {kToken};
   options.start_ms = kStartMs;
   return options;
 }
@@ -48,9 +50,10 @@ MailHost::MailHost(const fs::path& directory, std::int64_t units_per_minute)
   std::ofstream(directory / "kruxos.yaml") << fmt::format(
       "data_dir: {0}/data\nplugins_dir: {0}/adapters\ndefinitions_dir: {0}/definitions\n"
       "vault_key_file: {0}/keys/vault.key\nserver: {{port: 0, health_port: 0}}\nservices:\n  gmail:\n"
-      "    api_base_url: {1}gmail/v1/\n",
-      directory.string(), gmail_.api_base_url());
-  gmail_.quota(fmt::format(R"({{"units_per_minute":{}}})", units_per_minute));
+      "    api_base_url: {1}/gmail/v1/\n    oauth: {{callback_port: 0, authorize_url: {1}/o/oauth2/v2/auth, "
+      "token_url: {1}/token, revoke_url: {1}/revoke}}\n",
+      directory.string(), gmail_.origin());
+  gmail_.quota(fmt::format(R"({{"units_per_minute":{},"costs":{{"gmail.users.messages.get":20}}}})", units_per_minute));
 }
 
 void MailHost::start() {
@@ -80,7 +83,18 @@ JsonDocument MailHost::operate(const std::string& verb, const std::string& path,
 }
 
 void MailHost::connect() {
-  operate("POST", "/connections/gmail", fmt::format(R"({{"token":"{}"}})", kToken));
+  const auto begun = operate("POST", "/connections/gmail/oauth", kClient);
+  const auto* attempt = find_member(begun, "attempt");
+  if (!attempt) wrong("no attempt to connect began: " + to_json(begun));
+  test::browse(std::string(find_string(*attempt, "authorize_url").value_or("")));
+  const auto path = fmt::format("/connections/gmail/oauth/{}", find_string(*attempt, "attempt_id").value_or(""));
+  for (int i = 0; i < 1000; ++i) {
+    const auto now = operate("GET", path);
+    const auto* known = find_member(now, "attempt");
+    if (known && find_string(*known, "state") == "connected") return;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  wrong("the account was not connected");
 }
 
 std::string MailHost::new_agent() {
@@ -95,8 +109,7 @@ MailHost::Sync MailHost::sync() const {
   if (!accounts || !accounts->IsArray() || accounts->Empty()) wrong("no account is synced");
   const auto& account = (*accounts)[0];
   Sync sync;
-  if (const auto* records = find_member(account, "records"))
-    sync.messages = find_int(*records, "messages").value_or(0);
+  if (const auto* records = find_member(account, "records")) sync.messages = find_int(*records, "messages").value_or(0);
   sync.done = find_int(account, "passes").value_or(0) > 0;
   if (find_int(account, "failures_in_a_row").value_or(0) > 0) sync.problem = to_json(document);
   return sync;

@@ -18,7 +18,9 @@ namespace fs = std::filesystem;
 double children_cpu_s() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 

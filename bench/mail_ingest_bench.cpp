@@ -113,8 +113,8 @@ class Adapter {
     SyncStore store(file, collections(), clock);
     const auto cpu = cpu_s(), start = now_s();
     for (auto next = SyncStep::Next::kMore; next != SyncStep::Next::kDone;) {
-      const auto call = std::make_shared<CallContext>(CallOwner{"gmail", kAccount, 1, "", 0}, clock,
-                                                      clock.boot_ms() + 300'000);
+      const auto call =
+          std::make_shared<CallContext>(CallOwner{"gmail", kAccount, 1, "", 0}, clock, clock.boot_ms() + 300'000);
       const auto result = adapter->full_sync(call, store.begin_session());
       if (const auto* failure = std::get_if<CallFailure>(&result)) wrong(failure->message);
       next = std::get<SyncStep>(result).next;
@@ -133,8 +133,9 @@ class Adapter {
 /// The records that a sync has stored, newest first, as an adapter gives them.
 std::vector<Record> records_of(const fs::path& synced) {
   const auto db = open_database(synced, kReplicaKind);
-  Statement rows(db->getHandle(),
-                 "SELECT id, order_ms, text, json, f_message_id, f_thread_id, f_date, f_size FROM c_messages ORDER BY key");
+  Statement rows(
+      db->getHandle(),
+      "SELECT id, order_ms, text, json, f_message_id, f_thread_id, f_date, f_size FROM c_messages ORDER BY key");
   std::vector<Record> records;
   while (rows.step()) {
     auto& record = records.emplace_back();

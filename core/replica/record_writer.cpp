@@ -53,7 +53,6 @@ void bind_fields(Statement& statement, int first, const CollectionTable& table, 
 
 constexpr char kSeparator = '\x1f';
 
-
 }  // namespace
 
 SearchedText SearchedText::of(const std::string& own, const std::string& kept) {
@@ -202,8 +201,8 @@ void RecordWriter::update_text(const CollectionTable& table, std::int64_t key, c
   index(table, key, text);
 }
 
-/// By a statement of its own and not by a trigger: for each row that comes from a trigger, FTS5 first writes what it has
-/// gathered so far to the disk, and a page would take nearly twice the time.
+/// By a statement of its own and not by a trigger: for each row that comes from a trigger, FTS5 first writes what it
+/// has gathered so far to the disk, and a page would take nearly twice the time.
 void RecordWriter::index(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
   if (!table.spec.searchable) return;
   auto& statement = statements_.get(fmt::format("INSERT INTO {}(rowid, text) VALUES (?1, ?2)", table.search));

@@ -35,7 +35,10 @@ TEST_CASE("folding makes what looks alike equal") {
 TEST_CASE("folding takes each part by itself, plain or not") {
   const std::string mark = "\xEE\xA0\x80\xEF\xA3\xBF";  // U+E800 and U+F8FF, private ones
   CHECK(fold(mark + "AbC") == mark + "abc");
-  CHECK(fold("STRASSE\x1fStra\xC3\x9F" "e\x1f" + mark + "\x1f", true) == "strasse\x1fstrasse\x1f" + mark + "\x1f");
+  CHECK(fold("STRASSE\x1fStra\xC3\x9F"
+             "e\x1f" +
+                 mark + "\x1f",
+             true) == "strasse\x1fstrasse\x1f" + mark + "\x1f");
   CHECK(fold("\x1f\x1f", true) == "\x1f\x1f");
   CHECK(fold("e\x1f\xCC\x81", true) == "e\x1f\xCC\x81");  // an accent at a part's beginning stays there
   // Beside the private area: a compatibility ideograph, a full-width letter, and sequences that end too soon.

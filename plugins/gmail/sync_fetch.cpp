@@ -30,8 +30,8 @@ bool ends_the_step(const GmailError& error) {
 
 }  // namespace
 
-/// False when the step's time is over before all are done: what was fetched is committed, and known the next time. While
-/// the quota lets messages come one by one, each chunk is committed; where they come fast, a page of rows.
+/// False when the step's time is over before all are done: what was fetched is committed, and known the next time.
+/// While the quota lets messages come one by one, each chunk is committed; where they come fast, a page of rows.
 bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
   const auto size = static_cast<std::size_t>(std::max(1, options_.side_by_side));
   for (std::size_t from = 0; from < ids.size(); from += size) {
