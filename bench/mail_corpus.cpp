@@ -2,8 +2,8 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <string_view>
 #include <utility>
@@ -99,8 +99,7 @@ Mail MailCorpus::next(std::int64_t number) {
 
 std::string gmail_answer(const Mail& mail) {
   rapidjson::StringBuffer buffer;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer(buffer);
-  writer.SetIndent(' ', 2);
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
   const auto text = [&](const char* name, const std::string& value) {
     writer.Key(name);
     writer.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));

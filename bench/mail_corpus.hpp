@@ -30,7 +30,7 @@ class MailCorpus {
 std::string mail_id(std::int64_t number);
 std::int64_t mail_number(const std::string& id);
 
-/// The answer to users.messages.get in the format "full", without bodies, indented as Google's are: some twenty
+/// The answer to users.messages.get in the format "full", without bodies and blanks: some twenty
 /// headers, of which a replica keeps few.
 std::string gmail_answer(const Mail& mail);
 /// The same mail, its text with it.

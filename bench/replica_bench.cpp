@@ -97,7 +97,6 @@ double ingest_plainly(const std::filesystem::path& file, std::int64_t messages, 
                    static_cast<std::int64_t>(r.text.size()))
           .run();
       index.bind_all(key, r.text).run();
-      index.bind_all(key, r.text).run();
       seen.bind_all(key, r.order_ms);
       seen.bind_blob(3, "0123456789abcdef");
       seen.run();

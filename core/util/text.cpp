@@ -168,7 +168,11 @@ int take_offset_minutes(Digits& d) {
 
 bool is_valid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    if (next_code_point(text, at) < 0) return false;
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+    } else if (next_code_point(text, at) < 0) {
+      return false;
+    }
   }
   return true;
 }

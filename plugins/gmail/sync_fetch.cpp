@@ -75,7 +75,6 @@ bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
     no_answers_ = 0;
     throw GmailError(*ends);
   }
-  commit(step);
   return true;
 }
 
@@ -132,6 +131,7 @@ bool Sync::retry_unreadable(Step& step) {
       if (entry.tries < Unreadable::kMostTries) ids.push_back(entry.id);
     }
     retried_ = fetch(step, ids);
+    if (retried_) commit(step);
   }
   return retried_;
 }
