@@ -147,7 +147,9 @@ void tell_of_bundle(const PluginInfo& bundle, AlertStore& alerts) {
 
 void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins, AlertStore& alerts) {
   alerts.settle("bundle_refused");
-  for (const auto& problem : definitions.problems()) spdlog::error("definition refused: {}", problem.reason);
+  for (const auto& problem : definitions.problems())
+    problem.refuses ? spdlog::error("definition refused: {}", problem.reason) : spdlog::warn("{}", problem.reason);
+  for (const auto& service : definitions.under_policies()) spdlog::info("policy of {} in force", service);
   for (const auto& plugin : plugins.all()) {
     if (plugin.origin == PluginInfo::Origin::kBundle) tell_of_bundle(plugin, alerts);
     if (plugin.state == PluginInfo::State::kLoaded) {
@@ -220,7 +222,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       agents(store, clock),
       alerts(store, clock),
       receipts(store, clock),
-      definitions(config.definitions_dir),
+      definitions(config.definitions_dir, config.policies_dir),
       index(definitions),
       plugins(find_plugins(config, definitions, index)),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
@@ -365,8 +367,10 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
 }
 
 void check_configuration(const Config& config) {
-  const DefinitionSet definitions(config.definitions_dir);
-  if (!definitions.problems().empty()) throw ConfigError(definitions.problems().front().reason);
+  const DefinitionSet definitions(config.definitions_dir, config.policies_dir);
+  for (const auto& problem : definitions.problems()) {
+    if (problem.refuses) throw ConfigError(problem.reason);
+  }
 }
 
 }  // namespace krux

@@ -10,6 +10,7 @@ CONFIG = """
 data_dir: {directory}/data
 plugins_dir: {directory}/adapters
 definitions_dir: {directory}/definitions
+policies_dir: {directory}/policies
 vault_key_file: {directory}/keys/vault.key
 server: {{port: 0, health_port: 0}}
 services:
@@ -65,17 +66,19 @@ def tell(stage):
 def prepare(stage):
     adapters = stage.directory / "adapters"
     definitions = stage.directory / "definitions"
-    for folder in (adapters, definitions, stage.directory / "keys"):
+    policies = stage.directory / "policies"
+    for folder in (adapters, definitions, policies, stage.directory / "keys"):
         folder.mkdir(mode=0o700)
     for service in ("slack", "gmail"):
         shutil.copy(BUILD / "adapters" / f"{service}.so", adapters)
         shutil.copy(ROOT / "definitions" / f"{service}.yaml", definitions)
+        shutil.copy(ROOT / "policies" / f"{service}.yaml", policies)
     # In the place of the notes service's adapter: one that does what a file says (docs/testing.md).
     shutil.copy(BUILD / "tests" / "adapters" / "mock.so", adapters / "notes.so")
     (adapters / "notes.mock.json").write_text(demo_chain.NOTES)
     shutil.copy(ROOT / "examples" / "notes_adapter" / "definitions" / "notes.yaml", definitions)
     (adapters / "telegram.so").write_text("This is no library.\n")
-    for file in [*adapters.iterdir(), *definitions.iterdir()]:
+    for file in [*adapters.iterdir(), *definitions.iterdir(), *policies.iterdir()]:
         file.chmod(0o644)
 
 

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "core/bundle/policy.hpp"
 #include "core/capability/definition_loader.hpp"
+#include "core/capability/policy.hpp"
 #include "core/storage/checked_file.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -90,7 +90,8 @@ class Reading {
     auto definition = parse_definition(text(manifest.definition), place(manifest.definition));
     if (const auto why = why_not_definition(manifest, definition); !why.empty()) fail(kManifestName, why);
     if (!manifest.policy.empty())
-      definition = tightened(std::move(definition), text(manifest.policy), place(manifest.policy));
+      definition =
+          under_policy(std::move(definition), text(manifest.policy), place(manifest.policy), PolicyOf::kAuthor);
     contents_.definition = std::make_shared<const ServiceDefinition>(std::move(definition));
   }
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "core/bundle/policy.hpp"
+#include "core/capability/policy.hpp"
 #include "core/net/url.hpp"
 
 namespace krux {

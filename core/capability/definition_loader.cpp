@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "core/capability/capability_parser.hpp"
+#include "core/capability/limit_parser.hpp"
 #include "core/capability/oauth_parser.hpp"
 #include "core/capability/quota_rules.hpp"
 #include "core/config/base_url.hpp"
@@ -69,28 +70,6 @@ void parse_connect(const YamlValue& value, ServiceDefinition& definition) {
     }
   }
   definition.connect_help = map.at("help").text(8000);
-}
-
-BatchLimit parse_limit(const YamlValue& value, const ServiceDefinition& definition) {
-  const YamlMap map(value, {"operations", "limit", "window", "per"});
-  BatchLimit limit;
-  const auto operations = map.at("operations");
-  limit.operations = operations.lines(64);
-  if (limit.operations.empty()) operations.fail("the list is empty.");
-  limit.limit = map.at("limit").integer(1, 1'000'000);
-  limit.window_ms = map.at("window").duration_ms(kSecond, 30 * kDay);
-  const auto per = map.find("per");
-  if (per) limit.key = per->text();
-  for (const auto& name : limit.operations) {
-    const auto* capability = definition.find(name);
-    if (!capability || capability->kind != CapabilityKind::kWrite)
-      operations.fail(fmt::format("\"{}\" is not a write of this definition.", printable(name)));
-    const auto& inputs = capability->inputs;
-    const auto has = [&](const InputDefinition& input) { return input.name == limit.key; };
-    if (per && std::none_of(inputs.begin(), inputs.end(), has))
-      per->fail(fmt::format("{} has no input \"{}\".", name, printable(limit.key)));
-  }
-  return limit;
 }
 
 bool is_error_type(std::string_view name) {
@@ -191,11 +170,8 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   if (auto v = map.find("connect")) parse_connect(*v, definition);
   definition.capabilities = parse_capabilities(map.at("capabilities"), definition.prefix);
   if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
-  if (auto v = map.find("limits")) {
-    for (const auto& item : v->list(64)) definition.limits.push_back(parse_limit(item, definition));
-  }
-  if (auto v = map.find("on_exceed"))
-    definition.escalate_on_exceed = v->choice_of<bool>({{"approval_required", true}, {"reject", false}});
+  if (auto v = map.find("limits")) definition.limits = parse_limits(*v, definition);
+  if (auto v = map.find("on_exceed")) definition.escalate_on_exceed = parse_on_exceed(*v);
   if (auto v = map.find("recovery")) parse_recovery(*v, definition);
   return definition;
 }

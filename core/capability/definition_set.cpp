@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/capability/definition_loader.hpp"
+#include "core/capability/policy_files.hpp"
 #include "core/storage/file_owner.hpp"
 #include "core/util/error.hpp"
 
@@ -35,7 +36,7 @@ std::vector<std::filesystem::path> yaml_files(const std::filesystem::path& direc
 /// One prefix belongs to one service: agents find a capability's service by it. Two of one service: the other one is
 /// no file of the directory.
 void add_unless_taken(Definitions& loaded, Problems& problems, const std::filesystem::path& file,
-                      ServiceDefinition definition) {
+                      ServiceDefinition definition, PolicyFiles& policies) {
   for (const auto& other : loaded) {
     if (other->service == definition.service) {
       problems.push_back({file, fmt::format("{}: an installed bundle has the service \"{}\"; remove one of them.",
@@ -48,7 +49,32 @@ void add_unless_taken(Definitions& loaded, Problems& problems, const std::filesy
       return;
     }
   }
-  loaded.push_back(std::make_shared<const ServiceDefinition>(std::move(definition)));
+  loaded.push_back(policies.apply(std::make_shared<const ServiceDefinition>(std::move(definition))));
+}
+
+/// Those of bundles. One whose policy is broken stays as it is `served`.
+Definitions load_fixed(const Definitions& fixed, const Definitions& served, PolicyFiles& policies, Problems& problems,
+                       const std::filesystem::path& directory) {
+  Definitions loaded;
+  for (const auto& definition : fixed) {
+    try {
+      loaded.push_back(policies.apply(definition));
+    } catch (const ConfigError& e) {
+      problems.push_back({directory / (definition->service + ".yaml"), e.what()});
+      const auto same = [&](const auto& d) { return d->service == definition->service; };
+      loaded.push_back(*std::find_if(served.begin(), served.end(), same));
+    }
+  }
+  return loaded;
+}
+
+void tell_unused(const PolicyFiles& policies, Problems& problems) {
+  for (const auto& file : policies.unused())
+    problems.push_back({file,
+                        fmt::format("{}: there is no service \"{}\", so that this policy acts on nothing; give "
+                                    "the file the service's name, or remove it.",
+                                    file.string(), file.stem().string()),
+                        false});
 }
 
 /// Whether others could put a file into the directory. What stands above it does not count, as for any file that is
@@ -63,11 +89,12 @@ bool is_trusted(const std::filesystem::path& directory, Problems& problems) {
   return problem.empty();
 }
 
-Definitions load_all(const std::filesystem::path& directory, Definitions loaded, Problems& problems) {
+Definitions load_all(const std::filesystem::path& directory, Definitions loaded, PolicyFiles& policies,
+                     Problems& problems) {
   if (!is_trusted(directory, problems)) return loaded;
   for (const auto& file : yaml_files(directory, problems)) {
     try {
-      add_unless_taken(loaded, problems, file, load_definition(file));
+      add_unless_taken(loaded, problems, file, load_definition(file), policies);
     } catch (const ConfigError& e) {
       problems.push_back({file, e.what()});
     }
@@ -77,24 +104,33 @@ Definitions load_all(const std::filesystem::path& directory, Definitions loaded,
 
 }  // namespace
 
-DefinitionSet::DefinitionSet(std::filesystem::path directory) : directory_(std::move(directory)) {
+DefinitionSet::DefinitionSet(std::filesystem::path directory, std::filesystem::path policies)
+    : directory_(std::move(directory)), policies_(std::move(policies)) {
   reload();
 }
 
 void DefinitionSet::add_fixed(std::shared_ptr<const ServiceDefinition> definition) {
+  PolicyFiles policies(policies_);
+  auto under = policies.apply(definition);
   const std::lock_guard lock(mutex_);
-  fixed_.push_back(definition);
-  definitions_.push_back(std::move(definition));
+  under_policies_.insert(policies.applied().begin(), policies.applied().end());
+  const auto own = policies_ / (definition->service + ".yaml");
+  std::erase_if(problems_, [&](const Problem& p) { return !p.refuses && p.file == own; });
+  fixed_.push_back(std::move(definition));
+  definitions_.push_back(std::move(under));
   std::sort(definitions_.begin(), definitions_.end(), by_service);
 }
 
 void DefinitionSet::reload() {
   Problems problems;
-  auto fixed = [this] {
+  PolicyFiles policies(policies_);
+  const auto [fixed, served] = [this] {
     const std::lock_guard lock(mutex_);
-    return fixed_;
+    return std::pair(fixed_, definitions_);
   }();
-  auto loaded = load_all(directory_, std::move(fixed), problems);
+  auto loaded = load_fixed(fixed, served, policies, problems, directory_);
+  loaded = load_all(directory_, std::move(loaded), policies, problems);
+  tell_unused(policies, problems);
   const std::lock_guard lock(mutex_);
   for (const auto& old : definitions_) {
     const auto same = [&](const auto& d) { return d->service == old->service || d->prefix == old->prefix; };
@@ -110,6 +146,12 @@ void DefinitionSet::reload() {
   std::sort(loaded.begin(), loaded.end(), by_service);
   definitions_ = std::move(loaded);
   problems_ = std::move(problems);
+  under_policies_ = policies.applied();
+}
+
+std::vector<std::string> DefinitionSet::under_policies() const {
+  const std::lock_guard lock(mutex_);
+  return {under_policies_.begin(), under_policies_.end()};
 }
 
 std::vector<DefinitionSet::Problem> DefinitionSet::problems() const {

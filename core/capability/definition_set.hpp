@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,16 +18,22 @@ class DefinitionSet {
   struct Problem {
     std::filesystem::path file;  ///< or the directory, of which then nothing was read
     std::string reason;          ///< a sentence that names the file
+    bool refuses = true;         ///< false: nothing is missing for it
   };
 
   /// Loads every *.yaml below `directory` (not its subdirectories) that fits; what does not is a problem. So is what
   /// others than root and the user of this process could write; of such a directory nothing is loaded.
-  explicit DefinitionSet(std::filesystem::path directory);
+  /// Each definition is put under the operator's policy <policies>/<service>.yaml where there is one. A policy that
+  /// cannot be applied refuses its service, a directory of policies that cannot be read refuses them all: nobody is
+  /// served with less than the operator wrote. An empty `policies`: there are none.
+  explicit DefinitionSet(std::filesystem::path directory, std::filesystem::path policies = {});
 
-  /// One more, from elsewhere, that no reload changes or replaces. Its service and prefix are free.
+  /// One more, from elsewhere, that no reload replaces, under the operator's policy like the others. Its service and
+  /// prefix are free. Throws ConfigError when its policy cannot be applied.
   void add_fixed(std::shared_ptr<const ServiceDefinition> definition);
 
-  /// Reads the directory again. A definition whose file is now broken or gone stays as it was, and is a problem.
+  /// Reads both directories again. A definition whose file is now broken or gone, or whose policy is broken, stays as
+  /// it was, and is a problem. A policy whose file was taken away is lifted.
   void reload();
 
   /// Of the last load.
@@ -34,13 +41,16 @@ class DefinitionSet {
   std::vector<std::shared_ptr<const ServiceDefinition>> all() const;  ///< by service name
   std::shared_ptr<const ServiceDefinition> find(const std::string& service) const;
   const std::filesystem::path& directory() const { return directory_; }
+  /// The services that an operator's policy is in force for, by name.
+  std::vector<std::string> under_policies() const;
 
  private:
-  const std::filesystem::path directory_;
+  const std::filesystem::path directory_, policies_;
   mutable std::mutex mutex_;
   std::vector<Problem> problems_;
-  std::vector<std::shared_ptr<const ServiceDefinition>> fixed_;
+  std::vector<std::shared_ptr<const ServiceDefinition>> fixed_;  ///< before any policy
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions_;
+  std::set<std::string> under_policies_;
 };
 
 }  // namespace krux

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/capability/definition_loader.hpp"
+#include "core/util/error.hpp"
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
@@ -151,4 +153,100 @@ TEST_CASE("a directory that is not there is a problem, not a crash") {
   CHECK(set.all().empty());
   REQUIRE(set.problems().size() == 1);
   CHECK_THAT(set.problems()[0].reason, Catch::Contains("cannot be read"));
+}
+
+namespace {
+
+std::string policy(const std::string& service, const std::string& tier) {
+  return "policy: 1\nservice: " + service + "\ncapabilities: {" + service + ".list: {tier: " + tier + "}}\n";
+}
+
+Tier tier_of(const DefinitionSet& set, const std::string& service) {
+  return set.find(service)->find(service + ".list")->tier;
+}
+
+}  // namespace
+
+TEST_CASE("definitions are served under the operator's policies") {
+  const Directory dir, policies;
+  dir.put("notes.yaml", definition("notes"));
+  dir.put("tasks.yaml", definition("tasks"));
+  policies.put("notes.yaml", policy("notes", "blocked"));
+  DefinitionSet set(dir.path, policies.path);
+  CHECK(set.problems().empty());
+  CHECK(set.under_policies() == std::vector<std::string>{"notes"});
+  CHECK(tier_of(set, "notes") == Tier::kBlocked);
+  CHECK(tier_of(set, "tasks") == Tier::kAutonomous);
+
+  SECTION("one that is broken later leaves the one before in force") {
+    policies.put("notes.yaml", "policy: 1\n");
+    set.reload();
+    REQUIRE(set.problems().size() == 1);
+    CHECK_THAT(set.problems()[0].reason, Catch::Contains((policies.path / "notes.yaml").string()));
+    CHECK(tier_of(set, "notes") == Tier::kBlocked);
+  }
+  SECTION("one that is taken away is lifted") {
+    fs::remove(policies.path / "notes.yaml");
+    set.reload();
+    CHECK(set.problems().empty());
+    CHECK(set.under_policies().empty());
+    CHECK(tier_of(set, "notes") == Tier::kAutonomous);
+  }
+  SECTION("one of no service acts on nothing, and says so") {
+    policies.put("nots.yaml", policy("nots", "blocked"));
+    set.reload();
+    REQUIRE(set.problems().size() == 1);
+    CHECK_FALSE(set.problems()[0].refuses);
+    CHECK_THAT(set.problems()[0].reason, Catch::Contains("there is no service \"nots\""));
+  }
+}
+
+TEST_CASE("a service whose policy cannot be applied is not served") {
+  const Directory dir, policies;
+  dir.put("notes.yaml", definition("notes"));
+  dir.put("tasks.yaml", definition("tasks"));
+  policies.put("notes.yaml", "policy: [");
+  const DefinitionSet set(dir.path, policies.path);
+  CHECK_FALSE(set.find("notes"));
+  CHECK(set.find("tasks"));
+  REQUIRE(set.problems().size() == 1);
+  CHECK(set.problems()[0].refuses);
+}
+
+TEST_CASE("a directory of policies that is missing, or that others can write, refuses every service") {
+  const Directory dir, policies;
+  dir.put("notes.yaml", definition("notes"));
+  const DefinitionSet missing(dir.path, policies.path / "none");
+  CHECK(missing.all().empty());
+  REQUIRE(missing.problems().size() == 1);
+  CHECK_THAT(missing.problems()[0].reason, Catch::Contains("cannot be read") && Catch::Contains("policies_dir"));
+
+  fs::permissions(policies.path, fs::perms::others_write, fs::perm_options::add);
+  const DefinitionSet open(dir.path, policies.path);
+  CHECK(open.all().empty());
+}
+
+TEST_CASE("a bundle's definition is under the operator's policy too") {
+  const Directory dir, policies;
+  policies.put("tasks.yaml", policy("tasks", "approval_required"));
+  DefinitionSet set(dir.path, policies.path);
+  REQUIRE(set.problems().size() == 1);  // nobody has the service yet
+  dir.put("tasks.yaml", definition("tasks"));
+  const auto tasks = std::make_shared<const ServiceDefinition>(load_definition(dir.path / "tasks.yaml"));
+  fs::remove(dir.path / "tasks.yaml");
+  set.add_fixed(tasks);
+  CHECK(set.problems().empty());
+  CHECK(tier_of(set, "tasks") == Tier::kApprovalRequired);
+
+  policies.put("tasks.yaml", policy("tasks", "blocked"));
+  set.reload();
+  CHECK(tier_of(set, "tasks") == Tier::kBlocked);
+  policies.put("tasks.yaml", "policy: [");
+  set.reload();
+  CHECK(tier_of(set, "tasks") == Tier::kBlocked);
+
+  Directory other;
+  DefinitionSet broken(other.path, policies.path);
+  CHECK_THROWS_AS(broken.add_fixed(tasks), ConfigError);
+  CHECK(broken.all().empty());
 }

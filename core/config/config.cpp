@@ -136,7 +136,6 @@ class Loader {
   }
 
   void set(const std::string& path, const YamlValue& value, const YamlValue& key, const std::string& origin) {
-    if (const auto why = why_not_yet(path); !why.empty()) key.fail(why);
     if (path.starts_with("services.")) return set_of_service(path, value, key, origin);
     if (path.starts_with("write_buffer.delays.")) return set_delay(path, value, key, origin);
     for (const auto& setting : host_settings()) {
@@ -216,6 +215,8 @@ void set_default_directories(Config& config, const fs::path& executable) {
   config.vault_key_file = home() / ".config/kruxos/vault.key";
   config.plugins_dir = prefix / "lib/kruxos/adapters";
   config.definitions_dir = prefix / "share/kruxos/definitions";
+  if (const auto policies = prefix / "share/kruxos/policies"; fs::exists(policies, error))
+    config.policies_dir = policies;
 }
 
 void check_whole(const Config& config) {

@@ -39,6 +39,7 @@ struct ServiceConfig {
 
 struct Config {
   std::filesystem::path data_dir, plugins_dir, definitions_dir, vault_key_file;  ///< absolute
+  std::filesystem::path policies_dir;                                            ///< absolute; empty: there are none
   std::filesystem::path bundles_dir;                                             ///< of the installed bundles
   struct VaultConfig {
     bool passphrase = false;  ///< of a new vault; one that exists stays as it is

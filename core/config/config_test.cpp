@@ -171,7 +171,7 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"services: {notes: 7}", "a mapping"},
       {"server: {host: 0.0.0.0}", "agents' keys would travel there unencrypted"},
       {"server: {host: example.internal}", "agents' keys would travel there unencrypted"},
-      {"policies_dir: /p", "policies are not available in this version"},
+      {"policies_dir: [/p]", "a text is expected"},
       {"write_buffer: {default_delay_seconds: 30 s}", "a number from"},
       {"write_buffer: {default_delay_seconds: -1}", "is not from"},
       {"write_buffer: {delays: {add: 1}}", "is not an operation"},

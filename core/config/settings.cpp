@@ -103,6 +103,8 @@ std::vector<Setting> directory_settings() {
        [](const Config& c) { return json(c.plugins_dir); }},
       {"definitions_dir", false, [](const Given& g, Config& c) { c.definitions_dir = path_of(g); },
        [](const Config& c) { return json(c.definitions_dir); }},
+      {"policies_dir", false, [](const Given& g, Config& c) { c.policies_dir = path_of(g); },
+       [](const Config& c) { return json(c.policies_dir); }},
       {"bundles_dir", false, [](const Given& g, Config& c) { c.bundles_dir = path_of(g); },
        [](const Config& c) { return json(c.bundles_dir); }},
       {"vault_key_file", false, [](const Given& g, Config& c) { c.vault_key_file = path_of(g); },
@@ -269,12 +271,6 @@ const std::vector<ServiceSetting>& service_settings() {
 
 bool is_adapter_shorthand(std::string_view key) {
   return key == "initial_messages_per_channel";
-}
-
-std::string why_not_yet(std::string_view key) {
-  if (key == "policies_dir" || key.starts_with("policies_dir."))
-    return "policies are not available in this version; the definitions' tiers decide. Remove the key.";
-  return {};
 }
 
 std::int64_t parse_delay(const YamlValue& value) {

@@ -38,9 +38,6 @@ const std::vector<ServiceSetting>& service_settings();
 /// Settings of an adapter that may also stand directly in its service's section.
 bool is_adapter_shorthand(std::string_view key);
 
-/// Why a key that the documents name is not accepted yet; empty for all others.
-std::string why_not_yet(std::string_view key);
-
 /// The delay of an operation, in seconds, as milliseconds.
 std::int64_t parse_delay(const YamlValue& value);
 

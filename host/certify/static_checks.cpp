@@ -4,8 +4,8 @@
 
 #include <kruxos/abi.h>
 
-#include "core/bundle/policy.hpp"
 #include "core/capability/definition_loader.hpp"
+#include "core/capability/policy.hpp"
 #include "core/config/yaml_tree.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -70,7 +70,7 @@ void BundleInspection::check_policy() const {
   if (manifest_.policy.empty()) return;
   const auto file = manifest_.directory / manifest_.policy;
   try {
-    tightened(definition(), read_text_file(file), file.string());
+    under_policy(definition(), read_text_file(file), file.string(), PolicyOf::kAuthor);
   } catch (const ConfigError& error) {
     throw CheckFailed(error.what());
   }

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <set>
 
-#include "core/bundle/policy.hpp"
 #include "core/capability/definition_loader.hpp"
+#include "core/capability/policy.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/cli/fake_console.hpp"
 #include "support/safe_file.hpp"
@@ -93,7 +93,8 @@ TEST_CASE("a new adapter's definition is one that the host takes", "[scaffold]")
   CHECK(definition.hosts == std::vector<std::string>{"my-notes.example"});
   for (const auto* name : {"note.search", "note.read", "note.create", "note.delete", "note.cancel"})
     CHECK(definition.find(name));
-  const auto tight = tightened(definition, read(author.target() / "my_notes.policy.yaml"), "policy");
+  const auto tight =
+      under_policy(definition, read(author.target() / "my_notes.policy.yaml"), "policy", PolicyOf::kAuthor);
   CHECK(tight.find("note.delete")->delay_ms == 2 * 3'600'000);
 }
 

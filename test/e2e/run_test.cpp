@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "host_fixture.hpp"
+#include "support/safe_file.hpp"
 
 using namespace krux::test;
 
@@ -108,6 +109,28 @@ TEST_CASE("a definition that breaks while the host runs is not taken, and the op
     return contains(reply.body, "Every channel there is.");
   }));
   CHECK(eventually([&] { return !contains(text_of(rig.operate({"alerts"})), "definition_refused"); }));
+}
+
+TEST_CASE("an operator's policy is in force at once, and another one after a signal") {
+  Rig rig;
+  const auto policies = rig.path("policies");
+  std::filesystem::create_directory(policies);
+  std::filesystem::permissions(policies, std::filesystem::perms::owner_all);
+  const auto put = [&](const std::string& tier) {
+    ::support::write_safe(policies / "slack.yaml",
+                          "policy: 1\nservice: slack\ncapabilities: {slack.send: {tier: " + tier + "}}\n");
+  };
+  put("blocked");
+  rig.config_text += "policies_dir: " + policies.string() + "\n";
+  rig.begin();
+  CHECK(rig.send("Not now.").error() == "OperationBlocked");
+  put("notify");
+  rig.host().signal(SIGHUP);
+  REQUIRE(eventually([&] { return rig.send("Now.").ok(); }));
+  put("[");
+  rig.host().signal(SIGHUP);
+  CHECK(eventually([&] { return contains(text_of(rig.operate({"alerts"})), "slack.yaml:"); }));
+  CHECK(rig.send("As before.").ok());
 }
 
 TEST_CASE("a disk that is full refuses new writes clearly, and loses none that were taken") {

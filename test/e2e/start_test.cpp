@@ -62,7 +62,7 @@ TEST_CASE("a configuration that is not understood is refused with its line") {
       {"worker_threads: many\n", ":10:"},
       {"server: {port: 1}\n", ":10:"},
       {"log: [\n", ":1"},
-      {"policies_dir: /tmp\n", ":10:"},
+      {"policies_dir: [/tmp]\n", ":10:"},
       {"write_buffer: {delays: {slack.send: -1}}\n", ":10:"},
   }));
   CAPTURE(lines);

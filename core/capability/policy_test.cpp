@@ -1,4 +1,4 @@
-#include "core/bundle/policy.hpp"
+#include "core/capability/policy.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -16,27 +16,27 @@ ServiceDefinition definition() {
 }
 
 /// The policy whose capabilities are these lines.
-ServiceDefinition with(const std::string& capabilities) {
-  return tightened(definition(), "policy: 1\nservice: mock\ncapabilities:\n" + capabilities, "p.yaml");
+ServiceDefinition with(const std::string& capabilities, PolicyOf owner = PolicyOf::kAuthor) {
+  return under_policy(definition(), "policy: 1\nservice: mock\ncapabilities:\n" + capabilities, "p.yaml", owner);
 }
 
-std::string refusal(const std::string& policy) {
+std::string refusal(const std::string& policy, PolicyOf owner = PolicyOf::kAuthor) {
   try {
-    tightened(definition(), policy, "p.yaml");
+    under_policy(definition(), policy, "p.yaml", owner);
   } catch (const ConfigError& error) {
     return error.what();
   }
   return "it was accepted";
 }
 
-std::string refused(const std::string& capabilities) {
-  return refusal("policy: 1\nservice: mock\ncapabilities:\n" + capabilities);
+std::string refused(const std::string& capabilities, PolicyOf owner = PolicyOf::kAuthor) {
+  return refusal("policy: 1\nservice: mock\ncapabilities:\n" + capabilities, owner);
 }
 
 }  // namespace
 
 TEST_CASE("a policy raises tiers, lengthens delays and adds limits, and leaves the rest as it was") {
-  const auto tight = tightened(definition(), test::kMockPolicy, "p.yaml");
+  const auto tight = under_policy(definition(), test::kMockPolicy, "p.yaml", PolicyOf::kAuthor);
   const auto loose = definition();
   const auto* add = tight.find("mock.add");
   REQUIRE(add);
@@ -62,9 +62,10 @@ TEST_CASE("every step upwards is a policy's, none downwards") {
       INFO(tiers[from] << " to " << tiers[to]);
       const auto policy = "policy: 1\nservice: mock\ncapabilities: {mock.add: {tier: " + tiers[to] + "}}\n";
       if (to < from) {
-        CHECK_THROWS_WITH(tightened(base, policy, "p.yaml"), Contains("p.yaml:3:") && Contains("can only tighten"));
+        CHECK_THROWS_WITH(under_policy(base, policy, "p.yaml", PolicyOf::kAuthor),
+                          Contains("p.yaml:3:") && Contains("can only tighten"));
       } else {
-        CHECK(to_string(tightened(base, policy, "p.yaml").find("mock.add")->tier) == tiers[to]);
+        CHECK(to_string(under_policy(base, policy, "p.yaml", PolicyOf::kAuthor).find("mock.add")->tier) == tiers[to]);
       }
     }
   }
@@ -114,4 +115,36 @@ TEST_CASE("what a policy does not know is refused with its place") {
   CHECK_THAT(refusal("policy: 1\nservice: mock\ncapabilities: {}\nhosts: []\n"), Contains("p.yaml:4:1: "));
   for (const std::string bytes : {"", "[", "a", "\xff\xfe", "policy: 1", "- policy: 1", "&a policy: 1", "\x1b[31m"})
     CHECK_THAT(refusal(bytes), Contains("p.yaml"));
+}
+
+TEST_CASE("an operator's policy may loosen, but nothing that is blocked past a person's approval") {
+  const auto operators = PolicyOf::kOperator;
+  CHECK(with("  mock.drop: {tier: autonomous}\n", operators).find("mock.drop")->tier == Tier::kAutonomous);
+  CHECK(with("  mock.add: {delay_seconds: 5}\n", operators).find("mock.add")->delay_ms == 5'000);
+  CHECK(with("  mock.drop: {delay_seconds: 5}\n", operators).find("mock.drop")->delay_ms == 5'000);
+  // A delay of nothing is no immediate write: those answer with the outcome.
+  CHECK_FALSE(with("  mock.add: {delay_seconds: 0}\n", operators).find("mock.add")->immediate);
+
+  const auto blocked =
+      parse_definition(test::replaced(test::kMockDefinition, "tier: notify", "tier: blocked"), "mock.yaml");
+  const auto opened = [&](const std::string& tier) {
+    return under_policy(blocked, "policy: 1\nservice: mock\ncapabilities: {mock.add: {tier: " + tier + "}}\n", "p.yaml",
+                        operators);
+  };
+  CHECK(opened("approval_required").find("mock.add")->tier == Tier::kApprovalRequired);
+  CHECK_THROWS_WITH(opened("notify"), Contains("p.yaml:3:") && Contains("approval_required and no further"));
+}
+
+TEST_CASE("an operator's policy replaces limits as a whole, an author's cannot") {
+  const std::string text =
+      "policy: 1\nservice: mock\nlimits: [{operations: [mock.add], limit: 500, window: 1 h}]\non_exceed: reject\n"
+      "capabilities: {mock.add: {limits: [{limit: 400, window: 1 h}]}}\n";
+  const auto under = under_policy(definition(), text, "p.yaml", PolicyOf::kOperator);
+  REQUIRE(under.limits.size() == 2);
+  CHECK(under.limits[0].limit == 500);
+  CHECK(under.limits[1].limit == 400);
+  CHECK_FALSE(under.escalate_on_exceed);
+  CHECK_THAT(refusal(text), Contains("p.yaml:3:") && Contains("operator's policies alone"));
+  CHECK_THAT(refusal(test::replaced(text, "mock.add]", "mock.find]"), PolicyOf::kOperator), Contains("not a write"));
+  CHECK_THAT(refusal(test::replaced(text, "limit: 400", "limit: 501"), PolicyOf::kOperator), Contains("never act"));
 }
