@@ -69,7 +69,7 @@ bool is_text(std::string_view text) {
 
 rapidjson::Document parse(std::string_view text) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";  // some services begin a text with it
-  constexpr std::size_t read_ahead = 16;              // the parser looks at so many bytes at once
+  constexpr std::size_t read_ahead = 16;             // the parser looks at so many bytes at once
   if (text.starts_with(mark)) text.remove_prefix(mark.size());
   std::string ended;
   // The parser could check the encoding itself, byte by byte, which takes three times as long.

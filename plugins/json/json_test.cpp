@@ -30,7 +30,8 @@ TEST_CASE("a value of JSON is read whole, with or without a mark before it") {
   CHECK(text_of(parse("\xEF\xBB\xBF{\"a\":\"one\"}"), "a") == "one");
   CHECK(text_of(parse("{\"a\":\"" + std::string(5000, 'x') + "\\n\"}"), "a") == std::string(5000, 'x') + "\n");
   CHECK(text_of(parse(R"({"a":"\u00e4\ud83d\ude00"})"), "a") == "\xC3\xA4\xF0\x9F\x98\x80");
-  for (const char* broken : {"", " ", "{", "{}{}", "{} x", R"({"a":"\ud83d"})", "{\"a\":\"\n\"}", "nul", "\xEF\xBB\xBF"}) {
+  for (const char* broken :
+       {"", " ", "{", "{}{}", "{} x", R"({"a":"\ud83d"})", "{\"a\":\"\n\"}", "nul", "\xEF\xBB\xBF"}) {
     INFO(broken);
     CHECK_FALSE(is_json(broken));
   }
@@ -41,8 +42,9 @@ TEST_CASE("only UTF-8 without NUL is read") {
                            "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "\x7F"}) {
     CHECK(is_value(good));
   }
-  for (const char* bad : {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2x", "\xE0\x9F\x80", "\xE2\x82", "\xED\xA0\x80",
-                          "\xF0\x8F\x80\x80", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
+  for (const char* bad :
+       {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2x", "\xE0\x9F\x80", "\xE2\x82", "\xED\xA0\x80",
+        "\xF0\x8F\x80\x80", "\xF0\x9F\x98", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF"}) {
     CHECK_FALSE(is_value(bad));
   }
   CHECK_FALSE(is_value(std::string(1, '\0')));
