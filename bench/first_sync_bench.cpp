@@ -23,8 +23,9 @@ constexpr std::int64_t kRecent = 100;
 constexpr double kMostMb = 80, kMostRecentS = 30;
 
 double quota_s(std::int64_t messages) {
-  const auto lists = static_cast<double>((messages + kListed - 1) / kListed);
-  return (static_cast<double>(messages) * kMessageUnits + lists * kListUnits) / kUnitsAMinute * 60;
+  const std::int64_t lists = (messages + kListed - 1) / kListed;
+  const double units = static_cast<double>(messages) * kMessageUnits + static_cast<double>(lists) * kListUnits;
+  return units / kUnitsAMinute * 60;
 }
 
 std::int64_t found(RpcClient& agent) {

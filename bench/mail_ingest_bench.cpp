@@ -171,7 +171,7 @@ Took insert_plainly(const fs::path& file, const std::vector<CollectionSpec>& col
                     const std::vector<Record>& records) {
   remove_files(file);
   SystemClock clock;
-  SyncStore(file, collections, clock);
+  const SyncStore made(file, collections, clock);  // the tables
   const auto db = open_database(file, kReplicaKind);
   register_gram_tokenizer(db->getHandle());
   Statement row(db->getHandle(),
