@@ -118,7 +118,7 @@ TEST_CASE("an operator's policy is in force at once, and another one after a sig
   std::filesystem::permissions(policies, std::filesystem::perms::owner_all);
   const auto put = [&](const std::string& tier) {
     ::support::write_safe(policies / "slack.yaml",
-                        "policy: 1\nservice: slack\ncapabilities: {slack.send: {tier: " + tier + "}}\n");
+                          "policy: 1\nservice: slack\ncapabilities: {slack.send: {tier: " + tier + "}}\n");
   };
   put("blocked");
   rig.config_text += "policies_dir: " + policies.string() + "\n";
