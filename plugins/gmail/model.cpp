@@ -151,7 +151,6 @@ std::vector<kruxos::Collection> collections() {
         {"date", FieldType::kInteger},
         {"size", FieldType::kInteger}}},
       {kLabels, 1, kruxos::Order::kKey, false, {{"key", FieldType::kText}}},
-      {kNotes, 1, kruxos::Order::kKey, false, {}},
   };
 }
 

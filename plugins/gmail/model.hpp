@@ -15,7 +15,6 @@ namespace gmail {
 
 inline constexpr const char* kMessages = "messages";
 inline constexpr const char* kLabels = "labels";
-inline constexpr const char* kNotes = "notes";  ///< of the sync itself, beyond the life of its cursors
 
 std::vector<kruxos::Collection> collections();
 

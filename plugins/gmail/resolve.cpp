@@ -47,10 +47,10 @@ std::string with_labels(const Json& params, const LabelNames& labels) {
   if (add.empty() && remove.empty()) {
     throw invalid("Give add_labels or remove_labels: names or ids of labels.").type("NoLabelsProvided");
   }
+  const auto places = std::count_if(
+      add.begin(), add.end(), [](const std::string& id) { return id == "INBOX" || id == "SPAM" || id == "TRASH"; });
+  if (places > 1) throw invalid("A message is in one of INBOX, SPAM and TRASH: add only one of them.");
   for (const auto& id : add) {
-    if (id == "TRASH" || id == "SPAM") {
-      throw invalid("Adding " + id + " is a deletion: use email.delete, which has its own delay and limits.");
-    }
     if (std::binary_search(remove.begin(), remove.end(), id)) {
       throw invalid("The label \"" + labels.name(id) + "\" is both to be added and removed.");
     }
