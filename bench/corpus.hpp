@@ -19,13 +19,15 @@ class Corpus {
   Record next(std::int64_t i);
   /// The text of message i alone. Few have "zyxwquark", Chinese or Cyrillic.
   std::string body(std::int64_t i);
-  const std::string& person(std::size_t i) const { return people_[i]; }  ///< of 5,000, the most frequent first
+  /// So many words of its vocabulary, with a comma now and then.
+  std::string text(std::size_t words);
+  const std::string& person(std::size_t i) const { return people_[i]; }     ///< of 5,000, the most frequent first
+  const std::string& vocabulary(std::size_t i) const { return words_[i]; }  ///< of 40,000, the most frequent first
+  std::size_t skewed(std::size_t n);                                        ///< below n, the first ones far more often
 
  private:
   std::string made_up();
   std::string word();
-  std::string text(std::size_t words);
-  std::size_t skewed(std::size_t n);  ///< below n, the first ones far more often
 
   std::mt19937_64 random_{42};
   std::int64_t messages_;

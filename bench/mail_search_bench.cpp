@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <kruxos/testing.hpp>
-#include <random>
 
+#include "bench/corpus.hpp"
 #include "core/replica/sync_store.hpp"
 #include "core/util/clock.hpp"
 #include "model.hpp"
@@ -26,18 +26,18 @@ double cpu_ms() {
 /// A mailbox of ten years: a few people write much, many little; most is read and filed.
 class Mailbox {
  public:
+  explicit Mailbox(std::int64_t messages) : corpus_(messages) {}
+
   gmail::Message next(std::int64_t number) {
     gmail::Message m;
     m.id = fmt::format("{:016x}", 0x18cf000000000000 + number);
     m.thread_id = fmt::format("{:016x}", 0x18cf000000000000 + number / 3);
-    const auto sender = skewed(20'000);
-    m.from = fmt::format("{} {} <{}.{}@{}.example.com>", word(sender), word(sender + 7), word(sender), word(sender + 7),
-                         word(sender % 300));
+    m.from = person();
     m.to = "Agent Smith <agent@example.com>";
-    if (pick(10) == 0) m.to += fmt::format(", {0} <{0}@example.com>", word(skewed(5'000)));
-    if (pick(6) == 0) m.cc = fmt::format("{0} <{0}@example.com>", word(skewed(5'000)));
-    m.subject = words(6);
-    m.snippet = words(25);
+    if (pick(10) == 0) m.to += ", " + person();
+    if (pick(6) == 0) m.cc = person();
+    m.subject = corpus_.text(static_cast<std::size_t>(4 + pick(7)));
+    m.snippet = corpus_.text(static_cast<std::size_t>(26 + pick(14)));
     m.date_ms = kNow - number * kApartMs;
     m.size = 2'000 + pick(100'000);
     m.message_id = fmt::format("{}@mail.example.com", number);
@@ -52,28 +52,17 @@ class Mailbox {
     if (pick(100) < 3) m.add("SPAM");
     if (pick(100) < 2) m.add("TRASH");
     m.add(fmt::format("Label_{}", skewed(200)));
-    if (pick(100) < 12) m.attachments.push_back({"1", word(pick(3'000)) + (pick(4) ? ".pdf" : ".xlsx"), "a/b", 5'000});
+    if (pick(100) < 12) m.attachments.push_back({"1", word() + (pick(4) ? ".pdf" : ".xlsx"), "a/b", 5'000});
     return m;
   }
-  std::string word(std::int64_t n) const {
-    static const char* const syllables[] = {"ka", "ro", "mi", "te", "lan", "ver", "so", "di", "nu", "pa", "gel", "fo"};
-    std::string out;
-    auto h = static_cast<std::uint64_t>(n + 1) * 0x9E3779B97F4A7C15u >> 20;
-    for (int i = 0; i < 3; ++i, h /= 12) out += syllables[h % 12];
-    return out;
-  }
-  std::int64_t skewed(std::int64_t below) {
-    const double u = static_cast<double>(random_()) / static_cast<double>(std::mt19937::max());
-    return static_cast<std::int64_t>(static_cast<double>(below) * u * u * u * 0.999);
-  }
+  /// As somebody might search for it: seldom one of the most frequent.
+  const std::string& word() { return corpus_.vocabulary(corpus_.skewed(40'000)); }
+  const std::string& person() { return corpus_.person(corpus_.skewed(5'000)); }
+  std::size_t skewed(std::size_t below) { return corpus_.skewed(below); }
   int pick(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
 
  private:
-  std::string words(int count) {
-    std::string out;
-    for (int i = 0; i < count; ++i) out += (i ? " " : "") + word(skewed(20'000));
-    return out;
-  }
+  krux::bench::Corpus corpus_;
   std::mt19937 random_{7};
 };
 
@@ -131,7 +120,7 @@ const char* const kQueries[] = {
     "{w} {w}",
     "\"{w} {w}\"",
     "from:{w}",
-    "from:{w}.{w}",
+    "from:{p}",
     "to:{w}",
     "cc:{w}",
     "subject:{w}",
@@ -162,6 +151,11 @@ const char* const kQueries[] = {
     "after:2020/01/01 before:2020/02/01 {w}",
     "before:2015/01/01 -in:inbox",
     "newer_than:30d -from:{w}",
+    "from:{p} -subject:{w}",
+    "the",
+    "the from:{p}",
+    "invoice the",
+    "meeting label:label_{n} is:unread",
     "from:{w} OR from:{w}",
     "-({w} OR {w})",
     "rfc822msgid:{n}@mail.example.com",
@@ -173,10 +167,18 @@ const char* const kQueries[] = {
     "-in:inbox -in:sent -in:trash is:unread",
 };
 
+std::string address(const std::string& person) {
+  const auto begins = person.find('<') + 1;
+  return person.substr(begins, person.size() - begins - 1);
+}
+
 std::string filled(std::string query, Mailbox& mailbox) {
   for (auto at = query.find('{'); at != std::string::npos; at = query.find('{', at)) {
+    const auto kind = query[at + 1];
     query.replace(at, 3,
-                  query[at + 1] == 'w' ? mailbox.word(mailbox.skewed(20'000)) : std::to_string(mailbox.skewed(200)));
+                  kind == 'w'   ? mailbox.word()
+                  : kind == 'p' ? address(mailbox.person())
+                                : std::to_string(mailbox.skewed(200)));
   }
   return query;
 }
@@ -191,7 +193,7 @@ int main(int argc, char** argv) {
   }
   krux::SystemClock clock;
   krux::SyncStore store(file, specs(), clock);
-  Mailbox mailbox;
+  Mailbox mailbox(messages);
   const auto start = cpu_ms();
   if (argc <= 2) fill(store, messages, mailbox);
   fmt::print("{} messages in {:.0f} s, {} MB\n", messages, (cpu_ms() - start) / 1e3,

@@ -5,6 +5,7 @@
 #include "core/capability/catalogue.hpp"
 #include "core/capability/handler_context.hpp"
 #include "core/capability/host_capabilities.hpp"
+#include "core/capability/permission.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"

@@ -6,6 +6,7 @@
 
 #include "core/capability/catalogue.hpp"
 #include "core/capability/handler_test_support.hpp"
+#include "core/capability/permission.hpp"
 
 using namespace krux;
 using namespace handler_test;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/capability/host_capabilities.hpp"
-#include "core/oauth/scopes.hpp"
+#include "core/capability/permission.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -178,21 +178,6 @@ void write_errors(Writer& out, const Listed& listed) {
 
 }  // namespace
 
-std::vector<std::string> missing_scopes(const CapabilityDefinition& capability, const ActiveAccount& account) {
-  if (!account.scopes_known) return {};
-  static const ImpliedScopes none;
-  const auto& implied = account.definition ? account.definition->oauth.implied_scopes : none;
-  return missing_from(implied, account.scopes, capability.required_scopes);
-}
-
-bool left_out(const CapabilityDefinition& capability, const ActiveAccount& account) {
-  if (account.profile.empty() || !account.definition) return false;
-  const auto* profile = account.definition->oauth.find_profile(account.profile);
-  // What it allowed nobody knows any more.
-  if (!profile) return capability.kind == CapabilityKind::kWrite;
-  return std::find(profile->without.begin(), profile->without.end(), capability.name) != profile->without.end();
-}
-
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions;
   for (const auto& service : accounts.services()) definitions.push_back(service.definition);
@@ -244,21 +229,6 @@ std::string description_json(const Listed& listed, std::int64_t delay_ms) {
     write_errors(out, listed);
   });
   return out.done();
-}
-
-void must_be_open_to(const CapabilityDefinition& capability, const ActiveAccount& account) {
-  if (left_out(capability, account))
-    throw Error("PolicyDenied",
-                fmt::format("The account {} is connected with the profile {}, which leaves {} out. Ask the operator to "
-                            "connect it with another profile.",
-                            printable(account.display_name), account.profile, capability.name));
-  std::string missing;
-  for (const auto& scope : missing_scopes(capability, account)) missing += (missing.empty() ? "" : ", ") + scope;
-  if (!missing.empty())
-    throw Error("OperationBlocked",
-                fmt::format("{} needs what the account {} was not granted: {}. Ask the operator to connect it again "
-                            "with that scope.",
-                            capability.name, printable(account.display_name), missing));
 }
 
 }  // namespace krux

@@ -21,14 +21,6 @@ struct Listed {
   const CapabilityDefinition* capability;
 };
 
-/// The scopes that the capability needs and the account certainly lacks.
-std::vector<std::string> missing_scopes(const CapabilityDefinition& capability, const ActiveAccount& account);
-
-/// Whether the account's profile leaves the capability out.
-bool left_out(const CapabilityDefinition& capability, const ActiveAccount& account);
-/// Throws krux::Error for either: OperationBlocked, PolicyDenied.
-void must_be_open_to(const CapabilityDefinition& capability, const ActiveAccount& account);
-
 /// Of the loaded services and of the host, in their definitions' order: not blocked, and of use to one connected
 /// account at least (or to any that may still be connected).
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts);

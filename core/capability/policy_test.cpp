@@ -135,7 +135,7 @@ TEST_CASE("an operator's policy may loosen, but nothing that is blocked past a p
   CHECK_THROWS_WITH(opened("notify"), Contains("p.yaml:3:") && Contains("approval_required and no further"));
 }
 
-TEST_CASE("an operator's policy replaces limits as a whole; an author's cannot") {
+TEST_CASE("an operator's policy replaces limits as a whole, an author's cannot") {
   const std::string text =
       "policy: 1\nservice: mock\nlimits: [{operations: [mock.add], limit: 500, window: 1 h}]\non_exceed: reject\n"
       "capabilities: {mock.add: {limits: [{limit: 400, window: 1 h}]}}\n";

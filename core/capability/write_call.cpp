@@ -4,6 +4,7 @@
 
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
+#include "core/capability/permission.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"

@@ -6,6 +6,7 @@
 
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
+#include "core/capability/permission.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/util/text.hpp"
@@ -176,19 +177,11 @@ std::string resolve_params(const ActiveAccount& account, const CallContextPtr& o
 
 const CapabilityDefinition& governing(const ServiceDefinition& definition, const CapabilityDefinition& capability,
                                       const JsonValue& params) {
-  for (const auto& rule : capability.counts_as) {
-    const auto* value = find_member(params, rule.input);
-    const auto holds = [&](const JsonValue& one) {
-      return one.IsString() && std::count(rule.holds.begin(), rule.holds.end(), view(one)) > 0;
-    };
-    if (!value || !(value->IsArray() ? std::any_of(value->Begin(), value->End(), holds) : holds(*value))) continue;
-    const auto* named = definition.find(rule.capability);
-    if (named->tier == Tier::kBlocked)
-      throw Error("OperationBlocked", fmt::format("With this {}, {} counts as {}, which is blocked.", rule.input,
-                                                  capability.name, named->name));
-    return *named;
-  }
-  return capability;
+  const auto& counted = counted_capability(definition, capability, params);
+  if (&counted != &capability && counted.tier == Tier::kBlocked)
+    throw Error("OperationBlocked",
+                fmt::format("With these inputs {} counts as {}, which is blocked.", capability.name, counted.name));
+  return counted;
 }
 
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability) {

@@ -115,27 +115,6 @@ bool field_matches(const Predicate& p, const Statement& row) {
   return holds(p.op, row.text(column).compare(p.text));
 }
 
-std::optional<IndexedPart> joined(const Predicate& predicate, std::string_view word,
-                                  const std::vector<std::string>& sample) {
-  const bool all = predicate.kind == Kind::kAllOf;
-  IndexedPart result;
-  for (const auto& child : predicate.children) {
-    const auto part = indexed_part(child, sample);
-    if (!part && !all) return std::nullopt;
-    if (!part) {
-      result.exact = false;
-      continue;
-    }
-    if (!result.expression.empty()) result.expression += fmt::format(" {} ", word);
-    result.expression += part->expression;
-    result.exact = result.exact && part->exact;
-    result.prefix = result.prefix || part->prefix;
-  }
-  if (result.expression.empty()) return std::nullopt;
-  result.expression = "(" + result.expression + ")";
-  return result;
-}
-
 }  // namespace
 
 Predicate compile(const Condition& condition, const CollectionTable& table) {
@@ -165,21 +144,6 @@ bool matches(const Predicate& p, const Statement& row) {
       return p.kind == Kind::kNoneOf;
   }
   return false;
-}
-
-std::optional<IndexedPart> indexed_part(const Predicate& p, const std::vector<std::string>& sample) {
-  switch (p.kind) {
-    case Kind::kText: {
-      const auto query = gram_query(p.text, sample);
-      return IndexedPart{query.expression, query.exact, query.prefix};
-    }
-    case Kind::kAllOf:
-      return joined(p, "AND", sample);
-    case Kind::kAnyOf:
-      return joined(p, "OR", sample);
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace krux

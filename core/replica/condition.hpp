@@ -1,12 +1,10 @@
 // A query's condition, checked against its collection and ready to be evaluated.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/replica/collection_table.hpp"
-#include "core/replica/gram_index.hpp"
 
 namespace krux {
 
@@ -32,14 +30,5 @@ Predicate compile(const Condition& condition, const CollectionTable& table);
 /// Columns that a statement must have for matches(): the text, then the fields.
 constexpr int kTextColumn = 1, kFirstFieldColumn = 3;
 bool matches(const Predicate& predicate, const Statement& row);
-
-/// The part of a condition that the search index can answer: what it finds is a superset of what fits.
-struct IndexedPart {
-  std::string expression;
-  bool exact = true;    ///< the index' answer is the whole truth about `predicate`
-  bool prefix = false;  ///< see GramQuery
-};
-/// `sample`: see gram_query().
-std::optional<IndexedPart> indexed_part(const Predicate& predicate, const std::vector<std::string>& sample);
 
 }  // namespace krux

@@ -1,10 +1,6 @@
 #include "core/replica/gram_index.hpp"
 
 #include <sqlite3.h>
-#include <string.h>
-
-#include <algorithm>
-
 #include "core/storage/sqlite_error.hpp"
 #include "core/storage/statement.hpp"
 
@@ -13,7 +9,6 @@ namespace {
 
 using Emit = int (*)(void*, int, const char*, int, int, int);
 constexpr char kFieldEnd = '\x1f';
-constexpr std::size_t kMostGrams = 4;
 
 std::size_t next_character(std::string_view text, std::size_t at) {
   ++at;
@@ -50,59 +45,6 @@ int create(void*, const char**, int, Fts5Tokenizer** out) {
 
 void destroy(Fts5Tokenizer*) {}
 
-std::string quoted(std::string_view token) {
-  std::string text = "\"";
-  for (const char c : token) {
-    if (c == '"') text += '"';
-    text += c;
-  }
-  return text + '"';
-}
-
-std::vector<std::string_view> grams_of(std::string_view term) {
-  std::vector<std::size_t> starts;  // of each character, and the end
-  for (std::size_t at = 0; at < term.size(); at = next_character(term, at)) starts.push_back(at);
-  starts.push_back(term.size());
-  std::vector<std::string_view> grams;
-  for (std::size_t i = 0; i + kGramLength < starts.size(); ++i) {
-    grams.push_back(term.substr(starts[i], starts[i + kGramLength] - starts[i]));
-  }
-  return grams;
-}
-
-std::size_t count_in(const std::vector<std::string>& sample, std::string_view gram) {
-  return static_cast<std::size_t>(std::count_if(sample.begin(), sample.end(), [gram](const std::string& text) {
-    return ::memmem(text.data(), text.size(), gram.data(), gram.size()) != nullptr;
-  }));
-}
-
-/// `count` of them, evenly spread, the first and the last among them.
-std::vector<std::string_view> spread(const std::vector<std::string_view>& grams, std::size_t count) {
-  if (grams.size() <= count) return grams;
-  std::vector<std::string_view> chosen;
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(grams[i * (grams.size() - 1) / (count - 1)]);
-  return chosen;
-}
-
-/// The rarest; those that the sample does not have at all are enough by themselves.
-std::vector<std::string_view> rarest(const std::vector<std::string_view>& grams,
-                                     const std::vector<std::string>& sample) {
-  std::vector<std::pair<std::size_t, std::string_view>> counted;
-  std::vector<std::string_view> unseen;
-  for (const auto gram : spread(grams, 32)) {
-    const auto count = count_in(sample, gram);
-    counted.emplace_back(count, gram);
-    if (count == 0) unseen.push_back(gram);
-  }
-  if (unseen.size() >= kMostGrams) return spread(unseen, kMostGrams);
-  std::stable_sort(counted.begin(), counted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::string_view> chosen;
-  for (const auto& [count, gram] : counted) {
-    if (chosen.size() < kMostGrams) chosen.push_back(gram);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 void register_gram_tokenizer(sqlite3* db) {
@@ -120,13 +62,30 @@ void register_gram_tokenizer(sqlite3* db) {
   }
 }
 
-GramQuery gram_query(std::string_view term, const std::vector<std::string>& sample) {
-  const auto grams = grams_of(term);
-  if (grams.empty()) return {quoted(term) + " *", true, true};
-  if (grams.size() == 1) return {quoted(grams[0]), true, false};
-  std::string expression;
-  for (const auto gram : rarest(grams, sample)) expression += (expression.empty() ? "" : " AND ") + quoted(gram);
-  return {"(" + expression + ")", false, false};
+std::string quoted_token(std::string_view token) {
+  std::string text = "\"";
+  for (const char c : token) {
+    if (c == '"') text += '"';
+    text += c;
+  }
+  return text + '"';
+}
+
+std::size_t characters_of(std::string_view text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++count;
+  return count;
+}
+
+std::vector<std::string_view> grams_of(std::string_view term) {
+  std::vector<std::size_t> starts;  // of each character, and the end
+  for (std::size_t at = 0; at < term.size(); at = next_character(term, at)) starts.push_back(at);
+  starts.push_back(term.size());
+  std::vector<std::string_view> grams;
+  for (std::size_t i = 0; i + kGramLength < starts.size(); ++i) {
+    grams.push_back(term.substr(starts[i], starts[i + kGramLength] - starts[i]));
+  }
+  return grams;
 }
 
 }  // namespace krux

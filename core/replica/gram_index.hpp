@@ -19,13 +19,10 @@ constexpr std::size_t kGramLength = 4;
 /// krux::Error.
 void register_gram_tokenizer(sqlite3* db);
 
-/// An FTS5 expression for texts that contain the folded, not empty `term`. Of a long term the tokens that are rarest in
-/// `sample` are asked for: a common one costs as much as it has rows and excludes few.
-struct GramQuery {
-  std::string expression;
-  bool exact = false;   ///< every row found contains the term; else the text must be compared
-  bool prefix = false;  ///< FTS5 gathers all rows before it gives the first
-};
-GramQuery gram_query(std::string_view term, const std::vector<std::string>& sample);
+/// The tokens of four characters of a folded text, from first to last: views into it. A shorter text has none.
+std::vector<std::string_view> grams_of(std::string_view term);
+std::size_t characters_of(std::string_view text);
+/// As FTS5's expressions name a token.
+std::string quoted_token(std::string_view token);
 
 }  // namespace krux

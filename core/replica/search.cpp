@@ -15,8 +15,8 @@ constexpr std::int64_t kFewRows = 2000;   ///< so many are looked at in the time
 constexpr std::int64_t kFirstLook = 512;  ///< rows of the base before another plan is thought of
 constexpr std::uint32_t kDefaultCountLimit = 1000, kLargestLimit = 10'000;
 constexpr std::int64_t kCheckEvery = 64;
-// Measured: a row of a scan, a row by key, what a prefix costs for each row that has it.
-constexpr std::int64_t kScanNs = 600, kLookupNs = 1500, kPrefixNs = 450;
+// Measured: a row of a scan, a row by key.
+constexpr std::int64_t kScanNs = 600, kLookupNs = 1500;
 constexpr std::int64_t kSwitchNs = 300'000;  ///< starting the other plan
 constexpr int kIndexPatience = 8, kTextPatience = 256;
 
@@ -63,7 +63,7 @@ QueryResult Search::run(const ReplicaReader::OnRow& on_row) {
   if (count.step()) rows_ = count.integer(0);
   count.reset();
   find_equalities();
-  find_indexed_part();
+  find_texts();
   const auto end = find();
   emit(on_row);
   return result(end);
@@ -97,45 +97,50 @@ std::int64_t Search::bounded_count(const Predicate& equality) {
   return statement.step() ? statement.integer(0) : 0;
 }
 
-/// What the search index can say about the conditions that must all hold.
-void Search::find_indexed_part() {
-  streams_are_exact_ = true;
+/// What the search index can say something about.
+void Search::find_texts() {
+  only_streams_ = true;
   for (const auto& child : predicate_.children) {
-    if (indexed_part(child, {})) {
+    if (is_indexed(child)) {
       texts_.children.push_back(child);
     } else if (child.kind != Kind::kField || child.op != Condition::Op::kEq) {
-      streams_are_exact_ = false;
+      only_streams_ = false;
     }
   }
-  indexed_ = indexed_part(texts_, {});
-  if (indexed_ && !indexed_->exact) streams_are_exact_ = false;
 }
 
-/// Some texts, to see which tokens are common.
-std::vector<std::string> Search::sample() {
-  auto& statement = statements_.get(
-      fmt::format("SELECT text FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY {} LIMIT 128", table_.rows, key_order()));
+/// Some rows, to see what is common.
+void Search::plan_by_index() {
+  auto& statement = statements_.get(fmt::format("SELECT {} FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY {} LIMIT {}",
+                                                row_columns(), table_.rows, key_order(), TextSample::kMost));
+  const ResetAtEnd reset(statement);
   statement.bind_all(range_.low, range_.high);
-  std::vector<std::string> texts;
-  while (statement.step()) texts.emplace_back(statement.text(0));
-  return texts;
+  TextSample sample;
+  double rows = 0, of_base = 0;
+  while (statement.step()) {
+    const auto holds = [&](const Equality& equality) { return matches(*equality.predicate, statement); };
+    if (std::all_of(equalities_.begin(), equalities_.end(), holds)) ++of_base;
+    ++rows;
+    sample.add(std::string(statement.text(kTextColumn)));
+  }
+  base_share_ = (of_base + 0.3) / (rows + 0.3);
+  plan_ = text_plan(texts_, sample);
 }
 
 Search::End Search::find() {
   if (!equalities_.empty() && equalities_[0].count <= kFewRows) {
     return consume(*rows_in_order(equalities_[0].predicate), true, false);
   }
-  const auto end = consume(*base(), true, indexed_.has_value());
+  const auto end = consume(*base(), true, !texts_.children.empty());
   return end == End::kSwitch ? find_by_index() : end;
 }
 
 Search::End Search::find_by_index() {
-  indexed_ = indexed_part(texts_, sample());
   if (!table_.by_time()) return gather_and_sort();
   auto rest = range_;
   (ascending_keys() ? rest.low : rest.high) = last_key_ + (ascending_keys() ? 1 : -1);
   if (rest.low > rest.high) return End::kExhausted;
-  return consume(*common_keys(true, rest), !streams_are_exact_, false);
+  return consume(*common_keys(true, rest), !(only_streams_ && plan_->exact), false);
 }
 
 /// Without the search index: the whole collection, the rows of one field's value, or what several have in common.
@@ -187,7 +192,7 @@ KeyStream Search::text_stream(KeyRange range) {
   auto& statement = statements_.get(
       fmt::format("SELECT rowid FROM {0} WHERE {0} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid{1}",
                   table_.search, ascending_keys() ? "" : " DESC"));
-  statement.bind(1, std::string_view(indexed_->expression));
+  statement.bind(1, std::string_view(plan_->expression));
   return KeyStream(statement, range, ascending_keys(), kTextPatience);
 }
 
@@ -219,13 +224,16 @@ Search::End Search::check(std::int64_t looked_at, bool may_switch) {
 }
 
 /// Whether the search index would get there sooner, as far as the rows seen so far tell.
-bool Search::should_switch(std::int64_t looked_at) const {
-  const double share = (static_cast<double>(total_) + 0.5) / static_cast<double>(looked_at);
+bool Search::should_switch(std::int64_t looked_at) {
+  if (!plan_) plan_by_index();
+  const double hits = (static_cast<double>(total_) + 0.5) / static_cast<double>(looked_at);
   const double missing = static_cast<double>((page_is_full() ? cap_ + 1 : need_) - total_);
-  const double staying = missing / share * static_cast<double>(row_cost_ns_);
-  const double by_index =
-      static_cast<double>(kSwitchNs) + (indexed_->prefix ? share * static_cast<double>(rows_ * kPrefixNs)
-                                                         : missing * static_cast<double>(kLookupNs) * 1.5);
+  const double rows = static_cast<double>(rows_);
+  const double of_base = std::min(missing / hits, rows * base_share_);
+  const double of_all = table_.by_time() ? std::min(rows, of_base / base_share_) : rows;
+  const double staying = of_base * static_cast<double>(row_cost_ns_);
+  const double by_index = static_cast<double>(kSwitchNs) + rows * plan_->gather_ns +
+                          of_all * (plan_->walk_ns + plan_->share * static_cast<double>(kLookupNs) * 1.5);
   if (!page_is_full() || !table_.by_time()) return staying > by_index;
   const double left = static_cast<double>(std::chrono::nanoseconds(budget_.count - spent()).count());
   return staying > left && by_index < left;

@@ -11,6 +11,7 @@
 #include "core/replica/collection_table.hpp"
 #include "core/replica/condition.hpp"
 #include "core/replica/replica_reader.hpp"
+#include "core/replica/text_plan.hpp"
 #include "core/storage/statement.hpp"
 
 namespace krux {
@@ -40,8 +41,8 @@ class Search {
 
   bool impossible() const;
   void find_equalities();
-  void find_indexed_part();
-  std::vector<std::string> sample();
+  void find_texts();
+  void plan_by_index();
   std::int64_t bounded_count(const Predicate& equality);
   End find();
   End find_by_index();
@@ -53,7 +54,7 @@ class Search {
   Statement& lookup();
   End consume(Candidates& candidates, bool verify, bool may_switch);
   End check(std::int64_t looked_at, bool may_switch);
-  bool should_switch(std::int64_t looked_at) const;
+  bool should_switch(std::int64_t looked_at);
   End gather_and_sort();
   void hit(std::int64_t key);
   void emit(const ReplicaReader::OnRow& on_row);
@@ -74,8 +75,9 @@ class Search {
   KeyRange range_;
   std::vector<Equality> equalities_;  ///< fewest rows first
   Predicate texts_;                   ///< the conditions that the search index can answer
-  std::optional<IndexedPart> indexed_;
-  bool streams_are_exact_ = false;  ///< equalities and index say it all: no row need be looked at
+  std::optional<TextPlan> plan_;      ///< once it was thought of
+  double base_share_ = 1;             ///< of the collection's rows, those that all equalities hold for
+  bool only_streams_ = false;         ///< there are no conditions but equalities and texts
   std::int64_t need_, cap_, rows_ = 0, total_ = 0, last_key_ = 0;
   std::int64_t row_cost_ns_ = 0;  ///< of one row of the base
   std::vector<std::int64_t> page_;

@@ -150,6 +150,38 @@ TEST_CASE("a refused token holds the writes until the account works again") {
   host.until(two, State::kCompleted);
 }
 
+TEST_CASE("a write that its account's profile leaves out by now is held, and goes out once it is open again") {
+  Fixture f;
+  f.answers({success});
+  Host host(f.scratch.path(), f.clock);
+  const auto connected = [&](const std::string& profile, std::vector<std::string> scopes) {
+    auto definition = std::make_shared<ServiceDefinition>(*notes_definition());
+    definition->capabilities[0].required_scopes = {"add"};
+    definition->oauth.profiles = {{"full", "", {}, {}}, {"draft", "", {}, {"notes.add"}}};
+    auto account = std::make_shared<ActiveAccount>(*account_of(f.adapter, definition));
+    account->profile = profile;
+    account->scopes = std::move(scopes);
+    account->scopes_known = true;
+    host.accounts.publish(account);
+    host.executor.connection_restored(kAccount);
+    host.executor.wake();
+  };
+  const bool by_scope = GENERATE(false, true);
+  connected(by_scope ? "full" : "draft", by_scope ? std::vector<std::string>{"read"} : std::vector<std::string>{"add"});
+  host.executor.start();
+  const auto id = host.submit(at_once("one")).write_id;
+  const auto held = host.until(id, State::kDeadLetter);
+  CHECK(f.executed == 0);
+  CHECK_FALSE(held.told_person);
+  CHECK_THAT(held.error_message, Catch::Contains(by_scope ? "was not granted: add" : "leaves notes.add out"));
+  const auto alerts = AlertStore(host.store, f.clock).list(true);
+  REQUIRE(alerts.size() == 1);
+  CHECK_THAT(alerts[0].message, Catch::Contains("are held"));
+  connected("full", {"add"});
+  host.until(id, State::kCompleted);
+  CHECK(f.executed == 1);
+}
+
 TEST_CASE("a rollback point is stored before the first attempt and kept") {
   Fixture f;
   std::vector<std::string> seen;

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/capability/permission.hpp"
 #include "core/metrics/metrics.hpp"
+#include "core/util/error.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "core/write/executor_state.hpp"
@@ -18,6 +20,23 @@ void log_outcome(const BufferedWrite& write) {
             {event, write.account.service, write.account.account_id, write.agent_id, write.write_id},
             fmt::format("{} {} is {} after attempt {}{}", write.operation, write.write_id, to_string(write.state),
                         write.attempts, why));
+}
+
+/// The account may have been connected anew since the write was accepted, with less than it needs. An undo needs what
+/// the write that it undoes needed.
+std::string why_closed(const ActiveAccount& account, const BufferedWrite& write,
+                       const std::optional<BufferedWrite>& undone) {
+  const auto& of = undone ? *undone : write;
+  const auto* capability = account.definition->find(of.operation);
+  if (!capability) return {};
+  try {
+    must_be_open_to(*capability, account);
+    const auto params = parse_json(of.params_json, "the write's parameters", {64 << 20, 64});
+    must_be_open_to(counted_capability(*account.definition, *capability, params), account);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
 }
 
 }  // namespace
@@ -45,9 +64,10 @@ void EnhancedWriteExecutor::State::begin(BufferedWrite write) {
     end.failure = CallFailure{KRUX_UNAVAILABLE, true, {}, "The account was disconnected just before the call.", {}};
     return finish(flight, judge_attempt(flight->write, std::move(end), options.retry));
   }
-  if (flight->look) {
-    look(flight);
-  } else if (flight->write.undo_ms > 0 && flight->write.point_json.empty()) {
+  if (flight->look) return look(flight);
+  if (const auto why = why_closed(*flight->account, flight->write, flight->undone); !why.empty())
+    return finish(flight, judge_closed(flight->write, why, options.retry));
+  if (flight->write.undo_ms > 0 && flight->write.point_json.empty()) {
     point(flight);
   } else {
     execute(flight);

@@ -101,19 +101,23 @@ WriteReport unknown_outcome(const BufferedWrite& write, const CallEnd& end, cons
   return report;
 }
 
-/// The account's token is refused: the write waits for the operator, not for the schedule.
-void hold_for_connection(WriteReport& report, const BufferedWrite& write, const CallFailure& failure,
-                         const RetryPolicy& policy) {
+/// The write waits for the operator to connect the account again, not for the schedule.
+void hold(WriteReport& report, const BufferedWrite& write, std::string message, const RetryPolicy& policy) {
   report.event = WriteEvent::kCertainlyNotDone;
   report.due_in_ms = with_jitter(policy.schedule_ms.back(), policy);
-  report.alert =
-      alert_about(write, "not_authenticated",
-                  write.account.service + " refuses the token of account " + printable(write.account.account_id) +
-                      " or one of its scopes. Its writes are held; connect the account again. The service "
-                      "said: " +
-                      sentence(failure.message, "nothing more"));
+  report.alert = alert_about(write, "not_authenticated", std::move(message));
   report.alert->write_id.clear();
   report.alert->once = true;
+}
+
+/// The account's token is refused.
+void hold_for_connection(WriteReport& report, const BufferedWrite& write, const CallFailure& failure,
+                         const RetryPolicy& policy) {
+  hold(report, write,
+       write.account.service + " refuses the token of account " + printable(write.account.account_id) +
+           " or one of its scopes. Its writes are held; connect the account again. The service said: " +
+           sentence(failure.message, "nothing more"),
+       policy);
 }
 
 /// Nothing happened: tried again on the schedule, or a person is told.
@@ -216,6 +220,18 @@ void absent(WriteReport& report, const BufferedWrite& write, bool may_repeat, co
 }
 
 }  // namespace
+
+WriteReport judge_closed(const BufferedWrite& write, const std::string& why, const RetryPolicy& policy) {
+  CallEnd end;
+  end.how = CallEnd::How::kNotRun;
+  end.wire = WireState::kNothingSent;
+  auto report = report_of(write, WriteReport::Of::kAttempt, end);
+  hold(report, write, "Writes that were accepted before the account was connected anew are held: " + sentence(why, ""),
+       policy);
+  report.error_type = "NotAuthenticated";
+  report.error_message = sentence(why, "");
+  return report;
+}
 
 WriteReport judge_attempt(const BufferedWrite& write, CallEnd end, const RetryPolicy& policy) {
   if (end.how == CallEnd::How::kAbandoned) {

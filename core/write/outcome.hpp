@@ -40,6 +40,8 @@ struct CallEnd {
 
 /// After execute_write.
 WriteReport judge_attempt(const BufferedWrite& write, CallEnd end, const RetryPolicy& policy);
+/// The account's connection is not open to the write any more: nothing was called. `why`: a sentence.
+WriteReport judge_closed(const BufferedWrite& write, const std::string& why, const RetryPolicy& policy);
 /// After create_rollback_point, when it failed: the write itself was not begun.
 WriteReport judge_point(const BufferedWrite& write, CallEnd end, const RetryPolicy& policy);
 /// After find_effect. `end.result_json` is not used.

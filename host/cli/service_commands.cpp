@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <chrono>
 #include <ostream>
 
 #include "core/util/text.hpp"
@@ -51,7 +52,7 @@ std::string records_of(const JsonValue& account) {
   return out;
 }
 
-void print_sync(const Session& session, const JsonValue& sync) {
+void print_sync(const Session& session, const JsonValue& sync, std::int64_t now_ms) {
   Table table(
       {{"ACCOUNT", false, true}, {"PHASE"}, {"PROGRESS", true}, {"RECORDS", false, true}, {"SYNCED"}, {"NEXT"}});
   Table problems({{"PROBLEM", false, true}, {"", false, true}});
@@ -60,8 +61,7 @@ void print_sync(const Session& session, const JsonValue& sync) {
     const auto name = text(account, "account_name"), error = text(account, "last_error");
     table.add({name, text(account, "phase"),
                total > 0 ? fmt::format("{}/{}", number(account, "parts_done"), total) : "-", records_of(account),
-               relative(number(account, "synced_at_ms"), session.now_ms),
-               relative(number(account, "next_at_ms"), session.now_ms)});
+               relative(number(account, "synced_at_ms"), now_ms), relative(number(account, "next_at_ms"), now_ms)});
     if (!error.empty()) problems.add({{name, Style::kWarn}, error});
     for (const auto& problem : items(account, "problems").GetArray())
       problems.add({{text(problem, "part"), Style::kWarn}, text(problem, "message")});
@@ -76,9 +76,10 @@ void print_sync(const Session& session, const JsonValue& sync) {
 
 int sync_service(const Session& session, const std::string& service, bool wait) {
   const auto target = "/v1/sync/" + url_encode(service);
+  const auto started = std::chrono::steady_clock::now();
   const auto begun = session.host.post(target);
   if (!wait) {
-    if (!session.printed(begun)) print_sync(session, part(begun.json, "sync"));
+    if (!session.printed(begun)) print_sync(session, part(begun.json, "sync"), session.now_ms);
     return kOk;
   }
   const auto& before = part(begun.json, "sync");
@@ -87,7 +88,9 @@ int sync_service(const Session& session, const std::string& service, bool wait) 
     const auto& sync = part(now.json, "sync");
     if (all_passed(before, sync)) {
       session.console.progress("");
-      if (!session.printed(now)) print_sync(session, sync);
+      const auto waited =
+          std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
+      if (!session.printed(now)) print_sync(session, sync, session.now_ms + waited.count());
       return kOk;
     }
     std::string line;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -51,11 +52,13 @@ class Hidden {
   std::array<struct sigaction, 4> before_{};
 };
 
-/// Byte by byte and past the streams, which would keep a copy.
-SecretBytes read_secret_line() {
+/// Byte by byte and past the streams, which would keep a copy. `ended`: there was nothing more to read.
+SecretBytes read_secret_line(bool* ended = nullptr) {
   SecretBytes line;
   char c = 0;
-  while (line.size() < kMaxSecret && ::read(STDIN_FILENO, &c, 1) == 1 && c != '\n') line.push_back(c);
+  ssize_t got = 0;
+  while (line.size() < kMaxSecret && (got = ::read(STDIN_FILENO, &c, 1)) == 1 && c != '\n') line.push_back(c);
+  if (ended) *ended = got != 1;
   c = 0;
   if (!line.empty() && line.back() == '\r') line.pop_back();
   return line;
@@ -105,14 +108,23 @@ class SystemConsole final : public Console {
   }
   void sleep_ms(int ms) override { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
+  /// A file's lines are all there before anything was asked: they are somebody else's.
+  static bool reads_pipe() {
+    struct stat info {};
+    return ::fstat(STDIN_FILENO, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+  }
+
   std::optional<std::string> line_within(int ms) override {
     pollfd input{STDIN_FILENO, POLLIN, 0};
-    if (!reads_terminal() || std::cin.eof()) {
+    if (input_ended_ || !(reads_terminal() || reads_pipe())) {
       sleep_ms(ms);
       return std::nullopt;
     }
     if (::poll(&input, 1, ms) != 1) return std::nullopt;
-    return read_line("");
+    // No stream reads ahead what poll() would then not see.
+    const auto line = read_secret_line(&input_ended_);
+    if (input_ended_ && line.empty()) return std::nullopt;
+    return std::string(as_view(line));
   }
 
   bool open_browser(const std::string& address) override {
@@ -132,6 +144,9 @@ class SystemConsole final : public Console {
     posix_spawn_file_actions_destroy(&quiet);
     return error == 0;
   }
+
+ private:
+  bool input_ended_ = false;
 };
 
 }  // namespace

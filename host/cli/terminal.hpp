@@ -29,7 +29,7 @@ class Console {
   /// Redraws one line of progress on a terminal; nothing elsewhere.
   virtual void progress(const std::string& line) = 0;
   virtual void sleep_ms(int ms) = 0;
-  /// A line that is typed on a terminal within so long; nothing elsewhere, where it just waits.
+  /// A line that is typed, or comes through a pipe, within so long; nothing elsewhere, where it just waits.
   virtual std::optional<std::string> line_within(int ms) = 0;
   /// False: there is no display, or nothing to open it with.
   virtual bool open_browser(const std::string& address) = 0;

@@ -140,7 +140,7 @@ class FakeOperator : public OperatorApi {
     const std::lock_guard lock(mutex_);
     asked_.push_back(fmt::format("{}{}{}{}{}", name, first.empty() ? "" : " ", first, more.empty() ? "" : " ", more));
     if (const auto error = errors.find(name); error != errors.end()) throw Error(error->second);
-    for (const auto& key : {name + " " + first + " " + more, name + " " + first, name}) {
+    for (const auto& key : {fmt::format("{} {} {}", name, first, more), fmt::format("{} {}", name, first), name}) {
       if (const auto found = answers.find(key); found != answers.end()) return found->second;
     }
     return "{}";

@@ -12,7 +12,7 @@ struct OperatorRig : Rig {
   /// A write whose outcome nobody knows, and which a person was asked about.
   std::string told_write(const std::string& text) {
     slack().fault(R"({"method":"chat.postMessage","kind":"reset"})");
-    const auto id = send(text).write_id();
+    auto id = send(text).write_id();
     REQUIRE(pass_time([&] { return told(id); }, 1'800'000));
     return id;
   }

@@ -1,0 +1,148 @@
+#include "core/replica/text_plan.hpp"
+
+#include <string.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/replica/gram_index.hpp"
+
+namespace krux {
+namespace {
+
+using Kind = Condition::Kind;
+// Measured at a million rows: an entry of a token's list, finding and comparing a row that the index gave, and
+// gathering the rows of a prefix of one, two and three characters, for each row that has it.
+constexpr double kEntryNs = 33, kVerifyNs = 3500;
+constexpr double kWorth = 0.5;
+constexpr double kUnseenShare = 0.1;  ///< of what the sample could have missed: most phrases are rarer by far
+constexpr std::array<double, kGramLength> kGatherNs{0, 3000, 1200, 450};
+
+/// To be compared with looking at rows, which ends once enough are found; gathering is done whole.
+double cost(const TextPlan& part) {
+  return 4 * part.gather_ns + part.walk_ns;
+}
+
+/// The cheapest first, then those that exclude more than they cost. They are taken for independent of each other; what
+/// a phrase finds is not known well, so that against the most that it could find half is enough.
+TextPlan all_of(std::vector<TextPlan> parts) {
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return cost(a) + a.share * kVerifyNs < cost(b) + b.share * kVerifyNs;
+  });
+  auto plan = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto& part = parts[i];
+    const bool all_exact = plan.exact && part.exact;
+    const auto likely = plan.share * (all_exact ? 1 : 1 - part.share), possible = plan.most * (1 - part.most);
+    if (cost(part) > std::max(likely, kWorth * possible) * kVerifyNs) {
+      plan.exact = false;
+      continue;
+    }
+    plan.expression += " AND " + part.expression;
+    plan.exact = all_exact;
+    plan.share *= part.share;
+    plan.most *= part.most;
+    plan.walk_ns += part.walk_ns;
+    plan.gather_ns += part.gather_ns;
+  }
+  plan.expression = "(" + plan.expression + ")";
+  return plan;
+}
+
+TextPlan any_of(const std::vector<TextPlan>& parts) {
+  TextPlan plan{"(", true, 0, 0, 0, 0};
+  for (const auto& part : parts) {
+    plan.expression += (&part == &parts.front() ? "" : " OR ") + part.expression;
+    plan.exact = plan.exact && part.exact;
+    plan.share = std::min(1.0, plan.share + part.share);
+    plan.most = std::min(1.0, plan.most + part.most);
+    plan.walk_ns += part.walk_ns;
+    plan.gather_ns += part.gather_ns;
+  }
+  plan.expression += ")";
+  return plan;
+}
+
+TextPlan gram_plan(std::string_view gram, const TextSample& sample) {
+  const auto share = sample.share(gram);
+  return {quoted_token(gram), true, share, share, share * kEntryNs, 0};
+}
+
+TextPlan prefix_plan(std::string_view term, std::size_t characters, const TextSample& sample) {
+  const auto share = sample.share(term);
+  return {quoted_token(term) + " *", true, share, share, share * kEntryNs, share * kGatherNs[characters]};
+}
+
+/// `count` of them, evenly spread, the first and the last among them.
+template <typename T>
+std::vector<T> spread(const std::vector<T>& all, std::size_t count) {
+  if (all.size() <= count) return all;
+  std::vector<T> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(all[i * (all.size() - 1) / (count - 1)]);
+  return chosen;
+}
+
+/// The rarest tokens. How many rows have all of them is not known: words are made of the same syllables, so that each
+/// excludes less than its share says, and neighbours tell the same. So a few more are asked for than would be needed if
+/// they were independent, where that costs little beside looking at the rows of the rarest.
+TextPlan phrase_plan(const std::vector<std::string_view>& grams, std::string_view term, const TextSample& sample) {
+  constexpr std::size_t kCounted = 32, kMost = 4;
+  std::vector<TextPlan> all, unseen;
+  for (const auto gram : spread(grams, kCounted)) {
+    all.push_back(gram_plan(gram, sample));
+    if (all.back().share <= sample.least()) unseen.push_back(all.back());
+  }
+  if (unseen.size() >= kMost) all = spread(unseen, kMost);
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.share < b.share; });
+  TextPlan plan{"(" + all[0].expression, false, sample.share(term), sample.at_most(all[0].share), all[0].walk_ns, 0};
+  if (plan.share <= sample.least()) plan.share *= kUnseenShare;
+  for (std::size_t i = 1; i < std::min(kMost, all.size()); ++i) {
+    if (all[i].walk_ns > kWorth * plan.most * kVerifyNs) break;
+    plan.expression += " AND " + all[i].expression;
+    plan.walk_ns += all[i].walk_ns;
+  }
+  plan.expression += ")";
+  return plan;
+}
+
+TextPlan term_plan(std::string_view term, const TextSample& sample) {
+  const auto grams = grams_of(term);
+  if (grams.empty()) return prefix_plan(term, characters_of(term), sample);
+  return grams.size() == 1 ? gram_plan(grams[0], sample) : phrase_plan(grams, term, sample);
+}
+
+}  // namespace
+
+/// A quarter of the rows tells enough of what is common.
+double TextSample::share(std::string_view term) const {
+  std::size_t rows = 0, count = 0;
+  while (rows < texts_.size() && (rows < kMost / 4 || count <= kMost / 64)) {
+    const auto& text = texts_[rows++];
+    count += ::memmem(text.data(), text.size(), term.data(), term.size()) != nullptr ? 1U : 0U;
+  }
+  return share_of(count, rows);
+}
+
+bool is_indexed(const Predicate& p) {  // NOLINT(misc-no-recursion)
+  if (p.kind == Kind::kAllOf) return std::any_of(p.children.begin(), p.children.end(), is_indexed);
+  if (p.kind == Kind::kAnyOf)
+    return !p.children.empty() && std::all_of(p.children.begin(), p.children.end(), is_indexed);
+  return p.kind == Kind::kText;
+}
+
+std::optional<TextPlan> text_plan(const Predicate& p, const TextSample& sample) {  // NOLINT(misc-no-recursion)
+  if (!is_indexed(p)) return std::nullopt;
+  if (p.kind == Kind::kText) return term_plan(p.text, sample);
+  std::vector<TextPlan> parts;
+  bool whole = true;
+  for (const auto& child : p.children) {
+    auto part = text_plan(child, sample);
+    whole = whole && part;
+    if (part) parts.push_back(*std::move(part));
+  }
+  auto plan = p.kind == Kind::kAllOf ? all_of(std::move(parts)) : any_of(parts);
+  plan.exact = plan.exact && whole;
+  return plan;
+}
+
+}  // namespace krux

@@ -1,0 +1,50 @@
+// What the search index is asked for a condition, and what that costs as far as a few rows tell.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/replica/condition.hpp"
+
+namespace krux {
+
+/// Texts of some rows, to see what is common.
+class TextSample {
+ public:
+  static constexpr std::size_t kMost = 512;
+
+  void add(std::string text) { texts_.push_back(std::move(text)); }
+  /// Of the rows, those that have `term`: at least least(), for a rare one may just not be among them.
+  double share(std::string_view term) const;
+  double least() const { return share_of(0, texts_.size()); }
+  /// As many more may have it as one row of the sample stands for.
+  double at_most(double share) const { return std::min(1.0, share + 1 / (static_cast<double>(texts_.size()) + 1)); }
+
+ private:
+  static double share_of(std::size_t count, std::size_t rows) {
+    return (static_cast<double>(count) + 0.3) / (static_cast<double>(rows) + 0.3);
+  }
+  std::vector<std::string> texts_;
+};
+
+/// Times are for each row of the collection, whether it is found or not.
+struct TextPlan {
+  std::string expression;  ///< FTS5; what it finds is a superset of what fits
+  bool exact = true;       ///< it finds nothing else
+  double share = 1;        ///< of the rows that it is likely to find
+  double most = 1;         ///< of the rows that it could find, were the tokens of a phrase always together
+  double walk_ns = 0;      ///< going through the tokens' rows
+  double gather_ns = 0;    ///< before the first one is found: FTS5 gathers all rows of a prefix
+};
+
+/// Whether the index can answer a part of it.
+bool is_indexed(const Predicate& predicate);
+
+/// Nothing unless is_indexed(). Of texts that must all be there, those are asked for that exclude more than they cost:
+/// the others are compared with the rows that are found.
+std::optional<TextPlan> text_plan(const Predicate& predicate, const TextSample& sample);
+
+}  // namespace krux

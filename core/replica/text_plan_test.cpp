@@ -1,0 +1,106 @@
+#include "core/replica/text_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace krux;
+using Catch::Contains;
+
+namespace {
+
+Predicate text(const std::string& term) {
+  Predicate p;
+  p.kind = Condition::Kind::kText;
+  p.text = term;
+  return p;
+}
+
+Predicate group(Condition::Kind kind, std::vector<Predicate> children) {
+  Predicate p;
+  p.kind = kind;
+  p.children = std::move(children);
+  return p;
+}
+
+Predicate all(std::vector<Predicate> children) {
+  return group(Condition::Kind::kAllOf, std::move(children));
+}
+
+/// 512 rows: all have "the", every second "meeting", every fourth "LABEL" as a token of its own, every hundredth
+/// "rare".
+TextSample rows() {
+  TextSample sample;
+  for (int i = 0; i < 512; ++i) {
+    std::string row = "the row ";
+    if (i % 2 == 0) row += "meeting ";
+    if (i % 4 == 0) row += "labl ";
+    if (i % 100 == 0) row += "rare ";
+    sample.add(std::move(row));
+  }
+  return sample;
+}
+
+TextPlan plan(const Predicate& predicate) {
+  const auto made = text_plan(predicate, rows());
+  REQUIRE(made);
+  return *made;
+}
+
+}  // namespace
+
+TEST_CASE("a sample tells the shares of what is common, and bounds those of what is not") {
+  const auto sample = rows();
+  CHECK(sample.share("the") == 1);
+  CHECK(sample.share("meeting") == Approx(0.5).margin(0.01));
+  CHECK(sample.share("rare") == Approx(0.01).margin(0.003));
+  CHECK(sample.share("nothing") == sample.least());
+  CHECK(sample.least() < 0.001);
+  CHECK(TextSample().share("the") == 1);
+}
+
+TEST_CASE("a common prefix is not gathered where something rarer finds the rows") {
+  const auto rare = plan(all({text("the"), text("rare")}));
+  CHECK(rare.expression == "(\"rare\")");
+  CHECK_FALSE(rare.exact);
+  CHECK(rare.gather_ns == 0);
+  const auto twice = plan(all({text("the"), text("ro")}));
+  CHECK(twice.expression == "(\"the\" *)");
+}
+
+TEST_CASE("a rare prefix is gathered where the rest is common") {
+  const auto made = plan(all({text("labl"), text("zq")}));
+  CHECK_THAT(made.expression, Contains("\"zq\" *"));
+  CHECK_FALSE(plan(all({text("labl"), text("the")})).gather_ns > 0);
+}
+
+TEST_CASE("tokens that exclude more than they cost are all asked for, and the answer stays exact") {
+  const auto made = plan(all({text("rare"), text("labl")}));
+  CHECK_THAT(made.expression, Contains("\"rare\"") && Contains("\"labl\""));
+  CHECK(made.exact);
+  CHECK(made.share == Approx(0.0025).margin(0.001));
+}
+
+TEST_CASE("of a phrase the rarest tokens are asked for, and rows are compared") {
+  const auto made = plan(text("labl rare"));
+  CHECK_THAT(made.expression, Contains("\"bl r\"") && !Contains("\"labl\""));
+  CHECK_FALSE(made.exact);
+  const auto unseen = plan(text("quite unheard of"));
+  CHECK_THAT(unseen.expression, Contains("\"quit\"") && Contains("\"d of\""));
+}
+
+TEST_CASE("alternatives are asked for when the index knows them all") {
+  const auto any = [](std::vector<Predicate> children) { return group(Condition::Kind::kAnyOf, std::move(children)); };
+  const auto made = plan(any({text("rare"), text("labl")}));
+  CHECK(made.expression == "(\"rare\" OR \"labl\")");
+  CHECK(made.exact);
+  const auto none = group(Condition::Kind::kNoneOf, {text("rare")});
+  CHECK_FALSE(is_indexed(any({text("rare"), none})));
+  CHECK_FALSE(is_indexed(any({})));
+  CHECK_FALSE(text_plan(none, rows()));
+  const auto part = plan(all({text("rare"), none}));
+  CHECK(part.expression == "(\"rare\")");
+  CHECK_FALSE(part.exact);
+}
+
+TEST_CASE("without rows to sample a plan is made all the same") {
+  CHECK(text_plan(all({text("the"), text("meeting")}), TextSample()));
+}
