@@ -6,6 +6,7 @@
 #include "core/capability/write_content.hpp"
 #include "core/net/quota.hpp"
 #include "core/util/error.hpp"
+#include "core/util/json.hpp"
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
@@ -137,7 +138,7 @@ TEST_CASE("gmail: what adds TRASH or SPAM is a deletion") {
   for (const auto* name : {"email.label", "email.move"}) {
     INFO(name);
     const auto& c = *d.find(name);
-    const auto governs = [&](const std::string& params) { return governing(d, c, params).name; };
+    const auto governs = [&](const std::string& params) { return governing(d, c, parse_json(params, "params")).name; };
     CHECK(governs(R"({"message_id":"1","add_labels":["STARRED","TRASH"]})") == "email.delete");
     CHECK(governs(R"({"message_id":"1","add_labels":["SPAM"],"remove_labels":["INBOX"]})") == "email.delete");
     CHECK(governs(R"({"message_id":"1","add_labels":["INBOX"],"remove_labels":["TRASH"]})") == name);
