@@ -3,8 +3,10 @@
 
 #include "core/capability/definition_loader.hpp"
 #include "core/capability/input_check.hpp"
+#include "core/capability/write_content.hpp"
 #include "core/net/quota.hpp"
 #include "core/util/error.hpp"
+#include "core/util/json.hpp"
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
@@ -92,18 +94,19 @@ TEST_CASE("gmail: times and limits") {
 TEST_CASE("gmail: each method costs what Google counts, of one allowance") {
   const auto d = gmail();
   const std::pair<const char*, double> costs[] = {
-      {"users/me/messages/18cf192837465abc", 20},
-      {"users/me/messages/18cf192837465abc/modify", 5},
-      {"users/me/messages/18cf192837465abc/trash", 20},
-      {"users/me/messages/18cf192837465abc/untrash", 5},
-      {"users/me/messages/18cf192837465abc/attachments/x", 20},
-      {"users/me/messages", 5},
-      {"users/me/history", 2},
-      {"users/me/labels", 1},
-      {"users/me/profile", 1},
-      {"users/me/drafts", 10},
-      {"users/me/drafts/r1", 20},
-      {"users/me/drafts/send", 100},
+      {"gmail/v1/users/me/messages/18cf192837465abc", 20},
+      {"gmail/v1/users/me/messages/18cf192837465abc/modify", 5},
+      {"gmail/v1/users/me/messages/18cf192837465abc/trash", 20},
+      {"gmail/v1/users/me/messages/18cf192837465abc/untrash", 5},
+      {"gmail/v1/users/me/messages/18cf192837465abc/attachments/x", 20},
+      {"gmail/v1/users/me/messages", 5},
+      {"gmail/v1/users/me/history", 2},
+      {"gmail/v1/users/me/labels", 1},
+      {"gmail/v1/users/me/profile", 1},
+      {"gmail/v1/users/me/drafts", 10},
+      {"upload/gmail/v1/users/me/drafts", 10},
+      {"gmail/v1/users/me/drafts/r1", 20},
+      {"gmail/v1/users/me/drafts/send", 100},
   };
   for (const auto& [path, cost] : costs) {
     INFO(path);
@@ -119,14 +122,27 @@ TEST_CASE("gmail: a sync that reads all it may leaves room for what is sent") {
   Quota quota(gmail().quota, clock);
   std::int64_t waited = -1;
   for (int i = 0; i < 4'000; ++i) {
-    while (const auto wait = quota.try_acquire("users/me/messages/1", {})) clock.advance(wait);
+    while (const auto wait = quota.try_acquire("gmail/v1/users/me/messages/1", {})) clock.advance(wait);
     if (i % 500 != 499) continue;
-    waited = quota.try_acquire("users/me/drafts/send", {});
+    waited = quota.try_acquire("gmail/v1/users/me/drafts/send", {});
     INFO(i);
     CHECK(waited < 20'000);  // what a write waits for
     if (waited == 0) continue;
     clock.advance(waited);
-    CHECK(quota.try_acquire("users/me/drafts/send", {}) == 0);
+    CHECK(quota.try_acquire("gmail/v1/users/me/drafts/send", {}) == 0);
+  }
+}
+
+TEST_CASE("gmail: what adds TRASH or SPAM is a deletion") {
+  const auto d = gmail();
+  for (const auto* name : {"email.label", "email.move"}) {
+    INFO(name);
+    const auto& c = *d.find(name);
+    const auto governs = [&](const std::string& params) { return governing(d, c, parse_json(params, "params")).name; };
+    CHECK(governs(R"({"message_id":"1","add_labels":["STARRED","TRASH"]})") == "email.delete");
+    CHECK(governs(R"({"message_id":"1","add_labels":["SPAM"],"remove_labels":["INBOX"]})") == "email.delete");
+    CHECK(governs(R"({"message_id":"1","add_labels":["INBOX"],"remove_labels":["TRASH"]})") == name);
+    CHECK(governs(R"({"message_id":"1","remove_labels":["SPAM"]})") == name);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "label_changes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include "composing.hpp"
@@ -15,6 +16,7 @@ using kruxos::ErrorKind;
 using kruxos::ProxyError;
 
 constexpr const char* kTrash = "TRASH";
+constexpr const char* kInbox = "INBOX";
 
 bool contains(const LabelSet& labels, std::string_view label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
@@ -32,28 +34,59 @@ std::string list_json(const std::vector<std::string>& texts) {
   return out + "]";
 }
 
-/// What the change did to a message that had `before`, and what undoing it takes.
+/// A message is in one of them. Gmail adds only one at once, and says nowhere what becomes of the others then.
+constexpr std::array<std::string_view, 3> kPlaces = {kTrash, "SPAM", kInbox};
+
+/// The places that a change may take a message out of without being told to.
+LabelSet taken_by(const LabelSet& add, const LabelSet& remove) {
+  LabelSet taken;
+  const auto is_in = [](const LabelSet& labels) {
+    return [&](std::string_view place) { return contains(labels, place); };
+  };
+  if (std::none_of(kPlaces.begin(), kPlaces.end(), is_in(add))) return taken;
+  for (const auto place : kPlaces) {
+    if (!contains(add, place) && !contains(remove, place)) taken.emplace_back(place);
+  }
+  return taken;
+}
+
+/// What undoing a change takes.
 struct Undo {
   LabelSet add, remove;
   bool operator<(const Undo& other) const { return std::tie(add, remove) < std::tie(other.add, other.remove); }
   bool nothing() const { return add.empty() && remove.empty(); }
 };
 
+/// Of a message that had `before`.
 Undo undo_of(const LabelChange& change, const LabelSet& before) {
   Undo undo;
+  bool was_moved = false;
   for (const auto& label : change.add) {
-    if (!contains(before, label)) undo.remove.push_back(label);
+    if (contains(before, label)) continue;
+    undo.remove.push_back(label);
+    was_moved = was_moved || std::find(kPlaces.begin(), kPlaces.end(), label) != kPlaces.end();
   }
   for (const auto& label : change.remove) {
     if (contains(before, label)) undo.add.push_back(label);
   }
+  for (const auto& label : change.taken) {
+    if (was_moved && contains(before, label)) undo.add.push_back(label);
+  }
+  bool has_place = false;
+  for (const auto place : kPlaces) {
+    const auto at = std::find(undo.add.begin(), undo.add.end(), place);
+    if (at != undo.add.end() && has_place) undo.add.erase(at);
+    has_place = has_place || at != undo.add.end();
+  }
   return undo;
 }
 
-/// Whether a message with `now` is still as the change left it, in what the undo is about.
-bool untouched(const Undo& undo, const LabelSet& now) {
-  return std::all_of(undo.remove.begin(), undo.remove.end(), [&](const auto& label) { return contains(now, label); }) &&
-         std::none_of(undo.add.begin(), undo.add.end(), [&](const auto& label) { return contains(now, label); });
+/// Whether a message with `now` is still as the change was to leave it, in what it changed.
+bool untouched(const LabelChange& change, const LabelSet& before, const LabelSet& now) {
+  return std::all_of(change.add.begin(), change.add.end(),
+                     [&](const auto& label) { return contains(before, label) || contains(now, label); }) &&
+         std::none_of(change.remove.begin(), change.remove.end(),
+                      [&](const auto& label) { return contains(before, label) && contains(now, label); });
 }
 
 bool undone(const Undo& undo, const LabelSet& now) {
@@ -132,13 +165,12 @@ LabelChange LabelChanges::change_of(std::string_view operation, const Json& para
   }
   change.is_deletion = operation == "email.delete" || operation == "email.bulk_delete";
   if (change.is_deletion) {
-    // As Gmail's own deletion: out of the inbox as well.
     change.add = {kTrash};
-    change.remove = {"INBOX"};
   } else {
     change.add = sorted(texts_of(params, "add_labels"));
     change.remove = sorted(texts_of(params, "remove_labels"));
   }
+  change.taken = taken_by(change.add, change.remove);
   return change;
 }
 
@@ -146,7 +178,7 @@ LabelSets LabelChanges::present(const std::vector<std::string>& messages) const 
   std::vector<std::string> urls;
   urls.reserve(messages.size());
   for (const auto& id : messages) {
-    urls.push_back("users/me/messages/" + encoded(id) + "?format=minimal&fields=id,labelIds");
+    urls.push_back("gmail/v1/users/me/messages/" + encoded(id) + "?format=minimal&fields=id,labelIds");
   }
   auto fetched = api_.get_many(call_, "messages.get", urls);
   LabelSets out;
@@ -164,8 +196,8 @@ void LabelChanges::modify(const std::vector<std::string>& messages, const LabelS
   if (messages.size() > 1) body.raw("ids", list_json(messages));
   if (!add.empty()) body.raw("addLabelIds", list_json(add));
   if (!remove.empty()) body.raw("removeLabelIds", list_json(remove));
-  const auto url = messages.size() > 1 ? "users/me/messages/batchModify"
-                                       : "users/me/messages/" + encoded(messages.front()) + "/modify";
+  const auto url = messages.size() > 1 ? "gmail/v1/users/me/messages/batchModify"
+                                       : "gmail/v1/users/me/messages/" + encoded(messages.front()) + "/modify";
   api_.send(call_, messages.size() > 1 ? "messages.batchModify" : "messages.modify", "POST", url, body.done());
 }
 
@@ -173,10 +205,11 @@ std::string LabelChanges::execute(std::string_view operation, const Json& params
   const auto change = change_of(operation, params);
   if (change.messages.empty()) throw ProxyError(ErrorKind::kInvalid, "The write names no message.").no_effect();
   if (operation == "email.bulk_delete" && change.messages.size() > 1) {
-    modify(change.messages, change.add, change.remove);
+    // As Gmail's own deletion: out of the inbox as well.
+    modify(change.messages, change.add, {kInbox});
     return result_of(operation, change, {});
   }
-  const auto url = "users/me/messages/" + encoded(change.messages.front());
+  const auto url = "gmail/v1/users/me/messages/" + encoded(change.messages.front());
   ObjectWriter body;
   body.raw("addLabelIds", list_json(change.add)).raw("removeLabelIds", list_json(change.remove));
   const auto message = change.is_deletion ? api_.send(call_, "messages.trash", "POST", url + "/trash", "")
@@ -187,10 +220,8 @@ std::string LabelChanges::execute(std::string_view operation, const Json& params
 }
 
 EffectFound LabelChanges::find(std::string_view operation, const Json& params) const {
-  auto change = change_of(operation, params);
+  const auto change = change_of(operation, params);
   if (change.messages.empty()) return EffectFound::cannot_tell();
-  // Where Gmail leaves a trashed message in the inbox as well, it is trashed all the same.
-  if (change.is_deletion) change.remove.clear();
   const auto now = present(change.messages);
   const bool all = std::all_of(now.begin(), now.end(), [&](const auto& one) { return holds(change, one.second); });
   return all ? EffectFound::found(result_of(operation, change, now)) : EffectFound::absent();
@@ -211,9 +242,7 @@ std::string LabelChanges::undo(const kruxos::RollbackRequest& request, const Jso
     auto undo = undo_of(change, was->second);
     if (undo.nothing()) continue;
     const auto& is = now.at(id);
-    // A deletion is undone where the message still lies in the trash.
-    const bool same = change.is_deletion ? contains(is, kTrash) || !contains(undo.remove, kTrash) : untouched(undo, is);
-    if (!same && !request.force) {
+    if (!untouched(change, was->second, is) && !request.force) {
       throw conflict("The labels of " + id + " were changed since; undo it anyway only if that is what you want.");
     }
     if (!undone(undo, is)) groups[std::move(undo)].push_back(id);

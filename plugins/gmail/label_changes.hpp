@@ -19,6 +19,7 @@ using LabelSets = std::map<std::string, LabelSet>;  ///< by message id
 struct LabelChange {
   std::vector<std::string> messages;
   LabelSet add, remove;
+  LabelSet taken;  ///< that Gmail may take away besides: out of the inbox, of the trash, of spam
   bool is_deletion = false;
 };
 

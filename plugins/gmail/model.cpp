@@ -151,7 +151,6 @@ std::vector<kruxos::Collection> collections() {
         {"date", FieldType::kInteger},
         {"size", FieldType::kInteger}}},
       {kLabels, 1, kruxos::Order::kKey, false, {{"key", FieldType::kText}}},
-      {kNotes, 1, kruxos::Order::kKey, false, {}},
   };
 }
 
@@ -166,7 +165,7 @@ std::string message_url(std::string_view id) {
     }
     return encoded("id,threadId,labelIds,snippet,internalDate,sizeEstimate,payload(headers," + parts + ")");
   }();
-  return "users/me/messages/" + encoded(id) + "?format=full&prettyPrint=false&fields=" + fields;
+  return "gmail/v1/users/me/messages/" + encoded(id) + "?format=full&prettyPrint=false&fields=" + fields;
 }
 
 bool Message::has(std::string_view label) const {

@@ -15,12 +15,11 @@ namespace gmail {
 
 inline constexpr const char* kMessages = "messages";
 inline constexpr const char* kLabels = "labels";
-inline constexpr const char* kNotes = "notes";  ///< of the sync itself, beyond the life of its cursors
 
 std::vector<kruxos::Collection> collections();
 
 /// What a request for a message asks for, so that model has what it needs and no body comes along:
-/// "users/me/messages/<id>?format=full&prettyPrint=false&fields=...".
+/// "gmail/v1/users/me/messages/<id>?format=full&prettyPrint=false&fields=...".
 std::string message_url(std::string_view id);
 
 struct Attachment {

@@ -84,23 +84,6 @@ Changes changes_of(const Json& answer) {
   return changes;
 }
 
-struct Loss {
-  std::int64_t count = 0, at_ms = 0;
-
-  static Loss load(const kruxos::SyncStore& store) {
-    const auto json = parse(store.reader().get(kNotes, "loss").value_or("{}"));
-    if (json.HasParseError()) return {};
-    return {integer_of(json, "count"), integer_of(json, "at_ms")};
-  }
-  void save(kruxos::SyncStore& store) const {
-    kruxos::Record record;
-    record.collection = kNotes;
-    record.id = record.order_key = "loss";
-    record.json = ObjectWriter().integer("count", count).integer("at_ms", at_ms).done();
-    store.put(record);
-  }
-};
-
 }  // namespace
 
 /// One page of the history. True when the run has come to its end.
@@ -114,7 +97,7 @@ bool Sync::history_page(Step& step) {
   std::optional<rapidjson::Document> answer;
   try {
     answer = ask_page(step, "history.list",
-                      "users/me/history?fields=" +
+                      "gmail/v1/users/me/history?fields=" +
                           encoded("historyId,nextPageToken,history(id,messagesAdded/message/id,messagesDeleted/message/"
                                   "id,labelsAdded(labelIds,message/id),labelsRemoved(labelIds,message/id))") +
                           "&startHistoryId=" + encoded(state.history_id),
@@ -183,19 +166,18 @@ void Sync::history_is_lost(Step& step) {
     }
     return begin_full(step);
   }
-  auto loss = Loss::load(step.store);
   const auto now = step.now_ms();
-  const auto patience = std::min(kFirstPatienceMs << std::min<std::int64_t>(loss.count, 10), kLongestPatienceMs);
-  if (loss.count > 0 && now >= loss.at_ms && now - loss.at_ms < patience) {
+  const auto patience = std::min(kFirstPatienceMs << std::min<std::int64_t>(state.lost_times, 10), kLongestPatienceMs);
+  if (state.lost_times > 0 && now >= state.lost_ms && now - state.lost_ms < patience) {
     throw kruxos::ProxyError(ErrorKind::kUnavailable,
                              "Gmail has lost the mailbox's history again. The whole mailbox is compared when this "
                              "goes on for longer.")
         .type("ServiceUnavailable");
   }
-  const bool long_ago = now - loss.at_ms >= 2 * kLongestPatienceMs;
-  Loss{long_ago ? 1 : loss.count + 1, now}.save(step.store);
-  step.store.commit();
-  throw kruxos::ProxyError(ErrorKind::kCursorExpired, "Gmail no longer has the mailbox's history since the last sync.");
+  const bool long_ago = now - state.lost_ms >= 2 * kLongestPatienceMs;
+  state.lost_times = long_ago ? 1 : state.lost_times + 1;
+  state.lost_ms = now;
+  begin_full(step);
 }
 
 }  // namespace gmail

@@ -73,7 +73,7 @@ void Sync::list_page(Step& step) {
 bool Sync::know_page(Step& step) {
   auto& state = step.state;
   if (listed_ && listed_->page == state.list_page) return true;
-  std::string url = "users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
+  std::string url = "gmail/v1/users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
   if (state.since_ms > 0) url += "&q=" + encoded("after:" + std::to_string(state.since_ms / 1000));
   auto page = state.list_page;
   if (const auto answer = ask_page(step, "messages.list", url, page)) {

@@ -34,6 +34,8 @@ SyncState SyncState::load(const kruxos::SyncStore& store) {
   s.disturbed = flag_of(json, "disturbed");
   s.relists = static_cast<int>(integer_of(json, "relists"));
   s.restarts = static_cast<int>(integer_of(json, "restarts"));
+  s.lost_ms = integer_of(json, "lost_ms");
+  s.lost_times = std::max<std::int64_t>(0, integer_of(json, "lost_times"));
   return s;
 }
 
@@ -55,6 +57,8 @@ void SyncState::save(kruxos::SyncStore& store) const {
                                .flag("disturbed", disturbed)
                                .integer("relists", relists)
                                .integer("restarts", restarts)
+                               .integer("lost_ms", lost_ms)
+                               .integer("lost_times", lost_times)
                                .done());
 }
 

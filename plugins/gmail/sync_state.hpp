@@ -38,6 +38,10 @@ struct SyncState {
   int relists = 0;                     ///< how often the list was read again for that
   int restarts = 0;                    ///< how often a page was no longer known in this pass
 
+  // Of a history that was followed and is lost.
+  std::int64_t lost_ms = 0;  ///< when that was last so
+  std::int64_t lost_times = 0;
+
   static SyncState load(const kruxos::SyncStore& store);
   void save(kruxos::SyncStore& store) const;
 };

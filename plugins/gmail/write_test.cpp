@@ -85,6 +85,82 @@ TEST_CASE("attachments that are no uploads, or too many bytes, are refused befor
   CHECK_THAT(refused_with(large), Catch::Contains("25 MB"));
 }
 
+TEST_CASE("a mail of 25 MB goes out whole, and one byte more is refused before anything is asked of Gmail") {
+  Desk desk;
+  std::string bytes;
+  for (std::size_t i = 0; i < kMostMessageBytes / 78 * 57; ++i) bytes += static_cast<char>(i * 31 >> 5);
+  const auto params_of = [](std::size_t size) {
+    return R"({"to":"bob@example.com","subject":"s","attachments":[{"upload_id":"up_1","filename":"a.bin","mime_type":"",)"
+           R"("size":)" +
+           std::to_string(size) + "}]}";
+  };
+  Written write;
+  write.params = params_of(bytes.size());
+  CHECK_THAT(failure(desk, write).what(), Catch::Contains("25 MB"));
+  CHECK(desk.rig.host.requests.empty());
+  bytes.resize(bytes.size() - 2000);
+  desk.rig.host.uploads["up_1"] = bytes;
+  Written fits;
+  fits.params = params_of(bytes.size());
+  const auto sent = id_in(desk.execute(fits));
+  const auto& request = desk.rig.host.requests.front();
+  CHECK(request.url == "upload/gmail/v1/users/me/drafts?uploadType=multipart");
+  CHECK(request.body.size() > kMostMessageBytes - 4096);
+  std::string raw;
+  const auto mail = mail_of(desk, sent, raw);
+  REQUIRE(mail.content().attachments.size() == 1);
+  std::string back;
+  mail.write_part(mail.content().attachments[0].part_id, [&](std::string_view piece) {
+    back += piece;
+    return true;
+  });
+  CHECK((back == bytes));
+}
+
+TEST_CASE("an upload that is not as long as it was is not sent, and the next attempt is free to") {
+  Desk desk;
+  Written write;
+  write.params =
+      R"({"to":"b@example.com","attachments":[{"upload_id":"up_1","filename":"a","mime_type":"","size":70000}]})";
+  for (const std::size_t real : {0, 69'999, 70'001}) {
+    desk.rig.host.uploads["up_1"] = std::string(real, 'x');
+    CHECK(failure(desk, write).kind() == ErrorKind::kStorage);
+    CHECK(desk.effects().drafts_created == 0);
+    CHECK(desk.find(write).answer == KRUX_EFFECT_DISPROVED);
+  }
+  desk.rig.host.uploads["up_1"] = std::string(70'000, 'x');
+  desk.execute(write);
+  CHECK(desk.effects().sends == 1);
+}
+
+TEST_CASE("a forwarded mail's own boundaries end no upload") {
+  Desk desk;
+  // As long as it takes to go along as it is, with what the upload's boundary could be.
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    text += "--=_upload_w_1\r\n--=_upload_w_1--\r\n\r\n";
+    for (int line = 0; line < 1'000; ++line) text += std::string(70, 'x') + "\r\n";
+  }
+  const emu::Content content("From: eve@example.com\r\nTo: agent@example.com\r\nSubject: trick\r\n\r\n" + text);
+  const auto original =
+      WritingRig::hex_of(desk.rig.mailbox().add({content, desk.rig.host.clock.now_ms, {}, {"INBOX"}, {}}).id);
+  Written write;
+  write.operation = "email.forward";
+  write.params = ObjectWriter().text("message_id", original).text("to", "c@example.com").done();
+  std::string raw;
+  const auto mail = mail_of(desk, id_in(desk.execute(write)), raw);
+  REQUIRE(mail.content().attachments.size() == 1);
+  std::string whole;
+  mail.write_part(mail.content().attachments[0].part_id, [&](std::string_view piece) {
+    whole += piece;
+    return true;
+  });
+  whole.erase(std::remove(whole.begin(), whole.end(), '\r'), whole.end());
+  text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+  CHECK(whole.find("Subject: trick") != std::string::npos);
+  CHECK((whole.find(text) != std::string::npos));
+}
+
 TEST_CASE("the certainty of every answer to the draft's creation") {
   struct Row {
     FakeAnswer answer;
@@ -111,7 +187,7 @@ TEST_CASE("the certainty of every answer to the draft's creation") {
   };
   for (const auto& row : rows) {
     INFO(row.answer.status << " " << row.answer.body);
-    for (const auto* part : {"users/me/drafts", "drafts/send"}) {
+    for (const auto* part : {"gmail/v1/users/me/drafts", "drafts/send"}) {
       Desk desk;
       Written write;
       desk.answer(part, row.answer);
@@ -133,7 +209,7 @@ TEST_CASE("the certainty of every answer to the draft's creation") {
 TEST_CASE("a draft whose answer was lost is found and sent, not made again") {
   Desk desk;
   Written write;
-  desk.lose_answer("users/me/drafts");
+  desk.lose_answer("gmail/v1/users/me/drafts");
   CHECK_FALSE(failure(desk, write).has_no_effect());
   CHECK(desk.effects().drafts_created == 1);
   CHECK(write.note.empty());
@@ -272,7 +348,7 @@ TEST_CASE("a draft is made once, and undone unless it was changed or sent") {
   const bool lost = GENERATE(false, true);
   std::string result;
   if (lost) {
-    desk.lose_answer("users/me/drafts");
+    desk.lose_answer("gmail/v1/users/me/drafts");
     failure(desk, write);
     const auto found = desk.find(write);
     REQUIRE(found.answer == KRUX_EFFECT_FOUND);

@@ -115,7 +115,7 @@ class PartReader {
       return bytes.size() <= kMostBodyBytes;
     });
     if (!whole) {
-      add_problem(content_, "A text is longer than what is read of it; its end is missing.");
+      cut();
       bytes.resize(kMostBodyBytes);
     }
     const auto* const charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
@@ -128,9 +128,12 @@ class PartReader {
     if (!known) add_problem(content_, "A text is in a character set that is not known; some of it may be wrong.");
     if (!to.empty() && !text.empty() && to.back() != '\n') to += '\n';
     to += text;
-    if (cut_text(to, kMostBodyBytes)) {
-      add_problem(content_, "A text is longer than what is read of it; its end is missing.");
-    }
+    if (cut_text(to, kMostBodyBytes)) cut();
+  }
+
+  void cut() {
+    content_.is_cut = true;
+    add_problem(content_, "A text is longer than what is read of it; its end is missing.");
   }
 
   void attachment(GMimePart* part, const std::string& type, const std::string& id) {

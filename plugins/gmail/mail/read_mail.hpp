@@ -38,6 +38,7 @@ struct MailContent {
   std::string message_id{};               ///< without angle brackets
   std::vector<std::string> in_reply_to{}, references{};
   std::string text_plain{}, text_html{};  ///< the bodies; several parts of a kind one after the other
+  bool is_cut = false;                    ///< whether one of them is longer than what is read of it
   std::string html_as_text{};             ///< html_to_text of text_html
   std::vector<MailAttachment> attachments{};
   /// What is wrong with the mail, or was cut, as sentences.

@@ -119,10 +119,6 @@ std::string about(const MailContent& original) {
   return out + "\n";
 }
 
-bool was_cut(const MailContent& original) {
-  return original.text_plain.size() + 8 > kMostBodyBytes || original.text_html.size() + 8 > kMostBodyBytes;
-}
-
 DraftAttachment passed_on(const ParsedMail& original, const MailAttachment& one) {
   DraftAttachment out;
   out.filename = one.filename;
@@ -178,7 +174,7 @@ void forward(const ParsedMail& original, std::string_view note, MessageDraft& dr
   draft.text = note;
   draft.html.clear();
   draft.attachments.clear();
-  if (was_cut(content)) {
+  if (content.is_cut) {
     DraftAttachment whole;
     whole.filename = "original.eml";
     whole.mime_type = "message/rfc822";

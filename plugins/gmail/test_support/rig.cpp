@@ -32,7 +32,7 @@ FakeAnswer Rig::answer(const kruxos::testing::FakeRequest& request) {
   emu::HttpRequest real;
   real.method = request.method;
   const auto question = request.url.find('?');
-  real.path = "/gmail/v1/" + request.url.substr(0, question);
+  real.path = "/" + request.url.substr(0, question);
   if (question != std::string::npos) real.query = request.url.substr(question + 1);
   real.body = request.body;
   for (const auto& [name, value] : request.headers) {
@@ -91,18 +91,10 @@ kruxos::SyncStep Rig::step() {
 }
 
 kruxos::SyncStep Rig::pass() {
-  bool expired = false;
   for (int steps = 0; steps < 100'000; ++steps) {
-    try {
-      const auto done = step();
-      if (done.next == KRUX_SYNC_DONE) return done;
-      if (done.next == KRUX_SYNC_WAIT) host.clock.advance(done.wait_ms);
-    } catch (const kruxos::ProxyError& error) {
-      if (error.kind() != kruxos::ErrorKind::kCursorExpired || expired) throw;
-      expired = true;
-      ++expirations;
-      store.cursors.clear();
-    }
+    const auto done = step();
+    if (done.next == KRUX_SYNC_DONE) return done;
+    if (done.next == KRUX_SYNC_WAIT) host.clock.advance(done.wait_ms);
   }
   throw std::runtime_error("the pass does not end");
 }

@@ -44,7 +44,7 @@ class Rig {
   void restart();
   /// One step, as the host runs it. Throws what the step threw.
   kruxos::SyncStep step();
-  /// Steps until the pass is done, waiting where it says so. Where the cursor has expired, as the host does.
+  /// Steps until the pass is done, waiting where it says so.
   kruxos::SyncStep pass();
   /// The next pass, when it is due.
   kruxos::SyncStep next_pass(std::int64_t after_ms = 120'000);
@@ -59,7 +59,8 @@ class Rig {
   /// Of those, the ones for a message.
   std::size_t gets() const { return calls("?format=full"); }
   void reset_calls() { host.requests.clear(); }
-  std::size_t expirations = 0;  ///< how often a pass said kCursorExpired
+  /// How often a full pass was begun.
+  std::size_t full_passes() const { return calls("users/me/profile?"); }
 
  private:
   kruxos::testing::FakeAnswer answer(const kruxos::testing::FakeRequest& request);
