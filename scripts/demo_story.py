@@ -23,7 +23,7 @@ services:
       token_url: {emulator}/api/oauth.v2.access
       revoke_url: {emulator}/api/auth.revoke
   gmail:
-    api_base_url: {gmail}/gmail/v1/
+    api_base_url: {gmail}/
     sync_interval_seconds: 5
     oauth: {{callback_port: 0, authorize_url: {gmail}/o/oauth2/v2/auth, token_url: {gmail}/token, revoke_url: {gmail}/revoke}}
   notes: {{isolation: process}}

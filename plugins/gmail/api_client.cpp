@@ -10,7 +10,14 @@ using kruxos::ErrorKind;
 constexpr std::uint64_t kLargestAnswer = 16 << 20;
 // A message of 50 MB, the most that Gmail receives, in base64.
 constexpr std::uint64_t kLargestStream = 96 << 20;
+// 34 MB, which a mail of 25 MB has in base64, over a line of 3 Mbit/s.
+constexpr std::uint32_t kStreamMs = 90'000;
 constexpr std::size_t kKeptOfRefusal = 64 << 10;
+
+/// Half a minute, and as long as a line of 2 Mbit/s takes for so many bytes.
+std::uint32_t time_for(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(30'000 + bytes / 250);
+}
 
 GmailError unsent_or_lost(const kruxos::HttpResult& result) {
   GmailError error(*result.error, result.message);
@@ -69,6 +76,19 @@ rapidjson::Document ApiClient::send(const kruxos::Call& call, std::string_view w
   return or_throw(read_answer(call, what, http_.send(call, request), true));
 }
 
+rapidjson::Document ApiClient::upload(const kruxos::Call& call, std::string_view what, const std::string& url,
+                                      MailUpload& mail) const {
+  auto request = get_request(url + "?uploadType=multipart");
+  request.method = "POST";
+  request.headers.emplace_back("Content-Type", mail.content_type());
+  request.body_length = static_cast<std::int64_t>(mail.size());
+  request.timeout_ms = time_for(mail.size());
+  request.body_source = [&](char* buffer, std::size_t capacity) {
+    return static_cast<std::int64_t>(mail.read(buffer, capacity));
+  };
+  return or_throw(read_answer(call, what, http_.send(call, request)));
+}
+
 std::vector<Fetched> ApiClient::get_many(const kruxos::Call& call, std::string_view what,
                                          std::span<const std::string> urls) const {
   std::vector<kruxos::HttpRequest> requests;
@@ -84,6 +104,7 @@ void ApiClient::stream(const kruxos::Call& call, std::string_view what, const st
                        const std::function<void(std::string_view)>& on_body) const {
   auto request = get_request(url);
   request.max_response_bytes = kLargestStream;
+  request.timeout_ms = kStreamMs;
   std::string beginning;  // a refusal is short
   auto result = http_.send(call, request, [&](std::string_view part) {
     beginning.append(part.substr(0, kKeptOfRefusal - std::min(kKeptOfRefusal, beginning.size())));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "json.hpp"
+#include "mail_upload.hpp"
 
 namespace gmail {
 
@@ -53,6 +54,10 @@ class ApiClient {
   /// empty object.
   rapidjson::Document send(const kruxos::Call& call, std::string_view what, const std::string& method,
                            const std::string& url, std::string body_json) const;
+
+  /// One POST of a mail with its resource; `url` without a query. The mail is read once.
+  rapidjson::Document upload(const kruxos::Call& call, std::string_view what, const std::string& url,
+                             MailUpload& mail) const;
 
   /// GETs side by side, as many as the host lets through at once; results in their order.
   std::vector<Fetched> get_many(const kruxos::Call& call, std::string_view what,

@@ -17,10 +17,10 @@ struct Service {
   ApiClient api{host.host().http()};
 
   GmailError refused(FakeAnswer answer) {
-    host.expect("GET", "users/me/profile").answers(std::move(answer));
+    host.expect("GET", "gmail/v1/users/me/profile").answers(std::move(answer));
     kruxos::testing::FakeCall call(host.clock);
     try {
-      api.get(call.call(), "getProfile", "users/me/profile");
+      api.get(call.call(), "getProfile", "gmail/v1/users/me/profile");
     } catch (const GmailError& error) {
       return error;
     }

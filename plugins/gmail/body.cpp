@@ -82,7 +82,7 @@ Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) 
 Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id) {
   RawReader reader(kLargestMail);
   try {
-    api.stream(call, "messages.get", "users/me/messages/" + encoded(id) + "?format=raw&fields=raw",
+    api.stream(call, "messages.get", "gmail/v1/users/me/messages/" + encoded(id) + "?format=raw&fields=raw",
                [&](std::string_view part) { reader.take(part); });
     if (!reader.is_whole()) {
       if (reader.is_too_large())

@@ -32,7 +32,7 @@ struct Service {
   std::string type;
 
   void fetch(FakeAnswer answer) {
-    host.expect("GET", "users/me/messages/m1?format=raw&fields=raw").answers(std::move(answer));
+    host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(std::move(answer));
     kruxos::testing::FakeCall call(host.clock, kruxos::testing::CallKind::kFetch);
     try {
       fetch_body(call.call(), api, "m1");

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "body.hpp"
-#include "mail/encoded_words.hpp"
 #include "mail/input.hpp"
 #include "mail/recipients.hpp"
 #include "mail/reply.hpp"
@@ -21,52 +20,21 @@ std::string text_param(const Json& params, std::string_view name) {
   return std::string(text_of(params, name));
 }
 
-/// Bytes as base64url, whatever pieces they come in.
-class Base64Url {
- public:
-  void add(std::string_view bytes) {
-    rest_ += bytes;
-    const auto whole = rest_.size() - rest_.size() % 3;
-    append(std::string_view(rest_).substr(0, whole));
-    rest_.erase(0, whole);
-  }
-  std::string done() {
-    append(rest_);
-    while (!out_.empty() && out_.back() == '=') out_.pop_back();
-    return std::move(out_);
-  }
-
- private:
-  void append(std::string_view bytes) {
-    for (const char c : base64(bytes)) out_ += c == '+' ? '-' : c == '/' ? '_' : c;
-  }
-  std::string rest_, out_;
-};
-
-/// As base64 with its line breaks, which is how attachments go out.
-std::int64_t encoded_size(std::int64_t bytes) {
-  return (bytes + 2) / 3 * 4 + bytes / 54 * 2;
-}
-
-/// Named and typed, without their bytes. The host has checked what they are.
+/// Named and typed, with their size, without their bytes. The host has checked what they are.
 void add_attachments(const Json& params, MessageDraft& draft) {
   const auto* list = member(params, "attachments");
   if (!list || list->IsNull()) return;
   if (!list->IsArray()) throw bad_input("\"attachments\" is no list of uploads.");
-  std::int64_t total = 0;
   for (const auto& one : list->GetArray()) {
-    if (!one.IsObject() || text_of(one, "upload_id").empty()) {
+    const auto size = one.IsObject() ? integer_of(one, "size", -1) : -1;
+    if (size < 0 || text_of(one, "upload_id").empty()) {
       throw bad_input("Each attachment is an upload: {upload_id, filename, mime_type, size}.");
     }
     DraftAttachment attachment;
     attachment.filename = text_of(one, "filename");
     attachment.mime_type = text_of(one, "mime_type");
+    attachment.size = static_cast<std::uint64_t>(size);
     draft.attachments.push_back(std::move(attachment));
-    total += encoded_size(integer_of(one, "size", 0));
-  }
-  if (total > static_cast<std::int64_t>(kMostMessageBytes)) {
-    throw bad_input(
-        "The attachments have more than 25 MB as they are sent, which is a third more than they have as files.");
   }
 }
 
@@ -124,46 +92,29 @@ MessageDraft composed(const Json& params, std::string_view own_address) {
   return draft;
 }
 
-Sending::Outgoing Sending::written(MessageDraft draft, std::string thread_id) const {
+MessageDraft Sending::marked(MessageDraft draft) const {
   draft.message_id = message_id();
   draft.date_ms = call_.now_ms();
   draft.extra_headers = {{kWriteIdHeader, std::string(write_.write_id)}};
-  Base64Url raw;
-  write_message(draft, [&](std::string_view piece) {
-    raw.add(piece);
-    return true;
-  });
-  return {raw.done(), std::move(thread_id)};
+  return draft;
 }
 
 Sending::Outgoing Sending::built(const Json& params) const {
   if (write_.operation == "email.reply") return reply(params);
   if (write_.operation == "email.forward") return forwarded(params);
   auto draft = composed(params, own_);
-  std::vector<std::string> files;
-  files.reserve(draft.attachments.size());
   for (std::size_t i = 0; i < draft.attachments.size(); ++i) {
-    files.push_back(
-        upload(text_of((*member(params, "attachments"))[static_cast<rapidjson::SizeType>(i)], "upload_id")));
-    draft.attachments[i].content = files.back();
+    const auto& one = (*member(params, "attachments"))[static_cast<rapidjson::SizeType>(i)];
+    draft.attachments[i].content = [this, id = std::string(text_of(one, "upload_id"))](
+                                       std::uint64_t offset, char* buffer, std::size_t capacity) {
+      return uploads_.read(call_, id, offset, buffer, capacity);
+    };
   }
-  return written(std::move(draft), text_param(params, "thread_id"));
-}
-
-std::string Sending::upload(std::string_view id) const {
-  constexpr std::size_t piece = 1 << 20;
-  std::string bytes;
-  for (;;) {
-    const auto before = bytes.size();
-    bytes.resize(before + piece);
-    const auto got = uploads_.read(call_, id, before, bytes.data() + before, piece);
-    bytes.resize(before + got);
-    if (got == 0) return bytes;
-  }
+  return {nullptr, OutgoingMail(marked(std::move(draft))), text_param(params, "thread_id")};
 }
 
 Sending::Outgoing Sending::reply(const Json& params) const {
-  std::string url = "users/me/messages/" + encoded(text_of(params, "message_id")) + "?format=metadata";
+  std::string url = "gmail/v1/users/me/messages/" + encoded(text_of(params, "message_id")) + "?format=metadata";
   for (const auto* name : {"From", "Reply-To", "To", "Cc", "Subject", "Message-ID", "In-Reply-To", "References"}) {
     url += std::string("&metadataHeaders=") + name;
   }
@@ -172,22 +123,22 @@ Sending::Outgoing Sending::reply(const Json& params) const {
   draft.from = {"", std::string(own_)};
   reply_to(content_of(original), flag_of(params, "reply_all"), {std::string(own_)}, draft);
   draft.text = text_param(params, "body");
-  return written(std::move(draft), text_param(original, "threadId"));
+  return {nullptr, OutgoingMail(marked(std::move(draft))), text_param(original, "threadId")};
 }
 
 Sending::Outgoing Sending::forwarded(const Json& params) const {
   RawReader reader(kLargestMail);
   api_.stream(call_, "messages.get",
-              "users/me/messages/" + encoded(text_of(params, "message_id")) + "?format=raw&fields=raw",
+              "gmail/v1/users/me/messages/" + encoded(text_of(params, "message_id")) + "?format=raw&fields=raw",
               [&](std::string_view part) { reader.take(part); });
   if (!reader.is_whole()) throw malformed("messages.get");
-  const auto raw = reader.take_mail();
-  const ParsedMail original(raw);
+  auto original = std::make_unique<Original>(reader.take_mail());
   MessageDraft draft;
   draft.from = {"", std::string(own_)};
-  forward(original, text_of(params, "body"), draft);
+  forward(original->mail, text_of(params, "body"), draft);
   draft.to = parse_recipients("to", text_param(params, "to"));
-  return written(std::move(draft), "");
+  OutgoingMail mail(marked(std::move(draft)));
+  return {std::move(original), std::move(mail), ""};
 }
 
 }  // namespace gmail

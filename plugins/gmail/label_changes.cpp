@@ -146,7 +146,7 @@ LabelSets LabelChanges::present(const std::vector<std::string>& messages) const 
   std::vector<std::string> urls;
   urls.reserve(messages.size());
   for (const auto& id : messages) {
-    urls.push_back("users/me/messages/" + encoded(id) + "?format=minimal&fields=id,labelIds");
+    urls.push_back("gmail/v1/users/me/messages/" + encoded(id) + "?format=minimal&fields=id,labelIds");
   }
   auto fetched = api_.get_many(call_, "messages.get", urls);
   LabelSets out;
@@ -164,8 +164,8 @@ void LabelChanges::modify(const std::vector<std::string>& messages, const LabelS
   if (messages.size() > 1) body.raw("ids", list_json(messages));
   if (!add.empty()) body.raw("addLabelIds", list_json(add));
   if (!remove.empty()) body.raw("removeLabelIds", list_json(remove));
-  const auto url = messages.size() > 1 ? "users/me/messages/batchModify"
-                                       : "users/me/messages/" + encoded(messages.front()) + "/modify";
+  const auto url = messages.size() > 1 ? "gmail/v1/users/me/messages/batchModify"
+                                       : "gmail/v1/users/me/messages/" + encoded(messages.front()) + "/modify";
   api_.send(call_, messages.size() > 1 ? "messages.batchModify" : "messages.modify", "POST", url, body.done());
 }
 
@@ -176,7 +176,7 @@ std::string LabelChanges::execute(std::string_view operation, const Json& params
     modify(change.messages, change.add, change.remove);
     return result_of(operation, change, {});
   }
-  const auto url = "users/me/messages/" + encoded(change.messages.front());
+  const auto url = "gmail/v1/users/me/messages/" + encoded(change.messages.front());
   ObjectWriter body;
   body.raw("addLabelIds", list_json(change.add)).raw("removeLabelIds", list_json(change.remove));
   const auto message = change.is_deletion ? api_.send(call_, "messages.trash", "POST", url + "/trash", "")

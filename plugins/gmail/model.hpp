@@ -20,7 +20,7 @@ inline constexpr const char* kNotes = "notes";  ///< of the sync itself, beyond 
 std::vector<kruxos::Collection> collections();
 
 /// What a request for a message asks for, so that model has what it needs and no body comes along:
-/// "users/me/messages/<id>?format=full&fields=...".
+/// "gmail/v1/users/me/messages/<id>?format=full&fields=...".
 std::string message_url(std::string_view id);
 
 struct Attachment {

@@ -89,7 +89,7 @@ class GmailAdapter final : public kruxos::SyncAdapter,
   }
 
   kruxos::Identity verify(const kruxos::Call& call) override {
-    const auto profile = api_.get(call, "getProfile", "users/me/profile?fields=emailAddress");
+    const auto profile = api_.get(call, "getProfile", "gmail/v1/users/me/profile?fields=emailAddress");
     const std::string address = clean(text_of(profile, "emailAddress"));
     if (address.empty()) throw malformed("getProfile");
     kruxos::Identity identity;

@@ -82,7 +82,7 @@ TEST_CASE("a search shows what the documents promise") {
 
 TEST_CASE("a read shows the message, beside it and within, with its body") {
   Desk desk;
-  desk.host.expect("GET", "users/me/messages/m1?format=raw&fields=raw")
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw")
       .answers(200, R"({"raw":"Q29udGVudC1UeXBlOiB0ZXh0L3BsYWluCgpIZWxsbwo"})");
   const auto out = desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch);
   check_message(out);
@@ -96,7 +96,7 @@ TEST_CASE("a read shows the message, beside it and within, with its body") {
 
 TEST_CASE("a body that was fetched is kept, and found by its words") {
   Desk desk;
-  desk.host.expect("GET", "users/me/messages/m1?format=raw&fields=raw")
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw")
       .answers(200, R"({"raw":"Q29udGVudC1UeXBlOiB0ZXh0L3BsYWluCgpIZWxsbwo"})");
   kruxos::testing::FakeCall call(desk.host.clock, CallKind::kFetch);
   desk.reader.read(call.call(), desk.store.fetching_reader(), "email.read", R"({"message_id":"m1"})");
@@ -125,6 +125,6 @@ TEST_CASE("what cannot be read is said") {
   CHECK(desk.refused("email.read", "{}") == "MessageNotFound");
   CHECK(desk.refused("email.search", R"({"query":"from:"})") == "InvalidInput");
   CHECK(desk.refused("email.search", "nonsense") == "InvalidInput");
-  desk.host.expect("GET", "users/me/messages/m1?format=raw&fields=raw").answers(404, "{}");
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(404, "{}");
   CHECK(desk.refused("email.read", R"({"message_id":"m1"})") == "MessageNotFound");
 }

@@ -103,7 +103,8 @@ bool Sending::is_ours(const Json& message) const {
 /// Nothing where Gmail has no draft of that id.
 std::optional<Sending::Kept> Sending::present(const Kept& kept) const {
   try {
-    const auto draft = api_.get(call_, "drafts.get", "users/me/drafts/" + encoded(kept.draft_id) + "?format=minimal");
+    const auto draft =
+        api_.get(call_, "drafts.get", "gmail/v1/users/me/drafts/" + encoded(kept.draft_id) + "?format=minimal");
     const auto* message = member(draft, "message");
     const auto id = message && message->IsObject() ? text_of(*message, "id") : std::string_view();
     if (id.empty()) throw malformed("drafts.get");
@@ -115,9 +116,10 @@ std::optional<Sending::Kept> Sending::present(const Kept& kept) const {
 }
 
 std::optional<Sending::Kept> Sending::left_behind(bool& edited) const {
-  const auto list = api_.get(call_, "drafts.list", "users/me/drafts?q=" + encoded("rfc822msgid:" + message_id()));
+  const auto list =
+      api_.get(call_, "drafts.list", "gmail/v1/users/me/drafts?q=" + encoded("rfc822msgid:" + message_id()));
   for (const auto& id : ids_in(list, "drafts", "drafts.list")) {
-    const auto draft = api_.get(call_, "drafts.get", "users/me/drafts/" + encoded(id) + "?format=metadata");
+    const auto draft = api_.get(call_, "drafts.get", "gmail/v1/users/me/drafts/" + encoded(id) + "?format=metadata");
     const auto* message = member(draft, "message");
     if (!message || !message->IsObject()) throw malformed("drafts.get");
     require_message(*message, text_of(*message, "id"), "drafts.get");
@@ -156,12 +158,11 @@ Sending::Kept Sending::settled_draft(const Json& params, std::string* result) co
 }
 
 Sending::Kept Sending::create(const Json& params) const {
-  const auto outgoing = built(params);
-  std::string body = R"({"message":{)";
-  body.reserve(outgoing.raw.size() + 200);
-  if (!outgoing.thread_id.empty()) body += "\"threadId\":" + quoted(outgoing.thread_id) + ",";
-  body += "\"raw\":\"" + outgoing.raw + "\"}}";
-  const auto draft = api_.send(call_, "drafts.create", "POST", "users/me/drafts", std::move(body));
+  auto outgoing = built(params);
+  std::string resource = R"({"message":{)";
+  if (!outgoing.thread_id.empty()) resource += "\"threadId\":" + quoted(outgoing.thread_id);
+  MailUpload upload(resource + "}}", outgoing.mail, write_.write_id);
+  const auto draft = api_.upload(call_, "drafts.create", "upload/gmail/v1/users/me/drafts", upload);
   const auto* message = member(draft, "message");
   Kept kept{std::string(text_of(draft, "id")),
             std::string(message && message->IsObject() ? text_of(*message, "id") : std::string_view())};
@@ -175,7 +176,7 @@ std::string Sending::send(const Json& params) const {
   if (!result.empty()) return result;
   call_.throw_if_cancelled();
   try {
-    const auto sent = api_.send(call_, "drafts.send", "POST", "users/me/drafts/send",
+    const auto sent = api_.send(call_, "drafts.send", "POST", "gmail/v1/users/me/drafts/send",
                                 ObjectWriter().text("id", draft.draft_id).done());
     if (text_of(sent, "id").empty()) throw malformed("drafts.send");
     return sent_result(sent);
@@ -213,10 +214,11 @@ EffectFound Sending::find_sent() const {
 }
 
 std::optional<std::string> Sending::by_message_id() const {
-  const auto list = api_.get(call_, "messages.list",
-                             "users/me/messages?includeSpamTrash=true&q=" + encoded("rfc822msgid:" + message_id()));
+  const auto list =
+      api_.get(call_, "messages.list",
+               "gmail/v1/users/me/messages?includeSpamTrash=true&q=" + encoded("rfc822msgid:" + message_id()));
   for (const auto& id : ids_in(list, "messages", "messages.list")) {
-    const auto message = api_.get(call_, "messages.get", metadata("users/me/messages/" + encoded(id)));
+    const auto message = api_.get(call_, "messages.get", metadata("gmail/v1/users/me/messages/" + encoded(id)));
     require_message(message, id, "messages.get");
     if (is_ours(message) && has_label(message, "SENT")) return sent_result(message);
   }
@@ -227,15 +229,16 @@ std::optional<std::string> Sending::by_message_id() const {
 EffectFound Sending::among_latest() const {
   const auto first = write_.first_attempt_at_ms > 0 ? write_.first_attempt_at_ms : write_.created_at_ms;
   const auto since = std::max<std::int64_t>(0, first - kMarginMs) / 1000;
-  const auto url = "users/me/messages?labelIds=SENT&includeSpamTrash=true&maxResults=" + std::to_string(kPage) +
-                   "&q=" + encoded("after:" + std::to_string(since));
+  const auto url =
+      "gmail/v1/users/me/messages?labelIds=SENT&includeSpamTrash=true&maxResults=" + std::to_string(kPage) +
+      "&q=" + encoded("after:" + std::to_string(since));
   std::string token;
   for (int looked = 0; looked < kMostLooked; looked += kPage) {
     call_.throw_if_cancelled();
     const auto page = api_.get(call_, "messages.list", token.empty() ? url : url + "&pageToken=" + encoded(token));
     std::vector<std::string> urls;
     const auto ids = ids_in(page, "messages", "messages.list");
-    for (const auto& id : ids) urls.push_back(metadata("users/me/messages/" + encoded(id)));
+    for (const auto& id : ids) urls.push_back(metadata("gmail/v1/users/me/messages/" + encoded(id)));
     const auto all = api_.get_many(call_, "messages.get", urls);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto& fetched = all[i];

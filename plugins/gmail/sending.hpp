@@ -3,12 +3,13 @@
 
 #include <kruxos/adapter.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "api_client.hpp"
-#include "mail/draft.hpp"
+#include "mail/outgoing_mail.hpp"
 
 namespace gmail {
 
@@ -29,8 +30,15 @@ class Sending {
   struct Kept {
     std::string draft_id, message_id;
   };
+  /// A mail that is passed on, as Gmail has it.
+  struct Original {
+    explicit Original(std::string bytes) : raw(std::move(bytes)), mail(raw) {}
+    const std::string raw;
+    const ParsedMail mail;
+  };
   struct Outgoing {
-    std::string raw;  ///< base64url
+    std::unique_ptr<Original> original;  ///< that the mail borrows from; may be null
+    OutgoingMail mail;
     std::string thread_id;
   };
   std::optional<Kept> noted() const;
@@ -41,8 +49,7 @@ class Sending {
   Kept settled_draft(const Json& params, std::string* result) const;
   Kept create(const Json& params) const;
   Outgoing built(const Json& params) const;
-  Outgoing written(MessageDraft draft, std::string thread_id) const;
-  std::string upload(std::string_view id) const;
+  MessageDraft marked(MessageDraft draft) const;
   Outgoing reply(const Json& params) const;
   Outgoing forwarded(const Json& params) const;
   std::string message_id() const { return message_id_for(write_.write_id, own_); }

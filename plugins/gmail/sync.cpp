@@ -108,7 +108,7 @@ void Sync::begin_pass(Step& step) {
 void Sync::begin_full(Step& step) {
   auto& state = step.state;
   --step.requests_left;
-  const auto profile = api_.get(step.call, "getProfile", "users/me/profile?fields=historyId,messagesTotal");
+  const auto profile = api_.get(step.call, "getProfile", "gmail/v1/users/me/profile?fields=historyId,messagesTotal");
   const auto id = text_of(profile, "historyId");
   if (id.empty() || id.size() > 32) throw malformed("getProfile");
   state.history_id = clean(id);

@@ -128,7 +128,8 @@ TEST_CASE("every kind of refusal for the quota makes the sync wait") {
   for (const auto& answer :
        {limited("userRateLimitExceeded", 403), limited("rateLimitExceeded", 403), limited("rateLimitExceeded", 429),
         FakeAnswer::rate_limited(3), FakeAnswer::failed(ErrorKind::kRateLimited, "wait", 2'500)}) {
-    for (const char* part : {"users/me/labels", "users/me/profile", "users/me/messages?", "?format=full", "history"}) {
+    for (const char* part : {"gmail/v1/users/me/labels", "gmail/v1/users/me/profile", "gmail/v1/users/me/messages?",
+                             "?format=full", "history"}) {
       INFO(part << answer.body);
       Rig rig;
       rig.arrive_many(10);
@@ -196,7 +197,7 @@ TEST_CASE("history records out of order and malformed ones are taken as far as t
   const auto ids = rig.arrive_many(3);
   rig.pass();
   rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
-    if (request.url.find("users/me/history") == std::string::npos) return std::nullopt;
+    if (request.url.find("gmail/v1/users/me/history") == std::string::npos) return std::nullopt;
     const auto message = R"({"message":{"id":")" + ids[0] + "\"},\"labelIds\":[\"STARRED\"]}";
     return FakeAnswer::json(
         200, R"({"historyId":"18014398509999999","history":[7,{"id":"x"},{"id":"30","labelsAdded":[)" + message +
@@ -216,7 +217,7 @@ TEST_CASE("a page without records though others follow is no end") {
   rig.modify(ids[0], {"STARRED"}, {});
   bool first = true;
   rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
-    if (request.url.find("users/me/history") == std::string::npos) return std::nullopt;
+    if (request.url.find("gmail/v1/users/me/history") == std::string::npos) return std::nullopt;
     if (request.url.find("pageToken=p2") != std::string::npos) {
       return FakeAnswer::json(200, R"({"historyId":"18014398509999999","history":[{"id":"9","labelsAdded":[{"message":)"
                                    R"({"id":")" +

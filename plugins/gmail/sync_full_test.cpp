@@ -20,7 +20,7 @@ gmail::SyncOptions pages_of(int size) {
 /// Every other list or history is refused as one that no longer exists.
 std::function<std::optional<FakeAnswer>(const kruxos::testing::FakeRequest&)> without_history(int times) {
   return [left = times](const kruxos::testing::FakeRequest& request) mutable -> std::optional<FakeAnswer> {
-    if (left == 0 || request.url.find("users/me/history") == std::string::npos) return std::nullopt;
+    if (left == 0 || request.url.find("gmail/v1/users/me/history") == std::string::npos) return std::nullopt;
     --left;
     return FakeAnswer::json(404, R"({"error":{"code":404,"status":"NOT_FOUND","errors":[{"reason":"notFound"}]}})");
   };
@@ -68,7 +68,7 @@ TEST_CASE("what changes while the mailbox is compared is not undone by it") {
   int changes = 0;
   rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
     rig.host.clock.advance(30'000);
-    if (request.url.find("users/me/messages?") == std::string::npos) return std::nullopt;
+    if (request.url.find("gmail/v1/users/me/messages?") == std::string::npos) return std::nullopt;
     const auto& id = ids[static_cast<std::size_t>(++changes) % ids.size()];
     rig.modify(id, {changes % 2 ? "STARRED" : "IMPORTANT"}, {changes % 3 ? "UNREAD" : "INBOX"});
     if (changes % 5 == 0) rig.arrive("During", {"INBOX", "STARRED"});
@@ -105,7 +105,7 @@ TEST_CASE("a history that is never there ends the pass, and is not compared for 
   rig.arrive_many(5);
   rig.override_answer = without_history(-1);
   CHECK_THROWS_AS(rig.pass(), kruxos::ProxyError);
-  const auto lists = rig.calls("users/me/messages?");
+  const auto lists = rig.calls("gmail/v1/users/me/messages?");
   CHECK(lists < 80);
   // And once it is there again, all is well.
   rig.override_answer = nullptr;
@@ -156,7 +156,7 @@ TEST_CASE("a page's token that is no longer known begins the list anew") {
   rig.arrive_many(30);
   int refused = 0;
   rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
-    const bool page = request.url.find("users/me/messages?") != std::string::npos &&
+    const bool page = request.url.find("gmail/v1/users/me/messages?") != std::string::npos &&
                       request.url.find("pageToken") != std::string::npos;
     if (!page || ++refused != 3) return std::nullopt;
     return FakeAnswer::json(400, R"({"error":{"code":400,"message":"Invalid pageToken"}})");
@@ -169,7 +169,7 @@ TEST_CASE("a page's token that is no longer known begins the list anew") {
 TEST_CASE("pages that do not advance end the pass") {
   Rig rig(pages_of(5));
   rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
-    if (request.url.find("users/me/messages?") == std::string::npos) return std::nullopt;
+    if (request.url.find("gmail/v1/users/me/messages?") == std::string::npos) return std::nullopt;
     return FakeAnswer::json(200, R"({"messages":[],"nextPageToken":"same"})");
   };
   CHECK_THROWS_AS(rig.pass(), kruxos::ProxyError);
@@ -181,7 +181,7 @@ namespace {
 std::function<std::optional<FakeAnswer>(const kruxos::testing::FakeRequest&)> skipping(
     Rig& rig, std::string id, std::vector<std::string> deleted) {
   return [&rig, id, deleted](const kruxos::testing::FakeRequest& request) mutable -> std::optional<FakeAnswer> {
-    const bool lists_all = request.url.find("users/me/messages?") != std::string::npos &&
+    const bool lists_all = request.url.find("gmail/v1/users/me/messages?") != std::string::npos &&
                            request.url.find("labelIds") == std::string::npos;
     if (!lists_all || deleted.empty()) return std::nullopt;
     rig.erase(deleted.back());

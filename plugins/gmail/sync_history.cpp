@@ -114,7 +114,7 @@ bool Sync::history_page(Step& step) {
   std::optional<rapidjson::Document> answer;
   try {
     answer = ask_page(step, "history.list",
-                      "users/me/history?fields=" +
+                      "gmail/v1/users/me/history?fields=" +
                           encoded("historyId,nextPageToken,history(id,messagesAdded/message/id,messagesDeleted/message/"
                                   "id,labelsAdded(labelIds,message/id),labelsRemoved(labelIds,message/id))") +
                           "&startHistoryId=" + encoded(state.history_id),

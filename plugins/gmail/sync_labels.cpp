@@ -27,7 +27,7 @@ std::vector<std::string> known_labels(const kruxos::SyncStore& store) {
 
 void Sync::refresh_labels(Step& step) {
   --step.requests_left;
-  const auto answer = api_.get(step.call, "labels.list", "users/me/labels?fields=labels(id,name,type)");
+  const auto answer = api_.get(step.call, "labels.list", "gmail/v1/users/me/labels?fields=labels(id,name,type)");
   const auto* list = member(answer, "labels");
   // Every mailbox has labels, and what is not in the list is forgotten: an answer that cannot be read says nothing.
   if (!list || !list->IsArray() || list->Empty()) throw malformed("labels.list");
@@ -106,7 +106,7 @@ void Sync::compare_page(Step& step) {
   std::optional<rapidjson::Document> answer;
   try {
     answer = ask_page(step, "messages.list",
-                      "users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken&labelIds=" +
+                      "gmail/v1/users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken&labelIds=" +
                           encoded(memberships_.label()),
                       page);
   } catch (const GmailError& error) {

@@ -52,7 +52,7 @@ void Sync::list_page(Step& step) {
     state.listed = 0;
     return;
   }
-  std::string url = "users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
+  std::string url = "gmail/v1/users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
   if (state.since_ms > 0) url += "&q=" + encoded("after:" + std::to_string(state.since_ms / 1000));
   auto page = state.list_page;
   const auto answer = ask_page(step, "messages.list", url, page);

@@ -61,8 +61,8 @@ TEST_CASE("a quiet mailbox costs two requests a pass") {
   rig.reset_calls();
   rig.next_pass();
   CHECK(rig.host.requests.size() == 2);
-  CHECK(rig.calls("users/me/labels") == 1);
-  CHECK(rig.calls("users/me/history") == 1);
+  CHECK(rig.calls("gmail/v1/users/me/labels") == 1);
+  CHECK(rig.calls("gmail/v1/users/me/history") == 1);
 }
 
 TEST_CASE("changes of labels need no message to be fetched, additions one each") {

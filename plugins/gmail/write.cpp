@@ -26,7 +26,7 @@ bool sends(std::string_view operation) {
 /// The id of the draft's message now; nothing where the draft is gone.
 std::optional<std::string> draft_now(const kruxos::Call& call, const ApiClient& api, const std::string& draft_id) {
   try {
-    const auto draft = api.get(call, "drafts.get", "users/me/drafts/" + encoded(draft_id) + "?format=minimal");
+    const auto draft = api.get(call, "drafts.get", "gmail/v1/users/me/drafts/" + encoded(draft_id) + "?format=minimal");
     const auto* message = member(draft, "message");
     return std::string(message && message->IsObject() ? text_of(*message, "id") : std::string_view());
   } catch (const GmailError& error) {
@@ -51,7 +51,7 @@ std::string delete_draft(const kruxos::Call& call, const ApiClient& api, const k
   if (*now != text_of(result, "message_id") && !request.force) {
     throw draft_conflict("The draft was changed since it was made.");
   }
-  api.send(call, "drafts.delete", "DELETE", "users/me/drafts/" + encoded(id), "");
+  api.send(call, "drafts.delete", "DELETE", "gmail/v1/users/me/drafts/" + encoded(id), "");
   return R"({"status":"ok"})";
 }
 

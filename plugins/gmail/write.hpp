@@ -43,7 +43,7 @@ class Writer {
 };
 
 /// The draft that the parameters of email.send and email.draft say, without an id and without its attachments' bytes.
-/// Throws as write_message does.
+/// Throws as OutgoingMail does.
 MessageDraft composed(const Json& params, std::string_view own_address);
 
 }  // namespace gmail

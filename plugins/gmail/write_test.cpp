@@ -111,7 +111,7 @@ TEST_CASE("the certainty of every answer to the draft's creation") {
   };
   for (const auto& row : rows) {
     INFO(row.answer.status << " " << row.answer.body);
-    for (const auto* part : {"users/me/drafts", "drafts/send"}) {
+    for (const auto* part : {"gmail/v1/users/me/drafts", "drafts/send"}) {
       Desk desk;
       Written write;
       desk.answer(part, row.answer);
@@ -133,7 +133,7 @@ TEST_CASE("the certainty of every answer to the draft's creation") {
 TEST_CASE("a draft whose answer was lost is found and sent, not made again") {
   Desk desk;
   Written write;
-  desk.lose_answer("users/me/drafts");
+  desk.lose_answer("gmail/v1/users/me/drafts");
   CHECK_FALSE(failure(desk, write).has_no_effect());
   CHECK(desk.effects().drafts_created == 1);
   CHECK(write.note.empty());
@@ -272,7 +272,7 @@ TEST_CASE("a draft is made once, and undone unless it was changed or sent") {
   const bool lost = GENERATE(false, true);
   std::string result;
   if (lost) {
-    desk.lose_answer("users/me/drafts");
+    desk.lose_answer("gmail/v1/users/me/drafts");
     failure(desk, write);
     const auto found = desk.find(write);
     REQUIRE(found.answer == KRUX_EFFECT_FOUND);

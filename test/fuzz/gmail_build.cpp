@@ -4,8 +4,8 @@
 #include <array>
 
 #include "fuzz.hpp"
-#include "mail/draft.hpp"
 #include "mail/recipients.hpp"
+#include "test_support/mails.hpp"
 
 namespace {
 
@@ -40,8 +40,7 @@ gmail::MessageDraft draft_of(const std::array<std::string, 10>& fields) {
     one.filename = fields[6];
     one.mime_type = fields[7];
     one.content_id = fields[8];
-    one.content = fields[9];
-    one.is_base64 = fields[9].size() % 2 == 0;
+    gmail::give(one, fields[9]);
     draft.attachments.push_back(one);
   }
   return draft;
@@ -58,11 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto fields = fields_of(data, size);
   try {
     auto draft = draft_of(fields);
-    std::string raw;
-    gmail::write_message(draft, [&](std::string_view piece) {
-      raw.append(piece);
-      return true;
-    });
+    gmail::OutgoingMail outgoing(draft);
+    const auto said = outgoing.size();
+    const auto raw = gmail::whole(std::move(outgoing));
+    require(raw.size() == said, "it is as long as it says");
     const gmail::ParsedMail mail(raw);
     const auto& back = mail.content();
     gmail::settle_recipients(draft.to, draft.cc, draft.bcc);

@@ -1,48 +1,19 @@
+#include "build_mail.hpp"
+
 #include <algorithm>
-#include <array>
 #include <memory>
 
-#include "draft.hpp"
+#include "check_draft.hpp"
+#include "gap_stream.hpp"
 #include "gmime.hpp"
 #include "html_text.hpp"
-#include "input.hpp"
 #include "parts.hpp"
-#include "recipients.hpp"
 #include "sink_stream.hpp"
-#include "utf8.hpp"
 
 namespace gmail {
 namespace {
 
 constexpr const char* kUtf8 = "utf-8";
-
-bool is_token(std::string_view text) {
-  constexpr std::string_view kOthers = "!#$&^_.+-";
-  return !text.empty() && text.size() <= 100 && std::all_of(text.begin(), text.end(), [&](char c) {
-    return g_ascii_isalnum(c) || kOthers.find(c) != std::string_view::npos;
-  });
-}
-
-/// What Gmail keeps: it replaces ids that it finds invalid.
-bool is_message_id(std::string_view id) {
-  const auto at = id.find('@');
-  return at != std::string_view::npos && at > 0 && at + 1 < id.size() && id.size() <= 250 &&
-         std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c < '\x7f' && c != '<' && c != '>'; });
-}
-
-bool is_base64(std::string_view text) {
-  std::size_t count = 0, padding = 0;
-  for (const char c : text) {
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') continue;
-    ++count;
-    if (c == '=') {
-      ++padding;
-    } else if (padding > 0 || !(g_ascii_isalnum(c) || c == '+' || c == '/')) {
-      return false;
-    }
-  }
-  return padding <= 2 && count % 4 == 0;
-}
 
 std::string with_newlines(std::string_view text) {
   std::string out;
@@ -76,7 +47,8 @@ class View {
 
 class Builder {
  public:
-  explicit Builder(const MessageDraft& draft) : draft_(draft) {}
+  Builder(const MessageDraft& draft, const OnAttachment& on_attachment)
+      : draft_(draft), on_attachment_(on_attachment) {}
 
   /// Lives no longer than the builder.
   GMimeMessage* build() {
@@ -178,8 +150,10 @@ class Builder {
     return out;
   }
 
-  static void set_content(GMimePart* part, GMimeStream* stream, GMimeContentEncoding encoding) {
-    const Held<GMimeDataWrapper> content(g_mime_data_wrapper_new_with_stream(stream, GMIME_CONTENT_ENCODING_DEFAULT));
+  /// `is`: the encoding that the stream's bytes have already.
+  static void set_content(GMimePart* part, GMimeStream* stream, GMimeContentEncoding encoding,
+                          GMimeContentEncoding is = GMIME_CONTENT_ENCODING_DEFAULT) {
+    const Held<GMimeDataWrapper> content(g_mime_data_wrapper_new_with_stream(stream, is));
     g_mime_part_set_content(part, content.get());
     g_mime_part_set_content_encoding(part, encoding);
   }
@@ -190,30 +164,44 @@ class Builder {
   }
 
   void add_attachment(GMimeMultipart* to, const DraftAttachment& one) {
-    if (one.original) {
-      auto* const source = one.part_id.empty() ? nullptr : find_part(one.original->parts(), one.part_id);
-      if (one.part_id.empty()) return add_mail(to, one, one.original->parts().message.get());
-      if (source && GMIME_IS_MESSAGE_PART(source)) {
-        return add_mail(to, one, g_mime_message_part_get_message(GMIME_MESSAGE_PART(source)));
-      }
-      const auto stream = source && GMIME_IS_PART(source) ? decoded_stream(GMIME_PART(source)) : nullptr;
-      const auto* const charset = source ? g_mime_object_get_content_type_parameter(source, "charset") : nullptr;
-      return add_bytes(to, one, stream ? stream.get() : view(""), charset ? charset : "");
+    if (!one.original) return add_bytes(to, one, {one.size, one.content});
+    auto* const source = one.part_id.empty() ? nullptr : find_part(one.original->parts(), one.part_id);
+    if (one.part_id.empty()) return add_mail(to, one, one.original->parts().message.get());
+    if (source && GMIME_IS_MESSAGE_PART(source)) {
+      return add_mail(to, one, g_mime_message_part_get_message(GMIME_MESSAGE_PART(source)));
     }
-    if (!one.is_base64) return add_bytes(to, one, view(one.content));
-    const auto decoded = filtered(view(one.content), g_mime_filter_basic_new(GMIME_CONTENT_ENCODING_BASE64, FALSE));
-    add_bytes(to, one, decoded.get());
+    const auto* const charset = source ? g_mime_object_get_content_type_parameter(source, "charset") : nullptr;
+    auto bytes = source && GMIME_IS_PART(source) ? decoded_bytes(GMIME_PART(source)) : EncodedBytes(0, {});
+    add_bytes(to, one, std::move(bytes), charset ? charset : "");
+  }
+
+  static EncodedBytes decoded_bytes(GMimePart* part) {
+    std::uint64_t size = 0;
+    if (const auto counted = decoded_stream(part)) {
+      copy_stream(counted.get(), [&](std::string_view piece) {
+        size += piece.size();
+        return true;
+      });
+    }
+    // Read in order: the offset is where it stands.
+    const std::shared_ptr<GMimeStream> stream(decoded_stream(part).release(), Unref());
+    return {size, [stream](std::uint64_t, char* buffer, std::size_t capacity) {
+              ssize_t got = 0;
+              while (stream && got == 0 && !g_mime_stream_eos(stream.get())) {
+                got = g_mime_stream_read(stream.get(), buffer, capacity);
+              }
+              return static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+            }};
   }
 
   void add_mail(GMimeMultipart* to, const DraftAttachment& one, GMimeMessage* mail) {
-    if (!mail) return add_bytes(to, one, view(""));
+    if (!mail) return add_bytes(to, one, {0, {}});
     const Held<GMimeMessagePart> part(g_mime_message_part_new_with_message("rfc822", mail));
     describe(GMIME_OBJECT(part.get()), one);
     g_mime_multipart_add(to, GMIME_OBJECT(part.get()));
   }
 
-  static void add_bytes(GMimeMultipart* to, const DraftAttachment& one, GMimeStream* stream,
-                        const std::string& charset = {}) {
+  void add_bytes(GMimeMultipart* to, const DraftAttachment& one, EncodedBytes bytes, const std::string& charset = {}) {
     const auto slash = one.mime_type.find('/');
     auto type = one.mime_type.substr(0, slash);
     auto subtype = slash == std::string::npos ? std::string() : one.mime_type.substr(slash + 1);
@@ -226,12 +214,21 @@ class Builder {
     const Held<GMimeObject> held(GMIME_OBJECT(part));
     if (is_token(charset)) g_mime_object_set_content_type_parameter(held.get(), "charset", charset.c_str());
     describe(held.get(), one);
-    set_content(part, stream, GMIME_CONTENT_ENCODING_BASE64);
+    set_content(part, gap(std::move(bytes)), GMIME_CONTENT_ENCODING_BASE64, GMIME_CONTENT_ENCODING_BASE64);
     g_mime_multipart_add(to, held.get());
   }
 
+  /// Where the encoded bytes will stand.
+  GMimeStream* gap(EncodedBytes bytes) {
+    auto kept = std::make_shared<EncodedBytes>(std::move(bytes));
+    gaps_.push_back(std::make_unique<GapStream>([this, kept] { on_attachment_(std::move(*kept)); }));
+    return gaps_.back()->get();
+  }
+
   static void describe(GMimeObject* part, const DraftAttachment& one) {
-    g_mime_object_set_disposition(part, one.content_id.empty() ? "attachment" : "inline");
+    // A text that is shown inline is read as part of the mail's own.
+    const bool is_shown = !one.content_id.empty() && !one.mime_type.starts_with("text/");
+    g_mime_object_set_disposition(part, is_shown ? "inline" : "attachment");
     if (!one.content_id.empty()) g_mime_object_set_content_id(part, one.content_id.c_str());
     if (one.filename.empty()) return;
     g_mime_object_set_content_disposition_parameter(part, "filename", one.filename.c_str());
@@ -239,93 +236,26 @@ class Builder {
   }
 
   const MessageDraft& draft_;
+  const OnAttachment& on_attachment_;
   // Destroyed last to first: what refers to bytes before the bytes.
   std::vector<std::unique_ptr<std::string>> texts_;
   std::vector<std::unique_ptr<View>> views_;
+  std::vector<std::unique_ptr<GapStream>> gaps_;
   Held<GMimeMessage> message_;
 };
 
-void check(const DraftAttachment& one) {
-  require_header_text("filename", one.filename, kMostFilenameBytes);
-  require_header_text("content_id", one.content_id, kMostFilenameBytes);
-  const auto slash = one.mime_type.find('/');
-  const bool typed = slash != std::string::npos && is_token(one.mime_type.substr(0, slash)) &&
-                     is_token(one.mime_type.substr(slash + 1));
-  if (!one.mime_type.empty() && !typed) {
-    throw bad_input("\"" + quotable(one.mime_type) + "\" is no MIME type; write one such as application/pdf.");
-  }
-  if (one.is_base64 && !is_base64(one.content)) {
-    throw bad_input("The attachment \"" + quotable(one.filename) + "\" is not valid base64.");
-  }
-  const bool id_ok = std::all_of(one.content_id.begin(), one.content_id.end(),
-                                 [](char c) { return c > ' ' && c < '\x7f' && c != '<' && c != '>'; });
-  if (!id_ok) throw bad_input("\"" + quotable(one.content_id) + "\" is no content id.");
-}
-
-void check_addresses(const MessageDraft& draft) {
-  const auto check_one = [](const MailAddress& one) {
-    require_header_text("name", one.name, 1024);
-    if (!is_address(one.address)) throw bad_input("\"" + quotable(one.address) + "\" is no mail address.");
-  };
-  for (const auto* list : {&draft.to, &draft.cc, &draft.bcc}) std::for_each(list->begin(), list->end(), check_one);
-  if (!draft.from.address.empty()) check_one(draft.from);
-}
-
-void check(const MessageDraft& draft) {
-  check_addresses(draft);
-  require_header_text("subject", draft.subject, kMostSubjectBytes);
-  if (!is_message_id(draft.message_id)) throw bad_input("The mail's own id is none.");
-  for (const auto& [name, value] : draft.extra_headers) {
-    require_header_text(name, value, 998);
-    if (!is_token(name)) throw bad_input("\"" + quotable(name) + "\" is no name of a header field.");
-  }
-  for (const auto* text : {&draft.text, &draft.html}) {
-    if (!is_utf8(*text) || text->find('\0') != std::string::npos) {
-      throw bad_input("The mail's text is not valid UTF-8 without NUL.");
-    }
-    if (text->size() > kMostMessageBytes) throw bad_input("The mail is larger than 25 MB.");
-  }
-  if (draft.attachments.size() > kMostDraftAttachments) {
-    throw bad_input("The mail has more than " + std::to_string(kMostDraftAttachments) + " attachments.");
-  }
-  for (const auto& one : draft.attachments) check(one);
-  if (draft.subject.empty() && draft.text.empty() && draft.html.empty() && draft.attachments.empty()) {
-    throw bad_input("The mail is empty: give it a subject, a body or an attachment.");
-  }
-}
-
 }  // namespace
 
-std::string message_id_for(std::string_view write_id, std::string_view account_address) {
-  const auto at = account_address.rfind('@');
-  std::string domain(at == std::string_view::npos ? "" : account_address.substr(at + 1));
-  if (!is_address("a@" + domain)) domain = "gmail.com";
-  std::string id;
-  for (const char c : write_id) id += g_ascii_isalnum(c) || c == '_' || c == '-' ? c : '_';
-  return id + ".kruxos@" + domain;
-}
-
-bool write_message(const MessageDraft& draft, const ByteSink& sink) {
+void build_mail(const MessageDraft& draft, const ByteSink& on_text, const OnAttachment& on_attachment) {
   start_gmime();
-  auto settled = draft;
-  settle_recipients(settled.to, settled.cc, settled.bcc);
-  check(settled);
-  std::size_t total = 0;
-  const ByteSink counted = [&](std::string_view piece) {
-    total += piece.size();
-    if (total > kMostMessageBytes) {
-      throw bad_input("The mail is larger than 25 MB, attachments included as they are sent (a third larger).");
-    }
-    return sink(piece);
-  };
-  const SinkStream out(counted);
-  Builder builder(settled);
+  const SinkStream out(on_text);
+  Builder builder(draft, on_attachment);
   auto* const message = builder.build();
   auto* const options = g_mime_format_options_new();
   g_mime_format_options_set_newline_format(options, GMIME_NEWLINE_FORMAT_DOS);
   g_mime_object_write_to_stream(GMIME_OBJECT(message), options, out.get());
   g_mime_format_options_free(options);
-  return out.finish();
+  out.finish();
 }
 
 }  // namespace gmail

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "draft.hpp"
 #include "encoded_words.hpp"
+#include "test_support/mails.hpp"
 #include "utf8.hpp"
 
 namespace {
@@ -28,11 +28,10 @@ MessageDraft draft() {
 }
 
 std::string written(const MessageDraft& draft) {
-  std::string out;
-  CHECK(gmail::write_message(draft, [&](std::string_view piece) {
-    out.append(piece);
-    return true;
-  }));
+  gmail::OutgoingMail mail(draft);
+  const auto size = mail.size();
+  const auto out = gmail::whole(std::move(mail));
+  CHECK(out.size() == size);
   // What every mail server takes: ASCII, lines of 998 characters and fewer, CRLF alone.
   std::size_t length = 0, longest = 0, alone = 0, foreign = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -50,7 +49,7 @@ std::string written(const MessageDraft& draft) {
 
 std::string refusal(const MessageDraft& draft) {
   try {
-    gmail::write_message(draft, [](std::string_view) { return true; });
+    (void)gmail::OutgoingMail(draft);
     return "taken";
   } catch (const kruxos::ProxyError& error) {
     CHECK(error.kind() == kruxos::ErrorKind::kInvalid);
@@ -107,7 +106,7 @@ TEST_CASE("every letter survives, in headers, names and texts") {
   mail.text = text + "\n" + text;
   DraftAttachment one;
   one.filename = text.size() <= 255 ? text : "long";
-  one.content = "x";
+  gmail::give(one, "x");
   mail.attachments = {one};
   const auto back = read_message(written(mail));
   auto subject = text;
@@ -153,18 +152,16 @@ TEST_CASE("attachments come back byte for byte") {
   std::mt19937 random(3);
   std::string bytes;
   for (int i = 0; i < 100'000; ++i) bytes += static_cast<char>(random());
-  const auto encoded = gmail::base64(bytes);
   auto mail = draft();
   DraftAttachment plain, coded, picture;
   plain.filename = "Grüße €.bin";
-  plain.content = bytes;
+  gmail::give(plain, bytes);
   coded.filename = "b.pdf";
   coded.mime_type = "application/pdf";
-  coded.content = encoded;
-  coded.is_base64 = true;
+  gmail::give(coded, bytes);
   picture.mime_type = "image/png";
   picture.content_id = "logo@x";
-  picture.content = "png";
+  gmail::give(picture, "png");
   mail.attachments = {plain, coded, picture};
   mail.html = "<img src='cid:logo@x'>";
   const auto raw = written(mail);
@@ -253,17 +250,7 @@ TEST_CASE("drafts that are none are refused with a sentence") {
   mail.message_id = "no id";
   CHECK(refusal(mail) != "taken");
   DraftAttachment one;
-  one.is_base64 = true;
-  for (const auto* bad : {"a", "abc", "ab=c", "====", "ab*d", "abcd=", "_-__"}) {
-    CAPTURE(bad);
-    one.content = bad;
-    mail = draft();
-    mail.attachments = {one};
-    CHECK(refusal(mail).find("is not valid base64") != std::string::npos);
-  }
-  one.content = "aGVs\r\nbG8=\r\n";
-  mail.attachments = {one};
-  CHECK(part(written(mail), "1") == "hello");
+  mail = draft();
   one.mime_type = "pdf";
   mail.attachments = {one};
   CHECK(refusal(mail).find("is no MIME type") != std::string::npos);
@@ -271,20 +258,111 @@ TEST_CASE("drafts that are none are refused with a sentence") {
   CHECK(refusal(mail).find("more than 100 attachments") != std::string::npos);
 }
 
-TEST_CASE("a mail of more than 25 MB is refused while it is written") {
-  const std::string bytes(20 * 1024 * 1024, 'a');
+TEST_CASE("a mail of more than 25 MB is refused before any of it is read") {
   auto mail = draft();
   DraftAttachment one;
-  one.content = bytes;
-  mail.attachments = {one};
-  CHECK(refusal(mail).find("larger than 25 MB") != std::string::npos);
-  one.content = std::string_view(bytes).substr(0, 18 * 1024 * 1024);
+  for (const std::uint64_t size : {std::uint64_t{20} << 20, ~std::uint64_t{0} >> 1, ~std::uint64_t{0}}) {
+    one.size = size;
+    mail.attachments = {one, one};
+    CHECK(refusal(mail).find("larger than 25 MB") != std::string::npos);
+  }
+  one.size = 18 << 20;
   mail.attachments = {one};
   CHECK(refusal(mail) == "taken");
-  int pieces = 0;
-  CHECK_FALSE(gmail::write_message(mail, [&](std::string_view) { return ++pieces < 3; }));
-  CHECK_THROWS_AS(gmail::write_message(mail, [](std::string_view) -> bool { throw std::runtime_error("full"); }),
-                  std::runtime_error);
+  // To the byte: what is written is as long as it was said to be, and the limit is that of the whole.
+  one.size = 0;
+  mail.attachments = {one};
+  const auto rest = gmail::OutgoingMail(mail).size();
+  const auto lines = (gmail::kMostMessageBytes - rest) / 78;
+  one.size = lines * 57;
+  mail.attachments = {one};
+  CHECK(refusal(mail) == "taken");
+  CHECK(gmail::OutgoingMail(mail).size() == rest + lines * 78);
+  one.size += 57;
+  mail.attachments = {one};
+  CHECK(refusal(mail).find("larger than 25 MB") != std::string::npos);
+}
+
+TEST_CASE("attachments are read when their turn comes, once, in any pieces") {
+  std::string bytes;
+  for (int i = 0; i < 200'000; ++i) bytes += static_cast<char>(i * 31 >> 3);
+  for (const std::size_t size : {0, 1, 2, 3, 56, 57, 58, 114, 29'183, 29'184, 29'185, 200'000}) {
+    CAPTURE(size);
+    auto mail = draft();
+    DraftAttachment one;
+    std::uint64_t next = 0;
+    one.size = size;
+    one.content = [&](std::uint64_t offset, char* buffer, std::size_t capacity) {
+      CHECK(offset == next);
+      const auto got =
+          std::string_view(bytes).substr(0, size).substr(offset).copy(buffer, std::min<std::size_t>(capacity, 1000));
+      next += got;
+      return got;
+    };
+    mail.attachments = {one};
+    gmail::OutgoingMail outgoing(mail);
+    CHECK(next == 0);
+    const auto said = outgoing.size();
+    const auto raw = gmail::whole(std::move(outgoing), size % 2 == 0 ? 7 : 100'000);
+    CHECK(raw.size() == said);
+    CHECK(next == size);
+    CHECK((part(raw, "1") == bytes.substr(0, size)));
+  }
+}
+
+TEST_CASE("an attachment that is not as long as it says, or cannot be read, ends the mail") {
+  for (const std::size_t real : {0, 99, 101, 60'000}) {
+    CAPTURE(real);
+    const std::string bytes(real, 'a');
+    auto mail = draft();
+    DraftAttachment one;
+    gmail::give(one, bytes);
+    one.size = 100;
+    mail.attachments = {one};
+    try {
+      gmail::whole(gmail::OutgoingMail(mail));
+      FAIL("it was written");
+    } catch (const kruxos::ProxyError& error) {
+      CHECK(error.kind() == kruxos::ErrorKind::kStorage);
+      CHECK_FALSE(error.has_no_effect());
+    }
+  }
+  auto mail = draft();
+  DraftAttachment one;
+  one.size = 100;
+  mail.attachments = {one};
+  CHECK_THROWS_AS(gmail::whole(gmail::OutgoingMail(mail)), kruxos::ProxyError);
+  mail.attachments[0].content = [](std::uint64_t, char*, std::size_t) -> std::size_t {
+    throw std::runtime_error("gone");
+  };
+  CHECK_THROWS_AS(gmail::whole(gmail::OutgoingMail(mail)), std::runtime_error);
+}
+
+TEST_CASE("what stands in a mail is found wherever its pieces end") {
+  auto mail = draft();
+  mail.text = std::string(300'000, 'x') + "needle_in\n" + std::string(300'000, 'y') + "\nlast_one";
+  DraftAttachment one;
+  gmail::give(one, "needle_out");
+  mail.attachments = {one, one};
+  const gmail::OutgoingMail outgoing(mail);
+  CHECK(outgoing.holds("needle_in"));
+  CHECK(outgoing.holds("last_one"));
+  CHECK(outgoing.holds("=_1_w_01_kruxos--"));
+  CHECK_FALSE(outgoing.holds("needle_out"));
+}
+
+TEST_CASE("a text that the HTML names stays an attachment, whatever it is called") {
+  auto mail = draft();
+  DraftAttachment one;
+  one.mime_type = "text/plain";
+  one.filename = "=?utf-8?B?x?=";
+  one.content_id = "note@x";
+  gmail::give(one, "not the mail's own");
+  mail.attachments = {one};
+  const auto back = read_message(written(mail));
+  CHECK(back.text_plain == mail.text);
+  REQUIRE(back.attachments.size() == 1);
+  CHECK(back.attachments[0].content_id == "note@x");
 }
 
 TEST_CASE("attachments that claim to be mail or parts are bytes") {
@@ -292,13 +370,14 @@ TEST_CASE("attachments that claim to be mail or parts are bytes") {
     auto mail = draft();
     DraftAttachment one;
     one.mime_type = type;
-    one.content = "Subject: x\r\n\r\n--=_1_w_01_kruxos--\r\n";
+    const std::string content = "Subject: x\r\n\r\n--=_1_w_01_kruxos--\r\n";
+    gmail::give(one, content);
     mail.attachments = {one};
     const auto raw = written(mail);
     const auto back = read_message(raw);
     REQUIRE(back.attachments.size() == 1);
     CHECK(back.attachments[0].mime_type == "application/octet-stream");
-    CHECK(part(raw, "1") == one.content);
+    CHECK(part(raw, "1") == content);
   }
 }
 

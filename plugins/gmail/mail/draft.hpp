@@ -17,12 +17,12 @@ constexpr std::size_t kMostSubjectBytes = 4096;
 constexpr std::size_t kMostSentReferences = 50;  ///< the first one and the latest
 constexpr std::size_t kMostDraftAttachments = 100;
 
-/// Borrows its content, which is read while the mail is written and not copied.
+/// Borrows its content, which is read while the mail is and not copied.
 struct DraftAttachment {
   std::string filename{}, mime_type{};  ///< mime_type empty: application/octet-stream
   std::string content_id{};             ///< not empty: shown where the HTML names it
-  std::string_view content{};
-  bool is_base64 = false;  ///< whether `content` is that, with line breaks or without
+  std::uint64_t size = 0;               ///< bytes of `content`, which may be empty as long as nothing is read
+  ByteSource content{};
   /// Instead of `content`: a part of that mail, or, where part_id is empty, that mail as a whole.
   const ParsedMail* original = nullptr;
   std::string part_id{};
@@ -42,11 +42,5 @@ struct MessageDraft {
 
 /// `w_…` becomes `w_….kruxos@example.com`: the same each time, its domain that of the account's address.
 std::string message_id_for(std::string_view write_id, std::string_view account_address);
-
-/// Gives the message with CRLF line ends, headers in ASCII, piece by piece. The same draft gives the same bytes. Throws
-/// ProxyError kInvalid (InvalidInput) for a draft that is none: see recipients.hpp, input.hpp and the limits above; a
-/// draft without subject, text and attachment; an attachment that is not what it says. What the sink has got by then
-/// counts for nothing. False where the sink said stop.
-bool write_message(const MessageDraft& draft, const ByteSink& sink);
 
 }  // namespace gmail

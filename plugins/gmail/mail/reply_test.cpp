@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "test_support/mails.hpp"
+
 namespace {
 
 using gmail::MailContent;
@@ -32,12 +34,7 @@ MessageDraft reply(const MailContent& to, bool all) {
 std::string written(MessageDraft draft) {
   draft.to = {{"", "bob@example.com"}};
   draft.message_id = "w_1@example.com";
-  std::string out;
-  CHECK(gmail::write_message(draft, [&](std::string_view piece) {
-    out.append(piece);
-    return true;
-  }));
-  return out;
+  return gmail::whole(gmail::OutgoingMail(draft));
 }
 
 }  // namespace

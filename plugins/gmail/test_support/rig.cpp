@@ -32,7 +32,7 @@ FakeAnswer Rig::answer(const kruxos::testing::FakeRequest& request) {
   emu::HttpRequest real;
   real.method = request.method;
   const auto question = request.url.find('?');
-  real.path = "/gmail/v1/" + request.url.substr(0, question);
+  real.path = "/" + request.url.substr(0, question);
   if (question != std::string::npos) real.query = request.url.substr(question + 1);
   real.body = request.body;
   for (const auto& [name, value] : request.headers) {

@@ -77,10 +77,10 @@ class WritingRig {
     emu::HttpRequest real;
     real.method = request.method;
     const auto question = request.url.find('?');
-    real.path = "/gmail/v1/" + request.url.substr(0, question);
+    real.path = "/" + request.url.substr(0, question);
     if (question != std::string::npos) real.query = request.url.substr(question + 1);
     real.body = request.body;
-    if (!request.body.empty()) real.headers["content-type"] = "application/json";
+    for (const auto& [name, value] : request.headers) real.headers[emu::lower(name)] = value;
     real.headers["authorization"] = std::string("Bearer ") + emu::kToken;
     const auto outcome = std::make_shared<emu::Outcome>();
     gmail.api.handle(real, outcome);

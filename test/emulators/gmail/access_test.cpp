@@ -226,7 +226,76 @@ TEST_CASE("mails are uploaded alone or with their resource, up to 35 MB") {
   CHECK(gmail.get("drafts/" + draft.text("id") + "?format=raw").body["message"]["raw"] ==
         rapidjson::Value(rapidjson::StringRef(encode_base64url(mail).c_str())));
   request.query = "uploadType=resumable";
+  CHECK(gmail.send(request).reason() == "uploadTypeNotSupported");
+  request.query = "";
   CHECK(gmail.send(request).status == 400);
   request.path = "/upload/gmail/v1/users/me/labels";
   CHECK(gmail.send(request).status == 404);
+}
+
+TEST_CASE("an upload's parts are taken as they are, and nothing that is not quite right") {
+  Emulated gmail;
+  HttpRequest request;
+  request.method = "POST";
+  request.path = "/upload/gmail/v1/users/me/drafts";
+  request.query = "uploadType=multipart";
+  request.headers["authorization"] = std::string("Bearer ") + kToken;
+  const std::string json = "Content-Type: application/json; charset=UTF-8\r\n\r\n{}";
+  const std::string mail = "Content-Type: message/rfc822\r\n\r\nSubject: x\r\n\r\n--b is text\r\n\r\n";
+  const auto upload = [&](const std::string& body, const std::string& type = "multipart/related; boundary=\"=_b\"") {
+    request.headers["content-type"] = type;
+    request.body = body;
+    return gmail.send(request);
+  };
+  const std::string whole = "--=_b\r\n" + json + "\r\n--=_b\r\n" + mail + "\r\n--=_b--\r\n";
+  const Answered draft = upload(whole);
+  REQUIRE(draft.status == 200);
+  // To the byte: the last line end belongs to the boundary.
+  const Answered raw = gmail.get("drafts/" + draft.text("id") + "?format=raw");
+  CHECK(text_or(raw.body["message"], "raw") == encode_base64url("Subject: x\r\n\r\n--b is text\r\n\r\n"));
+
+  struct Row {
+    std::string body, type, reason;
+  };
+  const std::string related = "multipart/related; boundary=\"=_b\"";
+  const std::vector<Row> rows = {
+      {whole, "multipart/mixed; boundary=\"=_b\"", "badRequest"},
+      {whole, "multipart/related", "badRequest"},
+      {whole, "application/json", "badRequest"},
+      {whole, "", "badRequest"},
+      {whole, "multipart/related; boundary=c", "badRequest"},
+      {"", related, "badRequest"},
+      {"x" + whole, related, "badRequest"},
+      {whole + "x", related, "badRequest"},
+      {whole.substr(0, whole.size() - 4), related, "badRequest"},
+      {whole.substr(0, whole.size() / 2), related, "badRequest"},
+      {"--=_b--\r\n", related, "badContent"},
+      {"--=_b\r\n" + json + "\r\n--=_b--", related, "badContent"},
+      {"--=_b\r\n" + mail + "\r\n--=_b\r\n" + json + "\r\n--=_b--", related, "badContent"},
+      {"--=_b\r\n" + json + "\r\n--=_b\r\n" + json + "\r\n--=_b--", related, "badContent"},
+      {"--=_b\r\nno empty line\r\n--=_b--", related, "badRequest"},
+      {"--=_b\r\n" + json + "}\r\n--=_b\r\n" + mail + "\r\n--=_b--", related, "parseError"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.body, row.type);
+    const Answered refused = upload(row.body, row.type);
+    CHECK(refused.status == 400);
+    CHECK(refused.reason() == row.reason);
+  }
+  CHECK(gmail.state.mailbox().drafts().size() == 1);
+  request.query = "uploadType=media";
+  CHECK(upload("Subject: x\r\n\r\n", "text/plain").message() ==
+        "Media type 'text/plain' is not supported. Valid media types: [message/*]");
+}
+
+TEST_CASE("a request without an upload has at most 5 MB, and is refused with a page") {
+  Emulated gmail;
+  const std::string mail = "To: bo@example.org\r\n\r\n" + std::string(3 << 20, 'x');
+  const auto raw = [](const std::string& text) { return R"({"raw":")" + encode_base64url(text) + R"("})"; };
+  CHECK(gmail.post("messages/send", raw(mail)).status == 200);
+  const Answered refused = gmail.post("messages/send", raw(mail + mail));
+  CHECK(refused.status == 413);
+  CHECK(refused.http.content_type == "text/html; charset=UTF-8");
+  CHECK(refused.http.body.find("Request Entity Too Large") != std::string::npos);
+  CHECK(gmail.state.mailbox().effects.sends == 1);
 }

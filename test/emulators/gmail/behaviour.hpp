@@ -16,6 +16,8 @@ struct Behaviour {
   std::string message_id = "replace";
   // Whether TRASH takes a message out of the INBOX. Out of the trash it does not come back there by itself.
   bool trash_leaves_inbox = true;
+  // Whether SPAM takes TRASH away, TRASH takes SPAM, and INBOX both of them.
+  bool one_place = true;
   // history.list with changes to show begins with a page that has a nextPageToken and no history.
   bool history_empty_page = false;
   // Text parts above this come as an attachment of their own.

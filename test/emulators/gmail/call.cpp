@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "emulators/gmail/methods.hpp"
-#include "emulators/gmail/mime.hpp"
+#include "emulators/gmail/related.hpp"
 
 namespace krux::test::gmail {
 namespace {
 
 constexpr std::string_view kRoot = "/gmail/v1/users/";
+// Above it mails are to be uploaded. Google does not say where it lies; people meet it between 5 and 7 MB.
+constexpr std::size_t kMaxJson = 5u << 20;
 
 std::string bare_type(const std::string& content_type) {
   return lower(content_type.substr(0, content_type.find_first_of("; ")));
@@ -42,41 +44,55 @@ void read_json(std::string_view text, Call& call) {
   call.body = std::move(document);
 }
 
-// "multipart/related": the resource as JSON, then the mail.
+MaybeFailure bad_upload(std::string message, const char* reason) {
+  Failure failure = invalid_argument(std::move(message));
+  failure.reason = reason;
+  return failure;
+}
+
+MaybeFailure check_media_type(const std::string& type) {
+  if (type.rfind("message/", 0) == 0) return std::nullopt;
+  return bad_upload("Media type '" + type + "' is not supported. Valid media types: [message/*]", "badContent");
+}
+
+// The resource as JSON, then the mail.
 void read_multipart(const HttpRequest& request, Call& call) {
-  const Part whole = parse_mail("Content-Type: " + request.header("content-type") + "\r\n\r\n" + request.body);
-  const bool fits = whole.parts.size() == 2 && whole.parts[0].mime_type == "application/json";
-  if (!fits) {
-    call.failure = invalid_argument("Multipart uploads are one part of JSON and one with the media.");
-    call.failure->reason = "badContent";
-    return;
+  const auto parts = split_related(request.header("content-type"), request.body);
+  if (!parts) {
+    call.failure = bad_upload("Malformed multipart body.", "badRequest");
+  } else if (parts->size() != 2) {
+    call.failure =
+        bad_upload("Invalid multipart request with " + std::to_string(parts->size()) + " mime parts.", "badContent");
+  } else if ((*parts)[0].type != "application/json") {
+    call.failure = bad_upload("The first part of a multipart upload is JSON.", "badContent");
+  } else if (auto wrong = check_media_type((*parts)[1].type)) {
+    call.failure = std::move(wrong);
+  } else {
+    read_json((*parts)[0].body, call);
+    call.media = std::make_shared<const std::string>((*parts)[1].body);
   }
-  read_json(whole.parts[0].body, call);
-  call.media = std::make_shared<const std::string>(whole.parts[1].body);
 }
 
 void read_upload(const HttpRequest& request, Call& call) {
   const std::string kind = call.in_query("uploadType");
   if (kind == "media") {
     call.encoding = "media";
-    const std::string type = bare_type(request.header("content-type"));
-    if (type.rfind("message/", 0) != 0) {
-      call.failure = invalid_argument("Media type '" + type + "' is not supported. Valid media types: [message/*]");
-      call.failure->reason = "badContent";
-      return;
-    }
-    call.media = std::make_shared<const std::string>(request.body);
+    call.failure = check_media_type(bare_type(request.header("content-type")));
+    if (!call.failure) call.media = std::make_shared<const std::string>(request.body);
   } else if (kind == "multipart") {
     call.encoding = "multipart";
     read_multipart(request, call);
   } else {
-    call.failure = invalid_argument("uploadType is media or multipart");
-    call.failure->reason = "uploadTypeNotSupported";
+    call.failure = bad_upload("uploadType is media or multipart", "uploadTypeNotSupported");
   }
 }
 
 void read_body(const HttpRequest& request, Call& call) {
   if (request.body.empty() || request.method == "GET") return;
+  if (request.body.size() > kMaxJson) {
+    call.failure = request_too_large();
+    return;
+  }
   const std::string type = bare_type(request.header("content-type"));
   if (type != "application/json") {
     call.failure = invalid_argument("Invalid JSON payload received. The Content-Type is not application/json.");

@@ -1,5 +1,7 @@
 #include "emulators/gmail/changing.hpp"
 
+#include <algorithm>
+
 namespace krux::test::gmail {
 namespace {
 
@@ -19,9 +21,14 @@ MaybeFailure read_labels(const MethodContext& context, const char* name, std::si
 }  // namespace
 
 LabelChange with_consequences(const Behaviour& behaviour, LabelChange change) {
-  const bool trashes = contains(change.add, "TRASH") && behaviour.trash_leaves_inbox;
-  const bool leaves = (trashes || contains(change.add, "SPAM")) && !contains(change.add, "INBOX");
-  if (leaves && !contains(change.remove, "INBOX")) change.remove.emplace_back("INBOX");
+  const auto takes = [&](const char* place) {
+    if (!contains(change.add, place) && !contains(change.remove, place)) change.remove.emplace_back(place);
+  };
+  const bool trashes = contains(change.add, "TRASH"), junks = contains(change.add, "SPAM");
+  if ((trashes && behaviour.trash_leaves_inbox) || junks) takes("INBOX");
+  if (!behaviour.one_place) return change;
+  if (trashes || contains(change.add, "INBOX")) takes("SPAM");
+  if (junks || contains(change.add, "INBOX")) takes("TRASH");
   return change;
 }
 
@@ -33,6 +40,10 @@ MaybeFailure read_label_change(const MethodContext& context, std::size_t max_lab
   for (const std::string& label : into.add) {
     if (contains(into.remove, label)) return invalid_argument("Cannot both add and remove the same label");
   }
+  const auto places = std::count_if(into.add.begin(), into.add.end(), [](const std::string& label) {
+    return label == "INBOX" || label == "SPAM" || label == "TRASH";
+  });
+  if (places > 1) return invalid_argument("Can only add one of: INBOX, SPAM, TRASH");
   return std::nullopt;
 }
 

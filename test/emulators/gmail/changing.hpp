@@ -9,7 +9,7 @@ struct LabelChange {
   Labels add, remove;
 };
 
-// What adding and removing these means: TRASH and SPAM take a message out of the inbox.
+// What adding these means: a message is in the inbox, in the trash or among spam, as far as the behaviour has it so.
 LabelChange with_consequences(const Behaviour& behaviour, LabelChange change);
 // addLabelIds and removeLabelIds of the body, checked.
 MaybeFailure read_label_change(const MethodContext& context, std::size_t max_labels, LabelChange& into);

@@ -78,8 +78,8 @@ bool Control::set_quota(const rapidjson::Value& document, std::string& problem) 
 
 bool Control::set_behaviour(const rapidjson::Value& document, std::string& problem) {
   if (!only_keys(document,
-                 {"quota_answer", "quota_retry_after", "message_id", "trash_leaves_inbox", "history_empty_page",
-                  "inline_text_max"},
+                 {"quota_answer", "quota_retry_after", "message_id", "trash_leaves_inbox", "one_place",
+                  "history_empty_page", "inline_text_max"},
                  problem)) {
     return false;
   }
@@ -96,6 +96,7 @@ bool Control::set_behaviour(const rapidjson::Value& document, std::string& probl
   behaviour.message_id = message_id;
   behaviour.quota_retry_after = flag_or(document, "quota_retry_after", behaviour.quota_retry_after);
   behaviour.trash_leaves_inbox = flag_or(document, "trash_leaves_inbox", behaviour.trash_leaves_inbox);
+  behaviour.one_place = flag_or(document, "one_place", behaviour.one_place);
   behaviour.history_empty_page = flag_or(document, "history_empty_page", behaviour.history_empty_page);
   behaviour.inline_text_max = static_cast<int>(number_or(document, "inline_text_max", behaviour.inline_text_max));
   return true;

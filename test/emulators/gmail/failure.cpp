@@ -7,7 +7,20 @@
 
 namespace krux::test::gmail {
 
+namespace {
+
+HttpAnswer page_of(const Failure& failure) {
+  HttpAnswer answer;
+  answer.status = failure.code;
+  answer.content_type = "text/html; charset=UTF-8";
+  answer.body = failure.page;
+  return answer;
+}
+
+}  // namespace
+
 HttpAnswer to_answer(const Failure& failure) {
+  if (!failure.page.empty()) return page_of(failure);
   JsonOut out;
   out.object().object("error").field("code", failure.code).field("message", failure.message);
   out.array("errors").object();
@@ -130,6 +143,17 @@ Failure quota_exceeded(const std::string& kind, std::int64_t retry_at_ms) {
           ? "Quota exceeded for quota metric 'Queries' and limit 'Queries per minute per user' of service "
             "'gmail.googleapis.com' for consumer 'project_number:1000'."
           : fmt::format("User-rate limit exceeded.  Retry after {}", format_rfc3339(retry_at_ms));
+  return failure;
+}
+
+Failure request_too_large() {
+  Failure failure;
+  failure.code = 413;
+  failure.reason = "requestTooLarge";
+  failure.message = "Request Entity Too Large";
+  failure.page =
+      "<!DOCTYPE html>\n<html lang=en><title>Error 413 (Request Entity Too Large)</title>\n"
+      "<p>The request is too large.</html>\n";
   return failure;
 }
 

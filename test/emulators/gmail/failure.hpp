@@ -21,6 +21,7 @@ struct Failure {
   std::string domain = "global";
   std::string location, location_type;  // empty: not said
   std::string details;                  // a JSON array, or empty
+  std::string page;                     // HTML in place of JSON, or empty
   std::vector<std::pair<std::string, std::string>> headers;
 };
 using MaybeFailure = std::optional<Failure>;
@@ -39,6 +40,9 @@ Failure missing_scope(const std::string& method);
 Failure forbidden(std::string message);
 // `kind`: "403_user", "403_rate" or "429".
 Failure quota_exceeded(const std::string& kind, std::int64_t retry_at_ms);
+
+// Of Google's front end, before the API has seen the request: a page, not JSON.
+Failure request_too_large();
 
 std::string format_rfc3339(std::int64_t ms);
 

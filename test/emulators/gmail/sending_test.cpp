@@ -187,6 +187,23 @@ TEST_CASE("labels are changed within Gmail's rules") {
   CHECK(gmail.post("messages/" + id + "/untrash").labels() == "STARRED INBOX");
 }
 
+TEST_CASE("a message is in the inbox, in the trash or among spam") {
+  Desk gmail;
+  const std::string id = gmail.act(R"({"action": "deliver", "labels": ["INBOX"]})"),
+                    modify = "messages/" + id + "/modify";
+  CHECK(gmail.post(modify, R"({"addLabelIds": ["TRASH"]})").labels() == "TRASH");
+  CHECK(gmail.post(modify, R"({"addLabelIds": ["SPAM"]})").labels() == "SPAM");
+  CHECK(gmail.post("messages/" + id + "/trash").labels() == "TRASH");
+  CHECK(gmail.post(modify, R"({"addLabelIds": ["INBOX"]})").labels() == "INBOX");
+  CHECK(gmail.post(modify, R"({"addLabelIds": ["SPAM"], "removeLabelIds": ["INBOX"]})").labels() == "SPAM");
+  for (const char* both : {R"("INBOX", "TRASH")", R"("SPAM", "TRASH")", R"("SPAM", "INBOX", "STARRED")"}) {
+    const std::string body = std::string(R"({"addLabelIds": [)") + both + "]}";
+    CHECK(gmail.post(modify, body).message() == "Can only add one of: INBOX, SPAM, TRASH");
+  }
+  gmail.told("behaviour", R"({"one_place": false})");
+  CHECK(gmail.post(modify, R"({"addLabelIds": ["TRASH"]})").labels() == "SPAM TRASH");
+}
+
 TEST_CASE("many messages are changed and deleted at once, and ids of nothing are passed over") {
   Desk gmail;
   const std::string one = gmail.act(R"({"action": "deliver"})"), two = gmail.act(R"({"action": "deliver"})");

@@ -114,14 +114,24 @@ class FakeHost {
   }
 
   krux_status exchange(const krux_call* abi_call, const krux_http_request& abi, const krux_http_answer& out) {
-    const auto request = request_of(abi);
+    auto request = request_of(abi);
     auto* call = FakeCall::find(abi_call);
     FakeAnswer answer;
+    std::optional<FakeAnswer> refused;
     {
       const std::lock_guard lock(mutex_);
-      if (auto refused = refuse(call, abi, request)) {
+      refused = refuse(call, request);
+    }
+    // Without the lock: a source may read uploads.
+    const bool bad_source = !refused && abi.body_source != nullptr && !read_source(*abi.body_source, request.body);
+    if (bad_source)
+      refused = FakeAnswer::failed(ErrorKind::kInternal, "The body's source failed or is not as long as it said.");
+    {
+      const std::lock_guard lock(mutex_);
+      if (refused) {
         answer = *refused;
       } else {
+        take(*call, request);
         answer = answer_to_last();
         if (answer.hangs) wait(call, abi.timeout_ms);
         if (!request.safe() && (answer.sent || !answer.error)) call->note_sent();
@@ -140,8 +150,8 @@ class FakeHost {
     return request;
   }
 
-  /// What the host does not let out. Takes a streamed body in passing.
-  std::optional<FakeAnswer> refuse(FakeCall* call, const krux_http_request& abi, const FakeRequest& request) {
+  /// What the host does not let out.
+  std::optional<FakeAnswer> refuse(const FakeCall* call, const FakeRequest& request) {
     const auto name = request.method + " " + request.url;
     const auto misused = [&](const std::string& why) {
       misuses.add(name + ": " + why);
@@ -167,18 +177,18 @@ class FakeHost {
       answer.sent = false;
       return answer;
     }
-    FakeRequest seen = request;
-    if (abi.body_source != nullptr && !read_source(*abi.body_source, seen.body)) {
-      return FakeAnswer::failed(ErrorKind::kInternal, "The body's source failed or is not as long as it said.");
-    }
-    const bool again = !request.safe() && !call->first_time(name + "\n" + seen.body);
-    if (again && call->kind() == CallKind::kWrite) {
+    return std::nullopt;
+  }
+
+  void take(FakeCall& call, const FakeRequest& request) {
+    const auto name = request.method + " " + request.url;
+    const bool again = !request.safe() && !call.first_time(name + "\n" + request.body);
+    if (again && call.kind() == CallKind::kWrite) {
       misuses.add(name +
                   ": It was sent twice by one execute_write. The host repeats a write, when that is safe; the adapter "
                   "never does.");
     }
-    requests.push_back(std::move(seen));
-    return std::nullopt;
+    requests.push_back(request);
   }
 
   static bool read_source(const krux_source& source, std::string& body) {
