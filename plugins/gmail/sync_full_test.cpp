@@ -59,6 +59,20 @@ TEST_CASE("a lost history is met by comparing, and no known message is fetched")
   CHECK(rig.gets() == 1);
 }
 
+TEST_CASE("a lost history is met by comparing though the host is killed before it hears of it") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(5);
+  rig.pass();
+  rig.arrive("New");
+  rig.mailbox().expire_history();
+  rig.host.clock.advance(120'000);
+  CHECK_THROWS_AS(rig.step(), kruxos::ProxyError);
+  rig.restart();
+  rig.pass();
+  CHECK(rig.expirations == 0);
+  CHECK(rig.differences() == "");
+}
+
 TEST_CASE("what changes while the mailbox is compared is not undone by it") {
   auto options = pages_of(5);
   Rig rig(options);

@@ -194,7 +194,9 @@ void Sync::history_is_lost(Step& step) {
   }
   const bool long_ago = now - loss.at_ms >= 2 * kLongestPatienceMs;
   Loss{long_ago ? 1 : loss.count + 1, now}.save(step.store);
-  step.store.commit();
+  // As the host will leave it, in case it is killed before: the loss is counted, and must not be met a second time.
+  state = {};
+  commit(step);
   throw kruxos::ProxyError(ErrorKind::kCursorExpired, "Gmail no longer has the mailbox's history since the last sync.");
 }
 
