@@ -50,7 +50,7 @@ MailHost::MailHost(const fs::path& directory, std::int64_t units_per_minute)
   std::ofstream(directory / "kruxos.yaml") << fmt::format(
       "data_dir: {0}/data\nplugins_dir: {0}/adapters\ndefinitions_dir: {0}/definitions\n"
       "vault_key_file: {0}/keys/vault.key\nserver: {{port: 0, health_port: 0}}\nservices:\n  gmail:\n"
-      "    api_base_url: {1}/gmail/v1/\n    oauth: {{callback_port: 0, authorize_url: {1}/o/oauth2/v2/auth, "
+      "    api_base_url: {1}/\n    oauth: {{callback_port: 0, authorize_url: {1}/o/oauth2/v2/auth, "
       "token_url: {1}/token, revoke_url: {1}/revoke}}\n",
       directory.string(), gmail_.origin());
   gmail_.quota(fmt::format(R"({{"units_per_minute":{},"costs":{{"gmail.users.messages.get":20}}}})", units_per_minute));

@@ -59,13 +59,14 @@ class Mailbox final : public HttpClient {
  private:
   std::string answer_to(const std::string& url) const {
     const auto path = url.substr(0, url.find('?'));
-    constexpr std::string_view messages = "users/me/messages";
+    constexpr std::string_view messages = "gmail/v1/users/me/messages";
     if (path == messages) return list(url);
-    if (path.starts_with(messages)) return answers_.at(static_cast<std::size_t>(mail_number(path.substr(18))));
-    if (path == "users/me/profile")
+    if (path.starts_with(messages))
+      return answers_.at(static_cast<std::size_t>(mail_number(path.substr(messages.size() + 1))));
+    if (path == "gmail/v1/users/me/profile")
       return fmt::format(R"({{"historyId":"9007199254740999","messagesTotal":{}}})", answers_.size());
-    if (path == "users/me/history") return R"({"historyId":"9007199254740999"})";
-    if (path == "users/me/labels") return R"({"labels":[{"id":"INBOX","name":"INBOX","type":"system"}]})";
+    if (path == "gmail/v1/users/me/history") return R"({"historyId":"9007199254740999"})";
+    if (path == "gmail/v1/users/me/labels") return R"({"labels":[{"id":"INBOX","name":"INBOX","type":"system"}]})";
     wrong("the adapter asks for " + url);
   }
 

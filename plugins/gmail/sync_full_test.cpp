@@ -110,6 +110,19 @@ TEST_CASE("a lost history is met by comparing, and no known message is fetched")
   CHECK(rig.gets() == 1);
 }
 
+TEST_CASE("a lost history is met by comparing though the host is killed in the midst of it") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(5);
+  rig.pass();
+  rig.arrive("New");
+  rig.mailbox().expire_history();
+  rig.host.clock.advance(120'000);
+  rig.step();
+  rig.restart();
+  rig.pass();
+  CHECK(rig.differences() == "");
+}
+
 TEST_CASE("what changes while the mailbox is compared is not undone by it") {
   auto options = pages_of(5);
   Rig rig(options);
