@@ -36,7 +36,7 @@ constexpr std::int64_t kRunnersMs = 400;
 class AgentSide final : public AgentApi {
  public:
   AgentSide(AgentStore& agents, CapabilityHandler& handler, UploadStore& uploads)
-      : agents_(agents), handler_(handler), desk_(uploads) {}
+      : agents_(agents), handler_(handler), uploads_(uploads), desk_(uploads) {}
   std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
     handler_.invoke(std::move(invocation), std::move(done));
@@ -47,6 +47,7 @@ class AgentSide final : public AgentApi {
   }
   std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
   BodyToFile upload_target() override { return desk_.target(); }
+  std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
     desk_.add(upload, std::move(done));
   }
@@ -54,6 +55,7 @@ class AgentSide final : public AgentApi {
  private:
   AgentStore& agents_;
   CapabilityHandler& handler_;
+  UploadStore& uploads_;
   UploadDesk desk_;
 };
 

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kThreads = 2;
 constexpr std::size_t kMostWaiting = 64;
-constexpr std::int64_t kTimeoutMs = 10 * 60'000;  ///< of a body: slow lines carry large files as well
+/// Slow lines carry large files as well, but who sends nothing holds no place.
+constexpr std::int64_t kTimeoutMs = 30'000, kLeastRate = 64 << 10;
 
 std::string upload_json(const Upload& upload) {
   return json_object([&](JsonWriter& out) {
@@ -26,7 +27,7 @@ std::string upload_json(const Upload& upload) {
 UploadDesk::UploadDesk(UploadStore& store) : store_(store), pool_(kThreads, kMostWaiting) {}
 
 BodyToFile UploadDesk::target() {
-  return {store_.arriving_file(), static_cast<std::uint64_t>(store_.limits().bytes), kTimeoutMs};
+  return {store_.arriving_file(), static_cast<std::uint64_t>(store_.limits().bytes), kTimeoutMs, kLeastRate};
 }
 
 void UploadDesk::add(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) {

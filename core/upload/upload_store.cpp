@@ -114,6 +114,22 @@ std::optional<Upload> find(SQLite::Database& db, const std::string& condition, c
   return row.step() ? std::optional(read_row(row)) : std::nullopt;
 }
 
+constexpr const char* kHeld = "SELECT coalesce(sum(size), 0), count(*) FROM uploads WHERE agent_id = ?1";
+
+void refuse_too_many(SQLite::Database& db, const Upload& upload, const UploadLimits& limits) {
+  Statement held(db.getHandle(), kHeld);
+  held.bind(1, upload.agent_id);
+  held.step();
+  const bool too_large = held.integer(0) + upload.size > limits.agent_bytes;
+  if (!too_large && held.integer(1) < limits.agent_count) return;
+  throw invalid_input(
+      fmt::format("The uploads of this agent would {}. They go {} hours after they were sent, once no waiting write "
+                  "names them.",
+                  too_large ? "have more than " + megabytes(limits.agent_bytes)
+                            : fmt::format("be more than {}", limits.agent_count),
+                  limits.keep_ms / 3'600'000));
+}
+
 }  // namespace
 
 std::string why_not_filename(std::string_view filename) {
@@ -239,14 +255,7 @@ Upload UploadStore::put(const Upload& upload) {
           .run();
       return *known;
     }
-    Statement sum(db.getHandle(), "SELECT coalesce(sum(size), 0) FROM uploads WHERE agent_id = ?1");
-    sum.bind(1, upload.agent_id);
-    sum.step();
-    if (sum.integer(0) + upload.size > limits_.agent_bytes)
-      throw invalid_input(
-          fmt::format("The uploads of this agent would have more than {}. They go {} hours after they "
-                      "were sent, once no waiting write names them.",
-                      megabytes(limits_.agent_bytes), limits_.keep_ms / 3'600'000));
+    refuse_too_many(db, upload, limits_);
     Statement insert(db.getHandle(), fmt::format("INSERT INTO uploads ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kColumns));
     insert
         .bind_all(upload.upload_id, upload.agent_id, upload.filename, upload.mime_type, upload.size, upload.sha256,
@@ -254,6 +263,15 @@ Upload UploadStore::put(const Upload& upload) {
         .run();
     return upload;
   });
+}
+
+std::int64_t UploadStore::room_of(const std::string& agent_id) {
+  auto reader = readers_.lease();
+  auto& held = reader.sql().get(kHeld);
+  const ResetAtEnd reset(held);
+  held.bind(1, agent_id);
+  held.step();
+  return std::max<std::int64_t>(0, limits_.agent_bytes - held.integer(0));
 }
 
 Upload UploadStore::get(const std::string& agent_id, const std::string& upload_id) {

@@ -27,6 +27,7 @@ struct UploadLimits {
   std::int64_t bytes = 32 << 20;            ///< of one upload
   std::int64_t agent_bytes = 256 << 20;     ///< of one agent's uploads together
   std::int64_t keep_ms = 24 * 3'600'000LL;  ///< from its last sending; longer while an open write names it
+  std::int64_t agent_count = 1000;          ///< of one agent's uploads
 };
 
 /// Any thread; blocks for as long as the disk takes. Throws krux::Error: InvalidInput, DatabaseError.
@@ -42,6 +43,9 @@ class UploadStore final : public UploadReader {
   /// large, and where the agent has too much already.
   Upload add(const std::string& agent_id, const std::string& filename, const std::string& mime_type,
              const std::filesystem::path& arrived);
+
+  /// Bytes that the agent's uploads may have beyond those that are there. One look into the database.
+  std::int64_t room_of(const std::string& agent_id);
 
   /// Throws InvalidInput when the agent has no such upload, or has it no more.
   Upload get(const std::string& agent_id, const std::string& upload_id);

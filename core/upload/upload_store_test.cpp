@@ -119,6 +119,30 @@ TEST_CASE("names, types and sizes that cannot be are refused, and nothing is lef
   CHECK(d.add(std::string(1000, 'x')).size == 1000);                  // is there already
 }
 
+TEST_CASE("an agent keeps so many uploads, however small") {
+  Desk d;
+  d.limits.agent_count = 3;
+  d.open();
+  for (const auto* name : {"1", "2", "3"}) d.add("", name);
+  CHECK_THAT(d.refused("", "4"), Catch::Contains("more than 3. They go 1 hours after"));
+  CHECK(d.files() == 3);
+  CHECK(d.add("", "2").size == 0);  // is there already
+  CHECK(d.add("", "4", "agent_2").size == 0);
+  d.clock.advance(2 * 3'600'001);
+  CHECK(d.add("", "4").size == 0);
+}
+
+TEST_CASE("what an agent may still send is what its uploads leave") {
+  Desk d;
+  CHECK(d.uploads->room_of("agent_1") == 2500);
+  d.add(std::string(700, 'x'));
+  CHECK(d.uploads->room_of("agent_1") == 1800);
+  CHECK(d.uploads->room_of("agent_2") == 2500);
+  d.limits.agent_bytes = 600;
+  d.open();
+  CHECK(d.uploads->room_of("agent_1") == 0);
+}
+
 TEST_CASE("an upload goes when its time is over, unless a write that waits names it") {
   Desk d;
   const auto named = d.add("named"), unused = d.add("unused");

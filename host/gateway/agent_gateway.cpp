@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <map>
 
 #include "core/metrics/agent_meters.hpp"
@@ -12,6 +13,7 @@
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/failed_tries.hpp"
 #include "host/gateway/json_rpc.hpp"
+#include "host/gateway/upload_places.hpp"
 
 namespace krux {
 namespace {
@@ -49,6 +51,21 @@ ServerResponse wrong_method(const char* allowed) {
   auto response = error_response(405, "InvalidInput", fmt::format("This path is served to {} only.", allowed));
   response.headers.emplace_back("Allow", allowed);
   return response;
+}
+
+ServerResponse not_now(const std::string& why) {
+  auto response = error_response(429, "RateLimited", why);
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
+/// What a request says of its body's length; nothing where that shows at its end alone.
+std::optional<std::uint64_t> declared_length(const ServerRequest& head) {
+  if (head.header("transfer-encoding")) return std::nullopt;
+  const auto text = head.header("content-length").value_or("0");
+  std::uint64_t length = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), length);
+  return parsed.ec == std::errc() ? std::optional(length) : std::nullopt;
 }
 
 /// The key of "Authorization: Bearer <64 hex>".
@@ -92,17 +109,23 @@ std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool 
 
 struct AgentGateway::State : std::enable_shared_from_this<State> {
   State(AgentApi& agent_api, Clock& clock, GatewayLimits limits, AgentMeters* agent_meters)
-      : api(agent_api), meters(agent_meters), tries(clock), methods(agent_api, clock, limits, agent_meters) {}
+      : api(agent_api),
+        meters(agent_meters),
+        tries(clock),
+        methods(agent_api, clock, limits, agent_meters),
+        places(limits.uploads_per_agent, limits.uploads) {}
 
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request);
   void rpc(const ServerRequest& request, Respond respond);
   void upload(const ServerRequest& request, Respond respond);
+  std::variant<std::monostate, BodyToFile, ServerResponse> admit_upload(const ServerRequest& head);
 
   AgentApi& api;
   AgentMeters* const meters;
   FailedTries tries;
   AgentMethods methods;
+  UploadPlaces places;
 };
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request) {
@@ -138,7 +161,10 @@ void AgentGateway::State::upload(const ServerRequest& request, Respond respond) 
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   UploadRequest upload{std::get<Agent>(who).agent_id, query_value(request.query, "filename").value_or(""),
                        std::string(request.header("content-type").value_or("")), request.body_file};
-  api.add_upload(upload, [respond = std::move(respond)](std::variant<std::string, Error> outcome) {
+  // Who has the answer may send the next one at once.
+  const auto room = request.body_file ? request.body_file->room : nullptr;
+  api.add_upload(upload, [respond = std::move(respond), room](std::variant<std::string, Error> outcome) {
+    if (room) room->give_back();
     if (const auto* error = std::get_if<Error>(&outcome)) {
       const int status = error->type() == "InvalidInput" ? 400 : 503;
       return respond(error_response(status, error->type(), error->what()));
@@ -148,6 +174,22 @@ void AgentGateway::State::upload(const ServerRequest& request, Respond respond) 
     response.body = std::move(std::get<std::string>(outcome));
     respond(std::move(response));
   });
+}
+
+std::variant<std::monostate, BodyToFile, ServerResponse> AgentGateway::State::admit_upload(const ServerRequest& head) {
+  auto who = authenticate(head);
+  if (auto* refused = std::get_if<ServerResponse>(&who)) return std::move(*refused);
+  const auto& agent_id = std::get<Agent>(who).agent_id;
+  auto target = api.upload_target();
+  const auto bytes = std::min(declared_length(head).value_or(target.most_bytes), target.most_bytes);
+  try {
+    auto place = places.take(agent_id, static_cast<std::int64_t>(bytes), [&] { return api.upload_room(agent_id); });
+    if (const auto* why = std::get_if<std::string>(&place)) return not_now(*why);
+    target.room = std::get<std::shared_ptr<BodyRoom>>(std::move(place));
+  } catch (const Error& error) {
+    return error_response(503, error.type(), error.what());
+  }
+  return target;
 }
 
 AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
@@ -173,9 +215,7 @@ Admission AgentGateway::admission(bool loopback_only) {
   return {kUploads, [state = state_, loopback_only](const ServerRequest& head) -> Verdict {
             if (auto refused = refuse_foreign(head, loopback_only)) return *std::move(refused);
             if (head.method != "POST") return std::monostate{};
-            auto who = state->authenticate(head);
-            if (auto* refused = std::get_if<ServerResponse>(&who)) return std::move(*refused);
-            return state->api.upload_target();
+            return state->admit_upload(head);
           }};
 }
 

@@ -36,6 +36,8 @@ class AgentApi {
 
   /// Where the next upload's bytes go, and how many.
   virtual BodyToFile upload_target() = 0;
+  /// Bytes that the agent's uploads may have together beyond those that are there. May throw krux::Error.
+  virtual std::int64_t upload_room(const std::string& agent_id) = 0;
   /// What arrived there, from `agent_id`. `done` gets one JSON object that describes the upload, or an error.
   virtual void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) = 0;
 };
@@ -45,6 +47,8 @@ class AgentMeters;
 struct GatewayLimits {
   std::size_t calls_per_connection = 64;  ///< in flight; a connection has one message under way, which may be a batch
   std::size_t calls_per_agent = 256;
+  std::size_t uploads_per_agent = 4;  ///< that arrive at a time
+  std::size_t uploads = 32;           ///< of all agents
 };
 
 /// Serves as an HttpServer's handler on any of its threads. What it is given must outlive the server, and `meters`,

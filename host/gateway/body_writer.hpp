@@ -18,12 +18,13 @@ class BodyWriter {
   /// Into the page cache alone: whoever takes the file over makes it durable. False: the disk does not take it.
   bool write(std::string_view bytes);
   std::shared_ptr<BodyFile> finish();
-  std::int64_t timeout_ms() const { return timeout_ms_; }
+  /// From the body's beginning, with what has arrived by now.
+  std::int64_t allowed_ms() const;
 
  private:
   std::shared_ptr<BodyFile> file_;
   Descriptor fd_;
-  std::int64_t timeout_ms_;
+  std::int64_t timeout_ms_, least_rate_, written_ = 0;
 };
 
 }  // namespace krux

@@ -52,6 +52,7 @@ class FakeApi final : public AgentApi {
   }
 
   BodyToFile upload_target() override { return {scratch.path() / std::to_string(++targets), most_bytes, 20'000}; }
+  std::int64_t upload_room(const std::string&) override { return room; }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
     if (upload.filename == "bad") return done(invalid_input("No such name."));
     if (!upload.file) return done(invalid_input("There is no body."));
@@ -64,6 +65,7 @@ class FakeApi final : public AgentApi {
   support::Scratch scratch;
   std::atomic<int> targets{0};
   std::uint64_t most_bytes = 4 << 20;
+  std::int64_t room = 100 << 20;
 
   void wait_for_held(std::size_t count) {
     std::unique_lock lock(mutex_);

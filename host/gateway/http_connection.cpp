@@ -263,8 +263,12 @@ void HttpConnection::expect_more() {
   const auto& limits = listener_->limits;
   if (!parsing_->parser.is_header_done()) {
     if (phase_ == Phase::kIdle && !input_.empty()) enter(Phase::kHeader, limits.header_ms);
-  } else if (phase_ != Phase::kBody) {
-    enter(Phase::kBody, parsing_->body ? parsing_->body->timeout_ms() : limits.body_ms);
+  } else {
+    if (phase_ != Phase::kBody) {
+      body_began_ = std::chrono::steady_clock::now();
+      enter(Phase::kBody, limits.body_ms);
+    }
+    if (parsing_->body) deadline_ = body_began_ + milliseconds(parsing_->body->allowed_ms());
   }
 }
 
@@ -326,6 +330,7 @@ void HttpConnection::handle() {
 
 void HttpConnection::refuse(ServerResponse response) {
   keep_alive_ = head_only_ = false;
+  if (parsing_) parsing_->body.reset();  // its room is wanted before the client has gone
   write(std::move(response));
 }
 

@@ -62,7 +62,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   const Peer peer_;
 
   Phase phase_ = Phase::kHandshake;
-  SteadyTime deadline_;
+  SteadyTime deadline_, body_began_;
   const std::chrono::milliseconds tick_;  ///< the shortest of the limits: how often the deadline is looked at
   boost::asio::steady_timer timer_;
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,14 +25,35 @@ struct Peer {
   pid_t pid = 0;
 };
 
+/// What a body that arrives takes up of somebody's limits. Given back once, by the end of the last holder or before.
+class BodyRoom {
+ public:
+  /// `give_back` must not throw.
+  explicit BodyRoom(std::function<void()> give_back) : give_back_(std::move(give_back)) {}
+  ~BodyRoom() { give_back(); }
+  BodyRoom(const BodyRoom&) = delete;
+  BodyRoom& operator=(const BodyRoom&) = delete;
+
+  /// Any thread.
+  void give_back() {
+    if (!given_back_.exchange(true)) give_back_();
+  }
+
+ private:
+  const std::function<void()> give_back_;
+  std::atomic<bool> given_back_{false};
+};
+
 /// A body that was written to a file instead of being held in memory. The file goes with it, unless somebody has taken
 /// it over by then.
 struct BodyFile {
-  explicit BodyFile(std::filesystem::path f) : file(std::move(f)) {}
+  explicit BodyFile(std::filesystem::path f, std::shared_ptr<BodyRoom> r = nullptr)
+      : file(std::move(f)), room(std::move(r)) {}
   ~BodyFile();
   BodyFile(const BodyFile&) = delete;
   BodyFile& operator=(const BodyFile&) = delete;
   const std::filesystem::path file;
+  const std::shared_ptr<BodyRoom> room;  ///< may be null
 };
 
 struct ServerRequest {
@@ -65,6 +87,8 @@ struct BodyToFile {
   std::filesystem::path file;    ///< made anew, 0600
   std::uint64_t most_bytes = 0;  ///< above it the request is refused with 413
   std::int64_t timeout_ms = 0;   ///< for the whole body
+  std::int64_t least_rate = 0;   ///< bytes a second: what has arrived earns the rest more time; 0: it does not
+  std::shared_ptr<BodyRoom> room = nullptr;  ///< held while the file is
 };
 
 /// Looks at requests for one path before their bodies are read: answers them at once, has their bodies written to

@@ -102,6 +102,101 @@ TEST_CASE("an upload that is too large or breaks off leaves nothing", "[gateway]
   CHECK(client.ask("GET /uploads HTTP/1.1\r\nHost: localhost\r\n\r\n").status == 405);
 }
 
+TEST_CASE("a few uploads of an agent arrive at a time, and the others are told to come back", "[gateway]") {
+  Fixture f;
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.push_back(std::make_unique<RawClient>(f.port));
+    slow.back()->send(head("/uploads?filename=slow", length(1000)) + "x");
+    while (files(f) != slow.size()) std::this_thread::yield();
+  }
+  RawClient fifth(f.port);
+  const auto refused = fifth.ask(head("/uploads?filename=x", length(1'000'000)) + "x");
+  CHECK(refused.status == 429);
+  CHECK(has(refused.body, "4 uploads of this agent are under way"));
+  CHECK(has(refused.body, "Try again"));
+  CHECK(refused.headers.at("Connection") == "close");
+  CHECK(refused.headers.at("Retry-After") == "1");
+  CHECK(files(f) == 4);
+  RawClient other(f.port);
+  CHECK(other.ask(head("/uploads?filename=x", length(1), kOtherKey) + "x").status == 201);
+  CHECK(f.post(R"({"jsonrpc":"2.0","id":1,"method":"tools.list"})").status == 200);
+  slow[1].reset();  // breaks off
+  slow[0]->send(std::string(999, 'y'));
+  CHECK(slow[0]->receive().status == 201);
+  while (files(f) != 2) std::this_thread::yield();
+  for (int i = 0; i < 3; ++i) {  // who has its answer can send the next one at once
+    RawClient next(f.port);
+    CHECK(next.ask(head("/uploads?filename=x", length(3)) + "abc").status == 201);
+    CHECK(next.ask(head("/uploads?filename=bad", length(3)) + "abc").status == 400);
+  }
+  for (int i = 0; i < 5; ++i) {  // and what is refused on its way holds no place
+    RawClient large(f.port);
+    CHECK(large.ask(head("/uploads?filename=x", length(5'000'000))).status == 413);
+  }
+}
+
+TEST_CASE("uploads of all agents that arrive at a time have a limit as well", "[gateway]") {
+  GatewayLimits limits;
+  limits.uploads = 2;
+  Fixture f(limits);
+  RawClient first(f.port), second(f.port), third(f.port);
+  first.send(head("/uploads?filename=x", length(10)));
+  second.send(head("/uploads?filename=x", length(10), kOtherKey));
+  while (files(f) != 2) std::this_thread::yield();
+  const auto refused = third.ask(head("/uploads?filename=x", length(1), kOtherKey) + "x");
+  CHECK(refused.status == 429);
+  CHECK(has(refused.body, "2 uploads are under way"));
+}
+
+TEST_CASE("what arrives of an agent takes its room before the bytes are there", "[gateway]") {
+  Fixture f;
+  f.api.room = 5'000'000;
+  RawClient first(f.port), second(f.port), third(f.port), chunks(f.port);
+  first.send(head("/uploads?filename=x", length(3'000'000)) + "x");
+  while (files(f) != 1) std::this_thread::yield();
+  const auto refused = second.ask(head("/uploads?filename=x", length(2'000'001)) + "x");
+  CHECK(refused.status == 429);
+  CHECK(has(refused.body, "more than it may keep"));
+  CHECK(chunks.ask(head("/uploads?filename=x", "Transfer-Encoding: chunked\r\n") + "1\r\nx\r\n0\r\n\r\n").status ==
+        429);  // it may become the largest
+  CHECK(third.ask(head("/uploads?filename=x", length(3)) + "abc").status == 201);
+  f.api.room = 0;
+  CHECK(third.ask(head("/uploads?filename=x", length(3)) + "abc").status == 429);
+  first.send(std::string(2'999'999, 'y'));
+  CHECK(first.receive().status == 201);
+  // One alone is looked at when it is there: it may be one that the agent has.
+  RawClient again(f.port);
+  CHECK(again.ask(head("/uploads?filename=x", length(3)) + "abc").status == 201);
+}
+
+TEST_CASE("who sends nothing is cut off soon, and who sends gets more time", "[gateway]") {
+  support::Scratch scratch;
+  HttpLimits limits;
+  limits.body_ms = 50;  // how often the server looks
+  std::atomic<int> targets{0};
+  const Admission admission{"/uploads", [&](const ServerRequest&) {
+                              return BodyToFile{scratch.path() / std::to_string(++targets), 1 << 20, 300, 1};
+                            }};
+  HttpServer server;
+  const auto port =
+      server
+          .listen_tcp(
+              "127.0.0.1", 0, [](const ServerRequest&, const Respond& respond) { respond(ServerResponse{}); }, limits,
+              std::nullopt, admission)
+          .port;
+  RawClient sends(port);
+  sends.send(head("/uploads", length(10'000)) + std::string(5'000, 'x'));
+  std::error_code missing;
+  while (std::filesystem::file_size(scratch.path() / "1", missing) != 5'000) std::this_thread::yield();
+  for (int i = 0; i < 2; ++i) {
+    RawClient hangs(port);
+    CHECK(hangs.ask(head("/uploads", length(10'000))).status == 408);
+  }
+  sends.send(std::string(5'000, 'x'));
+  CHECK(sends.receive().status == 200);
+}
+
 TEST_CASE("other requests keep to the ordinary limit, and a disk that takes nothing is told", "[gateway]") {
   Fixture f;
   RawClient client(f.port);
