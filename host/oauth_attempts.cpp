@@ -209,7 +209,8 @@ std::optional<Error> OAuthAttempts::Attempt::take(Callback callback, const Respo
 void OAuthAttempts::Attempt::serve(const ServerRequest& request, const Respond& respond) {
   if (!is_host_of_ours(request.header("host").value_or(""), own_host))
     return respond(oauth_page(403, "Not connected", "This address is for 127.0.0.1 alone."));
-  if (request.method != "GET")
+  // What only looks whether a page is there, as a link's preview does, must not use the code up.
+  if (request.method != "GET" || request.head_alone)
     return respond(oauth_page(405, "Not connected", "This address takes nothing but the browser's way back."));
   auto target = request.path + (request.query.empty() ? "" : "?" + request.query);
   auto callback = parse_callback(target, path);

@@ -102,6 +102,8 @@ TEST_CASE("what is not the way back ends nothing", "[oauth]") {
   Rig rig;
   const auto view = rig.begin();
   const auto good = rig.callback(view);
+  CHECK_THAT(rig.get(good, "127.0.0.1", "HEAD"), Catch::StartsWith("HTTP/1.1 405"));
+  CHECK(rig.attempts.get("notes", view.attempt_id).state == "waiting");
   CHECK_THAT(rig.get("/"), Catch::StartsWith("HTTP/1.1 404"));
   CHECK_THAT(rig.get("/favicon.ico"), Catch::StartsWith("HTTP/1.1 404"));
   CHECK_THAT(rig.get("/oauth/callback"), Catch::StartsWith("HTTP/1.1 400"));

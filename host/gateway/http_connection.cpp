@@ -63,7 +63,8 @@ class PendingAnswer {
 ServerRequest request_of(const http::request<http::string_body>& message) {
   const std::string_view method(message.method_string().data(), message.method_string().size());
   ServerRequest request;
-  request.method = method == "HEAD" ? "GET" : std::string(method);
+  request.head_alone = method == "HEAD";
+  request.method = request.head_alone ? "GET" : std::string(method);
   const std::string_view target(message.target().data(), message.target().size());
   const auto query = target.find('?');
   request.path = target.substr(0, query);

@@ -64,6 +64,7 @@ struct ServerRequest {
   std::string body;
   std::shared_ptr<BodyFile> body_file;  ///< instead of `body`, where the Admission said so
   Peer peer;
+  bool head_alone = false;  ///< it was a HEAD
 
   /// The first header of that name, which is given in lower case.
   std::optional<std::string_view> header(std::string_view name) const;
