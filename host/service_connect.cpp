@@ -80,14 +80,14 @@ Connected ServiceHost::connect(const std::string& service, const Secret& token, 
   connection.name = account;
   Credential credential;
   credential.access_token = copy_of(token);
-  return keep(*definition, std::move(connection), credential, definition->connect_scopes);
+  const auto whose = verify(service, credential.access_token);
+  return keep(*definition, std::move(connection), credential, whose, definition->connect_scopes);
 }
 
 /// Whose token it is decides about everything else. `connection` has what the operator and the tokens' answer have
 /// said.
 Connected ServiceHost::keep(const ServiceDefinition& definition, Connection connection, const Credential& credential,
-                            const std::vector<std::string>& wanted_scopes) {
-  const auto identity = verify(connection.service, credential.access_token);
+                            const Identity& identity, const std::vector<std::string>& wanted_scopes) {
   connection.account_id = identity.account_id;
   connection.display_name = identity.display_name;
   connection.principal = identity.principal;

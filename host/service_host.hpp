@@ -144,7 +144,8 @@ class ServiceHost {
   std::shared_ptr<ServiceAdapter> make_adapter(const AdapterSetup& setup) const;
   Identity verify(const std::string& service, const Secret& token);
   Connected keep(const ServiceDefinition& definition, Connection connection, const Credential& credential,
-                 const std::vector<std::string>& wanted_scopes);
+                 const Identity& identity, const std::vector<std::string>& wanted_scopes);
+  void give_back(const std::string& service, const std::optional<Identity>& whose, const Credential& credential);
   std::string name_for(const Connection& connection) const;
   void mark(const AccountRef& account, const std::string& why);
   bool is_current(const AccountRef& account) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/util/error.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "host/service_host.hpp"
 
@@ -122,7 +123,41 @@ Connected ServiceHost::connect_by_code(const OAuthPlan& plan, const std::string&
   // An answer without scopes grants what was asked for (RFC 6749, 5.1).
   connection.scopes = answer.scopes.value_or(plan.profile.scopes);
   connection.scopes_known = true;
-  return keep(*plan.definition, std::move(connection), credential, plan.profile.scopes);
+  std::optional<Identity> whose;
+  try {
+    whose = verify(service, credential.access_token);
+    return keep(*plan.definition, std::move(connection), credential, *whose, plan.profile.scopes);
+  } catch (...) {
+    give_back(service, whose, credential);
+    throw;
+  }
+}
+
+/// Tokens that nobody keeps must not live on at the service. There are services where this ends all that the account
+/// has given to the app: what a connected account may live by is left alone.
+void ServiceHost::give_back(const std::string& service, const std::optional<Identity>& whose,
+                            const Credential& credential) {
+  const auto account_id = whose ? whose->account_id : std::string();
+  std::string why;
+  try {
+    const auto known = parts_.vault.connections();
+    const bool in_use = std::any_of(known.begin(), known.end(), [&](const Connection& c) {
+      return c.service == service && (!whose || c.account_id == whose->account_id);
+    });
+    if (in_use) {
+      why = "an account that is connected may live by the same consent.";
+    } else if (credential.revoke_url.empty()) {
+      why = "the service has no address for that.";
+    } else {
+      why = TokenClient(parts_.transport, parts_.clock).revoke({service, account_id, 0}, credential).value_or("");
+    }
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  const LogContext about{"token_given_back", service, account_id, "", ""};
+  if (why.empty()) return log_event(spdlog::level::info, about, "the tokens of a connect that failed were revoked");
+  log_event(spdlog::level::warn, about,
+            fmt::format("the tokens of a connect that failed are not kept, and were not revoked: {}", printable(why)));
 }
 
 void ServiceHost::token_renewed(const AccountRef& account) {

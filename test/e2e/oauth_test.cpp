@@ -280,6 +280,31 @@ TEST_CASE("disconnecting ends the grant at the provider") {
   rig.check_no_secret();
 }
 
+TEST_CASE("what a connect that fails was given does not live on at the provider") {
+  OauthOptions options;
+  options.people = {"U0OPERATOR1", "U0OTHER0001@T0ELSEWHERE"};
+  OauthRig rig(options);
+  rig.start();
+  rig.slack().fault(R"({"method":"auth.test","kind":"error","error":"invalid_auth"})");
+  REQUIRE_FALSE(rig.connect_by({"U0OPERATOR1", {}, false}).status.ok());
+  CHECK(rig.counted("exchanges") == 1);
+  CHECK(rig.live_grants() == 0);
+  REQUIRE(rig.connect_by({"U0OPERATOR1", {}, false}).status.ok());
+  const Finished taken = rig.connect_by({"U0OTHER0001", {}, false}, {"--account", "default"});
+  CHECK_FALSE(taken.status.ok());
+  CHECK(contains(taken.out + taken.err, "belongs to another account"));
+  CHECK(rig.counted("exchanges") == 3);
+  CHECK(rig.live_grants() == 1);
+  REQUIRE(rig.connect_by({"U0OTHER0001", {}, false}, {"--account", "elsewhere"}).status.ok());
+  // The same account under a name that it cannot have: its own grant is in use.
+  CHECK_FALSE(rig.connect_by({"U0OTHER0001", {}, false}, {"--account", "default"}).status.ok());
+  CHECK(contains(rig.log(), "may live by the same consent"));
+  CHECK(rig.live_grants() >= 2);
+  CHECK(connections(rig) == 2);
+  CHECK(state_of(rig, 0) == state_of(rig, 1));
+  rig.check_no_secret();
+}
+
 TEST_CASE("two accounts at once each keep their own tokens") {
   OauthOptions options;
   options.people = {"U0OPERATOR1", "U0OTHER0001@T0ELSEWHERE"};
