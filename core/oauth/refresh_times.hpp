@@ -11,8 +11,14 @@ inline constexpr std::int64_t kLookEveryMs = 60'000;
 inline constexpr std::int64_t kRefreshAheadMs = 5 * 60'000;
 /// A token that is refused at such an age was not refused for its age.
 inline constexpr std::int64_t kYoungMs = 60'000;
+inline constexpr std::int64_t kYoungestMs = 5'000;
 inline constexpr std::int64_t kStoreAgainMs = 5'000;
 inline constexpr std::int64_t kLongestPauseMs = 3'600'000;
+
+/// For how long a token that lives so long (0: nobody knows) counts as young.
+inline std::int64_t young_ms(std::int64_t life_ms) {
+  return life_ms == 0 ? kYoungMs : std::clamp(life_ms / 2, kYoungestMs, kYoungMs);
+}
 
 /// After so many failures in a row.
 inline std::int64_t refresh_pause_ms(int failures) {

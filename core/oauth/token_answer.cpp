@@ -17,11 +17,11 @@ constexpr std::size_t kLongestToken = 8 << 10, kLongestError = 64, kLongestDescr
 constexpr std::size_t kMostScopes = 500, kLongestScope = 500;
 constexpr std::int64_t kLongestLifeS = 10LL * 366 * 24 * 3600;
 
-/// What passes by itself, in the words of RFC 6749 and of services that have their own.
-constexpr std::array<std::string_view, 11> kForNow{
-    "temporarily_unavailable", "server_error",   "slow_down",        "ratelimited", "rate_limited",
-    "rate_limit_exceeded",     "internal_error", "internal_failure", "fatal_error", "service_unavailable",
-    "request_timeout"};
+/// What does not pass by itself, in the words of RFC 6749 and of services that have their own. Any other word may come
+/// from something on the way, and an account that is given up for it has to be connected anew.
+constexpr std::array<std::string_view, 9> kForGood{"invalid_grant",         "invalid_client",    "unauthorized_client",
+                                                   "invalid_refresh_token", "invalid_client_id", "bad_client_secret",
+                                                   "account_inactive",      "token_revoked",     "token_expired"};
 
 bool is_token(std::string_view text) {
   return !text.empty() && text.size() <= kLongestToken &&
@@ -76,9 +76,9 @@ std::vector<std::string> scopes_of(std::string_view text) {
 TokenFailure refused(int status, const JsonValue& answer) {
   TokenFailure failure;
   failure.error = word_of(find_string(answer, "error").value_or(""));
-  const bool passes = std::find(kForNow.begin(), kForNow.end(), failure.error) != kForNow.end();
+  const bool stays = std::find(kForGood.begin(), kForGood.end(), failure.error) != kForGood.end();
   const bool in_fault = status >= 500 || status == 429 || status == 408 || status == 425;
-  failure.for_good = !passes && !in_fault && !failure.error.empty();
+  failure.for_good = stays && !in_fault;
   const auto description = find_string(answer, "error_description").value_or("").substr(0, kLongestDescription);
   failure.message = fmt::format("{}{}{}", failure.error.empty() ? "an error without a name" : failure.error,
                                 description.empty() ? "" : ": ", printable(description));

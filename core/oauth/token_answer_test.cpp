@@ -68,11 +68,14 @@ TEST_CASE("errors are for good or for now", "[oauth]") {
   CHECK(good.for_good);
   CHECK(good.error == "invalid_grant");
   CHECK(good.message == "invalid_grant: Token has been expired or revoked.");
-  for (const char* error : {"invalid_client", "unauthorized_client", "invalid_refresh_token", "unheard_of"}) {
+  for (const char* error : {"invalid_client", "unauthorized_client", "invalid_refresh_token", "invalid_client_id",
+                            "bad_client_secret", "account_inactive", "token_revoked", "token_expired"}) {
     CHECK(failure(R"({"ok":false,"error":")" + std::string(error) + "\"}").for_good);
     CHECK(failure(R"({"error":")" + std::string(error) + "\"}", 401).for_good);
   }
-  for (const char* error : {"temporarily_unavailable", "server_error", "ratelimited", "internal_error"}) {
+  for (const char* error : {"temporarily_unavailable", "server_error", "ratelimited", "internal_error", "forbidden",
+                            "access_denied", "Invalid_grant", "unheard_of"}) {
+    CHECK_FALSE(failure(R"({"error":")" + std::string(error) + "\"}", 403).for_good);
     CHECK_FALSE(failure(R"({"ok":false,"error":")" + std::string(error) + "\"}").for_good);
   }
   CHECK_FALSE(failure(R"({"error":"invalid_grant"})", 503).for_good);

@@ -28,9 +28,14 @@ void TokenRefresher::refresh(Account& account, std::unique_lock<std::mutex>& loc
   } catch (const std::exception& error) {
     failure = TokenFailure{false, "", printable(error.what()), std::nullopt};
   }
-  if (fresh) store(run, *std::move(fresh));
-  if (failure) fail(run, *failure);
-  lock.lock();
+  try {
+    if (fresh) store(run, *std::move(fresh));
+    if (failure) fail(run, *failure);
+  } catch (const std::exception& error) {
+    spdlog::error("a renewal of {} {} is not noted: {}", run.ref.service, printable(run.ref.account_id),
+                  printable(error.what()));
+  }
+  if (!lock.owns_lock()) lock.lock();
   // Who came meanwhile gets what this one has brought.
   if (auto* after = find(run.ref, run.connected_at_ms)) after->running = after->wanted = false;
   changed_.notify_all();
@@ -66,40 +71,52 @@ std::optional<Credential> TokenRefresher::ask(const Run& run, std::optional<Toke
   return credential;
 }
 
-void TokenRefresher::store(const Run& run, Account::Unsaved fresh) {
-  const auto& ref = run.ref;
-  std::string why;
-  bool gone = false;
+std::optional<std::string> TokenRefresher::save(const AccountRef& ref, const Account::Unsaved& fresh, bool& gone) {
   try {
     vault_.renew(ref.service, ref.account_id, ref.generation, fresh.credential, fresh.expires_at_ms);
     log_event(spdlog::level::info, {"token_renewed", ref.service, ref.account_id, "", ""},
               fmt::format("the access token of {} {} was renewed", ref.service, printable(ref.account_id)));
     note_connections();
+    return std::nullopt;
   } catch (const Error& error) {
     gone = error.type() == "NotConnected";
-    why = error.what();
+    return error.what();
+  } catch (const std::exception& error) {
+    return error.what();
   }
-  const bool stored = why.empty();
+}
+
+void TokenRefresher::note_renewal(Account& account, std::int64_t expires_at_ms) const {
+  const auto now = clock_.boot_ms();
+  account.failures = 0;
+  ++account.renewals;
+  account.why.clear();
+  account.renewed_boot_ms = now;
+  account.young_ms = young_ms(expires_at_ms == 0 ? 0 : std::max<std::int64_t>(1, expires_at_ms - clock_.wall_ms()));
+  account.next_try_boot_ms = now + account.young_ms;
+  // Tokens that live for seconds are renewed before a minute is over: that must not put it off for ever.
+  if (account.tell_again_boot_ms == 0) account.tell_again_boot_ms = now + kLookEveryMs;
+}
+
+void TokenRefresher::store(const Run& run, Account::Unsaved fresh) {
+  const auto& ref = run.ref;
+  bool gone = false;
+  const auto why = save(ref, fresh, gone);
+  const bool stored = !why;
   run.lock.lock();
   auto* account = find(ref, run.connected_at_ms);
-  const auto now = clock_.boot_ms();
   if (account && stored) {
-    account->failures = 0;
-    ++account->renewals;
-    account->why.clear();
-    account->renewed_boot_ms = now;
-    account->next_try_boot_ms = now + kYoungMs;
-    account->tell_again_boot_ms = now + kLookEveryMs;
+    note_renewal(*account, fresh.expires_at_ms);
   } else if (account && !gone) {
     ++account->failures;
     account->why = "it could not be stored";
     account->unsaved = std::move(fresh);
-    account->next_try_boot_ms = now + kStoreAgainMs;
+    account->next_try_boot_ms = clock_.boot_ms() + kStoreAgainMs;
   }
   const bool first = account && account->failures == 1;
   run.lock.unlock();
   if (first && !stored)
-    spdlog::error("the renewed token of {} {} is not stored: {}", ref.service, printable(ref.account_id), why);
+    spdlog::error("the renewed token of {} {} is not stored: {}", ref.service, printable(ref.account_id), *why);
   count(ref, stored ? "renewed" : "not_stored");
   if (account && stored && hooks_.renewed) hooks_.renewed(ref);
 }

@@ -100,6 +100,10 @@ std::int64_t TokenRefresher::left_ms(const Account& account) const {
   return std::min(account.expires_at_ms - clock_.wall_ms(), account.expires_boot_ms - clock_.boot_ms());
 }
 
+bool TokenRefresher::is_young(const Account& account) const {
+  return account.renewed_boot_ms != 0 && clock_.boot_ms() - account.renewed_boot_ms < account.young_ms;
+}
+
 bool TokenRefresher::is_due(const Account& a) const {
   if (locked_ || a.running || a.refused || clock_.boot_ms() < a.next_try_boot_ms) return false;
   return a.unsaved || a.wanted || left_ms(a) <= kRefreshAheadMs;
@@ -144,8 +148,7 @@ HttpOutcome TokenRefresher::renew(const AccountRef& ref, std::string_view used, 
   std::unique_lock lock(mutex_);
   auto* account = find(ref);
   if (!account || locked_) return {KRUX_AUTH, "the service refuses the token", {}};
-  const bool young = account->renewed_boot_ms != 0 && clock_.boot_ms() - account->renewed_boot_ms < kYoungMs;
-  if (young && !account->running && !account->unsaved)
+  if (is_young(*account) && !account->running && !account->unsaved)
     return {KRUX_AUTH, "the service refuses a token that it has just issued", {}};
   auto outcome = await(lock, ref, call);
   // It may have come between the two looks.
@@ -166,7 +169,8 @@ HttpOutcome TokenRefresher::await(std::unique_lock<std::mutex>& lock, const Acco
   const auto pause = before->next_try_boot_ms - clock_.boot_ms();
   const auto not_now = [&](const Account& a) -> HttpOutcome {
     return {KRUX_UNAVAILABLE,
-            fmt::format("the access token has ended and cannot be renewed for now, nothing was sent: {}", a.why),
+            fmt::format("the access token has ended and cannot be renewed for now, nothing was sent: {}",
+                        a.why.empty() ? "it has just been renewed, and ended at once" : a.why),
             std::max<std::int64_t>(1000, a.next_try_boot_ms - clock_.boot_ms())};
   };
   if (!before->running && pause > 0) return not_now(*before);
@@ -202,8 +206,7 @@ bool TokenRefresher::suspect(const AccountRef& ref) {
   const std::lock_guard lock(mutex_);
   auto* account = find(ref);
   if (!account || account->refused) return false;
-  const bool young = account->renewed_boot_ms != 0 && clock_.boot_ms() - account->renewed_boot_ms < kYoungMs;
-  if (young && !account->running) return false;
+  if (is_young(*account) && !account->running) return false;
   account->wanted = true;
   ++wakes_;
   changed_.notify_all();

@@ -66,6 +66,7 @@ class TokenRefresher {
     std::int64_t expires_boot_ms = 0;  ///< by the clock that nobody sets
     std::int64_t next_try_boot_ms = 0;
     std::int64_t renewed_boot_ms = 0;     ///< 0: not since the start
+    std::int64_t young_ms = 0;            ///< since then
     std::int64_t tell_again_boot_ms = 0;  ///< 0: not
     int failures = 0;                     ///< in a row
     std::uint64_t renewals = 0;
@@ -82,6 +83,7 @@ class TokenRefresher {
   void work();
   void note_connections();
   std::int64_t left_ms(const Account& account) const;
+  bool is_young(const Account& account) const;
   bool is_due(const Account& account) const;
   Account* next_due();
   std::int64_t next_look() const;
@@ -102,6 +104,9 @@ class TokenRefresher {
   /// What there is to store; otherwise `failure` says why not, unless there is nothing left to do.
   std::optional<Credential> ask(const Run& run, std::optional<TokenFailure>& failure, std::int64_t& expires_at_ms);
   void store(const Run& run, Account::Unsaved fresh);
+  /// Why it is not stored, if it is not. `gone`: there is nothing to store it for any more.
+  std::optional<std::string> save(const AccountRef& ref, const Account::Unsaved& fresh, bool& gone);
+  void note_renewal(Account& account, std::int64_t expires_at_ms) const;
   void fail(const Run& run, const TokenFailure& failure);
   void count(const AccountRef& ref, const char* outcome) const;
 

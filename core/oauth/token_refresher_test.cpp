@@ -23,6 +23,7 @@ struct Rig {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::string> told, counted;
+  std::atomic<bool> broken{false};
   std::unique_ptr<TokenRefresher> refresher;
   std::shared_ptr<HttpTransport> transport = make_http_transport({});
 
@@ -36,7 +37,10 @@ struct Rig {
   }
   void start() {
     TokenRefresher::Hooks hooks;
-    hooks.renewed = [this](const AccountRef&) { tell("renewed"); };
+    hooks.renewed = [this](const AccountRef&) {
+      tell("renewed");
+      if (broken) throw std::runtime_error("on purpose");
+    };
     hooks.resume = [this](const AccountRef&) { tell("resume"); };
     hooks.refused = [this](const AccountRef&, const std::string& why) { tell("refused " + why); };
     hooks.ended = [this](const AccountRef&, const std::string& why) { tell("ended " + why); };
@@ -165,6 +169,64 @@ TEST_CASE("the token before is used where the service has kept it", "[oauth]") {
   while (rig.held.access() != "access-2") std::this_thread::yield();
   CHECK(sent(provider.requests().at(2), "refresh-0"));
   CHECK(rig.held.refresh() == "refresh-2");
+}
+
+TEST_CASE("tokens that live for seconds are renewed in time", "[oauth]") {
+  Provider provider({tokens("access-1", "", 20), tokens("access-2", "", 20), tokens("access-3", "", 20),
+                     tokens("access-4", "", 20), tokens("access-5", "", 20), tokens("access-6", "", 20),
+                     tokens("access-7", "", 3600)});
+  Rig rig(provider.url(), kMinute);
+  REQUIRE(rig.await_told(1));
+  for (std::size_t n = 1; n < 7; ++n) {
+    rig.pass(9'000);
+    rig.settle();
+    CHECK(provider.requests().size() == n);
+    rig.pass(1'000);
+    while (rig.counts().size() <= n) std::this_thread::yield();
+    CHECK(rig.refresher->ensure(kAccount, rig.call()).status == KRUX_OK);
+  }
+  // Those who met an old token are told all the same.
+  rig.settle();
+  CHECK(std::count(rig.told.begin(), rig.told.end(), "resume") == 1);
+}
+
+TEST_CASE("of a token that ends at once it is said so, and that is soon over", "[oauth]") {
+  Provider provider({tokens("access-1", "", 1), tokens("access-2", "", 3600)});
+  Rig rig(provider.url(), kMinute);
+  REQUIRE(rig.await_told(1));
+  rig.pass(2'000);
+  const auto outcome = rig.refresher->ensure(kAccount, rig.call());
+  CHECK(outcome.status == KRUX_UNAVAILABLE);
+  CHECK_THAT(outcome.message, Catch::EndsWith("it has just been renewed, and ended at once"));
+  CHECK(outcome.retry_after_ms == 3'000);
+  rig.pass(3'000);
+  REQUIRE(rig.await_told(2));
+  CHECK(rig.refresher->ensure(kAccount, rig.call()).status == KRUX_OK);
+}
+
+TEST_CASE("what goes wrong behind a renewal ends neither the refresher nor the account", "[oauth]") {
+  Provider provider({tokens("access-1", "refresh-1", 3600), tokens("access-2", "refresh-2", 3600)});
+  Rig rig(provider.url());
+  rig.broken = true;
+  REQUIRE(rig.refresher->suspect(kAccount));
+  REQUIRE(rig.await_told(1));
+  rig.settle();
+  CHECK(rig.held.access() == "access-1");
+  rig.broken = false;
+  rig.pass(2 * kMinute);
+  rig.settle();
+  REQUIRE(rig.refresher->suspect(kAccount));
+  while (rig.held.access() != "access-2") std::this_thread::yield();
+}
+
+TEST_CASE("a word that nobody knows gives no account up", "[oauth]") {
+  Provider provider({error("forbidden", "403 Forbidden"), tokens("access-1", "refresh-1", 3600)});
+  Rig rig(provider.url(), kMinute / 2);
+  while (rig.counts().empty()) std::this_thread::yield();
+  CHECK(rig.counts() == std::vector<std::string>{"failed"});
+  rig.pass(kMinute);
+  REQUIRE(rig.await_told(1));
+  CHECK(rig.told.front() == "renewed");
 }
 
 TEST_CASE("many callers who meet the same 401 bring one refresh", "[oauth]") {
