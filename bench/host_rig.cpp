@@ -7,6 +7,7 @@
 #include <sstream>
 #include <thread>
 
+#include "bench/process_figures.hpp"
 #include "bench/report.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
@@ -112,11 +113,7 @@ std::string HostRig::new_agent() {
 }
 
 double HostRig::private_mb() const {
-  std::ifstream status(fmt::format("/proc/{}/status", host_->pid()));
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("RssAnon:")) return std::stod(line.substr(8)) / 1024;
-  }
-  wrong("the system does not tell RssAnon");
+  return process_figures(host_->pid()).private_mb;
 }
 
 fs::path HostRig::replica() const {

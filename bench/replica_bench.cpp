@@ -75,7 +75,8 @@ double ingest_plainly(const std::filesystem::path& file, std::int64_t messages, 
   SyncStore(file, collections(), clock);
   auto db = open_database(file, kReplicaKind);
   register_gram_tokenizer(db->getHandle());
-  Statement row(db->getHandle(), "INSERT INTO c_messages VALUES (?1, ?2, ?3, '', ?4, ?4, ?5, ?6, ?7, ?8)");
+  Statement row(db->getHandle(), "INSERT INTO c_messages VALUES (?1, ?2, ?3, '', ?4, ?4, ?5, ?6, ?9, ?7, ?8)");
+  Statement index(db->getHandle(), "INSERT INTO t_messages (rowid, text) VALUES (?1, ?2)");
   Statement seen(db->getHandle(), "INSERT INTO s_messages VALUES (?1, 1, ?2, ?3)");
   double spent = 0;
   std::int64_t last = 0;
@@ -92,8 +93,10 @@ double ingest_plainly(const std::filesystem::path& file, std::int64_t messages, 
     for (auto& [key, r] : page) {
       last = key = std::max(key, last + 1);
       const auto& sender = std::get<std::string>(r.fields[1].second);
-      row.bind_all(key, r.id, r.order_ms, r.scope, sender, std::get<std::int64_t>(r.fields[2].second), r.text, r.json)
+      row.bind_all(key, r.id, r.order_ms, r.scope, sender, std::get<std::int64_t>(r.fields[2].second), r.text, r.json,
+                   static_cast<std::int64_t>(r.text.size()))
           .run();
+      index.bind_all(key, r.text).run();
       seen.bind_all(key, r.order_ms);
       seen.bind_blob(3, "0123456789abcdef");
       seen.run();

@@ -75,7 +75,7 @@ void print_rates(const std::string& what, const Rounds& rounds, double target) {
 
 void print_times(const std::string& what, const Rounds& rounds, const std::string& unit, double target) {
   print_row(what, figure(rounds.ours(), unit), figure(rounds.baseline(), unit), fmt::format("{:.2f} x", rounds.ratio()),
-            fmt::format("at most {:.0f} x", target), rounds.ratio() <= target ? "ok" : "above");
+            fmt::format("at most {:.3g} x", target), rounds.ratio() <= target ? "ok" : "above");
 }
 
 void print_bound(const std::string& what, double ours, const std::string& unit, double bound) {

@@ -9,7 +9,8 @@
 namespace krux {
 namespace {
 
-constexpr int kTablesVersion = 2;  ///< of what create() makes and of the grams: a change rebuilds every replica
+constexpr int kMostPendingBytes = 4 << 20;
+constexpr int kTablesVersion = 3;  ///< of what create() makes and of the grams: a change rebuilds every replica
 
 std::string shape_of(const CollectionSpec& spec) {
   auto shape = fmt::format("{};{};{}", kTablesVersion, spec.order == CollectionSpec::Order::kTime ? "time" : "key",
@@ -66,13 +67,8 @@ void CollectionTable::create(sqlite3* db) const {
   execute(db, fmt::format("CREATE VIRTUAL TABLE {} USING fts5(text, content='{}', content_rowid='key', "
                           "tokenize='krux_gram', detail=none, columnsize=0)",
                           search, rows));
-  // The index cannot ask what a row's text was: whoever changes it passes the old one.
-  const auto insert = fmt::format("INSERT INTO {}(rowid, text) VALUES (new.key, new.text);", search);
-  const auto erase = fmt::format("INSERT INTO {0}({0}, rowid, text) VALUES ('delete', old.key, old.text);", search);
-  execute(db, fmt::format("CREATE TRIGGER {0}_insert AFTER INSERT ON {0} BEGIN {1} END", rows, insert));
-  execute(db, fmt::format("CREATE TRIGGER {0}_delete AFTER DELETE ON {0} BEGIN {1} END", rows, erase));
-  execute(db,
-          fmt::format("CREATE TRIGGER {0}_update AFTER UPDATE OF text ON {0} BEGIN {1} {2} END", rows, erase, insert));
+  // A page of 200 rows at once: with the usual 1 MB it would make two segments, which cost more to merge.
+  execute(db, fmt::format("INSERT INTO {0}({0}, rank) VALUES ('hashsize', {1})", search, kMostPendingBytes));
 }
 
 void CollectionTable::drop(sqlite3* db, const std::string& name) {

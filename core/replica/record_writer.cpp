@@ -155,6 +155,7 @@ void RecordWriter::insert(const Prepared& p, const Record& record, const Searche
   p.insert_seen->bind(3, now_ms);
   p.insert_seen->bind_blob(4, digest);
   p.insert_seen->run();
+  index(*p.table, key, text);
 }
 
 std::int64_t RecordWriter::free_key(const Prepared& p, const Record& record) {
@@ -196,6 +197,24 @@ void RecordWriter::update_text(const CollectionTable& table, std::int64_t key, c
   if (text == before) return;
   auto& row = statements_.get(fmt::format("UPDATE {} SET text = ?2, own_bytes = ?3 WHERE key = ?1", table.rows));
   row.bind_all(key, std::string_view(text.all), static_cast<std::int64_t>(text.own_bytes)).run();
+  unindex(table, key, before);
+  index(table, key, text);
+}
+
+/// By a statement of its own and not by a trigger: for each row that comes from a trigger, FTS5 first writes what it
+/// has gathered so far to the disk, and a page would take nearly twice the time.
+void RecordWriter::index(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
+  if (!table.spec.searchable) return;
+  auto& statement = statements_.get(fmt::format("INSERT INTO {}(rowid, text) VALUES (?1, ?2)", table.search));
+  statement.bind_all(key, std::string_view(text.all)).run();
+}
+
+/// The index cannot ask what a row's text was: it is told.
+void RecordWriter::unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
+  if (!table.spec.searchable) return;
+  auto& statement =
+      statements_.get(fmt::format("INSERT INTO {0}({0}, rowid, text) VALUES ('delete', ?1, ?2)", table.search));
+  statement.bind_all(key, std::string_view(text.all)).run();
 }
 
 void RecordWriter::keep_text(const std::string& collection, std::string_view id, const std::string& kept) {
@@ -273,6 +292,7 @@ void RecordWriter::remove(const CollectionTable& table, std::int64_t key, std::s
 }
 
 void RecordWriter::remove_rows(const CollectionTable& table, std::int64_t key) {
+  if (table.spec.searchable) unindex(table, key, text_of(table, key));
   for (const auto* name : {&table.rows, &table.seen}) {
     auto& statement = statements_.get(fmt::format("DELETE FROM {} WHERE key = ?1", *name));
     statement.bind(1, key);

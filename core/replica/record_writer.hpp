@@ -62,8 +62,10 @@ class RecordWriter {
   };
   const Prepared& prepared(const std::string& collection);
   static bool find(const Prepared& p, const Record& record, std::string_view digest, Present& present);
-  static void insert(const Prepared& p, const Record& record, const SearchedText& text, std::string_view digest,
-                     std::int64_t now_ms);
+  void insert(const Prepared& p, const Record& record, const SearchedText& text, std::string_view digest,
+              std::int64_t now_ms);
+  void index(const CollectionTable& table, std::int64_t key, const SearchedText& text);
+  void unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text);
   SearchedText text_of(const CollectionTable& table, std::int64_t key);
   void update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
                    const SearchedText& text);

@@ -32,6 +32,21 @@ TEST_CASE("a page and its cursor become visible together") {
   CHECK_FALSE(next->cursor("general"));
 }
 
+TEST_CASE("the search index takes a page at once, and follows what changes and goes") {
+  Replica r;
+  auto session = r.store->begin_session();
+  for (int i = 0; i < 100; ++i) session->put(message("m" + std::to_string(i), 1000 + i, "word" + std::to_string(i)));
+  session->commit();
+  {
+    SQLite::Database db(r.file.string(), SQLite::OPEN_READONLY);
+    CHECK(db.execAndGet("SELECT count(DISTINCT segid) FROM t_messages_idx").getInt() == 1);
+  }
+  for (int i = 0; i < 100; i += 2) session->put(message("m" + std::to_string(i), 1000 + i, "other"));
+  for (int i = 1; i < 100; i += 4) session->erase("messages", "m" + std::to_string(i));
+  session->commit();
+  check_index(r.file);
+}
+
 TEST_CASE("a reader keeps its view, and outlives the store") {
   Replica r;
   auto session = r.store->begin_session();

@@ -25,24 +25,21 @@ std::int32_t next_code_point(std::string_view text, std::size_t& at) {
   return n > 0 ? c : -1;
 }
 
-bool is_ascii(std::string_view text) {
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) >= 0x80) return false;
+/// Of ASCII and the private area U+E000 to U+F8FF alone: folding changes nothing but the case of letters.
+bool is_plain(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (std::size_t at = 0; at < text.size();) {
+    if (byte(at) < 0x80) {
+      ++at;
+      continue;
+    }
+    if (text.size() - at < 3 || (byte(at + 2) & 0xc0) != 0x80) return false;
+    const bool is_private = byte(at) == 0xee ? (byte(at + 1) & 0xc0) == 0x80
+                                             : byte(at) == 0xef && byte(at + 1) >= 0x80 && byte(at + 1) <= 0xa3;
+    if (!is_private) return false;
+    at += 3;
   }
   return true;
-}
-
-void drop_separators(std::string& text, bool keep_separators) {
-  std::erase_if(text, [=](char c) { return c == '\0' || (c == '\x1f' && !keep_separators); });
-}
-
-std::string fold_ascii(std::string_view text, bool keep_separators) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  drop_separators(out, keep_separators);
-  return out;
 }
 
 std::string replace_invalid(std::string_view text) {
@@ -83,6 +80,34 @@ bool is_steering(std::int32_t c) {
                                                  {0x1d173, 0x1d17a},
                                                  {0xe0000, 0xe0fff}}};
   return std::any_of(ranges.begin(), ranges.end(), [c](const Range& r) { return r.first <= c && c <= r.last; });
+}
+
+std::string normalized(std::string text) {
+  utf8proc_uint8_t* folded = nullptr;
+  // Twice: case folding may leave a sequence that is no longer normalized, and the other way round.
+  const auto options =
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+  for (int round = 0; round < 2; ++round) {
+    const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                static_cast<utf8proc_ssize_t>(text.size()), &folded, options);
+    const std::unique_ptr<utf8proc_uint8_t, decltype(&free)> owned(n >= 0 ? folded : nullptr, &free);
+    if (n < 0) break;
+    text.assign(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(n));
+  }
+  return text;
+}
+
+/// Without NUL.
+void fold_part(std::string_view part, std::string& out) {
+  if (!is_plain(part)) {
+    auto text = normalized(is_valid_utf8(part) ? std::string(part) : replace_invalid(part));
+    std::erase(text, '\0');
+    out += text;
+    return;
+  }
+  for (const char c : part) {
+    if (c != '\0') out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  }
 }
 
 struct Digits {
@@ -143,28 +168,26 @@ int take_offset_minutes(Digits& d) {
 
 bool is_valid_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
-    if (next_code_point(text, at) < 0) return false;
+    if (static_cast<unsigned char>(text[at]) < 0x80) {
+      ++at;
+    } else if (next_code_point(text, at) < 0) {
+      return false;
+    }
   }
   return true;
 }
 
 std::string fold(std::string_view text, bool keep_separators) {
-  if (is_ascii(text)) return fold_ascii(text, keep_separators);
-  const std::string valid = is_valid_utf8(text) ? std::string(text) : replace_invalid(text);
-  utf8proc_uint8_t* folded = nullptr;
-  // Twice: case folding may leave a sequence that is no longer normalized, and the other way round.
-  const auto options =
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
-  std::string result = valid;
-  for (int round = 0; round < 2; ++round) {
-    const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(result.data()),
-                                static_cast<utf8proc_ssize_t>(result.size()), &folded, options);
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&free)> owned(n >= 0 ? folded : nullptr, &free);
-    if (n < 0) break;
-    result.assign(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(n));
+  std::string out;
+  out.reserve(text.size());
+  // Part by part, for no character of one changes with those of another.
+  for (;;) {
+    const auto end = text.find('\x1f');
+    fold_part(text.substr(0, end), out);
+    if (end == std::string_view::npos) return out;
+    if (keep_separators) out += '\x1f';
+    text.remove_prefix(end + 1);
   }
-  drop_separators(result, keep_separators);
-  return result;
 }
 
 std::string printable(std::string_view text) {

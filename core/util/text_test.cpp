@@ -32,6 +32,23 @@ TEST_CASE("folding makes what looks alike equal") {
         "a");
 }
 
+TEST_CASE("folding takes each part by itself, plain or not") {
+  const std::string mark = "\xEE\xA0\x80\xEF\xA3\xBF";  // U+E800 and U+F8FF, private ones
+  CHECK(fold(mark + "AbC") == mark + "abc");
+  CHECK(fold("STRASSE\x1fStra\xC3\x9F"
+             "e\x1f" +
+                 mark + "\x1f",
+             true) == "strasse\x1fstrasse\x1f" + mark + "\x1f");
+  CHECK(fold("\x1f\x1f", true) == "\x1f\x1f");
+  CHECK(fold("e\x1f\xCC\x81", true) == "e\x1f\xCC\x81");  // an accent at a part's beginning stays there
+  // Beside the private area: a compatibility ideograph, a full-width letter, and sequences that end too soon.
+  CHECK(fold("\xEF\xA4\x80") == "\xE8\xB1\x88");
+  CHECK(fold("\xEF\xBC\xA1") == "a");
+  CHECK(fold("\xEE\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(fold("\xEE\x80\x1f\x80", true) == "\xEF\xBF\xBD\xEF\xBF\xBD\x1f\xEF\xBF\xBD");
+  CHECK(fold("\xEEzz") == "\xEF\xBF\xBDzz");
+}
+
 TEST_CASE("what steers a terminal is shown, not obeyed") {
   CHECK(printable("a\x1b[31mb\r\n\t\x07") == "a\\x1b[31mb\\x0d\\n\\t\\x07");
   CHECK(printable("x\xE2\x80\xAEy") == "x\\u202ey");

@@ -165,7 +165,7 @@ std::string message_url(std::string_view id) {
     }
     return encoded("id,threadId,labelIds,snippet,internalDate,sizeEstimate,payload(headers," + parts + ")");
   }();
-  return "gmail/v1/users/me/messages/" + encoded(id) + "?format=full&fields=" + fields;
+  return "gmail/v1/users/me/messages/" + encoded(id) + "?format=full&prettyPrint=false&fields=" + fields;
 }
 
 bool Message::has(std::string_view label) const {

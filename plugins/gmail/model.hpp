@@ -19,7 +19,7 @@ inline constexpr const char* kLabels = "labels";
 std::vector<kruxos::Collection> collections();
 
 /// What a request for a message asks for, so that model has what it needs and no body comes along:
-/// "gmail/v1/users/me/messages/<id>?format=full&fields=...".
+/// "gmail/v1/users/me/messages/<id>?format=full&prettyPrint=false&fields=...".
 std::string message_url(std::string_view id);
 
 struct Attachment {

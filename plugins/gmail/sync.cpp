@@ -30,7 +30,8 @@ kruxos::SyncStep Sync::step(const kruxos::Call& call, kruxos::SyncStore& store) 
   Step step{call, store};
   step.state = SyncState::load(store);
   step.unreadable = Unreadable::load(store);
-  step.end_ms = step.now_ms() + kStepMs;
+  step.committed_ms = step.now_ms();
+  step.end_ms = step.committed_ms + kStepMs;
   step.requests_left = kRequestsAStep;
   try {
     auto done = advance(step);
@@ -40,6 +41,7 @@ kruxos::SyncStep Sync::step(const kruxos::Call& call, kruxos::SyncStore& store) 
     labels_.clear();  // what is in memory may be ahead of what was committed
     if (error.kind() != ErrorKind::kRateLimited) {
       memberships_.clear();
+      listed_.reset();
       throw;
     }
     return wait_for_quota(step, error);
@@ -123,6 +125,7 @@ void Sync::begin_full(Step& step) {
   state.compares = has_messages(step.store);
   state.since_ms = options_.keep_ms > 0 ? std::max<std::int64_t>(1, step.now_ms() - options_.keep_ms) : 0;
   state.phase = state.compares ? Phase::kComparing : Phase::kListing;
+  listed_.reset();
   step.unreadable.entries.clear();  // the lists will come upon them again
   memberships_.clear();
   commit(step);
@@ -152,6 +155,7 @@ void Sync::commit(Step& step) {
   step.store.commit();
   step.uncommitted = 0;
   step.uncommitted_bytes = 0;
+  step.committed_ms = step.now_ms();
 }
 
 }  // namespace gmail

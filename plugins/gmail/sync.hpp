@@ -39,6 +39,10 @@ class Sync {
 
  private:
   struct Step;  ///< what one step() works with
+  struct Listed {
+    std::string page, next;
+    std::vector<std::string> ids;
+  };
 
   kruxos::SyncStep advance(Step& step);
   bool work(Step& step);
@@ -58,6 +62,7 @@ class Sync {
   // sync_list.cpp
   void list_page(Step& step);
   std::optional<rapidjson::Document> ask_page(Step& step, std::string_view what, std::string url, std::string& page);
+  bool know_page(Step& step);
   bool take_known(Step& step, Message message);
   bool list_again(Step& step);
   bool erase_unseen(Step& step);
@@ -82,6 +87,7 @@ class Sync {
   // Only one step runs at a time. None of what follows needs to outlive the process.
   Memberships memberships_;
   std::set<std::string, std::less<>> labels_;  ///< ids of those that the store has; empty: not loaded
+  std::optional<Listed> listed_;               ///< the list's page under way: a step that ends within it asks once
   int no_answers_ = 0;                         ///< requests for messages without an answer, in a row
   bool retried_ = false;                       ///< what is unreadable, in this pass
   int quota_refusals_ = 0;                     ///< steps in a row that Gmail ended without saying how long to wait

@@ -12,6 +12,7 @@ using kruxos::ErrorKind;
 
 // So many in a row without an answer: it is the service, not the message.
 constexpr int kMostNoAnswers = 5;
+constexpr std::int64_t kLongestUncommittedMs = 1'000;
 constexpr const char* kPart = "messages that cannot be read";
 
 bool no_answer(const GmailError& error) {
@@ -30,10 +31,14 @@ bool ends_the_step(const GmailError& error) {
 }  // namespace
 
 /// False when the step's time is over before all are done: what was fetched is committed, and known the next time.
+/// While the quota lets messages come one by one, each chunk is committed; where they come fast, a page of rows.
 bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
   const auto size = static_cast<std::size_t>(std::max(1, options_.side_by_side));
   for (std::size_t from = 0; from < ids.size(); from += size) {
-    if (step.over() && from > 0) return false;
+    if (step.over() && from > 0) {
+      commit(step);
+      return false;
+    }
     step.call.throw_if_cancelled();
     const std::span<const std::string> chunk(ids.data() + from, std::min(size, ids.size() - from));
     std::vector<std::string> urls;
@@ -41,7 +46,7 @@ bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
     step.requests_left -= static_cast<int>(chunk.size());
     const auto fetched = api_.get_many(step.call, "messages.get", urls);
     const GmailError* ends = nullptr;
-    const auto unreadable = step.unreadable.entries.size();
+    const auto unreadable = step.unreadable;
     const auto take = [&](std::size_t i) {
       const auto& error = fetched[i].error;
       if (error && no_answer(*error)) ++no_answers_;
@@ -59,9 +64,13 @@ bool Sync::fetch(Step& step, const std::vector<std::string>& ids) {
       throw;
     }
     // A whole chunk of answers that make no sense: it is not the messages.
-    if (chunk.size() > 4 && step.unreadable.entries.size() >= unreadable + chunk.size())
+    if (chunk.size() > 4 && step.unreadable.entries.size() >= unreadable.entries.size() + chunk.size()) {
+      step.unreadable = unreadable;
+      commit(step);
       throw malformed("messages.get");
-    commit(step);
+    }
+    const bool is_due = step.now_ms() - step.committed_ms >= kLongestUncommittedMs;
+    if (ends || is_due || step.uncommitted >= kRowsACommit) commit(step);
     if (!ends) continue;
     no_answers_ = 0;
     throw GmailError(*ends);
@@ -122,6 +131,7 @@ bool Sync::retry_unreadable(Step& step) {
       if (entry.tries < Unreadable::kMostTries) ids.push_back(entry.id);
     }
     retried_ = fetch(step, ids);
+    if (retried_) commit(step);
   }
   return retried_;
 }

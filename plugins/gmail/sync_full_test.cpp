@@ -44,6 +44,57 @@ TEST_CASE("a pass that is killed at any step fetches each message once") {
   CHECK(rig.gets() == 60);
 }
 
+TEST_CASE("a page of the list is asked for once, however many steps it takes to fetch it") {
+  Rig rig(pages_of(50));
+  rig.arrive_many(120);
+  rig.override_answer = [&](const auto&) -> std::optional<FakeAnswer> {
+    rig.host.clock.advance(1'000);
+    return std::nullopt;
+  };
+  rig.pass();
+  CHECK(rig.differences() == "");
+  CHECK(rig.gets() == 120);
+  CHECK(rig.calls("users/me/messages?") == 3);
+}
+
+TEST_CASE("messages that come fast are committed by pages, slow ones as they come") {
+  Rig rig(pages_of(500));
+  rig.arrive_many(600);
+  rig.pass();
+  CHECK(rig.store.largest_commit >= 200);
+  CHECK(rig.store.largest_commit < 250);
+  CHECK(rig.store.commits < 20);
+  CHECK(rig.differences() == "");
+
+  Rig slow(pages_of(500));
+  slow.arrive_many(60);
+  slow.override_answer = [&](const auto&) -> std::optional<FakeAnswer> {
+    slow.host.clock.advance(700);
+    return std::nullopt;
+  };
+  slow.pass();
+  CHECK(slow.store.commits > 20);
+  CHECK(slow.differences() == "");
+}
+
+TEST_CASE("what was fetched before a refusal is not fetched again") {
+  Rig rig(pages_of(50));
+  const auto ids = rig.arrive_many(40);
+  rig.override_answer = [&](const auto& request) -> std::optional<FakeAnswer> {
+    if (request.url.find("messages/" + ids[5]) == std::string::npos) return std::nullopt;
+    return FakeAnswer::json(429, R"({"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}})");
+  };
+  rig.step();
+  const auto known = rig.replica_size();
+  CHECK(known >= 30);
+  rig.override_answer = nullptr;
+  rig.restart();
+  rig.reset_calls();
+  rig.pass();
+  CHECK(rig.gets() == 40 - known);
+  CHECK(rig.differences() == "");
+}
+
 TEST_CASE("a lost history is met by comparing, and no known message is fetched") {
   Rig rig(pages_of(10));
   const auto ids = rig.arrive_many(40);
@@ -57,6 +108,19 @@ TEST_CASE("a lost history is met by comparing, and no known message is fetched")
   CHECK(rig.full_passes() == 1);
   CHECK(rig.differences() == "");
   CHECK(rig.gets() == 1);
+}
+
+TEST_CASE("a lost history is met by comparing though the host is killed in the midst of it") {
+  Rig rig(pages_of(10));
+  rig.arrive_many(5);
+  rig.pass();
+  rig.arrive("New");
+  rig.mailbox().expire_history();
+  rig.host.clock.advance(120'000);
+  rig.step();
+  rig.restart();
+  rig.pass();
+  CHECK(rig.differences() == "");
 }
 
 TEST_CASE("what changes while the mailbox is compared is not undone by it") {

@@ -52,28 +52,38 @@ void Sync::list_page(Step& step) {
     state.listed = 0;
     return;
   }
-  std::string url = "gmail/v1/users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
-  if (state.since_ms > 0) url += "&q=" + encoded("after:" + std::to_string(state.since_ms / 1000));
-  auto page = state.list_page;
-  const auto answer = ask_page(step, "messages.list", url, page);
-  if (!answer) {
-    state.list_page.clear();
-    state.listed = 0;
-    return commit(step);
-  }
-  const auto ids = ids_of(*answer);
+  if (!know_page(step)) return;
+  const auto listed = *listed_;
   std::vector<std::string> wanted;
-  for (const auto& id : ids) {
+  for (const auto& id : listed.ids) {
     if (state.compares) memberships_.saw(id);
     const auto json = step.store.reader().get(kMessages, id);
     auto known = json ? message_from_record(*json) : std::nullopt;
     if (known ? !take_known(step, std::move(*known)) : !step.unreadable.has(id)) wanted.push_back(id);
   }
   if (!fetch(step, wanted)) return;
-  state.list_page = page;
-  state.listed += static_cast<std::int64_t>(ids.size());
-  if (page.empty()) state.phase = Phase::kClosing;
+  state.list_page = listed.next;
+  state.listed += static_cast<std::int64_t>(listed.ids.size());
+  if (listed.next.empty()) state.phase = Phase::kClosing;
+  listed_.reset();
   commit(step);
+}
+
+/// False where Gmail no longer knows the page: the list begins anew.
+bool Sync::know_page(Step& step) {
+  auto& state = step.state;
+  if (listed_ && listed_->page == state.list_page) return true;
+  std::string url = "gmail/v1/users/me/messages?includeSpamTrash=true&fields=messages/id,nextPageToken";
+  if (state.since_ms > 0) url += "&q=" + encoded("after:" + std::to_string(state.since_ms / 1000));
+  auto page = state.list_page;
+  if (const auto answer = ask_page(step, "messages.list", url, page)) {
+    listed_ = {state.list_page, page, ids_of(*answer)};
+    return true;
+  }
+  state.list_page.clear();
+  state.listed = 0;
+  commit(step);
+  return false;
 }
 
 /// False when its labels are in doubt.

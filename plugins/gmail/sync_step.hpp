@@ -14,6 +14,7 @@ struct Sync::Step {
   int requests_left = 0;              ///< or when so many requests were made
   int uncommitted = 0;                ///< records put or erased since the last commit
   std::size_t uncommitted_bytes = 0;  ///< of bodies
+  std::int64_t committed_ms = 0;      ///< when the last commit was
 
   std::int64_t now_ms() const { return call.now_ms(); }
   bool over() const { return requests_left <= 0 || now_ms() >= end_ms; }

@@ -1,5 +1,7 @@
 #include "json.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 namespace service_json {
@@ -7,6 +9,8 @@ namespace {
 
 /// The iterative parser takes 16 bytes a level: a large answer of nothing but brackets would cost gigabytes.
 bool too_deep(std::string_view text) {
+  const auto opened = std::count(text.begin(), text.end(), '{') + std::count(text.begin(), text.end(), '[');
+  if (opened <= kDeepest) return false;
   int depth = 0;
   bool in_text = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -28,12 +32,54 @@ bool too_deep(std::string_view text) {
   return false;
 }
 
+/// How many bytes the character takes that `text` begins with; 0 where it is no UTF-8.
+std::size_t character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t size = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < size) return 0;
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong = (byte(0) == 0xe0 && byte(1) < 0xa0) || (byte(0) == 0xf0 && byte(1) < 0x90);
+  const bool beyond = (byte(0) == 0xed && byte(1) > 0x9f) || (byte(0) == 0xf4 && byte(1) > 0x8f);
+  return overlong || beyond ? 0 : size;
+}
+
+/// UTF-8 without NUL. Answers are ASCII nearly all of the way.
+bool is_text(std::string_view text) {
+  constexpr std::uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+  for (std::size_t at = 0; at < text.size();) {
+    std::uint64_t eight = 0;
+    if (text.size() - at >= sizeof eight) {
+      std::memcpy(&eight, text.data() + at, sizeof eight);
+      if (((eight | (eight - ones)) & high) == 0) {  // no byte is 0 or above 0x7f
+        at += sizeof eight;
+        continue;
+      }
+    }
+    const auto first = static_cast<unsigned char>(text[at]);
+    const std::size_t size = first >= 0x80 ? character(text.substr(at)) : first > 0 ? 1 : 0;
+    if (size == 0) return false;
+    at += size;
+  }
+  return true;
+}
+
 }  // namespace
 
 rapidjson::Document parse(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";  // some services begin a text with it
+  constexpr std::size_t read_ahead = 16;             // the parser looks at so many bytes at once
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  std::string ended;
+  // The parser could check the encoding itself, byte by byte, which takes three times as long.
+  if (is_text(text) && !too_deep(text)) {
+    ended.reserve(text.size() + read_ahead);
+    ended = text;
+  }
+  ended.append(read_ahead, '\0');
   rapidjson::Document document;
-  if (too_deep(text)) text = {};  // which is no JSON value
-  document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(text.data(), text.size());
+  document.Parse<rapidjson::kParseIterativeFlag>(ended.c_str());
   return document;
 }
 

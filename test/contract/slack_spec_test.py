@@ -7,17 +7,15 @@
 The description is slack-web-openapi-v2.json in DIR, in $KRUXOS_SPECS_DIR or in ../shared/specs beside the source tree.
 Without it the test is skipped (exit status 77). Standard library only.
 """
-import argparse
 import json
-import os
 import re
-import subprocess
 import sys
 import urllib.parse
 import urllib.request
 
+from published import EmulatorProcess, fits_type, run
+
 SPEC_FILE = "slack-web-openapi-v2.json"
-SKIPPED = 77
 
 # The description was last changed in 2021. What the service takes or answers beyond it, and where that is documented.
 LATER_PARAMETERS = {
@@ -45,9 +43,8 @@ NOT_SENT = {"pin_count"}
 
 
 class Description:
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            self.document = json.load(file)
+    def __init__(self, document):
+        self.document = document
 
     def operations(self, method):
         return self.document["paths"].get("/" + method, {})
@@ -98,14 +95,8 @@ class Description:
     def scalar_mismatches(schema, value, where):
         types = schema.get("type", [])
         types = [types] if isinstance(types, str) else types
-        fits = {
-            "null": value is None, "boolean": isinstance(value, bool), "string": isinstance(value, str),
-            "integer": isinstance(value, int) and not isinstance(value, bool),
-            "number": isinstance(value, (int, float)) and not isinstance(value, bool),
-            "array": isinstance(value, list), "object": isinstance(value, dict),
-        }
         found = []
-        if types and not any(fits[t] for t in types):
+        if types and not any(fits_type(t, value) for t in types):
             found.append(f"{where} is {value!r}, not {' or '.join(types)}")
         if "enum" in schema and value not in schema["enum"]:
             found.append(f"{where} is {value!r}, not one of {schema['enum']}")
@@ -164,26 +155,11 @@ class Description:
         return [f"{method} was called with {parameter['name']}={value!r}, which is no {parameter['type']}"]
 
 
-class Emulator:
+class Emulator(EmulatorProcess):
     TOKEN = "xoxb-contract"
 
     def __init__(self, program):
-        self.process = subprocess.Popen(
-            [program, "--port", "0", "--clock", "driven", "--token", self.TOKEN, "--token", "xoxb-few:chat:write",
-             "--die-with-parent"], stdout=subprocess.PIPE, text=True)
-        self.base = self.process.stdout.readline().split()[1]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-
-    def control(self, what, document=None):
-        data = None if document is None else json.dumps(document).encode()
-        with urllib.request.urlopen(f"{self.base}/_emulator/{what}", data) as answer:
-            return json.load(answer)
+        super().__init__(program, [self.TOKEN, "xoxb-few:chat:write"])
 
     def call(self, method, parameters, verb="POST", token=TOKEN):
         encoded = urllib.parse.urlencode(parameters)
@@ -265,10 +241,6 @@ def check_answers(description, emulator):
     return found
 
 
-def check_log(description, log):
-    return [m for request in log["requests"] for m in description.request_mismatches(request)]
-
-
 def check_this_check(description):
     """A check that finds nothing wrong anywhere is worth nothing: these must be found."""
     wrong = [
@@ -286,39 +258,10 @@ def check_this_check(description):
     return found + [f"not noticed: {a}" for m, a in answers if not description.answer_mismatches(m, a)]
 
 
-def find_description(directory):
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    for candidate in (directory, os.environ.get("KRUXOS_SPECS_DIR"), os.path.join(root, "..", "shared", "specs")):
-        if candidate and os.path.isfile(os.path.join(candidate, SPEC_FILE)):
-            return os.path.join(candidate, SPEC_FILE)
-    return None
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--emulator", help="the slack-emulator program")
-    parser.add_argument("--log", help="a file with what GET /_emulator/log answered")
-    parser.add_argument("--specs", help="the directory of " + SPEC_FILE)
-    options = parser.parse_args()
-    path = find_description(options.specs)
-    if path is None:
-        print(f"skipped: {SPEC_FILE} is not here (set KRUXOS_SPECS_DIR to its directory)")
-        return SKIPPED
-    description = Description(path)
-    found = check_this_check(description)
-    if options.emulator:
-        with Emulator(options.emulator) as emulator:
-            found += check_methods(description, emulator) + check_answers(description, emulator)
-    if options.log:
-        with open(options.log, encoding="utf-8") as file:
-            log = json.load(file)
-        found += check_log(description, log)
-        print(f"{len(log['requests'])} requests checked")
-    for sentence in dict.fromkeys(found):
-        print(sentence)
-    print("agrees with the description" if not found else f"{len(set(found))} disagreements with the description")
-    return 1 if found else 0
+def check_emulator(description, program):
+    with Emulator(program) as emulator:
+        return check_methods(description, emulator) + check_answers(description, emulator)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, SPEC_FILE, Description, check_this_check, check_emulator))

@@ -32,7 +32,7 @@ capabilities:
 struct IsolatedRig : Rig {
   explicit IsolatedRig(RigOptions options = {}) : Rig(isolated(std::move(options))) {}
   static RigOptions isolated(RigOptions options) {
-    options.slack += kInItsOwnProcess;
+    options.service += kInItsOwnProcess;
     return options;
   }
   Json plugins() { return operate({"plugin", "list"}); }
@@ -97,7 +97,7 @@ TEST_CASE("killed before it has sent anything, the write is tried again") {
 }
 
 TEST_CASE("killed in the first sync, the next process goes on where it was") {
-  IsolatedRig rig({.slack = "    adapter: {page_size: 10}\n", .seed = false});
+  IsolatedRig rig({.service = "    adapter: {page_size: 10}\n", .seed = false});
   rig.slack().seed(R"({"channels": 3, "users": 5, "messages_per_channel": 40})");
   rig.slack().fault(R"({"method":"conversations.history","kind":"hang","skip":4})");
   rig.start();

@@ -13,22 +13,6 @@ struct UndoRig : KillRig {
     REQUIRE(pass_time([&] { return state(id) == "completed"; }, 60'000));
   }
   Answer undo() { return invoke("proxy.rollback", R"({"write_id":")" + id + "\"}"); }
-  std::string undo_id() {
-    const auto list = parse(control("GET", "/writes?limit=10").body);
-    for (std::size_t i = 0; i < size_at(list, "/writes"); ++i) {
-      const auto at = "/writes/" + std::to_string(i);
-      if (text_at(list, at + "/undoes") == id) return text_at(list, at + "/write_id");
-    }
-    return {};
-  }
-  /// After the kill: how the undo ended, "none" when there is none.
-  std::string rest() {
-    start();
-    const auto undo = undo_id();
-    if (undo.empty()) return "none";
-    CHECK(pass_time([&] { return ended(state(undo)) || told(undo); }, 300'000));
-    return state(undo) + (told(undo) ? " (told)" : "");
-  }
 };
 
 struct Step {
@@ -58,7 +42,7 @@ TEST_CASE("killed while a message is undone") {
   rig.arm(step.point);
   CHECK_FALSE(rig.undo().ok());
   rig.expect_killed();
-  const auto outcome = rig.rest();
+  const auto outcome = rig.undo_comes_to_rest(rig.id);
   row(std::string(step.point) + ", undo", outcome, rig.posts_of(kText));
   CHECK(outcome == step.outcome);
   if (outcome == "completed") {
@@ -68,7 +52,7 @@ TEST_CASE("killed while a message is undone") {
     CHECK(rig.state(rig.id) == "completed");
     CHECK(rig.posts_of(kText) == 1);
   }
-  if (outcome == "unknown (told)") rig.resolve(rig.undo_id(), "resend");
+  if (outcome == "unknown (told)") rig.resolve(rig.undo_of(rig.id), "resend");
   if (outcome == "none") CHECK(rig.undo().ok());
   CHECK(rig.pass_time([&] { return rig.state(rig.id) == "rolled_back"; }, 120'000));
   CHECK(rig.posts_of(kText) == 0);

@@ -9,46 +9,74 @@ namespace krux::test {
 
 inline constexpr const char* kText = "Exactly one of me.";
 
-// A connected host that is killed at the armed point by what a test does next.
-struct KillRig : Rig {
-  KillRig() { begin(); }
+// A rig whose host is killed at the armed point by what a test does next.
+template <class Service>
+struct Killable : Service {
+  explicit Killable(RigOptions options = {}) : Service(std::move(options)) {}
+
   void arm(const std::string& fault) {
-    REQUIRE(stop().ok());
-    start(fault);
+    REQUIRE(this->stop().ok());
+    this->start(fault);
   }
   void expect_killed() {
-    const auto ended = await_end();
+    const auto ended = this->await_end();
     REQUIRE(ended.signal == SIGKILL);
   }
   // The only write there is; empty when there is none.
   std::string only_write() {
-    const auto list = parse(control("GET", "/writes").body);
+    const auto list = parse(this->control("GET", "/writes").body);
     REQUIRE(size_at(list, "/writes") <= 1);
     return text_at(list, "/writes/0/write_id");
   }
   // After the kill: time passes until nothing moves any more by itself. How it ended.
   std::string come_to_rest() {
-    start();
+    this->start();
     const auto id = only_write();
-    if (id.empty()) return "none";
-    CHECK(pass_time([&] { return ended(state(id)) || told(id); }, 300'000));
-    return state(id) + (told(id) ? " (told)" : "");
+    return id.empty() ? "none" : rest_of(id);
+  }
+  // The write that undoes another; empty when there is none.
+  std::string undo_of(const std::string& id) {
+    const auto list = parse(this->control("GET", "/writes?limit=10").body);
+    for (std::size_t i = 0; i < size_at(list, "/writes"); ++i) {
+      const auto at = "/writes/" + std::to_string(i);
+      if (text_at(list, at + "/undoes") == id) return text_at(list, at + "/write_id");
+    }
+    return {};
+  }
+  // After the kill: how the undo of a write ended.
+  std::string undo_comes_to_rest(const std::string& id) {
+    this->start();
+    const auto undo = undo_of(id);
+    return undo.empty() ? "none" : rest_of(undo);
+  }
+  std::string rest_of(const std::string& id) {
+    CHECK(this->pass_time([&] { return ended(this->state(id)) || this->told(id); }, 300'000, 20'000));
+    return this->state(id) + (this->told(id) ? " (told)" : "");
   }
   static bool ended(const std::string& state) {
     return state == "completed" || state == "cancelled" || state == "discarded" || state == "failed";
   }
 };
 
+// With Slack, connected.
+struct KillRig : Killable<Rig> {
+  KillRig() { begin(); }
+};
+
 inline void row(const std::string& point, const std::string& outcome, std::int64_t effects) {
-  std::printf("  %-30s %-20s %lld effect%s\n", point.c_str(), outcome.c_str(), static_cast<long long>(effects),
+  std::printf("  %-40s %-20s %lld effect%s\n", point.c_str(), outcome.c_str(), static_cast<long long>(effects),
               effects == 1 ? "" : "s");
   std::fflush(stdout);
 }
 
 // Nothing more happens in the hour after, whatever state it is in.
-inline void nothing_follows(KillRig& rig, std::int64_t effects) {
+inline void nothing_follows(HostRig& rig, const std::function<std::int64_t()>& counted, std::int64_t effects) {
   for (int i = 0; i < 4; ++i) rig.advance(15 * 60'000);
-  CHECK(rig.posts_of(kText) == effects);
+  CHECK(counted() == effects);
+}
+inline void nothing_follows(Rig& rig, std::int64_t effects) {
+  nothing_follows(
+      rig, [&] { return rig.posts_of(kText); }, effects);
 }
 
 }  // namespace krux::test

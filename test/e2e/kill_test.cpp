@@ -163,7 +163,7 @@ TEST_CASE("killed while the ledger recovers from a kill") {
 
 TEST_CASE("every fault point has its kill") {
   std::set<std::string> covered{"sync.commit.before_commit", "sync.commit.after_commit"};  // sync_test.cpp
-  // The Slack adapter keeps no notes: core/write/write_crash_test.cpp.
+  // The Slack adapter keeps no notes; Gmail's does: gmail_kill_test.cpp.
   covered.insert({"write.remember.before_commit", "write.remember.after_commit"});
   // Passed at each start with a connected account; it moves when held writes are due, and nothing else.
   covered.insert({"write.restore.before_commit", "write.restore.after_commit"});

@@ -61,7 +61,7 @@ double MetricsPageText::sum(const std::string& name, const std::string& part) co
   return all;
 }
 
-MetricsPageText read_metrics(Rig& rig) {
+MetricsPageText read_metrics(HostRig& rig) {
   const auto reply = http_request(rig.health_port(), "GET", "/metrics", {{"host", "localhost"}});
   MetricsPageText page;
   page.text = reply.body;

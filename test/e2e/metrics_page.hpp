@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "host_fixture.hpp"
+#include "host_rig.hpp"
 
 namespace krux::test {
 
@@ -24,6 +24,6 @@ struct MetricsPageText {
   double sum(const std::string& name, const std::string& part = "") const;
 };
 
-MetricsPageText read_metrics(Rig& rig);
+MetricsPageText read_metrics(HostRig& rig);
 
 }  // namespace krux::test

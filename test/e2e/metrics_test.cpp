@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "host_fixture.hpp"
 #include "metrics_page.hpp"
 
 using namespace krux::test;

@@ -4,8 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 
 namespace krux::test {
@@ -29,7 +27,7 @@ RigOptions rig_options(const OauthOptions& options, std::uint16_t port) {
   const std::string rotation = options.rotation ? ",rotation" : "";
   const std::string here = "http://localhost:" + std::to_string(port) + "/oauth/callback";
   RigOptions rig;
-  rig.slack = options.slack;
+  rig.service = options.service;
   rig.config = options.config;
   rig.emulator = {"--oauth-client",
                   std::string("id=") + kPublicClient + ",secret=unused,kind=pkce,redirect=" + here + rotation,
@@ -40,27 +38,7 @@ RigOptions rig_options(const OauthOptions& options, std::uint16_t port) {
   return rig;
 }
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::stringstream all;
-  all << in.rdbuf();
-  return all.str();
-}
-
 }  // namespace
-
-std::string Connecting::address() {
-  const auto line = command_->wait_for_line("/authorize?", milliseconds(20000), Stream::err);
-  if (!line) throw std::runtime_error("no address: " + command_->output() + command_->output(Stream::err));
-  const std::size_t at = line->find("http");
-  return line->substr(at, line->find_first_of(" \t\r\"", at) - at);
-}
-
-Finished Connecting::end(milliseconds timeout) {
-  const auto status = command_->wait(timeout);
-  if (!status) throw std::runtime_error("kruxos connect did not end: " + command_->output());
-  return {*status, command_->output(), command_->output(Stream::err)};
-}
 
 OauthRig::OauthRig(const OauthOptions& options) : OauthRig(options, free_port()) {}
 
@@ -74,20 +52,6 @@ OauthRig::OauthRig(const OauthOptions& options, std::uint16_t callback_port)
   config_text.insert(config_text.find(base) + base.size(), section);
 }
 
-Connecting OauthRig::connecting(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"connect", "slack", "--client-id", kPublicClient, "--no-browser"});
-  return Connecting(launch_kruxos(arguments));
-}
-
-Finished OauthRig::connect_by(const Consent& consent, const std::vector<std::string>& arguments) {
-  Connecting connecting = this->connecting(arguments);
-  const Landing landing = browse(connecting.address(), consent);
-  last_page = landing.page ? landing.page->body : "";
-  Finished done = connecting.end();
-  printed_ += done.out + done.err + last_page;
-  return done;
-}
-
 void OauthRig::begin_by(const Consent& consent) {
   start();
   const Finished done = connect_by(consent);
@@ -95,23 +59,6 @@ void OauthRig::begin_by(const Consent& consent) {
   if (!eventually([this] { return synced(); }, milliseconds(30000)))
     throw std::runtime_error("no first sync: " + log());
   key = new_agent("assistant");
-}
-
-void OauthRig::check_no_secret() {
-  const Json document = facts();
-  std::vector<std::string> secrets{kClassicSecret};
-  for (const auto& secret : find_at(document, "/oauth/secrets")->GetArray()) secrets.emplace_back(secret.GetString());
-  std::vector<std::pair<std::string, std::string>> places{{"the log", log()}, {"the output", printed_}};
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(data())) {
-    if (entry.is_regular_file()) places.emplace_back(entry.path().string(), content_of(entry.path()));
-  }
-  REQUIRE(secrets.size() > 1);
-  for (const auto& [place, text] : places) {
-    for (const std::string& secret : secrets) {
-      INFO(place << " has " << secret);
-      CHECK(text.find(secret) == std::string::npos);
-    }
-  }
 }
 
 }  // namespace krux::test

@@ -31,8 +31,8 @@ int repeated_pages(Rig& rig) {
 }  // namespace
 
 TEST_CASE("a sync keeps to one request a minute of fifteen messages, and completes") {
-  Rig rig({.slack = "    quota: [{match: conversations.history, per_minute: 1},"
-                    " {match: conversations.replies, per_minute: 1}]\n",
+  Rig rig({.service = "    quota: [{match: conversations.history, per_minute: 1},"
+                      " {match: conversations.replies, per_minute: 1}]\n",
            .seed = false});
   rig.slack().seed(kForty);
   rig.slack().limits(R"({"methods": {"conversations.history": {"per_minute": 1, "max_items": 15},
@@ -54,7 +54,7 @@ TEST_CASE("killed in the first sync, it goes on where it was") {
   const std::string point = GENERATE("sync.commit.before_commit", "sync.commit.after_commit");
   const int pass = GENERATE(1, 2, 3, 4, 5, 6);
   CAPTURE(point, pass);
-  Rig rig({.slack = "    adapter: {page_size: 10}\n", .seed = false});
+  Rig rig({.service = "    adapter: {page_size: 10}\n", .seed = false});
   rig.slack().seed(kForty);
   rig.start(point + ":" + std::to_string(pass));
   rig.kruxos({"connect", "slack"}, std::string(kToken) + "\n");

@@ -73,7 +73,7 @@ TEST_CASE("a script's faults lead through the real safety chain") {
 
 TEST_CASE("a mock that crashes in its own process costs one call") {
   RigOptions options;
-  options.slack = "    isolation: process\n";
+  options.service = "    isolation: process\n";
   MockRig rig(options);
   const auto crash = rig.send("crash").write_id();
   REQUIRE(rig.reaches(crash, "unknown"));

@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 
+#include "e2e/host_fixture.hpp"
 #include "e2e/metrics_page.hpp"
 
 using namespace krux::test;
@@ -66,7 +67,7 @@ void take(Metrics& metrics, const MetricsPageText& page) {
 /// A host whose every part has had something to count.
 Metrics exported() {
   RigOptions options;
-  options.slack = kInItsOwnProcess;
+  options.service = kInItsOwnProcess;
   Rig rig(options);
   rig.begin();
   rig.invoke("slack.search");

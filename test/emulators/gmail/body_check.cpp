@@ -7,35 +7,42 @@
 namespace krux::test::gmail {
 namespace {
 
-enum class Type { text, texts, number, message, any };
+enum class Type { text, texts, number, long_number, object, objects, message, one_of };
 
 struct Field {
   const char* name;
   Type type;
+  std::vector<std::string> values = {};  // of one_of
 };
 
 const std::vector<Field>& fields_of(Body body) {
   static const std::vector<Field> none;
-  static const std::vector<Field> message = {{"id", Type::text},        {"threadId", Type::text},
-                                             {"labelIds", Type::texts}, {"snippet", Type::text},
-                                             {"historyId", Type::any},  {"internalDate", Type::any},
-                                             {"payload", Type::any},    {"sizeEstimate", Type::number},
-                                             {"raw", Type::text},       {"classificationLabelValues", Type::any}};
+  static const std::vector<Field> message = {{"id", Type::text},
+                                             {"threadId", Type::text},
+                                             {"labelIds", Type::texts},
+                                             {"snippet", Type::text},
+                                             {"historyId", Type::long_number},
+                                             {"internalDate", Type::long_number},
+                                             {"payload", Type::object},
+                                             {"sizeEstimate", Type::number},
+                                             {"raw", Type::text},
+                                             {"classificationLabelValues", Type::objects}};
   static const std::vector<Field> draft = {{"id", Type::text}, {"message", Type::message}};
   static const std::vector<Field> modify = {{"addLabelIds", Type::texts}, {"removeLabelIds", Type::texts}};
   static const std::vector<Field> batch_modify = {
       {"ids", Type::texts}, {"addLabelIds", Type::texts}, {"removeLabelIds", Type::texts}};
   static const std::vector<Field> batch_delete = {{"ids", Type::texts}};
-  static const std::vector<Field> label = {{"id", Type::text},
-                                           {"name", Type::text},
-                                           {"messageListVisibility", Type::text},
-                                           {"labelListVisibility", Type::text},
-                                           {"type", Type::text},
-                                           {"messagesTotal", Type::number},
-                                           {"messagesUnread", Type::number},
-                                           {"threadsTotal", Type::number},
-                                           {"threadsUnread", Type::number},
-                                           {"color", Type::any}};
+  static const std::vector<Field> label = {
+      {"id", Type::text},
+      {"name", Type::text},
+      {"messageListVisibility", Type::one_of, {"show", "hide"}},
+      {"labelListVisibility", Type::one_of, {"labelShow", "labelShowIfUnread", "labelHide"}},
+      {"type", Type::one_of, {"system", "user"}},
+      {"messagesTotal", Type::number},
+      {"messagesUnread", Type::number},
+      {"threadsTotal", Type::number},
+      {"threadsUnread", Type::number},
+      {"color", Type::object}};
   switch (body) {
     case Body::message:
       return message;
@@ -59,19 +66,32 @@ bool is_texts(const rapidjson::Value& value) {
   return value.IsArray() && std::all_of(value.Begin(), value.End(), [](const auto& item) { return item.IsString(); });
 }
 
-bool has_type(const rapidjson::Value& value, Type type) {
+// 64 bits come as text or as a number.
+bool is_long_number(const rapidjson::Value& value) {
+  if (!value.IsString()) return value.IsInt64() || value.IsUint64();
+  const std::string_view text(value.GetString(), value.GetStringLength());
+  return !text.empty() && text.find_first_not_of("0123456789", text[0] == '-' ? 1 : 0) == std::string_view::npos;
+}
+
+bool fits(const rapidjson::Value& value, const Field& field) {
   if (value.IsNull()) return true;
-  switch (type) {
+  switch (field.type) {
     case Type::text:
       return value.IsString();
     case Type::texts:
       return is_texts(value);
     case Type::number:
       return value.IsInt();
+    case Type::long_number:
+      return is_long_number(value);
+    case Type::object:
     case Type::message:
       return value.IsObject();
-    case Type::any:
-      return true;
+    case Type::objects:
+      return value.IsArray() &&
+             std::all_of(value.Begin(), value.End(), [](const auto& item) { return item.IsObject(); });
+    case Type::one_of:
+      return value.IsString() && contains(field.values, value.GetString());
   }
   return false;
 }
@@ -84,7 +104,7 @@ MaybeFailure check_object(const rapidjson::Value& object, Body shape, const std:
         std::find_if(fields.begin(), fields.end(), [&](const Field& known) { return name == known.name; });
     if (field == fields.end()) return unknown_body_name(name, place);
     const std::string where = place.empty() ? name : fmt::format("{}.{}", place, name);
-    if (!has_type(entry.value, field->type)) {
+    if (!fits(entry.value, *field)) {
       return invalid_argument(fmt::format("Invalid value at '{}'", where));
     }
     if (field->type != Type::message || !entry.value.IsObject()) continue;

@@ -131,6 +131,7 @@ void Control::write_methods(JsonOut& out) {
   out.object("methods");
   for (const Method& method : all_methods()) {
     out.object(method.id).field("verb", method.verb).field("path", method.path).field("units", method.units);
+    out.field("max_upload", method.max_upload);
     out.array("scopes");
     for (const char* scope : method.scopes) out.value(full_scope(scope));
     out.end_array().array("parameters");

@@ -38,6 +38,11 @@ MaybeFailure read_ids(const MethodContext& context, std::vector<Id>& into) {
 
 MaybeFailure add_mail(MethodContext& context, const char* default_source) {
   const Call& call = context.call;
+  const std::string given = call.in_query("internalDateSource");
+  const std::string source = given.empty() ? default_source : given;
+  if (source != "dateHeader" && source != "receivedTime") {
+    return invalid_value("internal_date_source", "type.googleapis.com/gmail.api.InternalDateSource", source);
+  }
   const rapidjson::Value* resource = call.body ? &static_cast<const rapidjson::Value&>(*call.body) : nullptr;
   MaybeFailure failure;
   const auto mail = read_mail(context, resource, failure);
@@ -51,11 +56,6 @@ MaybeFailure add_mail(MethodContext& context, const char* default_source) {
       if (id == "DRAFT" || id == "CHAT" || !context.mailbox.label(id)) return invalid_argument("Invalid label: " + id);
       if (!contains(added.labels, id)) added.labels.push_back(id);
     }
-  }
-  const std::string given = call.in_query("internalDateSource");
-  const std::string source = given.empty() ? default_source : given;
-  if (source != "dateHeader" && source != "receivedTime") {
-    return invalid_value("internal_date_source", "type.googleapis.com/gmail.api.InternalDateSource", source);
   }
   if (source == "dateHeader") {
     for (const Header& header : parse_headers(*mail)) {

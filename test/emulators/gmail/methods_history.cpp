@@ -83,17 +83,17 @@ MaybeFailure read_wanted(const MethodContext& context, Wanted& into) {
   if (start.empty()) return invalid_argument("Missing/invalid parameter: startHistoryId");
   const auto id = parse_history_id(start);
   if (!id) return invalid_value("start_history_id", "TYPE_UINT64", start);
-  if (*id < context.mailbox.oldest_history_id() || *id > context.mailbox.history_id()) return not_found();
-  into.after = *id;
   into.types = call.all_in_query("historyTypes");
   for (const std::string& type : into.types) {
     const bool known = std::any_of(std::begin(kKinds), std::end(kKinds), [&](const Kind& k) { return type == k.type; });
     if (!known) return invalid_value("history_types", "type.googleapis.com/gmail.api.HistoryType", type);
   }
+  if (auto failure = read_max_results(call, into.max)) return failure;
+  if (*id < context.mailbox.oldest_history_id() || *id > context.mailbox.history_id()) return not_found();
+  into.after = *id;
   into.label = call.in_query("labelId");
   if (!into.label.empty() && !context.mailbox.label(into.label))
     return invalid_argument("Invalid label: " + into.label);
-  if (auto failure = read_max_results(call, into.max)) return failure;
   const std::string token = call.in_query("pageToken");
   if (token.empty()) return std::nullopt;
   const auto page = parse_history_id(token);

@@ -4,14 +4,6 @@
 namespace krux::test::gmail {
 namespace {
 
-const char* const kMessageVisibilities[] = {"show", "hide"};
-const char* const kLabelVisibilities[] = {"labelShow", "labelShowIfUnread", "labelHide"};
-
-template <std::size_t N>
-bool is_one_of(const std::string& value, const char* const (&known)[N]) {
-  return value.empty() || std::find(std::begin(known), std::end(known), value) != std::end(known);
-}
-
 void render_with_counts(const MethodContext& context, const Label& label, JsonOut& out) {
   render_label(label, out);
   const LabelCounts counts = context.mailbox.count(label.id);
@@ -35,10 +27,6 @@ MaybeFailure read_label(const MethodContext& context, Label& label) {
   label.name = text_or(body, "name", label.name);
   label.message_list_visibility = text_or(body, "messageListVisibility", label.message_list_visibility);
   label.label_list_visibility = text_or(body, "labelListVisibility", label.label_list_visibility);
-  if (!is_one_of(label.message_list_visibility, kMessageVisibilities) ||
-      !is_one_of(label.label_list_visibility, kLabelVisibilities)) {
-    return invalid_argument("Invalid label visibility");
-  }
   const bool blank = label.name.find_first_not_of(" \t\r\n") == std::string::npos;
   if (blank || label.name.size() > 225 || label.name.find_first_of("\r\n") != std::string::npos) {
     return invalid_argument("Invalid label name");

@@ -137,6 +137,20 @@ TEST_CASE("lists choose by labels, all of them, and leave out spam and trash") {
   CHECK(gmail.get("messages?maxResults=1").body["resultSizeEstimate"].GetInt() == 201);
 }
 
+TEST_CASE("a body's fields have their types, before anything is looked for") {
+  Emulated gmail;
+  for (const char* wrong : {R"({"historyId": "x"})", R"({"internalDate": []})", R"({"payload": 5})", R"({"raw": 5})",
+                            R"({"classificationLabelValues": [5]})", R"({"labelIds": "INBOX"})"}) {
+    CAPTURE(wrong);
+    CHECK(gmail.post("messages/send", wrong).message().find("Invalid value at") == 0);
+  }
+  const std::string right = R"({"historyId": "5", "internalDate": -5, "payload": {}, "raw": "VG86IGFAYi5jCgo"})";
+  CHECK(gmail.post("messages/send", right).status == 200);
+  CHECK(gmail.post("labels", R"({"name": "x", "type": "mine"})").message() == "Invalid value at 'type'");
+  CHECK(gmail.post("messages?internalDateSource=x", "{}").message().find("internal_date_source") != std::string::npos);
+  CHECK(gmail.get("history?startHistoryId=1&maxResults=x").status == 400);
+}
+
 TEST_CASE("labels are made, renamed, counted and deleted, system ones are not") {
   Emulated gmail;
   const Answered made = gmail.post("labels", R"({"name": "Work/2026", "labelListVisibility": "labelShow"})");

@@ -1,0 +1,223 @@
+// A mailbox through the whole chain: read, written, undone, disconnected.
+#include "gmail_rig.hpp"
+
+using namespace krux::test;
+
+namespace {
+
+constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
+
+struct GmailDay : GmailRig {
+  explicit GmailDay(RigOptions options = {}) : GmailRig(std::move(options)) { begin(); }
+  // The ids that a search finds.
+  std::vector<std::string> found(const std::string& query) {
+    const auto answer = invoke("email.search", R"({"query":")" + query + "\"}");
+    INFO(text_of(answer.document));
+    REQUIRE(answer.ok());
+    std::vector<std::string> ids;
+    for (std::size_t i = 0; i < answer.size("/messages"); ++i) {
+      ids.push_back(answer.text("/messages/" + std::to_string(i) + "/id"));
+    }
+    return ids;
+  }
+  bool done(const Answer& write, std::int64_t limit_ms = 10 * kMinute) {
+    INFO(text_of(write.document));
+    REQUIRE(write.ok());
+    return pass_time([&] { return state(write.write_id()) == "completed"; }, limit_ms, 30'000);
+  }
+  // The mail that a write sent, as Gmail's API shows it.
+  Json mail_of(const Answer& write) {
+    const auto id = text_at(this->write(write.write_id()), "/write/result/message_id");
+    return parse(gmail().call("GET", "messages/" + id).body);
+  }
+};
+
+using Ids = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a mailbox is connected with the operator's command, and its secrets stay where they are") {
+  GmailRig rig;
+  rig.start();
+  const auto done = rig.connect_by({}, {"--profile", "draft"});
+  INFO(done.out << done.err);
+  REQUIRE(done.status.ok());
+  CHECK(rig.last_page.find("onnected") != std::string::npos);
+  CHECK(text_at(rig.operate({"connect", "status"}), "/connections/0/account_id") == kOwner);
+  REQUIRE(rig.pass_time([&] { return rig.synced(); }));
+  rig.key = rig.new_agent("assistant");
+  CHECK(rig.is_true());
+  // The profile allows drafts alone, though Google's scope would allow more.
+  CHECK(rig.invoke("email.draft", R"({"to":"bob@example.com","subject":"Allowed"})").ok());
+  CHECK(rig.mail("Not allowed").error() == "PolicyDenied");
+  CHECK(rig.on("email.delete", rig.news).error() == "OperationBlocked");
+  rig.check_contract();
+  rig.check_no_secret();
+}
+
+TEST_CASE("a mailbox is searched with operators and read from the replica") {
+  GmailDay rig(either_isolation());
+  CHECK(rig.is_true());
+  const auto lists = rig.gmail().calls("gmail.users.messages.list");
+  const auto gets = rig.gmail().calls("gmail.users.messages.get");
+  CHECK(rig.found("from:bob has:attachment newer_than:7d") == Ids{rig.invoice});
+  CHECK(rig.found("label:projects-bridge is:unread -subject:invoice") == Ids{rig.bridge});
+  CHECK(rig.found("{subject:invoice is:starred} filename:pdf OR from:news@example.net") == Ids{rig.news, rig.invoice});
+  CHECK(rig.found("October") == Ids{rig.invoice});
+  CHECK(rig.found("in:trash").empty());
+  CHECK(rig.gmail().calls("gmail.users.messages.get") == gets);
+
+  for (int i = 0; i < 2; ++i) {
+    const auto read = rig.on("email.read", rig.invoice);
+    INFO(text_of(read.document));
+    CHECK(read.text("/body/text_plain").find("invoice for October") != std::string::npos);
+    CHECK(read.text("/attachments/0/filename") == "invoice-4711.pdf");
+    CHECK(rig.gmail().calls("gmail.users.messages.get") == gets + 1);
+  }
+  CHECK(rig.on("email.read", "18bc000000000000").error() == "MessageNotFound");
+  CHECK(rig.gmail().calls("gmail.users.messages.list") == lists);
+  rig.check_contract();
+  rig.check_no_secret();
+}
+
+TEST_CASE("mails are drafted, sent with what was uploaded, edited, taken back, and answered") {
+  GmailDay rig(either_isolation());
+  const auto draft = rig.invoke("email.draft", R"({"to":"bob@example.com","subject":"For a person","body":"Look."})");
+  INFO(text_of(draft.document));
+  REQUIRE(draft.ok());
+  CHECK(rig.gmail().drafts_live(draft.write_id()) == 1);
+
+  const auto upload = rig.upload("report.txt", std::string(40'000, 'x') + "the end");
+  const auto report =
+      rig.invoke("email.send", R"({"to":"Dora Müller <dora@example.org>","subject":"Oktober","body":"Grüße!",)"
+                               R"("attachments":[")" +
+                                   upload + "\"]}");
+  const auto edited = rig.mail("Before the edit"), taken_back = rig.mail("Never");
+  const auto changed = rig.invoke(
+      "proxy.edit_write", R"({"write_id":")" + edited.write_id() + R"(","arguments":{"subject":"After the edit"}})");
+  CHECK(changed.ok());
+  CHECK(rig.invoke("email.cancel", R"({"write_id":")" + taken_back.write_id() + "\"}").text("/status") == "cancelled");
+  const auto reply = rig.invoke("email.reply", R"({"message_id":")" + rig.bridge + R"(","body":"At ten."})");
+  rig.advance(5 * kMinute - 1'000);
+  CHECK(rig.gmail().effect("sends") == 0);
+
+  for (const auto* write : {&report, &edited, &reply}) {
+    CHECK(rig.done(*write));
+    CHECK(rig.gmail().sent(write->write_id()) == 1);
+    CHECK(rig.gmail().drafts_live(write->write_id()) == 0);
+  }
+  CHECK(rig.sent_of("After the edit") == 1);
+  CHECK(rig.sent_of("Before the edit") + rig.sent_of("Never") == 0);
+  const auto sent = rig.mail_of(report);
+  CHECK(text_at(sent, "/payload/parts/1/filename") == "report.txt");
+  CHECK(number_at(sent, "/payload/parts/1/body/size") == 40'007);
+  CHECK(text_at(rig.mail_of(reply), "/threadId") == rig.bridge);
+  CHECK(rig.gmail().effect("sends") == 3);
+  CHECK(rig.pass_time([&] { return rig.is_true(); }, 5 * kMinute));
+  rig.check_contract();
+}
+
+TEST_CASE("a label and a deletion are undone, with the labels that there were") {
+  GmailDay rig;
+  const auto invoice = rig.labels_of(rig.invoice), news = rig.labels_of(rig.news);
+  const auto labelled =
+      rig.invoke("email.label", R"({"message_id":")" + rig.invoice +
+                                    R"(","add_labels":["Projects/Bridge"],"remove_labels":["UNREAD"]})");
+  const auto deleted = rig.on("email.delete", rig.news);
+  const auto pending = [&] { return rig.invoke("email.search").size("/pending_writes"); };
+  CHECK(pending() == 2);
+  CHECK(rig.invoke_as(rig.new_agent("other"), "email.search").size("/pending_writes") == 0);
+  CHECK(rig.done(labelled));
+  CHECK(rig.labels_of(rig.invoice) == "INBOX Projects/Bridge");
+  CHECK(rig.pass_time([&] { return rig.found("label:projects-bridge").size() == 2; }, 5 * kMinute));
+  rig.advance(kDay);
+  CHECK(rig.done(deleted));
+  CHECK(rig.labels_of(rig.news).find("TRASH") != std::string::npos);
+  CHECK(rig.pass_time([&] { return rig.is_true() && pending() == 0; }, 10 * kMinute));
+  CHECK(rig.found("from:news").empty());
+
+  for (const auto* write : {&deleted, &labelled}) {
+    CHECK(rig.undo(write->write_id()).ok());
+    CHECK(rig.pass_time([&] { return rig.state(write->write_id()) == "rolled_back"; }, 5 * kMinute));
+  }
+  CHECK(rig.labels_of(rig.invoice) == invoice);
+  CHECK(rig.labels_of(rig.news) == news);
+  CHECK(rig.pass_time([&] { return rig.is_true(); }, 10 * kMinute));
+  rig.check_contract();
+}
+
+TEST_CASE("an undo does not tread on what a person has done since") {
+  GmailDay rig;
+  const auto labelled =
+      rig.invoke("email.label", R"({"message_id":")" + rig.invoice + R"(","add_labels":["STARRED"]})");
+  CHECK(rig.done(labelled));
+  rig.gmail().act(R"({"action":"unstar","id":")" + rig.invoice + "\"}");
+  const auto undo = rig.undo(labelled.write_id());
+  INFO(text_of(undo.document));
+  CHECK(undo.error() == "RollbackConflict");
+  CHECK(rig.labels_of(rig.invoice) == "INBOX UNREAD");
+}
+
+TEST_CASE("a token that ends in mid-flight is renewed, and the mail goes out once") {
+  GmailDay rig;
+  const auto one = rig.mail("Refused at the draft"), two = rig.mail("Refused at the sending");
+  rig.gmail().fault(R"({"method":"gmail.users.drafts.send","skip":1,"kind":"error","error":"authError"})");
+  rig.advance(5 * kMinute - 1'000);
+  rig.gmail().oauth(R"({"action":"expire_access"})");
+  CHECK(rig.done(one));
+  CHECK(rig.done(two));
+  CHECK(rig.counted("refreshes") >= 1);
+  CHECK(rig.live_grants() == 1);
+  for (const auto* write : {&one, &two}) {
+    CHECK(rig.gmail().sent(write->write_id()) == 1);
+    CHECK(rig.gmail().drafts(write->write_id()) == 1);
+  }
+  CHECK(rig.gmail().effect("sends") == 2);
+  rig.check_no_secret();
+}
+
+TEST_CASE("an answer to a sending that is lost is found, by the draft that is gone") {
+  const std::string fault = GENERATE(R"("kind":"reset_after")", R"("kind":"reset")",
+                                     R"("kind":"http_status","status":503)", R"("kind":"truncated")");
+  CAPTURE(fault);
+  GmailDay rig;
+  rig.gmail().fault(R"({"method":"gmail.users.drafts.send",)" + fault + "}");
+  const auto sent = rig.mail("Once, please");
+  CHECK(rig.done(sent));
+  CHECK(rig.gmail().sent(sent.write_id()) == 1);
+  CHECK(rig.gmail().drafts(sent.write_id()) == 1);
+  rig.advance(kDay);
+  CHECK(rig.gmail().effect("sends") == 1);
+}
+
+TEST_CASE("a history that Gmail has forgotten is made good by comparing") {
+  GmailDay rig;
+  rig.gmail().act(R"({"action":"delete","id":")" + rig.news + "\"}");
+  rig.gmail().act(R"({"action":"label","id":")" + rig.invoice + R"(","add":["STARRED"],"remove":["UNREAD"]})");
+  const auto fresh = rig.deliver("New since then");
+  rig.gmail().act(R"({"action":"expire_history"})");
+  const auto gets = rig.gmail().calls("gmail.users.messages.get");
+  REQUIRE(rig.pass_time([&] { return rig.is_true(); }, 30 * kMinute, 30'000));
+  CHECK(rig.found("subject:\\\"new since then\\\"") == Ids{fresh});
+  CHECK(rig.on("email.read", rig.news).error() == "MessageNotFound");
+  // What was known is not fetched again.
+  CHECK(rig.gmail().calls("gmail.users.messages.get") == gets + 1);
+  rig.check_contract();
+}
+
+TEST_CASE("a mailbox is disconnected: what waits is cancelled, the grant ends, and a receipt says so") {
+  GmailDay rig;
+  const auto waiting = rig.mail("Too late");
+  REQUIRE(rig.live_grants() == 1);
+  const auto receipt = rig.operate({"disconnect", "gmail", "--yes"});
+  INFO(text_of(receipt));
+  CHECK(text_at(receipt, "/receipt/outcome") == "disconnected");
+  CHECK(number_at(receipt, "/receipt/writes_by_state/cancelled") == 1);
+  CHECK(rig.state(waiting.write_id()) == "cancelled");
+  CHECK(rig.live_grants() == 0);
+  CHECK(rig.invoke("email.search").error() == "NotConnected");
+  CHECK(std::filesystem::is_empty(rig.data() / "replica/gmail"));
+  rig.advance(10 * kMinute);
+  CHECK(rig.gmail().effect("sends") == 0);
+  rig.check_no_secret();
+}
