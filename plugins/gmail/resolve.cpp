@@ -10,9 +10,6 @@
 namespace gmail {
 namespace {
 
-using kruxos::ErrorKind;
-using kruxos::ProxyError;
-
 std::string list_json(const std::vector<std::string>& texts) {
   std::string out = "[";
   for (const auto& text : texts) out += (out.size() > 1 ? "," : "") + quoted(text);

@@ -24,7 +24,7 @@ struct ChainRig : Rig {
         slack().call("chat.update", {{"channel", kGeneral}, {"ts", ts_of(id)}, {"text", "changed by a person"}});
     REQUIRE(bool_at(parse(reply.body), "/ok"));
   }
-  int code(std::vector<std::string> arguments) { return kruxos(std::move(arguments)).status.code; }
+  int code(const std::vector<std::string>& arguments) { return kruxos(arguments).status.code; }
 };
 
 }  // namespace

@@ -63,9 +63,9 @@ std::string line_of(const rapidjson::Value& message, const char* labels) {
 
 }  // namespace
 
-GmailRig::GmailRig(RigOptions options) : GmailRig(options, emulator_of(options)) {}
+GmailRig::GmailRig(const RigOptions& options) : GmailRig(options, emulator_of(options)) {}
 
-GmailRig::GmailRig(RigOptions options, std::shared_ptr<GmailEmulator> emulator)
+GmailRig::GmailRig(const RigOptions& options, const std::shared_ptr<GmailEmulator>& emulator)
     : HostRig(options, served_by(emulator)) {
   if (!options.seed) return;
   const auto seeded = emulator->control("POST", "seed", kMailbox);

@@ -13,7 +13,7 @@ inline constexpr const char* kOwner = "agent@example.com";
 class GmailRig : public HostRig {
  public:
   // The seed is the three mails below, and the label "Projects/Bridge" (Label_7) that the second one has.
-  explicit GmailRig(RigOptions options = {});
+  explicit GmailRig(const RigOptions& options = {});
 
   void connect_account() override;  // as `kruxos connect` does, without the command
   GmailEmulator& gmail() { return static_cast<GmailEmulator&>(service()); }
@@ -35,7 +35,7 @@ class GmailRig : public HostRig {
   std::string invoice, bridge, news;  // ids of the seed
 
  private:
-  explicit GmailRig(RigOptions options, std::shared_ptr<GmailEmulator> emulator);
+  explicit GmailRig(const RigOptions& options, const std::shared_ptr<GmailEmulator>& emulator);
 };
 
 }  // namespace krux::test

@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kMinute = 60'000, kDay = 24 * 60 * kMinute;
 
 struct GmailDay : GmailRig {
-  explicit GmailDay(RigOptions options = {}) : GmailRig(std::move(options)) { begin(); }
+  explicit GmailDay(const RigOptions& options = {}) : GmailRig(options) { begin(); }
   // The ids that a search finds.
   std::vector<std::string> found(const std::string& query) {
     const auto answer = invoke("email.search", R"({"query":")" + query + "\"}");

@@ -15,14 +15,16 @@ Command HostRig::kruxos_command(const std::vector<std::string>& arguments) const
   return command;
 }
 
-Finished HostRig::kruxos(std::vector<std::string> arguments, const std::string& in) {
+Finished HostRig::kruxos(const std::vector<std::string>& arguments, const std::string& in) {
   Command command = kruxos_command(arguments);
   command.stdin_text = in;
   return run(command, milliseconds(60000));
 }
 
-std::unique_ptr<Process> HostRig::launch_kruxos(const std::vector<std::string>& arguments) {
+std::unique_ptr<Process> HostRig::launch_kruxos(const std::vector<std::string>& arguments,
+                                                const std::map<std::string, std::string>& env) {
   Command command = kruxos_command(arguments);
+  command.env.insert(env.begin(), env.end());
   command.stdin_text = std::nullopt;
   return std::make_unique<Process>(command);
 }

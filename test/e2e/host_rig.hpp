@@ -114,9 +114,10 @@ class HostRig {
   bool pass_time(const std::function<bool()>& until, std::int64_t limit_ms = 600'000, std::int64_t step_ms = 5'000);
 
   // --- the operator
-  Finished kruxos(std::vector<std::string> arguments, const std::string& in = "");
+  Finished kruxos(const std::vector<std::string>& arguments, const std::string& in = "");
   // Its standard input stays open.
-  std::unique_ptr<Process> launch_kruxos(const std::vector<std::string>& arguments);
+  std::unique_ptr<Process> launch_kruxos(const std::vector<std::string>& arguments,
+                                         const std::map<std::string, std::string>& env = {});
   Json operate(std::vector<std::string> arguments, const std::string& in = "");  // --json; throws unless it went well
   HttpReply control(const std::string& method, const std::string& path, const std::string& body = "");
   Json write(const std::string& write_id);  // as the operator sees it

@@ -12,7 +12,7 @@ inline constexpr const char* kText = "Exactly one of me.";
 // A rig whose host is killed at the armed point by what a test does next.
 template <class Service>
 struct Killable : Service {
-  explicit Killable(RigOptions options = {}) : Service(std::move(options)) {}
+  explicit Killable(const RigOptions& options = {}) : Service(options) {}
 
   void arm(const std::string& fault) {
     REQUIRE(this->stop().ok());
@@ -50,7 +50,7 @@ struct Killable : Service {
     return undo.empty() ? "none" : rest_of(undo);
   }
   std::string rest_of(const std::string& id) {
-    CHECK(this->pass_time([&] { return ended(this->state(id)) || this->told(id); }, 300'000, 20'000));
+    CHECK(this->pass_time([&] { return ended(this->state(id)) || this->told(id); }, 900'000, 20'000));
     return this->state(id) + (this->told(id) ? " (told)" : "");
   }
   static bool ended(const std::string& state) {

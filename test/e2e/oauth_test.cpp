@@ -78,6 +78,23 @@ TEST_CASE("by the flow of bots the browser's last address is pasted") {
   rig.check_no_secret();
 }
 
+TEST_CASE("the browser's last address can come to the command through a pipe") {
+  OauthRig rig;
+  rig.start();
+  const auto command =
+      rig.launch_kruxos({"connect", "slack", "--client-id", kClassicClient, "--flow", "bot", "--no-browser"},
+                        {{"KRUXOS_CLIENT_SECRET", kClassicSecret}});
+  const auto line = command->wait_for_line("/authorize?", milliseconds(20000), Stream::err);
+  REQUIRE(line);
+  const Landing landing = browse(line->substr(line->find("http")));
+  REQUIRE(command->write_stdin("nothing of this\n" + landing.address + "\n"));
+  const auto status = command->wait(milliseconds(30000));
+  INFO(command->output() << command->output(Stream::err));
+  REQUIRE(status);
+  CHECK(status->ok());
+  CHECK(contains(command->output(Stream::err), "address"));
+}
+
 TEST_CASE("who reads only cannot post, though the scopes of an earlier consent would allow it") {
   OauthRig rig;
   rig.begin_by();

@@ -16,7 +16,7 @@ struct OperatorRig : Rig {
     REQUIRE(pass_time([&] { return told(id); }, 1'800'000));
     return id;
   }
-  int code(std::vector<std::string> arguments) { return kruxos(std::move(arguments)).status.code; }
+  int code(const std::vector<std::string>& arguments) { return kruxos(arguments).status.code; }
 };
 
 /// In the ledger of a host that has stopped.
