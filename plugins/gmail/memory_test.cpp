@@ -95,7 +95,8 @@ void expect_at_most(std::uint64_t bytes, const char* what, Work&& work) {
   const PeakMemory peak;
   work();
   const auto took = peak.bytes();
-  std::printf("%s took %.1f MB at most\n", what, static_cast<double>(took) / (1 << 20));
+  std::printf("%s took %.1f MB at most%s\n", what, static_cast<double>(took) / (1 << 20),
+              PeakMemory::kCountsReserved ? ", with what is reserved and not used" : "");
   CHECK(took <= static_cast<std::int64_t>(bytes));
 }
 
