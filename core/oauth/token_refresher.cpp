@@ -148,10 +148,13 @@ HttpOutcome TokenRefresher::renew(const AccountRef& ref, std::string_view used, 
   std::unique_lock lock(mutex_);
   auto* account = find(ref);
   if (!account || locked_) return {KRUX_AUTH, "the service refuses the token", {}};
-  if (is_young(*account) && !account->running && !account->unsaved)
+  if (is_young(*account) && !account->running && !account->unsaved) {
+    lock.unlock();
+    // It may have come between the two looks.
+    if (has_changed(ref, used)) return {};
     return {KRUX_AUTH, "the service refuses a token that it has just issued", {}};
+  }
   auto outcome = await(lock, ref, call);
-  // It may have come between the two looks.
   if (outcome.status != KRUX_OK && has_changed(ref, used)) return {};
   return outcome;
 }
