@@ -68,9 +68,7 @@ class Builder {
  private:
   void headers() {
     auto* const message = message_.get();
-    if (!draft_.from.address.empty()) {
-      g_mime_message_add_mailbox(message, GMIME_ADDRESS_TYPE_FROM, name_of(draft_.from), draft_.from.address.c_str());
-    }
+    if (!draft_.from.address.empty()) addresses(GMIME_ADDRESS_TYPE_FROM, {draft_.from});
     addresses(GMIME_ADDRESS_TYPE_TO, draft_.to);
     addresses(GMIME_ADDRESS_TYPE_CC, draft_.cc);
     addresses(GMIME_ADDRESS_TYPE_BCC, draft_.bcc);
@@ -92,7 +90,17 @@ class Builder {
   }
 
   void addresses(GMimeAddressType type, const std::vector<MailAddress>& list) {
-    for (const auto& one : list) g_mime_message_add_mailbox(message_.get(), type, name_of(one), one.address.c_str());
+    auto* const written = g_mime_message_get_addresses(message_.get(), type);
+    for (const auto& one : list) internet_address_list_add(written, mailbox(one).get());
+  }
+
+  static Held<InternetAddress> mailbox(const MailAddress& one) {
+    Held<InternetAddress> made(internet_address_mailbox_new(name_of(one), one.address.c_str()));
+    // GMime decodes "xn--…" when it takes an address, and what it encodes again may be another one.
+    auto* const fields = INTERNET_ADDRESS_MAILBOX(made.get());
+    g_free(fields->idn_addr);
+    fields->idn_addr = g_strdup(one.address.c_str());
+    return made;
   }
 
   void ids(const char* header, const std::vector<std::string>& ids) {

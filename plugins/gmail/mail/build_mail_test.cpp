@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <random>
 
+#include "build_mail.hpp"
 #include "encoded_words.hpp"
+#include "recipients.hpp"
 #include "test_support/mails.hpp"
 #include "utf8.hpp"
 
@@ -230,6 +232,37 @@ TEST_CASE("nothing can be smuggled into a header") {
   auto mail = draft();
   mail.subject = std::string("a\0b", 3);
   CHECK(refusal(mail).find("control character") != std::string::npos);
+}
+
+TEST_CASE("the address that was given stands in the mail, and no other") {
+  auto mail = draft();
+  mail.from.address = "amy@xn--mnchen-3ya.de";
+  mail.to = gmail::parse_recipients("to", "a@xn--mnchen-3ya.de, Bob <b@münchen.de>, c@xn--fuball-cta.de");
+  mail.cc = gmail::parse_recipients("cc", "d@mail.xn--mnchen-3ya.de");
+  mail.bcc = gmail::parse_recipients("bcc", "e@xn--wgv71a119e.jp");
+  const auto raw = written(mail);
+  CHECK(raw.find("From: Amy Lee <amy@xn--mnchen-3ya.de>\r\n") != std::string::npos);
+  CHECK(raw.find("To: a@xn--mnchen-3ya.de, Bob <b@xn--mnchen-3ya.de>, c@xn--fuball-cta.de\r\n") != std::string::npos);
+  CHECK(raw.find("Cc: d@mail.xn--mnchen-3ya.de\r\n") != std::string::npos);
+  CHECK(raw.find("Bcc: e@xn--wgv71a119e.jp\r\n") != std::string::npos);
+  const std::string evil = "a@xn--borgadaexample-l62m4964y2ja.com";
+  for (auto* field : {&mail.from, &mail.to[0], &mail.cc[0], &mail.bcc[0]}) {
+    const auto before = field->address;
+    field->address = evil;
+    CHECK(refusal(mail) == "\"" + evil + "\" is no mail address.");
+    // Where it is built all the same, it stands as it is.
+    std::string built;
+    gmail::build_mail(
+        mail,
+        [&](std::string_view text) {
+          built += text;
+          return true;
+        },
+        [](gmail::EncodedBytes) {});
+    CHECK(built.find(evil) != std::string::npos);
+    CHECK(built.find("ada@") == std::string::npos);
+    field->address = before;
+  }
 }
 
 TEST_CASE("drafts that are none are refused with a sentence") {
