@@ -17,6 +17,7 @@
 #include "core/write/enhanced_write_executor.hpp"
 #include "core/write/write_buffer.hpp"
 #include "host/bundles/loading.hpp"
+#include "host/bundles/pins.hpp"
 #include "host/control/control_server.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/http_server.hpp"
@@ -368,8 +369,13 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
 
 void check_configuration(const Config& config) {
   const DefinitionSet definitions(config.definitions_dir, config.policies_dir);
+  const auto pins = read_pins(config.data_dir);
   for (const auto& problem : definitions.problems()) {
-    if (problem.refuses) throw ConfigError(problem.reason);
+    const auto of_bundle = [&](const BundlePin& pin) {
+      return problem.file == config.policies_dir / (pin.terms.service + ".yaml");
+    };
+    if (problem.refuses || std::none_of(pins.bundles.begin(), pins.bundles.end(), of_bundle))
+      throw ConfigError(problem.reason);
   }
 }
 

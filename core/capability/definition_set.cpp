@@ -68,12 +68,24 @@ Definitions load_fixed(const Definitions& fixed, const Definitions& served, Poli
   return loaded;
 }
 
+void tell_lifted(const std::set<std::string>& before, const std::set<std::string>& now,
+                 const std::filesystem::path& directory, Problems& problems) {
+  for (const auto& service : before) {
+    const auto file = directory / (service + ".yaml");
+    if (now.contains(service) || std::filesystem::exists(file)) continue;
+    problems.push_back(
+        {file,
+         fmt::format("{}: the file is gone; {} is held to its definition alone from now on.", file.string(), service),
+         false});
+  }
+}
+
 void tell_unused(const PolicyFiles& policies, Problems& problems) {
   for (const auto& file : policies.unused())
     problems.push_back({file,
-                        fmt::format("{}: there is no service \"{}\", so that this policy acts on nothing; give "
-                                    "the file the service's name, or remove it.",
-                                    file.string(), file.stem().string()),
+                        fmt::format("{}: no service is held to this file; name it <service>.yaml after a service that "
+                                    "there is, or remove it.",
+                                    file.string()),
                         false});
 }
 
@@ -146,6 +158,7 @@ void DefinitionSet::reload() {
   std::sort(loaded.begin(), loaded.end(), by_service);
   definitions_ = std::move(loaded);
   problems_ = std::move(problems);
+  tell_lifted(under_policies_, policies.applied(), policies_, problems_);
   under_policies_ = policies.applied();
 }
 

@@ -188,16 +188,25 @@ TEST_CASE("definitions are served under the operator's policies") {
   SECTION("one that is taken away is lifted") {
     fs::remove(policies.path / "notes.yaml");
     set.reload();
-    CHECK(set.problems().empty());
-    CHECK(set.under_policies().empty());
-    CHECK(tier_of(set, "notes") == Tier::kAutonomous);
-  }
-  SECTION("one of no service acts on nothing, and says so") {
-    policies.put("nots.yaml", policy("nots", "blocked"));
-    set.reload();
     REQUIRE(set.problems().size() == 1);
     CHECK_FALSE(set.problems()[0].refuses);
-    CHECK_THAT(set.problems()[0].reason, Catch::Contains("there is no service \"nots\""));
+    CHECK_THAT(set.problems()[0].reason, Catch::Contains("held to its definition alone"));
+    CHECK(set.under_policies().empty());
+    CHECK(tier_of(set, "notes") == Tier::kAutonomous);
+    set.reload();
+    CHECK(set.problems().empty());
+  }
+  SECTION("a file that acts on nothing says so") {
+    for (const auto* name : {"nots.yaml", "notes.yml", "Notes.yaml", "notes.YAML", "notes.yaml.bak"}) {
+      policies.put(name, policy("notes", "blocked"));
+      policies.put("README.md", "What stands here.");
+      policies.put(".notes.yaml.swp", "");
+      set.reload();
+      REQUIRE(set.problems().size() == 1);
+      CHECK_FALSE(set.problems()[0].refuses);
+      CHECK_THAT(set.problems()[0].reason, Catch::Contains(name) && Catch::Contains("no service is held"));
+      fs::remove(policies.path / name);
+    }
   }
 }
 

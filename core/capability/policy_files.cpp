@@ -19,7 +19,8 @@ PolicyFiles::PolicyFiles(std::filesystem::path directory) : directory_(std::move
   }
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".yaml") files_.insert(at->path());
+    const auto name = at->path().filename().string();
+    if (!name.starts_with('.') && !name.ends_with(".md")) files_.insert(at->path());
   }
   if (error)
     refusal_ = fmt::format(

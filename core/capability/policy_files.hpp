@@ -25,7 +25,8 @@ class PolicyFiles {
 
   /// The services whose policy was applied.
   const std::set<std::string>& applied() const { return applied_; }
-  /// Files that no definition was asked about: of services that are not there, or misspelt.
+  /// Files that act on nothing: of services that are not there, misspelt, or not <service>.yaml. Hidden files and *.md
+  /// may lie there.
   std::vector<std::filesystem::path> unused() const;
 
  private:

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <ostream>
 
 #include "core/util/text.hpp"
@@ -51,7 +53,8 @@ int print_receipt(const Session& session, const HostAnswer& answer) {
   listing.add("Outcome", {in_words(outcome) + (flag(receipt, "forced") ? ", by force" : ""), style_of(outcome)});
   listing.add("By", text(receipt, "who"));
   listing.add("Begun", moment(number(receipt, "begun_at_ms"), session.now_ms));
-  listing.add_unless_empty("Ended", moment(number(receipt, "ended_at_ms"), session.now_ms));
+  const auto ended = number(receipt, "ended_at_ms");  // perhaps after this command began
+  listing.add_unless_empty("Ended", moment(ended, std::max(session.now_ms, ended)));
   for (const auto& step : items(receipt, "steps").GetArray()) {
     listing.add(text(step, "step"), {text(step, "message"), style_of(text(step, "outcome"))});
   }

@@ -402,6 +402,18 @@ TEST_CASE("Uploads are read by writes, in parts") {
   CHECK_THROWS_AS(read(write, "up_2", 0), ProxyError);
   CHECK_THROWS_AS(read(other, "up_1", 0), ProxyError);
   CHECK(host.misuses.take().size() == 2);
+
+  // Also while a request is sent, as its body.
+  host.on_request = [](const FakeRequest& seen) { return FakeAnswer::json(200, seen.body); };
+  auto streamed = request("POST", "a");
+  std::uint64_t at = 0;
+  streamed.body_source = [&](char* out, std::size_t capacity) {
+    const auto got = host.host().uploads().read(write.call(), "up_1", at, out, capacity);
+    at += got;
+    return static_cast<std::int64_t>(got);
+  };
+  streamed.body_length = 10;
+  CHECK(send(host, write, streamed).response.body == "0123456789");
 }
 
 TEST_CASE("Cases without a framework: what fails is printed and counted") {

@@ -4,6 +4,7 @@ namespace gmail {
 namespace {
 
 constexpr std::size_t kLongestKey = 16;
+constexpr std::size_t kLargestGrown = 1 << 20;
 
 int value_of(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -135,6 +136,8 @@ void RawReader::sextet(char c) {
       too_large_ = broken_ = true;
       return;
     }
+    // A string that grows is copied, and held twice meanwhile. What is reserved takes no memory before it is written.
+    if (mail_.size() == kLargestGrown) mail_.reserve(most_);
     mail_ += static_cast<char>(bits_ >> bit_count_ & 0xFF);
   }
 }

@@ -6,9 +6,7 @@
 
 #include "model.hpp"
 
-using kruxos::ErrorKind;
 using kruxos::testing::CallKind;
-using kruxos::testing::FakeAnswer;
 using namespace gmail;
 
 namespace {

@@ -171,6 +171,17 @@ TEST_CASE("what was in two places goes back to one of them, for Gmail adds no tw
   CHECK(desk.find_undo(write, result).answer == KRUX_EFFECT_FOUND);
 }
 
+TEST_CASE("what lay in the trash already is not taken out of it by an undo, wherever it was besides") {
+  Desk desk;
+  const auto id = desk.rig.arrive("a", {"INBOX", "TRASH"});
+  auto write = GENERATE(false, true) ? deletion(id) : label(id, R"("TRASH")", "");
+  desk.make_point(write);
+  const auto result = desk.execute(write);
+  desk.undo(write, result);
+  CHECK(desk.labels(id) == "TRASH");
+  CHECK(desk.find_undo(write, result).answer == KRUX_EFFECT_FOUND);
+}
+
 TEST_CASE("many are deleted in one request, and each comes back as it was") {
   Desk desk;
   const auto a = desk.rig.arrive("a", {"INBOX", "UNREAD"}), b = desk.rig.arrive("b", {"STARRED"}),

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "host_fixture.hpp"
+#include "support/safe_file.hpp"
 
 using namespace krux::test;
 
@@ -75,6 +76,24 @@ TEST_CASE("a configuration that is not understood is refused with its line") {
   const auto checked =
       run({.argv = {KRUXOS_TEST_HOST, "--check-config", "--config", rig.path("kruxos.yaml").string()}});
   CHECK(checked.status.code == 1);
+}
+
+TEST_CASE("checking the configuration refuses a policy that would act on nothing") {
+  Rig rig;
+  const auto policies = rig.path("policies");
+  std::filesystem::create_directory(policies);
+  std::filesystem::permissions(policies, std::filesystem::perms::owner_all);
+  rig.config_text += "policies_dir: " + policies.string() + "\n";
+  std::ofstream(rig.path("kruxos.yaml")) << rig.config_text;
+  const auto check = [&] {
+    return run({.argv = {KRUXOS_TEST_HOST, "--check-config", "--config", rig.path("kruxos.yaml").string()}});
+  };
+  ::support::write_safe(policies / "slack.yaml", "policy: 1\nservice: slack\ncapabilities: {}\n");
+  CHECK(check().status.ok());
+  std::filesystem::rename(policies / "slack.yaml", policies / "slack.yml");
+  const auto refused = check();
+  CHECK(refused.status.code == 1);
+  CHECK(contains(refused.err, "slack.yml: no service is held to this file"));
 }
 
 TEST_CASE("a ledger of a newer version is refused and not touched") {

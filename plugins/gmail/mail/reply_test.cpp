@@ -168,11 +168,10 @@ TEST_CASE("a forward of plain text has no HTML, and of HTML alone has its text")
 }
 
 TEST_CASE("a mail that is too long to be repeated goes along as a whole") {
-  const std::string raw = "Subject: long\n\n" + [] {
-    std::string text;
-    for (int i = 0; i < 200'000; ++i) text += "0123456789\n";
-    return text + "the end\n";
-  }();
+  const std::string end = GENERATE("\n", "\r\n");
+  std::string raw = "Subject: long" + end + end;
+  for (int i = 0; i < 200'000; ++i) raw += "0123456789" + end;
+  raw += "the end" + end;
   const ParsedMail mail(raw);
   MessageDraft draft;
   gmail::forward(mail, "note", draft);

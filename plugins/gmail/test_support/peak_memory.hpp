@@ -22,6 +22,8 @@ namespace gmail {
 class PeakMemory {
  public:
 #ifdef GMAIL_COUNTS_ALLOCATIONS
+  static constexpr bool kCountsReserved = true;  ///< memory that nobody has touched yet counts as well
+
   PeakMemory() {
     static const bool installed = __sanitizer_install_malloc_and_free_hooks(&taken, &given_back) != 0;
     (void)installed;
@@ -51,6 +53,8 @@ class PeakMemory {
     held() -= static_cast<std::int64_t>(__sanitizer_get_allocated_size(memory));
   }
 #else
+  static constexpr bool kCountsReserved = false;
+
   PeakMemory() {
     std::ofstream("/proc/self/clear_refs") << "5";
     before_ = status("VmRSS:");
