@@ -77,6 +77,12 @@ kruxos::ProxyError edited_since() {
       "The draft that the mail was to be sent from was changed in the mailbox: it was not sent, and is left there.");
 }
 
+kruxos::ProxyError gone() {
+  return refused(
+      "The draft of this mail is gone from the mailbox, and the mail is not among those that were sent: somebody has "
+      "changed, sent or deleted it. The host makes no other one; send the mail anew if it is still wanted.");
+}
+
 }  // namespace
 
 kruxos::ProxyError refused(const std::string& sentence) {
@@ -137,14 +143,15 @@ Sending::Kept Sending::settled_draft(const Json& params, std::string* result) co
       if (now->message_id != kept->message_id) throw edited_since();
       return *kept;
     }
-    // Gone: it was sent, or deleted by somebody. Who asks for another attempt knows of the second.
+    // A retry comes by itself, and one that a person asks for looks the same from here: what somebody has deleted or
+    // sent in another form must not go out in its first one.
     auto found = find_sent();
     if (found.answer == KRUX_EFFECT_FOUND) *result = std::move(found.result_json);
     if (found.answer == KRUX_EFFECT_FOUND) return {};
-    if (found.answer != KRUX_EFFECT_ABSENT) {
-      throw GmailError(ErrorKind::kUnavailable, "Whether an earlier attempt has sent the mail cannot be told.");
-    }
-  } else if (write_.attempt > 1) {
+    if (found.answer == KRUX_EFFECT_ABSENT) throw gone();
+    throw GmailError(ErrorKind::kUnavailable, "Whether an earlier attempt has sent the mail cannot be told.");
+  }
+  if (write_.attempt > 1) {
     bool edited = false;
     if (auto left = left_behind(edited)) {
       if (edited) throw edited_since();

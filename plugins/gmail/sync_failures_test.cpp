@@ -85,6 +85,30 @@ TEST_CASE("a record that the host does not take is told") {
   CHECK(rig.store.reports.contains(kPart));
 }
 
+TEST_CASE("a label is forgotten, also where the host does not take one of its messages") {
+  Rig rig;
+  emu::Label label;
+  label.name = "Trips";
+  const auto id = rig.mailbox().add_label(label).id;
+  const auto ids = rig.arrive_many(450);
+  for (const auto& one : ids) rig.modify(one, {id}, {});
+  rig.pass();
+  REQUIRE(rig.replica(ids[0])->has(id));
+  rig.mailbox().erase_label(id);
+  int asked = 0;
+  rig.store.refuse_put = [&](const krux_record& record) {
+    const auto name = kruxos::from_abi(record.id);
+    if (name != ids[7] && name != ids[449]) return KRUX_OK;
+    return ++asked > 100 ? KRUX_STORAGE : KRUX_INVALID;  // a pass that goes on for ever ends
+  };
+  rig.next_pass(7 * 86'400'000LL);
+  for (const auto& one : ids) {
+    const bool kept = one == ids[7] || one == ids[449];
+    CHECK(rig.replica(one)->has(id) == kept);
+  }
+  CHECK_FALSE(rig.store.rows(gmail::kLabels).contains(id));
+}
+
 TEST_CASE("when nothing is answered any more, the pass ends and goes on later") {
   Rig rig;
   rig.arrive_many(30);

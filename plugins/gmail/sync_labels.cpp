@@ -71,9 +71,9 @@ void Sync::forget_label(Step& step, const std::string& id) {
   query.count_limit = 1;
   for (;;) {
     step.call.throw_if_cancelled();
-    std::vector<Message> messages;
+    std::vector<std::optional<Message>> messages;
     const auto result = step.store.reader().query(query, [&](const kruxos::Row& row) {
-      if (auto message = message_from_record(row.json)) messages.push_back(std::move(*message));
+      messages.push_back(message_from_record(row.json));
       return true;
     });
     if (messages.empty()) {
@@ -81,9 +81,12 @@ void Sync::forget_label(Step& step, const std::string& id) {
       break;
     }
     for (auto& message : messages) {
-      message.remove(id);
-      memberships_.changed(message.id, id, false);
-      put(step, message);
+      if (message && message->has(id)) {
+        message->remove(id);
+        memberships_.changed(message->id, id, false);
+        if (put(step, *message)) continue;
+      }
+      ++query.offset;  // it stays as it is, and is found again
     }
     commit(step);
   }

@@ -253,16 +253,76 @@ TEST_CASE("a mail that was sent and trashed is found all the same, and one of an
   CHECK(desk.find(write).answer == KRUX_EFFECT_ABSENT);
 }
 
-TEST_CASE("an absent mail is sent again only when it is asked for, from a new draft") {
+TEST_CASE("a mail that was sent and erased is not sent from another draft") {
   Desk desk;
   Written write;
   desk.lose_answer("drafts/send");
   failure(desk, write);
   desk.rig.erase(id_in(desk.find(write).result_json));
   REQUIRE(desk.find(write).answer == KRUX_EFFECT_ABSENT);
-  desk.execute(write);
-  CHECK(desk.effects().sends == 2);
-  CHECK(desk.effects().drafts_created == 2);
+  const auto error = failure(desk, write);
+  CHECK(error.kind() == ErrorKind::kRefused);
+  CHECK(error.has_no_effect());
+  CHECK(desk.effects().sends == 1);
+  CHECK(desk.effects().drafts_created == 1);
+}
+
+TEST_CASE("what a person has done with a draft that Gmail would not send yet is not undone by the next attempt") {
+  Desk desk;
+  Written write;
+  const auto first = GENERATE(refusal(403, "rateLimitExceeded"), FakeAnswer::rate_limited(7),
+                              refusal(500, "backendError"), FakeAnswer::dropped());
+  desk.answer("drafts/send", first);
+  failure(desk, write);
+  REQUIRE(desk.rig.mailbox().drafts().size() == 1);
+  const auto draft_id = desk.rig.mailbox().drafts().begin()->first;
+  const auto edit = [&] {
+    const emu::Content content("From: agent@example.com\r\nTo: other@example.com\r\nSubject: mine now\r\n\r\nx\r\n");
+    desk.rig.mailbox().replace_draft(draft_id, {content, desk.rig.host.clock.now_ms, {}, {}, {}});
+  };
+  const auto by_hand = [&](const std::string& method, const std::string& url, const std::string& body) {
+    kruxos::testing::FakeRequest request;
+    request.method = method;
+    request.url = "gmail/v1/users/me/" + url;
+    request.body = body;
+    if (!body.empty()) request.headers.emplace_back("Content-Type", "application/json");
+    desk.rig.host.on_request(request);
+  };
+  int sent = 0;
+  SECTION("deleted") {
+    by_hand("DELETE", "drafts/" + draft_id, "");
+  }
+  SECTION("edited and sent") {
+    edit();
+    by_hand("POST", "drafts/send", ObjectWriter().text("id", draft_id).done());
+    sent = 1;
+  }
+  SECTION("edited and deleted") {
+    edit();
+    by_hand("DELETE", "drafts/" + draft_id, "");
+  }
+  SECTION("sent as it was") {
+    by_hand("POST", "drafts/send", ObjectWriter().text("id", draft_id).done());
+    REQUIRE(desk.effects().sends == 1);
+    desk.rig.host.clock.advance(60'000);
+    const auto result = desk.execute(write);
+    CHECK(result == desk.find(write).result_json);
+    CHECK(desk.effects().sends == 1);
+    CHECK(desk.effects().drafts_created == 1);
+    return;
+  }
+  REQUIRE(desk.rig.mailbox().drafts().empty());
+  REQUIRE(desk.effects().sends == sent);
+  desk.rig.host.clock.advance(60'000);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto error = failure(desk, write);
+    CHECK(error.kind() == ErrorKind::kRefused);
+    CHECK(error.has_no_effect());
+    CHECK_THAT(error.what(), Catch::Contains("send the mail anew"));
+    CHECK(desk.effects().sends == sent);
+    CHECK(desk.effects().drafts_created == 1);
+    CHECK(desk.rig.mailbox().drafts().empty());
+  }
 }
 
 TEST_CASE("a look that is not complete cannot tell") {

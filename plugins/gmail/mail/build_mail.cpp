@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "check_draft.hpp"
+#include "encoded_words.hpp"
 #include "gap_stream.hpp"
 #include "gmime.hpp"
 #include "html_text.hpp"
@@ -68,13 +69,11 @@ class Builder {
  private:
   void headers() {
     auto* const message = message_.get();
-    if (!draft_.from.address.empty()) {
-      g_mime_message_add_mailbox(message, GMIME_ADDRESS_TYPE_FROM, name_of(draft_.from), draft_.from.address.c_str());
-    }
+    if (!draft_.from.address.empty()) addresses(GMIME_ADDRESS_TYPE_FROM, {draft_.from});
     addresses(GMIME_ADDRESS_TYPE_TO, draft_.to);
     addresses(GMIME_ADDRESS_TYPE_CC, draft_.cc);
     addresses(GMIME_ADDRESS_TYPE_BCC, draft_.bcc);
-    g_mime_message_set_subject(message, draft_.subject.c_str(), kUtf8);
+    g_mime_message_set_subject(message, literal_words(draft_.subject).c_str(), kUtf8);
     if (auto* const date = g_date_time_new_from_unix_utc(draft_.date_ms / 1000)) {
       g_mime_message_set_date(message, date);
       g_date_time_unref(date);
@@ -87,12 +86,19 @@ class Builder {
     }
   }
 
-  static const char* name_of(const MailAddress& address) {
-    return address.name.empty() ? nullptr : address.name.c_str();
+  void addresses(GMimeAddressType type, const std::vector<MailAddress>& list) {
+    auto* const written = g_mime_message_get_addresses(message_.get(), type);
+    for (const auto& one : list) internet_address_list_add(written, mailbox(one).get());
   }
 
-  void addresses(GMimeAddressType type, const std::vector<MailAddress>& list) {
-    for (const auto& one : list) g_mime_message_add_mailbox(message_.get(), type, name_of(one), one.address.c_str());
+  static Held<InternetAddress> mailbox(const MailAddress& one) {
+    Held<InternetAddress> made(internet_address_mailbox_new(nullptr, one.address.c_str()));
+    if (!one.name.empty()) internet_address_set_name(made.get(), literal_words(one.name).c_str());
+    // GMime decodes "xn--…" when it takes an address, and what it encodes again may be another one.
+    auto* const fields = INTERNET_ADDRESS_MAILBOX(made.get());
+    g_free(fields->idn_addr);
+    fields->idn_addr = g_strdup(one.address.c_str());
+    return made;
   }
 
   void ids(const char* header, const std::vector<std::string>& ids) {

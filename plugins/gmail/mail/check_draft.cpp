@@ -12,6 +12,11 @@ namespace {
 
 void check(const DraftAttachment& one) {
   require_header_text("filename", one.filename, kMostFilenameBytes);
+  if (one.filename.find("=?") != std::string::npos) {
+    throw bad_input(
+        "\"" + quotable(one.filename) +
+        "\" cannot be the name of an attachment: programs take \"=?\" for the beginning of an encoded text.");
+  }
   require_header_text("content_id", one.content_id, kMostFilenameBytes);
   const auto slash = one.mime_type.find('/');
   const bool typed = slash != std::string::npos && is_token(one.mime_type.substr(0, slash)) &&

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "charset.hpp"
+#include "utf8.hpp"
 
 namespace gmail {
 namespace {
@@ -151,6 +152,20 @@ std::string base64(std::string_view bytes) {
     for (unsigned j = 0; j < 4; ++j) out += kLetters[bits >> (18 - 6 * j) & 63U];
   }
   for (auto missing = (3 - bytes.size() % 3) % 3; missing > 0; --missing) out[out.size() - missing] = '=';
+  return out;
+}
+
+std::string literal_words(std::string_view text) {
+  if (text.find("=?") == std::string_view::npos) return std::string(text);
+  // A word has 75 characters at most, and holds whole characters.
+  constexpr std::size_t kMostBytes = 45;
+  std::string out;
+  while (!text.empty()) {
+    std::string piece(text.substr(0, kMostBytes + 1));
+    cut_text(piece, kMostBytes);
+    text.remove_prefix(piece.size());
+    out += (out.empty() ? "=?utf-8?B?" : " =?utf-8?B?") + base64(piece) + "?=";
+  }
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "headers.hpp"
 
+#include <algorithm>
+
 #include "encoded_words.hpp"
 #include "gmime.hpp"
 #include "utf8.hpp"
@@ -22,6 +24,26 @@ std::string one_line(std::string_view value) {
   return out.erase(0, out.find_first_not_of(' '));
 }
 
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+// GMime decodes labels that begin so, and what it encodes again may be another address, or several. It looks for the
+// small letters alone.
+constexpr std::string_view kEncoded = "xn--", kLeftAlone = "xN--";
+
+std::string address_of(InternetAddressMailbox* mailbox) {
+  const auto* const text = internet_address_mailbox_get_addr(mailbox);
+  std::string address(text ? text : "");
+  const bool ascii =
+      std::all_of(address.begin(), address.end(), [](char c) { return static_cast<signed char>(c) > 0; });
+  if (!ascii) address = internet_address_mailbox_get_idn_addr(mailbox);
+  replace_all(address, kLeftAlone, kEncoded);
+  return clean_line(address);
+}
+
 void collect(InternetAddressList* list, bool within_group,
              std::vector<MailAddress>& out) {  // NOLINT(misc-no-recursion)
   const int count = internet_address_list_length(list);
@@ -32,8 +54,8 @@ void collect(InternetAddressList* list, bool within_group,
       continue;
     }
     const auto* const name = internet_address_get_name(one);
-    const auto* const address = internet_address_mailbox_get_idn_addr(INTERNET_ADDRESS_MAILBOX(one));
-    MailAddress found{clean_line(name ? name : ""), clean_line(address ? address : "")};
+    MailAddress found{clean_line(name ? name : ""), address_of(INTERNET_ADDRESS_MAILBOX(one))};
+    replace_all(found.name, kLeftAlone, kEncoded);
     if (!found.address.empty() || !found.name.empty()) out.push_back(std::move(found));
   }
 }
@@ -48,7 +70,9 @@ std::string decode_header(std::string_view value) {
 std::vector<MailAddress> parse_addresses(std::string_view value) {
   start_gmime();
   std::vector<MailAddress> out;
-  const Held<InternetAddressList> list(internet_address_list_parse(nullptr, normal_words(one_line(value)).c_str()));
+  auto text = normal_words(one_line(value));
+  replace_all(text, kEncoded, kLeftAlone);
+  const Held<InternetAddressList> list(internet_address_list_parse(nullptr, text.c_str()));
   if (list) collect(list.get(), false, out);
   return out;
 }

@@ -51,6 +51,17 @@ TEST_CASE("whatever a header holds comes out as one line of UTF-8") {
   }
 }
 
+TEST_CASE("an encoded domain is read as it stands, and never as others") {
+  for (const auto* label : {"xn--borgadaexample-l62m4964y2ja", "xn--borgxevil-5j3hu355q0ba", "xn--bevil-7t3d",
+                            "xn--bevil-0ha", "xn--bevil-5a", "xn--bevil-ky3b", "xn--a", "xn--mnchen-3ya"}) {
+    const auto address = "a@mail." + std::string(label) + ".com";
+    CAPTURE(address);
+    CHECK(parse_addresses("xn--Amy <" + address + ">, b@" + label + ".de") ==
+          Addresses{{"xn--Amy", address}, {"", "b@" + std::string(label) + ".de"}});
+  }
+  CHECK(parse_addresses("a@münchen.de") == Addresses{{"", "a@xn--mnchen-3ya.de"}});
+}
+
 TEST_CASE("address lists are read as people write them") {
   CHECK(parse_addresses("amy@example.com") == Addresses{{"", "amy@example.com"}});
   CHECK(parse_addresses("Amy Lee <amy@example.com>, \"Lee, David\" <d@example.com>") ==

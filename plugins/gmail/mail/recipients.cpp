@@ -38,11 +38,38 @@ bool is_label(std::string_view label) {
          std::all_of(label.begin(), label.end(), [](char c) { return c == '-' || (is_atom(c) && g_ascii_isalnum(c)); });
 }
 
+/// Letters, marks, digits and hyphens, some of them foreign: what a name of the kind "xn--…" stands for.
+bool is_foreign_name(std::string_view text) {
+  bool foreign = false;
+  const std::string copy(text);
+  if (!is_utf8(copy)) return false;
+  for (const char* at = copy.c_str(); *at != '\0'; at = g_utf8_next_char(at)) {
+    const auto c = g_utf8_get_char(at);
+    if (c != '-' && !g_unichar_isalnum(c) && !g_unichar_ismark(c)) return false;
+    foreign = foreign || c >= 0x80;
+  }
+  return foreign;
+}
+
+/// Whether a label "xn--…" stands for a name, and the name for the label alone. Programs decode such labels before
+/// they look for commas and brackets, and one can be made to hold them.
+bool is_safe_label(std::string_view label) {
+  const HeldText lower(g_ascii_strdown(label.data(), static_cast<gssize>(label.size())));
+  if (!std::string_view(lower.get()).starts_with("xn--")) return true;
+  start_gmime();
+  const auto given = std::string("a@") + lower.get();
+  const Held<InternetAddress> mailbox(internet_address_mailbox_new(nullptr, given.c_str()));
+  auto* const parsed = INTERNET_ADDRESS_MAILBOX(mailbox.get());
+  const std::string_view decoded = internet_address_mailbox_get_addr(parsed);
+  return decoded.starts_with("a@") && is_foreign_name(decoded.substr(2)) &&
+         internet_address_mailbox_get_idn_addr(parsed) == given;
+}
+
 bool is_domain(std::string_view domain) {
   if (domain.size() > 253 || domain.find('.') == std::string_view::npos) return false;
   while (!domain.empty()) {
     const auto dot = domain.find('.');
-    if (!is_label(domain.substr(0, dot))) return false;
+    if (!is_label(domain.substr(0, dot)) || !is_safe_label(domain.substr(0, dot))) return false;
     if (dot == std::string_view::npos) return true;
     domain.remove_prefix(dot + 1);
   }

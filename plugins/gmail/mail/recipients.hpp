@@ -12,9 +12,9 @@ namespace gmail {
 constexpr std::size_t kMostRecipients = 100;  ///< To, Cc and Bcc together
 
 /// RFC 5322 mailboxes separated by commas: `amy@example.com, "Lee, David" <david@example.com>`. `field` names the
-/// argument in errors. Blank text gives none. Domains may hold any letters and come back in their ASCII form (xn--…);
-/// the part before the "@" is ASCII: mail services seldom take others. Groups, comments, quoted local parts, domain
-/// literals and domains without a dot are refused.
+/// argument in errors. Blank text gives none. Domains may hold letters, digits and hyphens of any script and come back
+/// in their ASCII form (xn--…), which must stand for such a name; the part before the "@" is ASCII: mail services
+/// seldom take others. Groups, comments, quoted local parts, domain literals and domains without a dot are refused.
 /// Throws ProxyError kInvalid (InvalidInput).
 std::vector<MailAddress> parse_recipients(std::string_view field, std::string_view text);
 

@@ -93,6 +93,30 @@ TEST_CASE("no header can be smuggled in through an address") {
   CHECK(refusal("a@" + std::string(64, 'a') + ".example") != "taken");
 }
 
+TEST_CASE("an encoded domain stands for a name, and for nothing else") {
+  for (const auto* label :
+       {"xn--borgadaexample-l62m4964y2ja", "xn--borgvictimevil-l62m4964y5ja", "xn--borgxevil-5j3hu355q0ba",
+        "xn--borgx-7t3dj458kja", "xn--bevil-7t3d", "xn--bevil-0ha", "xn--bevil-5a", "xn--bevil-ky3b", "xn--bevil-lz3b",
+        "xn--a", "xn--", "xn--abc-", "xn--i-7iq", "xn--999999999"}) {
+    CAPTURE(label);
+    std::string big(label);
+    for (char& c : big) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    for (const auto& one : {std::string(label), big}) {
+      CHECK(refusal("a@" + one + ".com").find("is no mail address") != std::string::npos);
+      CHECK(refusal("Amy <a@mail." + one + ".com>").find("is no mail address") != std::string::npos);
+      CHECK_FALSE(gmail::is_address("a@" + one + ".com"));
+    }
+  }
+  CHECK(refusal("a@💩.la") != "taken");
+  for (const auto* domain : {"xn--mnchen-3ya.de", "mail.xn--mnchen-3ya.de", "xn--fuball-cta.de", "xn--wgv71a119e.jp",
+                             "xn--e1afmkfd.xn--p1ai", "xn--mgbh0fb.xn--kgbechtv"}) {
+    CAPTURE(domain);
+    CHECK(parse_recipients("to", "a@" + std::string(domain)) == Addresses{{"", "a@" + std::string(domain)}});
+  }
+  CHECK(parse_recipients("to", "a@münchen.de") == Addresses{{"", "a@xn--mnchen-3ya.de"}});
+  CHECK(parse_recipients("to", "a@日本語.jp") == Addresses{{"", "a@xn--wgv71a119e.jp"}});
+}
+
 TEST_CASE("nobody gets a mail twice, and not everybody gets one") {
   Addresses to{{"", "a@example.com"}, {"", "A@EXAMPLE.com"}, {"", "b@example.com"}}, cc{{"", "b@example.com"}},
       bcc{{"", "c@example.com"}, {"", "a@example.com"}};

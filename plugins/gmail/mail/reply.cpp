@@ -122,6 +122,10 @@ std::string about(const MailContent& original) {
 DraftAttachment passed_on(const ParsedMail& original, const MailAttachment& one) {
   DraftAttachment out;
   out.filename = one.filename;
+  // Other programs would decode what is decoded already.
+  for (auto at = out.filename.find("=?"); at != std::string::npos; at = out.filename.find("=?")) {
+    out.filename.replace(at, 2, "=_");
+  }
   const auto fits = [](char c) {
     return g_ascii_isalnum(c) || std::string_view("!#$&^_.+-/").find(c) != std::string_view::npos;
   };

@@ -104,6 +104,19 @@ TEST_CASE("a reply belongs to its thread") {
   CHECK(reply(mail, false).references.empty());
 }
 
+TEST_CASE("a forwarded attachment's name holds no beginning of an encoded word") {
+  const std::string raw =
+      "From: Amy <amy@example.com>\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nHello\n"
+      "--x\nContent-Type: text/csv\nContent-Disposition: attachment; "
+      "filename=\"=?utf-8?B?YT0/Yi5jc3Y=?=\"\n\na\n--x--\n";
+  const ParsedMail mail(raw);
+  MessageDraft draft;
+  gmail::forward(mail, "", draft);
+  const auto out = written(draft);
+  REQUIRE(ParsedMail(out).content().attachments.size() == 1);
+  CHECK(ParsedMail(out).content().attachments[0].filename == "a=_b.csv");
+}
+
 TEST_CASE("a forward carries the text, the HTML and the attachments") {
   const std::string raw =
       "From: Amy <amy@example.com>\nTo: me@example.com\nSubject: Plans\nDate: Fri, 21 Nov 1997 09:55:06 -0600\n"
