@@ -164,7 +164,10 @@ TEST_CASE("an adapter that hangs in its own process is killed, quarantined, and 
   for (int i = 0; i < 2; ++i) {
     std::optional<Answer> answer;
     std::thread agent([&] { answer = rig.invoke("stuck.read"); });
-    const bool started = eventually([&] { return process("pid") > 0; });
+    // Loading takes real time, which must not be cut short by the driven one.
+    const bool started = eventually([&] {
+      return process("pid") > 0 && text_at(rig.operate({"plugin", "list"}), "/plugins/1/process/state") == "running";
+    });
     const auto pid = static_cast<pid_t>(process("pid"));
     const auto passed = rig.pass_time([&] { return answer.has_value(); }, 600'000);
     agent.join();
