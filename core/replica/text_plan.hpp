@@ -14,7 +14,7 @@ namespace krux {
 /// Texts of some rows, to see what is common.
 class TextSample {
  public:
-  static constexpr std::size_t kMost = 512;
+  static constexpr std::size_t kMost = 256;
 
   void add(std::string text) { texts_.push_back(std::move(text)); }
   /// Of the rows, those that have `term`: at least least(), for a rare one may just not be among them.
