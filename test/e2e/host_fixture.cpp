@@ -40,7 +40,7 @@ Served slack_of(const RigOptions& options) {
 
 }  // namespace
 
-Rig::Rig(RigOptions options) : HostRig(options, slack_of(options)) {}
+Rig::Rig(const RigOptions& options) : HostRig(options, slack_of(options)) {}
 
 void Rig::connect(const std::string& token) {
   operate({"connect", "slack"}, token + "\n");

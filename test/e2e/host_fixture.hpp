@@ -13,7 +13,7 @@ inline constexpr const char* kRandom = "C0RANDOM001";
 
 class Rig : public HostRig {
  public:
-  explicit Rig(RigOptions options = {});
+  explicit Rig(const RigOptions& options = {});
 
   void connect_account() override { connect(); }
   void connect(const std::string& token = kToken);
