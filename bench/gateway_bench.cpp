@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
   host.await_sync(messages);
   print_figure(fmt::format("first sync of {} messages", messages), static_cast<double>(messages) / (now_s() - begun),
                "/s");
-  print_bound("  RssAnon after it", host.private_mb(), "MB", kMostMb);
+  print_bound("  RssAnon after it", host.host_figures().private_mb, "MB", kMostMb);
   const auto key = host.new_agent();
   search_rows(host, key, 1, 0.9);
   host.stop();
@@ -246,7 +246,8 @@ int main(int argc, char** argv) {
   host.await_sync(messages);
   search_rows(host, key, 2, 0.8);
   print_figure("  answers of all of these, on either side, that ran out of time", static_cast<double>(cut_answers), "");
-  print_bound(fmt::format("RssAnon with {} messages, after searches", messages), host.private_mb(), "MB", kMostMb);
+  print_bound(fmt::format("RssAnon with {} messages, after searches", messages), host.host_figures().private_mb, "MB",
+              kMostMb);
   host.stop();
   print_bound(fmt::format("ready with {} messages", messages), median_start(host, messages), "ms", kMostReadyMs);
   fill_ledger(host.ledger(), pending);

@@ -35,7 +35,25 @@ std::int64_t within_a_day(const ServiceDefinition& definition, const std::string
   return least;
 }
 
+/// The first block of YAML in it that has a version.
+std::string sample_policy(const std::string& document) {
+  constexpr std::string_view fence = "```yaml\n";
+  const auto begin = document.find(std::string(fence) + "policy:");
+  REQUIRE(begin != std::string::npos);
+  const auto from = begin + fence.size();
+  return document.substr(from, document.find("```", from) - from);
+}
+
 }  // namespace
+
+TEST_CASE("the document's sample is a policy that Gmail can be put under") {
+  const auto document = read_text_file(KRUXOS_POLICIES_DIR "/../docs/policies.md");
+  const auto under = under_policy(shipped("gmail").before, sample_policy(document), "gmail.yaml", PolicyOf::kOperator);
+  CHECK(under.find("email.draft")->tier == Tier::kBlocked);
+  CHECK(under.find("email.send")->delay_ms == 900'000);
+  CHECK(within_a_day(under, "email.bulk_delete") == 2);
+  CHECK(within_a_day(under, "email.reply") == 240);
+}
 
 TEST_CASE("the shipped policies tighten the shipped definitions") {
   const auto [operation, before, under] = GENERATE(table<std::string, std::int64_t, std::int64_t>({

@@ -121,6 +121,10 @@ DefinitionSet::DefinitionSet(std::filesystem::path directory, std::filesystem::p
   reload();
 }
 
+void DefinitionSet::check_policy(const std::shared_ptr<const ServiceDefinition>& definition) const {
+  PolicyFiles(policies_).apply(definition);
+}
+
 void DefinitionSet::add_fixed(std::shared_ptr<const ServiceDefinition> definition) {
   PolicyFiles policies(policies_);
   auto under = policies.apply(definition);

@@ -28,6 +28,9 @@ class DefinitionSet {
   /// served with less than the operator wrote. An empty `policies`: there are none.
   explicit DefinitionSet(std::filesystem::path directory, std::filesystem::path policies = {});
 
+  /// Throws ConfigError where add_fixed() would.
+  void check_policy(const std::shared_ptr<const ServiceDefinition>& definition) const;
+
   /// One more, from elsewhere, that no reload replaces, under the operator's policy like the others. Its service and
   /// prefix are free. Throws ConfigError when its policy cannot be applied.
   void add_fixed(std::shared_ptr<const ServiceDefinition> definition);

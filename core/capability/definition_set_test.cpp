@@ -256,6 +256,7 @@ TEST_CASE("a bundle's definition is under the operator's policy too") {
 
   Directory other;
   DefinitionSet broken(other.path, policies.path);
+  CHECK_THROWS_AS(broken.check_policy(tasks), ConfigError);
   CHECK_THROWS_AS(broken.add_fixed(tasks), ConfigError);
   CHECK(broken.all().empty());
 }

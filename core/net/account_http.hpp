@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -98,11 +97,5 @@ class AccountHttp final : public HttpClient {
   std::mutex waiting_mutex_;
   std::condition_variable waiting_;  ///< of those who wait for the quota
 };
-
-/// Sends all, at most `side_by_side` at once, the calling thread being one of the senders. Blocks until each has its
-/// outcome; outcomes[i] belongs to requests[i], whose answer goes to *sinks[i] (as many sinks as requests).
-std::vector<HttpOutcome> send_many(HttpClient& client, const CallContextPtr& call,
-                                   std::span<const HttpRequest> requests, std::span<HttpSink* const> sinks,
-                                   std::size_t side_by_side = 8);
 
 }  // namespace krux

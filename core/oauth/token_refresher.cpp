@@ -172,7 +172,7 @@ HttpOutcome TokenRefresher::await(std::unique_lock<std::mutex>& lock, const Acco
   const auto pause = before->next_try_boot_ms - clock_.boot_ms();
   const auto not_now = [&](const Account& a) -> HttpOutcome {
     return {KRUX_UNAVAILABLE,
-            fmt::format("the access token has ended and cannot be renewed for now, nothing was sent: {}",
+            fmt::format("the access token has ended and cannot be renewed at present; nothing was sent: {}",
                         a.why.empty() ? "it has just been renewed, and ended at once" : a.why),
             std::max<std::int64_t>(1000, a.next_try_boot_ms - clock_.boot_ms())};
   };

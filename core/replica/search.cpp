@@ -15,9 +15,7 @@ constexpr std::int64_t kFewRows = 2000;   ///< so many are looked at in the time
 constexpr std::int64_t kFirstLook = 512;  ///< rows of the base before another plan is thought of
 constexpr std::uint32_t kDefaultCountLimit = 1000, kLargestLimit = 10'000;
 constexpr std::int64_t kCheckEvery = 64;
-// Measured: a row of a scan, a row by key.
-constexpr std::int64_t kScanNs = 600, kLookupNs = 1500;
-constexpr std::int64_t kSwitchNs = 300'000;  ///< starting the other plan
+constexpr double kScanNs = 600;  ///< measured: a row of a scan
 constexpr int kIndexPatience = 8, kTextPatience = 256;
 
 std::chrono::nanoseconds thread_cpu() {
@@ -223,22 +221,22 @@ Search::End Search::check(std::int64_t looked_at, bool may_switch) {
   return End::kExhausted;
 }
 
-/// Whether the search index would get there sooner, as far as the rows seen so far tell.
 bool Search::should_switch(std::int64_t looked_at) {
   if (!plan_) plan_by_index();
-  const double hits = (static_cast<double>(total_) + 0.5) / static_cast<double>(looked_at);
-  const double missing = static_cast<double>((page_is_full() ? cap_ + 1 : need_) - total_);
-  const double rows = static_cast<double>(rows_);
-  const double of_base = std::min(missing / hits, rows * base_share_);
-  const double of_all = table_.by_time() ? std::min(rows, of_base / base_share_) : rows;
-  const double staying = of_base * static_cast<double>(row_cost_ns_);
-  // Counting may be tried on what rows cost at best: it ends when its time is over, with the page as it is.
-  const auto row_ns = page_is_full() ? kLookupNs * 2 / 3 : kLookupNs * 3 / 2;
-  const double by_index = static_cast<double>(kSwitchNs) + rows * plan_->gather_ns +
-                          of_all * (plan_->walk_ns + plan_->share * static_cast<double>(row_ns));
-  if (!page_is_full() || !table_.by_time()) return staying > by_index;
-  const double left = static_cast<double>(std::chrono::nanoseconds(budget_.count - spent()).count());
-  return staying > left && by_index < left;
+  const auto missing = (page_is_full() ? cap_ + 1 : need_) - total_;
+  LookedAt so_far{static_cast<double>(rows_),
+                  base_share_,
+                  static_cast<double>(looked_at),
+                  static_cast<double>(total_),
+                  static_cast<double>(missing),
+                  row_cost_ns_,
+                  table_.by_time(),
+                  std::nullopt};
+  if (page_is_full()) {
+    const std::chrono::duration<double, std::nano> left = budget_.count - spent();
+    so_far.left_ns = left.count();
+  }
+  return index_is_sooner(so_far, *plan_);
 }
 
 /// A collection ordered by key: the search index has another order, so that all rows are needed before the first is

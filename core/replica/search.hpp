@@ -79,7 +79,7 @@ class Search {
   double base_share_ = 1;             ///< of the collection's rows, those that all equalities hold for
   bool only_streams_ = false;         ///< there are no conditions but equalities and texts
   std::int64_t need_, cap_, rows_ = 0, total_ = 0, last_key_ = 0;
-  std::int64_t row_cost_ns_ = 0;  ///< of one row of the base
+  double row_cost_ns_ = 0;  ///< of one row of the base
   std::vector<std::int64_t> page_;
   std::chrono::nanoseconds started_cpu_;
   std::chrono::steady_clock::time_point started_;

@@ -14,6 +14,7 @@ using Kind = Condition::Kind;
 // Measured at a million rows: an entry of a token's list, finding and comparing a row that the index gave, and
 // gathering the rows of a prefix of one, two and three characters, for each row that has it.
 constexpr double kEntryNs = 33, kVerifyNs = 3500;
+constexpr double kSwitchNs = 300'000;  // starting to ask the index
 constexpr double kWorth = 0.5;
 constexpr double kUnseenShare = 0.1;  ///< of what the sample could have missed: most phrases are rarer by far
 constexpr std::array<double, kGramLength> kGatherNs{0, 3000, 1200, 450};
@@ -121,6 +122,19 @@ double TextSample::share(std::string_view term) const {
     count += ::memmem(text.data(), text.size(), term.data(), term.size()) != nullptr ? 1U : 0U;
   }
   return share_of(count, rows);
+}
+
+bool index_is_sooner(const LookedAt& s, const TextPlan& plan) {
+  const double found_share = (s.found + 0.5) / s.looked_at;
+  // How many there are is not known: a field's value that none of the newest rows has may still be that of many older.
+  const double of_base = std::min(s.missing / found_share, s.rows);
+  const double of_all = s.in_order ? std::min(s.rows, of_base / s.base_share) : s.rows;
+  const double staying = of_base * s.row_ns;
+  // Counting may be tried on what rows cost at best: it ends when its time is over, with the page as it is.
+  const double row_ns = s.left_ns ? kLookupNs * 2 / 3 : kLookupNs * 3 / 2;
+  const double by_index = kSwitchNs + s.rows * plan.gather_ns + of_all * (plan.walk_ns + plan.share * row_ns);
+  if (!s.left_ns || !s.in_order) return staying > by_index;
+  return staying > *s.left_ns && by_index < *s.left_ns;
 }
 
 bool is_indexed(const Predicate& p) {  // NOLINT(misc-no-recursion)

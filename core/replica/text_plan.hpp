@@ -40,6 +40,24 @@ struct TextPlan {
   double gather_ns = 0;    ///< before the first one is found: FTS5 gathers all rows of a prefix
 };
 
+constexpr double kLookupNs = 1500;  ///< measured: a row by key
+
+/// How far a search has come by looking at rows in turn: those that its equalities hold for, or all.
+struct LookedAt {
+  double rows = 0;  ///< of the collection
+  double base_share =
+      1;  ///< of these, those to be looked at, in a sample of the newest: more than 0. There may be more
+  double looked_at = 1, found = 0;
+  double missing = 0;    ///< still to be found
+  double row_ns = 0;     ///< looking at one
+  bool in_order = true;  ///< the index would give rows in the order that is asked for, so that not all are needed
+  /// Time until counting ends, once the page is full; nothing before.
+  std::optional<double> left_ns;
+};
+
+/// Whether the search index would get there sooner, as far as the rows looked at tell.
+bool index_is_sooner(const LookedAt& so_far, const TextPlan& plan);
+
 /// Whether the index can answer a part of it.
 bool is_indexed(const Predicate& predicate);
 

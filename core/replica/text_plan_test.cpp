@@ -101,6 +101,34 @@ TEST_CASE("alternatives are asked for when the index knows them all") {
   CHECK_FALSE(part.exact);
 }
 
+TEST_CASE("rows that the newest ones are not of may be many: the index is asked for a rare word in an old channel") {
+  TextPlan rare;
+  rare.share = 0.001;
+  rare.walk_ns = 0.05;
+  // No row of the channel is among the newest 256, and 1,024 of its rows showed none that fits.
+  LookedAt so_far{1e6, 0.3 / 256.3, 1024, 0, 20, 1500, true, std::nullopt};
+  CHECK(index_is_sooner(so_far, rare));
+  TextPlan common;
+  common.share = 0.5;
+  common.walk_ns = 20;
+  CHECK_FALSE(index_is_sooner(so_far, common));  // most of what it finds is not of the channel
+  so_far.found = 19;
+  so_far.missing = 1;
+  CHECK_FALSE(index_is_sooner(so_far, rare));
+}
+
+TEST_CASE("once the page is full the index is asked only where it counts in time") {
+  TextPlan plan;
+  plan.share = 0.001;
+  plan.walk_ns = 1;
+  LookedAt so_far{1e6, 1, 1024, 2, 981, 600, true, 2e6};
+  CHECK(index_is_sooner(so_far, plan));
+  so_far.left_ns = 1e6;
+  CHECK_FALSE(index_is_sooner(so_far, plan));  // its time would not be enough
+  so_far.left_ns = 1e9;
+  CHECK_FALSE(index_is_sooner(so_far, plan));  // it is not needed
+}
+
 TEST_CASE("without rows to sample a plan is made all the same") {
   CHECK(text_plan(all({text("the"), text("meeting")}), TextSample()));
 }

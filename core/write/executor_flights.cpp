@@ -31,6 +31,7 @@ std::string why_closed(const ActiveAccount& account, const BufferedWrite& write,
   if (!capability) return {};
   try {
     must_be_open_to(*capability, account);
+    if (capability->counts_as.empty()) return {};
     const auto params = parse_json(of.params_json, "the write's parameters", {64 << 20, 64});
     must_be_open_to(counted_capability(*account.definition, *capability, params), account);
   } catch (const Error& error) {

@@ -56,6 +56,7 @@ void load(const BundlePin& pin, const BundleLoading& loading, PluginRegistry& re
     const auto bundle = inspect_pinned(directory, pin, loading.probe);
     const auto& definition = bundle.contents.definition;
     refuse_taken(*definition, definitions.all());
+    definitions.check_policy(definition);  // before the library is loaded: it is not unloaded again
     const auto chosen = loading.chosen ? loading.chosen(service) : std::nullopt;
     registry.add(bundle.report, chosen.value_or(Isolation::kProcess), PluginInfo::Origin::kBundle);
     if (registry.find(service)) definitions.add_fixed(definition);

@@ -24,14 +24,16 @@ struct Host {
   test::BundleFolder bundle;
   support::Scratch scratch;
   const fs::path root = fs::canonical(scratch.path()), data = root / "data", bundles = data / "bundles";
-  const fs::path definitions_dir = root / "definitions";
+  const fs::path definitions_dir = root / "definitions", policies_dir = root / "policies";
   test::PluginDir plugins_dir;
   std::optional<Isolation> chosen;
 
   Host() {
     bundle.copy(plugin("mock_adapter"), "mock.so");
-    fs::create_directory(definitions_dir);
-    fs::permissions(definitions_dir, fs::perms::owner_all);
+    for (const auto& directory : {definitions_dir, policies_dir}) {
+      fs::create_directory(directory);
+      fs::permissions(directory, fs::perms::owner_all);
+    }
   }
   void install() const {
     BundleStore store(data, bundles);
@@ -58,7 +60,7 @@ struct Host {
     DefinitionSetIndex index{definitions};
     PluginRegistry plugins;
     explicit Started(const Host& h)
-        : definitions(h.definitions_dir),
+        : definitions(h.definitions_dir, h.policies_dir),
           plugins(PluginRegistry::discover(h.plugins_dir.path(), test::options(&index))) {
       load_bundles({h.data, h.bundles, test::options().probe, [&h](const auto&) { return h.chosen; }}, plugins,
                    definitions);
@@ -86,6 +88,22 @@ TEST_CASE("an installed bundle is registered for a process of its own, with its 
   REQUIRE(definition);
   CHECK(definition->find("mock.add")->tier == Tier::kApprovalRequired);
   CHECK(definition->find("mock.add")->delay_ms == 300'000);
+}
+
+TEST_CASE("a bundle stands under the operator's policy, and is refused whole where that cannot be applied") {
+  Host host;
+  host.install();
+  const auto policy = host.policies_dir / "mock.yaml";
+  support::write_safe(policy, "policy: 1\nservice: mock\ncapabilities: {mock.add: {tier: blocked}}\n");
+  CHECK(Host::Started(host).definitions.find("mock")->find("mock.add")->tier == Tier::kBlocked);
+  support::write_safe(policy, "policy: [");
+  host.chosen = GENERATE(Isolation::kProcess, Isolation::kInProcess);
+  const Host::Started started(host);
+  REQUIRE(started.plugins.all().size() == 1);
+  CHECK(started.last().state == PluginInfo::State::kRefused);
+  CHECK_THAT(started.last().reason, Contains(policy.string()));
+  CHECK_FALSE(started.definitions.find("mock"));
+  CHECK_FALSE(started.plugins.find("mock"));
 }
 
 TEST_CASE("the operator's word for another isolation is kept to") {

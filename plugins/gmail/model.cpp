@@ -30,11 +30,22 @@ void sort_labels(std::vector<std::string>& labels) {
   labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
 }
 
+std::string_view view(const Json& text) {
+  return {text.GetString(), text.GetStringLength()};
+}
+
 /// Google leaves out what is empty.
 bool is_readable_header(const Json& header) {
-  if (!header.IsObject()) return false;
-  const auto fits = [&](const char* name) { return !member(header, name) || member(header, name)->IsString(); };
-  return fits("name") && fits("value");
+  return header.IsObject() && std::all_of(header.MemberBegin(), header.MemberEnd(), [](const auto& m) {
+           return m.value.IsString() || (view(m.name) != "name" && view(m.name) != "value");
+         });
+}
+
+/// Header names are ASCII; `lower` is in small letters.
+bool is_named(std::string_view name, std::string_view lower) {
+  return name.size() == lower.size() && std::equal(name.begin(), name.end(), lower.begin(), [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
+         });
 }
 
 bool is_readable_part(const Json& part, int depth) {
@@ -69,9 +80,10 @@ void read_headers(const Json& payload, Message& m) {
   const auto* headers = member(payload, "headers");
   if (!headers || !headers->IsArray()) return;
   for (const auto& header : headers->GetArray()) {
-    const auto name = folded(text_of(header, "name"));
+    const auto name = text_of(header, "name");
     for (const auto& one : wanted) {
-      if (name == one.name && (m.*one.to).empty()) m.*one.to = header_text(text_of(header, "value"), kLongestHeader);
+      if (is_named(name, one.name) && (m.*one.to).empty())
+        m.*one.to = header_text(text_of(header, "value"), kLongestHeader);
     }
   }
   if (m.message_id.starts_with('<') && m.message_id.ends_with('>'))
@@ -118,6 +130,7 @@ bool is_user_label(std::string_view id) {
 
 std::string searched(const Message& m) {
   std::string text;
+  text.reserve(1024);
   for (const auto* part : {&m.from, &m.to, &m.subject, &m.snippet}) text += plain(*part) + '\x1f';
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += part + '\x1f';

@@ -88,9 +88,11 @@ std::string lacking(std::string_view label_id) {
 }
 
 std::string hidden(Hidden range, std::string_view text) {
+  const auto bytes = folded(plain(text));
   std::string out;
+  out.reserve(3 * bytes.size());
   const auto base = kPrivateFirst + kHiddenRange * static_cast<std::uint32_t>(range);
-  for (const char c : folded(plain(text))) append(out, base + static_cast<unsigned char>(c));
+  for (const char c : bytes) append(out, base + static_cast<unsigned char>(c));
   return out;
 }
 

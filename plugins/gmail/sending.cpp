@@ -146,8 +146,10 @@ Sending::Kept Sending::settled_draft(const Json& params, std::string* result) co
     // A retry comes by itself, and one that a person asks for looks the same from here: what somebody has deleted or
     // sent in another form must not go out in its first one.
     auto found = find_sent();
-    if (found.answer == KRUX_EFFECT_FOUND) *result = std::move(found.result_json);
-    if (found.answer == KRUX_EFFECT_FOUND) return {};
+    if (found.answer == KRUX_EFFECT_FOUND) {
+      *result = std::move(found.result_json);
+      return {};
+    }
     if (found.answer == KRUX_EFFECT_ABSENT) throw gone();
     throw GmailError(ErrorKind::kUnavailable, "Whether an earlier attempt has sent the mail cannot be told.");
   }

@@ -1,6 +1,7 @@
 #include "json.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 
@@ -9,8 +10,6 @@ namespace {
 
 /// The iterative parser takes 16 bytes a level: a large answer of nothing but brackets would cost gigabytes.
 bool too_deep(std::string_view text) {
-  const auto opened = std::count(text.begin(), text.end(), '{') + std::count(text.begin(), text.end(), '[');
-  if (opened <= kDeepest) return false;
   int depth = 0;
   bool in_text = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,14 +44,23 @@ std::size_t character(std::string_view text) {
   return overlong || beyond ? 0 : size;
 }
 
-/// UTF-8 without NUL. Answers are ASCII nearly all of the way.
-bool is_text(std::string_view text) {
-  constexpr std::uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+constexpr std::uint64_t kOnes = 0x0101010101010101u, kHighs = 0x8080808080808080u;
+
+std::uint64_t zero_bytes(std::uint64_t eight) {
+  return (eight - kOnes) & ~eight & kHighs;
+}
+
+/// UTF-8 without NUL, not nested deeper than kDeepest. In one pass, since answers are ASCII nearly all of the way.
+bool is_parsable(std::string_view text) {
+  constexpr std::uint64_t brackets = kOnes * '{', small = kOnes * 0x20;  // "[" is "{" without a bit
+  int opened = 0;                                                        // or more: texts have brackets too
   for (std::size_t at = 0; at < text.size();) {
     std::uint64_t eight = 0;
     if (text.size() - at >= sizeof eight) {
       std::memcpy(&eight, text.data() + at, sizeof eight);
-      if (((eight | (eight - ones)) & high) == 0) {  // no byte is 0 or above 0x7f
+      if (((eight | (eight - kOnes)) & kHighs) == 0) {  // no byte is 0 or above 0x7f
+        const auto found = zero_bytes((eight | small) ^ brackets);
+        if (found != 0) opened += std::popcount(found);
         at += sizeof eight;
         continue;
       }
@@ -60,9 +68,10 @@ bool is_text(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[at]);
     const std::size_t size = first >= 0x80 ? character(text.substr(at)) : first > 0 ? 1 : 0;
     if (size == 0) return false;
+    if (first == '{' || first == '[') ++opened;
     at += size;
   }
-  return true;
+  return opened <= kDeepest || !too_deep(text);
 }
 
 }  // namespace
@@ -71,15 +80,14 @@ rapidjson::Document parse(std::string_view text) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";  // some services begin a text with it
   constexpr std::size_t read_ahead = 16;             // the parser looks at so many bytes at once
   if (text.starts_with(mark)) text.remove_prefix(mark.size());
-  std::string ended;
   // The parser could check the encoding itself, byte by byte, which takes three times as long.
-  if (is_text(text) && !too_deep(text)) {
-    ended.reserve(text.size() + read_ahead);
-    ended = text;
-  }
-  ended.append(read_ahead, '\0');
+  if (!is_parsable(text)) text = {};
   rapidjson::Document document;
-  document.Parse<rapidjson::kParseIterativeFlag>(ended.c_str());
+  // Texts stay where they are, in a copy that the document owns.
+  auto* const copy = static_cast<char*>(document.GetAllocator().Malloc(text.size() + read_ahead));
+  text.copy(copy, text.size());
+  std::memset(copy + text.size(), 0, read_ahead);
+  document.ParseInsitu<rapidjson::kParseIterativeFlag>(copy);
   return document;
 }
 

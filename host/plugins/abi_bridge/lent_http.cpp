@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
 #include <vector>
 
 #include "host/plugins/abi_bridge/lent_call.hpp"
@@ -94,7 +92,7 @@ HttpOutcome exchange(HttpClient& client, const CallContextPtr& call, const krux_
 
 }  // namespace
 
-LentHttp::LentHttp(std::shared_ptr<HttpClient> client) : client_(std::move(client)) {
+LentHttp::LentHttp(std::shared_ptr<HttpClient> client) : client_(std::move(client)), side_by_side_(kSideBySide) {
   table_.size = sizeof(krux_http_client);
   table_.self = this;
   table_.send = [](void* self, const krux_call* call, const krux_http_request* request,
@@ -130,18 +128,12 @@ krux_status LentHttp::send_many(const krux_call* call, const krux_http_request* 
                                 std::size_t count) noexcept {
   if (count == 0) return KRUX_OK;
   if (!requests || !answers || !statuses || count > kMostAtOnce) return KRUX_INVALID;
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (auto i = next++; i < count; i = next++) statuses[i] = send(call, requests[i], answers[i]);
-  };
-  // The client keeps to the quota itself; threads only let as many wait side by side. This one does its share.
-  std::vector<std::jthread> helpers;
   try {
-    helpers.reserve(kSideBySide);
-    while (helpers.size() + 1 < std::min(kSideBySide, count)) helpers.emplace_back(work);
-  } catch (const std::exception&) {  // no thread to be had: fewer at once
+    // The client keeps to the quota itself; threads only let as many wait side by side.
+    side_by_side_.run(count, [&](std::size_t i) { statuses[i] = send(call, requests[i], answers[i]); });
+  } catch (const std::exception&) {  // out of memory: what was not sent has no status
+    return KRUX_INTERNAL;
   }
-  work();
   return KRUX_OK;
 }
 

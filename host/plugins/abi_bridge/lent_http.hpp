@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/net/http.hpp"
+#include "core/net/side_by_side.hpp"
 
 namespace krux {
 
@@ -23,6 +24,7 @@ class LentHttp {
                         const krux_http_answer* const* answers, krux_status* statuses, std::size_t count) noexcept;
 
   const std::shared_ptr<HttpClient> client_;
+  SideBySide side_by_side_;
   krux_http_client table_{};
 };
 

@@ -12,6 +12,7 @@ namespace {
 /// For C functions: without NUL, bounded, unfolded.
 std::string one_line(std::string_view value) {
   std::string out;
+  out.reserve(std::min(value.size(), kMostHeaderBytes));
   for (const char c : value.substr(0, kMostHeaderBytes)) {
     // Folding puts a line break before a blank.
     if (c == '\t') {

@@ -24,6 +24,13 @@ char32_t next(std::string_view text, std::size_t& at) {
   return value;
 }
 
+/// How many bytes from `at` on are printable ASCII, as nearly all are.
+std::size_t printable_run(std::string_view text, std::size_t at) {
+  auto end = at;
+  while (end < text.size() && text[end] >= 0x20 && text[end] < 0x7f) ++end;
+  return end - at;
+}
+
 bool turns_direction(char32_t c) {
   return c == 0x061c || (c >= 0x200e && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
@@ -60,6 +67,11 @@ std::string clean_text(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
+    if (const auto run = printable_run(bytes, at); run > 0) {
+      out.append(bytes.substr(at, run));
+      at += run;
+      continue;
+    }
     const auto from = at;
     const auto c = next(bytes, at);
     if (c == kInvalid) {
@@ -75,6 +87,11 @@ std::string clean_line(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
+    if (const auto run = printable_run(bytes, at); run > 0) {
+      out.append(bytes.substr(at, run));
+      at += run;
+      continue;
+    }
     const auto from = at;
     const auto c = next(bytes, at);
     if (c == kInvalid) {
