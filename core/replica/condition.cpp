@@ -1,8 +1,8 @@
 #include "core/replica/condition.hpp"
 
 #include <fmt/format.h>
-#include <string.h>
 
+#include "core/replica/contains.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -97,11 +97,6 @@ bool holds(Op op, int order) {
       break;
   }
   return false;
-}
-
-/// memmem searches long texts several times faster than string_view::find.
-bool contains(std::string_view text, std::string_view term) {
-  return term.empty() || ::memmem(text.data(), text.size(), term.data(), term.size()) != nullptr;
 }
 
 bool field_matches(const Predicate& p, const Statement& row) {

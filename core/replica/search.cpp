@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "core/util/error.hpp"
 
@@ -11,11 +12,12 @@ namespace krux {
 namespace {
 
 using Kind = Condition::Kind;
-constexpr std::int64_t kFewRows = 2000;   ///< so many are looked at in the time that a plan may cost
-constexpr std::int64_t kFirstLook = 512;  ///< rows of the base before another plan is thought of
+constexpr std::int64_t kFewRows = 2000;  ///< so many are looked at in the time that a plan may cost
 constexpr std::uint32_t kDefaultCountLimit = 1000, kLargestLimit = 10'000;
-constexpr std::int64_t kCheckEvery = 64;
-constexpr double kScanNs = 600;  ///< measured: a row of a scan
+// Between two rows that the index gives it may have gone through many entries.
+constexpr std::int64_t kCheckEvery = 64, kCheckIndexEvery = 8;
+constexpr std::int64_t kFirstLook = 512, kFirstIndexLook = 32;  ///< rows before another plan is thought of
+constexpr double kScanNs = 600;                                 ///< measured: a row of a scan
 constexpr int kIndexPatience = 8, kTextPatience = 256;
 
 std::chrono::nanoseconds thread_cpu() {
@@ -107,38 +109,30 @@ void Search::find_texts() {
   }
 }
 
-/// Some rows, to see what is common.
-void Search::plan_by_index() {
-  auto& statement = statements_.get(fmt::format("SELECT {} FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY {} LIMIT {}",
-                                                row_columns(), table_.rows, key_order(), TextSample::kMost));
-  const ResetAtEnd reset(statement);
-  statement.bind_all(range_.low, range_.high);
-  TextSample sample;
-  double rows = 0, of_base = 0;
-  while (statement.step()) {
-    const auto holds = [&](const Equality& equality) { return matches(*equality.predicate, statement); };
-    if (std::all_of(equalities_.begin(), equalities_.end(), holds)) ++of_base;
-    ++rows;
-    sample.add(std::string(statement.text(kTextColumn)));
-  }
-  base_share_ = (of_base + 0.3) / (rows + 0.3);
-  plan_ = text_plan(texts_, sample);
-}
-
 Search::End Search::find() {
   if (!equalities_.empty() && equalities_[0].count <= kFewRows) {
-    return consume(*rows_in_order(equalities_[0].predicate), true, false);
+    return consume(*rows_in_order(equalities_[0].predicate), true, Stage::kRows);
   }
-  const auto end = consume(*base(), true, !texts_.children.empty());
+  const auto end = consume(*base(), true, texts_.children.empty() ? Stage::kRows : Stage::kRowsOrIndex);
   return end == End::kSwitch ? find_by_index() : end;
 }
 
 Search::End Search::find_by_index() {
   if (!table_.by_time()) return gather_and_sort();
+  by_index_ = rest();
+  found_before_index_ = total_;
+  if (by_index_.low > by_index_.high) return End::kExhausted;
+  const bool exact = only_streams_ && plan_->exact;
+  const auto end = consume(*common_keys(true, by_index_), !exact, exact ? Stage::kStricterIndex : Stage::kIndex);
+  if (end != End::kSwitch) return end;
+  const auto left = rest();
+  return left.low > left.high ? End::kExhausted : consume(*common_keys(true, left), true, Stage::kStricterIndex);
+}
+
+KeyRange Search::rest() const {
   auto rest = range_;
   (ascending_keys() ? rest.low : rest.high) = last_key_ + (ascending_keys() ? 1 : -1);
-  if (rest.low > rest.high) return End::kExhausted;
-  return consume(*common_keys(true, rest), !(only_streams_ && plan_->exact), false);
+  return rest;
 }
 
 /// Without the search index: the whole collection, the rows of one field's value, or what several have in common.
@@ -198,45 +192,32 @@ Statement& Search::lookup() {
   return statements_.get(fmt::format("SELECT {} FROM {} WHERE key = ?1", row_columns(), table_.rows));
 }
 
-Search::End Search::consume(Candidates& candidates, bool verify, bool may_switch) {
+Search::End Search::consume(Candidates& candidates, bool verify, Stage stage) {
+  const bool by_index = stage == Stage::kIndex || stage == Stage::kStricterIndex;
   std::int64_t looked_at = 0;
+  const auto check_every = by_index ? kCheckIndexEvery : kCheckEvery;
   while (candidates.next()) {
     last_key_ = candidates.key();
     if (!verify || matches(predicate_, candidates.row())) hit(last_key_);
+    if (stage == Stage::kIndex && looked_at < kFirstIndexLook)
+      given_.add(std::string(candidates.row().text(kTextColumn)));
     if (total_ > cap_) return End::kEnough;
-    if (++looked_at % kCheckEvery != 0) continue;
-    const auto end = check(looked_at, may_switch);
+    if (++looked_at % check_every != 0) continue;
+    const auto end = check(looked_at, stage);
     if (end != End::kExhausted) return end;
   }
   return End::kExhausted;
 }
 
 /// kExhausted: go on.
-Search::End Search::check(std::int64_t looked_at, bool may_switch) {
+Search::End Search::check(std::int64_t looked_at, Stage stage) {
   const auto time = spent();
   if (page_is_full() && time > budget_.count) return End::kOutOfTime;
   if (time > budget_.page || std::chrono::steady_clock::now() - started_ > 20 * budget_.page) return End::kOutOfTime;
-  const bool power_of_two = (looked_at & (looked_at - 1)) == 0;
-  if (may_switch && looked_at >= kFirstLook && power_of_two && should_switch(looked_at)) return End::kSwitch;
-  return End::kExhausted;
-}
-
-bool Search::should_switch(std::int64_t looked_at) {
-  if (!plan_) plan_by_index();
-  const auto missing = (page_is_full() ? cap_ + 1 : need_) - total_;
-  LookedAt so_far{static_cast<double>(rows_),
-                  base_share_,
-                  static_cast<double>(looked_at),
-                  static_cast<double>(total_),
-                  static_cast<double>(missing),
-                  row_cost_ns_,
-                  table_.by_time(),
-                  std::nullopt};
-  if (page_is_full()) {
-    const std::chrono::duration<double, std::nano> left = budget_.count - spent();
-    so_far.left_ns = left.count();
-  }
-  return index_is_sooner(so_far, *plan_);
+  if (!std::has_single_bit(static_cast<std::uint64_t>(looked_at))) return End::kExhausted;
+  const bool other = (stage == Stage::kRowsOrIndex && looked_at >= kFirstLook && should_switch(looked_at)) ||
+                     (stage == Stage::kIndex && looked_at >= kFirstIndexLook && should_exclude_more(looked_at));
+  return other ? End::kSwitch : End::kExhausted;
 }
 
 /// A collection ordered by key: the search index has another order, so that all rows are needed before the first is

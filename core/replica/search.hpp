@@ -34,6 +34,8 @@ class Search {
 
  private:
   enum class End { kExhausted, kEnough, kOutOfTime, kSwitch };
+  /// What candidates come from, and whether something else may be better.
+  enum class Stage { kRows, kRowsOrIndex, kIndex, kStricterIndex };
   struct Equality {
     const Predicate* predicate;
     std::int64_t count;  ///< up to a bound
@@ -52,9 +54,11 @@ class Search {
   KeyStream equality_stream(const Predicate& equality, std::size_t number, KeyRange range);
   KeyStream text_stream(KeyRange range);
   Statement& lookup();
-  End consume(Candidates& candidates, bool verify, bool may_switch);
-  End check(std::int64_t looked_at, bool may_switch);
+  End consume(Candidates& candidates, bool verify, Stage stage);
+  End check(std::int64_t looked_at, Stage stage);
   bool should_switch(std::int64_t looked_at);
+  bool should_exclude_more(std::int64_t looked_at);
+  KeyRange rest() const;
   End gather_and_sort();
   void hit(std::int64_t key);
   void emit(const ReplicaReader::OnRow& on_row);
@@ -75,9 +79,12 @@ class Search {
   KeyRange range_;
   std::vector<Equality> equalities_;  ///< fewest rows first
   Predicate texts_;                   ///< the conditions that the search index can answer
+  TextSample sample_, given_;         ///< newest rows; rows that the index gave
   std::optional<TextPlan> plan_;      ///< once it was thought of
+  KeyRange by_index_{0, 0};           ///< what the index was asked for first
   double base_share_ = 1;             ///< of the collection's rows, those that all equalities hold for
   bool only_streams_ = false;         ///< there are no conditions but equalities and texts
+  std::int64_t found_before_index_ = 0;
   std::int64_t need_, cap_, rows_ = 0, total_ = 0, last_key_ = 0;
   double row_cost_ns_ = 0;  ///< of one row of the base
   std::vector<std::int64_t> page_;

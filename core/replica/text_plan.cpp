@@ -1,21 +1,21 @@
 #include "core/replica/text_plan.hpp"
 
-#include <string.h>
-
 #include <algorithm>
 #include <array>
 
+#include "core/replica/contains.hpp"
 #include "core/replica/gram_index.hpp"
 
 namespace krux {
 namespace {
 
 using Kind = Condition::Kind;
-// Measured at a million rows: an entry of a token's list, finding and comparing a row that the index gave, and
-// gathering the rows of a prefix of one, two and three characters, for each row that has it.
-constexpr double kEntryNs = 33, kVerifyNs = 3500;
+// Measured at a million rows: an entry of a token's list, and gathering the rows of a prefix of one, two and three
+// characters, for each row that has it.
+constexpr double kEntryNs = 33;
 constexpr double kSwitchNs = 300'000;  // starting to ask the index
 constexpr double kWorth = 0.5;
+constexpr int kMostAdded = 4;
 constexpr double kUnseenShare = 0.1;  ///< of what the sample could have missed: most phrases are rarer by far
 constexpr std::array<double, kGramLength> kGatherNs{0, 3000, 1200, 450};
 
@@ -112,14 +112,73 @@ TextPlan term_plan(std::string_view term, const TextSample& sample) {
   return grams.size() == 1 ? gram_plan(grams[0], sample) : phrase_plan(grams, term, sample);
 }
 
+struct Token {
+  std::string_view text;
+  TextPlan plan;
+};
+
+/// What all rows that fit have.
+void tokens_of(const Predicate& p, const TextSample& sample, std::vector<Token>& out) {  // NOLINT(misc-no-recursion)
+  if (p.kind == Kind::kAllOf) {
+    for (const auto& child : p.children) tokens_of(child, sample, out);
+  }
+  if (p.kind != Kind::kText) return;
+  const auto grams = grams_of(p.text);
+  if (grams.empty()) out.push_back({p.text, prefix_plan(p.text, characters_of(p.text), sample)});
+  for (const auto gram : grams) out.push_back({gram, gram_plan(gram, sample)});
+}
+
+using Texts = std::vector<std::string_view>;
+
+/// Of the texts, those that have it; not quite none, for the rows to come may.
+double share_with(const Token& token, const Texts& texts) {
+  const auto lacking =
+      std::count_if(texts.begin(), texts.end(), [&](auto text) { return !contains(text, token.text); });
+  const auto count = static_cast<double>(texts.size());
+  return (count - static_cast<double>(lacking) + 0.3) / (count + 0.3);
+}
+
 }  // namespace
+
+std::optional<TextPlan> stricter_plan(const TextPlan& now, const Predicate& predicate, const TextSample& sample,
+                                      const TextSample& given, const Given& so_far) {
+  const double left = so_far.rows * (1 - so_far.part_gone);
+  const double all_to_come = so_far.given / so_far.part_gone * (1 - so_far.part_gone);
+  double to_come = std::min(all_to_come, so_far.missing * so_far.given / (so_far.fit + 0.5));
+  const double walked = all_to_come > 0 ? left * to_come / all_to_come : 0;
+  std::vector<Token> tokens;
+  tokens_of(predicate, sample, tokens);
+  Texts texts(given.texts().begin(), given.texts().end());
+  auto plan = now;
+  double gain = -kSwitchNs;
+  for (int added = 0; added < kMostAdded; ++added) {
+    const Token* best = nullptr;
+    double best_gain = 0, best_share = 1;
+    for (const auto& token : tokens) {
+      const auto share = share_with(token, texts);
+      const auto cost = so_far.rows * token.plan.gather_ns + walked * token.plan.walk_ns;
+      const auto spared = to_come * (1 - share) * kVerifyNs;
+      if (spared - cost <= best_gain) continue;
+      best = &token;
+      best_gain = spared - cost;
+      best_share = share;
+    }
+    if (!best) break;
+    plan.expression += " AND " + best->plan.expression;
+    gain += best_gain;
+    to_come *= best_share;
+    std::erase_if(texts, [&](auto text) { return !contains(text, best->text); });
+  }
+  plan.exact = false;
+  return gain > 0 ? std::optional(plan) : std::nullopt;
+}
 
 /// A quarter of the rows tells enough of what is common.
 double TextSample::share(std::string_view term) const {
   std::size_t rows = 0, count = 0;
   while (rows < texts_.size() && (rows < kMost / 4 || count <= kMost / 64)) {
     const auto& text = texts_[rows++];
-    count += ::memmem(text.data(), text.size(), term.data(), term.size()) != nullptr ? 1U : 0U;
+    count += contains(text, term) ? 1U : 0U;
   }
   return share_of(count, rows);
 }

@@ -16,6 +16,7 @@ class TextSample {
  public:
   static constexpr std::size_t kMost = 256;
 
+  const std::vector<std::string>& texts() const { return texts_; }
   void add(std::string text) { texts_.push_back(std::move(text)); }
   /// Of the rows, those that have `term`: at least least(), for a rare one may just not be among them.
   double share(std::string_view term) const;
@@ -40,7 +41,8 @@ struct TextPlan {
   double gather_ns = 0;    ///< before the first one is found: FTS5 gathers all rows of a prefix
 };
 
-constexpr double kLookupNs = 1500;  ///< measured: a row by key
+// Measured at a million rows: a row by key, and the same with comparing it, which the index gave.
+constexpr double kLookupNs = 1500, kVerifyNs = 3500;
 
 /// How far a search has come by looking at rows in turn: those that its equalities hold for, or all.
 struct LookedAt {
@@ -57,6 +59,19 @@ struct LookedAt {
 
 /// Whether the search index would get there sooner, as far as the rows looked at tell.
 bool index_is_sooner(const LookedAt& so_far, const TextPlan& plan);
+
+/// How far a search has come by rows that the index gave.
+struct Given {
+  double rows = 0;       ///< of the collection
+  double part_gone = 1;  ///< of what is searched; more than 0, at most 1
+  double given = 1, fit = 0;
+  double missing = 0;  ///< still to be found
+};
+
+/// The plan with tokens added that exclude more than they cost, as far as texts of rows tell that `now` gave; nothing
+/// where none does.
+std::optional<TextPlan> stricter_plan(const TextPlan& now, const Predicate& predicate, const TextSample& sample,
+                                      const TextSample& given, const Given& so_far);
 
 /// Whether the index can answer a part of it.
 bool is_indexed(const Predicate& predicate);

@@ -129,6 +129,37 @@ TEST_CASE("once the page is full the index is asked only where it counts in time
   CHECK_FALSE(index_is_sooner(so_far, plan));  // it is not needed
 }
 
+TEST_CASE("a plan whose rows seldom fit takes the token that most of them lack") {
+  const auto sample = rows();
+  const auto term = text("labl meeting rare");
+  const auto now = plan(term);
+  TextSample given;  // each of the words is there, what stands between them is not
+  for (int i = 0; i < 32; ++i) given.add("rare labl meeting");
+  const Given many{1e6, 0.01, 32, 0, 20};
+  const auto stricter = stricter_plan(now, term, sample, given, many);
+  REQUIRE(stricter);
+  CHECK_THAT(stricter->expression, Catch::StartsWith(now.expression + " AND "));
+  CHECK_THAT(stricter->expression, !Contains("AND \"meet\""));
+  CHECK_FALSE(stricter->exact);
+
+  SECTION("not for a few rows") {
+    CHECK_FALSE(stricter_plan(now, term, sample, given, {1e6, 0.9, 32, 0, 20}));
+    CHECK_FALSE(stricter_plan(now, term, sample, given, {1e6, 0.01, 32, 30, 1}));
+    CHECK_FALSE(stricter_plan(now, term, sample, given, {1e6, 1, 32, 0, 20}));
+  }
+  SECTION("not where they lack nothing") {
+    TextSample others;
+    for (int i = 0; i < 32; ++i) others.add("labl meeting rare");
+    CHECK_FALSE(stricter_plan(now, term, sample, others, many));
+  }
+  SECTION("not by a token that nearly all rows have") {
+    const auto both = all({text("rare"), text("row ")});
+    TextSample without;
+    for (int i = 0; i < 32; ++i) without.add("rare");
+    CHECK_FALSE(stricter_plan(plan(both), both, sample, without, {1e6, 0.5, 32, 0, 20}));
+  }
+}
+
 TEST_CASE("without rows to sample a plan is made all the same") {
   CHECK(text_plan(all({text("the"), text("meeting")}), TextSample()));
 }
