@@ -1,6 +1,6 @@
 // bench-mail-ingest [MAILS] [ROUNDS]: the first sync of a mailbox without a network: the Gmail adapter's library reads
 // Gmail's answers and stores their records. Held against the insertion of the same rows, made beforehand, and against
-// notmuch and mu over the same mails. Default: 20,000, 3.
+// notmuch and mu over the same mails, with short texts and, a quarter of them, with long ones. Default: 20,000, 3.
 #include <SQLiteCpp/Database.h>
 #include <fmt/format.h>
 #include <time.h>
@@ -32,7 +32,8 @@ using namespace krux::bench;
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::int64_t kPage = 200;  // rows a commit of the plain insertion
+constexpr std::int64_t kPage = 200;        // rows a commit of the plain insertion
+constexpr std::size_t kWordsOfLong = 560;  // some 4,000 bytes
 constexpr const char* kAccount = "agent@example.com";
 
 /// Of all threads: requests of one chunk are sent side by side.
@@ -97,10 +98,12 @@ void remove_files(const fs::path& file) {
 /// The adapter's library as the host has it loaded.
 class Adapter {
  public:
-  Adapter(const fs::path& directory, std::int64_t mails) : plugins_(PluginRegistry::discover(directory, {})) {
+  explicit Adapter(const fs::path& directory) : plugins_(PluginRegistry::discover(directory, {})) {
     if (!plugins_.find("gmail")) wrong("the adapter cannot be loaded: " + plugins_.all().front().reason);
-    mailbox_ = std::make_shared<Mailbox>(mails);
   }
+
+  /// The mailbox has so many from now on.
+  void receive(std::int64_t mails) { mailbox_ = std::make_shared<Mailbox>(mails); }
 
   const std::vector<CollectionSpec>& collections() const { return plugins_.find("gmail")->collections; }
 
@@ -210,19 +213,24 @@ struct Compared {
   }
 };
 
-void write_maildir(const fs::path& directory, std::int64_t mails) {
+/// `words` follow the text that the replica keeps the beginning of.
+void write_maildir(const fs::path& directory, std::int64_t mails, std::size_t words) {
   for (const auto* part : {"cur", "new", "tmp"}) fs::create_directories(directory / part);
   MailCorpus corpus(mails);
+  Corpus texts(mails);
   for (std::int64_t i = 0; i < mails; ++i) {
-    const auto mail = corpus.next(i);
+    auto mail = corpus.next(i);
+    if (words > 0) mail.body += "\n" + texts.text(words);
     std::ofstream(directory / "cur" / fmt::format("{}.{}.host:2,S", mail.date_ms / 1000, mail.id)) << mail_file(mail);
   }
 }
 
-void compare_indexers(const Adapter& adapter, const fs::path& directory, std::int64_t mails) {
+void compare_indexers(Adapter& adapter, const fs::path& scratch, std::int64_t mails, std::size_t words) {
   constexpr double target = 5;
-  const auto maildir = directory / "mail";
-  write_maildir(maildir, mails);
+  const auto directory = scratch / std::to_string(words), maildir = directory / "mail";
+  fs::create_directories(directory);
+  write_maildir(maildir, mails, words);
+  adapter.receive(mails);
   for (const auto& indexer : mail_indexers(maildir, directory)) {
     if (!is_installed(indexer.name)) {
       fmt::print("{} is not installed (scripts/setup --bench): not compared\n", indexer.name);
@@ -232,11 +240,14 @@ void compare_indexers(const Adapter& adapter, const fs::path& directory, std::in
     const auto theirs = run_indexer(indexer, mails);
     Compared compared;
     compared.add(ours, {theirs.cpu_seconds, theirs.seconds}, mails);
-    compared.print(fmt::format("sync of {} mails, a second of CPU / {}", mails, indexer.name), target);
+    const std::string_view length = words > 0 ? "4,000" : "230";
+    compared.print(fmt::format("sync of {} mails of {} bytes, a second of CPU / {}", mails, length, indexer.name),
+                   target);
   }
 }
 
-void compare_insertions(const Adapter& adapter, const fs::path& directory, std::int64_t mails, int rounds) {
+void compare_insertions(Adapter& adapter, const fs::path& directory, std::int64_t mails, int rounds) {
+  adapter.receive(mails);
   const auto file = directory / "replica.db", other = directory / "other.db";
   adapter.sync(file, mails);
   const auto records = records_of(file);
@@ -263,8 +274,9 @@ int main(int argc, char** argv) {
   fs::copy_file(KRUXOS_BENCH_ADAPTER, plugins / "gmail.so");
   fs::permissions(plugins, fs::perms::owner_all);
   fs::permissions(plugins / "gmail.so", fs::perms(0644));
-  const Adapter adapter(plugins, mails);
+  Adapter adapter(plugins);
   print_header();
   compare_insertions(adapter, directory, mails, rounds);
-  compare_indexers(adapter, directory, mails);
+  compare_indexers(adapter, directory, mails, 0);
+  compare_indexers(adapter, directory, mails / 4, kWordsOfLong);
 }

@@ -54,8 +54,8 @@ bool Search::should_exclude_more(std::int64_t looked_at) {
   const auto all = static_cast<double>(far) - static_cast<double>(near);
   const auto gone = static_cast<double>(last_key_) - static_cast<double>(near);
   if (all == 0 || gone / all <= 0) return false;
-  const Given so_far{static_cast<double>(rows_), std::min(1.0, gone / all), static_cast<double>(looked_at),
-                     static_cast<double>(total_ - found_before_index_), static_cast<double>(need_ - total_)};
+  const GivenSoFar so_far{static_cast<double>(rows_), std::min(1.0, gone / all), static_cast<double>(looked_at),
+                          static_cast<double>(total_ - found_before_index_), static_cast<double>(need_ - total_)};
   auto stricter = stricter_plan(*plan_, texts_, sample_, given_, so_far);
   if (!stricter) return false;
   plan_ = std::move(stricter);

@@ -141,7 +141,7 @@ double share_with(const Token& token, const Texts& texts) {
 }  // namespace
 
 std::optional<TextPlan> stricter_plan(const TextPlan& now, const Predicate& predicate, const TextSample& sample,
-                                      const TextSample& given, const Given& so_far) {
+                                      const TextSample& given, const GivenSoFar& so_far) {
   const double left = so_far.rows * (1 - so_far.part_gone);
   const double all_to_come = so_far.given / so_far.part_gone * (1 - so_far.part_gone);
   double to_come = std::min(all_to_come, so_far.missing * so_far.given / (so_far.fit + 0.5));

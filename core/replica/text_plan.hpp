@@ -61,7 +61,7 @@ struct LookedAt {
 bool index_is_sooner(const LookedAt& so_far, const TextPlan& plan);
 
 /// How far a search has come by rows that the index gave.
-struct Given {
+struct GivenSoFar {
   double rows = 0;       ///< of the collection
   double part_gone = 1;  ///< of what is searched; more than 0, at most 1
   double given = 1, fit = 0;
@@ -71,7 +71,7 @@ struct Given {
 /// The plan with tokens added that exclude more than they cost, as far as texts of rows tell that `now` gave; nothing
 /// where none does.
 std::optional<TextPlan> stricter_plan(const TextPlan& now, const Predicate& predicate, const TextSample& sample,
-                                      const TextSample& given, const Given& so_far);
+                                      const TextSample& given, const GivenSoFar& so_far);
 
 /// Whether the index can answer a part of it.
 bool is_indexed(const Predicate& predicate);

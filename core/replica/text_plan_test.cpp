@@ -135,7 +135,7 @@ TEST_CASE("a plan whose rows seldom fit takes the token that most of them lack")
   const auto now = plan(term);
   TextSample given;  // each of the words is there, what stands between them is not
   for (int i = 0; i < 32; ++i) given.add("rare labl meeting");
-  const Given many{1e6, 0.01, 32, 0, 20};
+  const GivenSoFar many{1e6, 0.01, 32, 0, 20};
   const auto stricter = stricter_plan(now, term, sample, given, many);
   REQUIRE(stricter);
   CHECK_THAT(stricter->expression, Catch::StartsWith(now.expression + " AND "));
