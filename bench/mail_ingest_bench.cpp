@@ -278,5 +278,5 @@ int main(int argc, char** argv) {
   print_header();
   compare_insertions(adapter, directory, mails, rounds);
   compare_indexers(adapter, directory, mails, 0);
-  compare_indexers(adapter, directory, mails / 4, kWordsOfLong);
+  compare_indexers(adapter, directory, std::max<std::int64_t>(1, mails / 4), kWordsOfLong);
 }

@@ -89,6 +89,11 @@ void tell_unused(const PolicyFiles& policies, Problems& problems) {
                         false});
 }
 
+void forget_unused(Problems& problems, const std::filesystem::path& policies, const std::string& service) {
+  const auto own = policies / (service + ".yaml");
+  std::erase_if(problems, [&](const auto& p) { return !p.refuses && p.file == own; });
+}
+
 /// Whether others could put a file into the directory. What stands above it does not count, as for any file that is
 /// named in the configuration.
 bool is_trusted(const std::filesystem::path& directory, Problems& problems) {
@@ -121,7 +126,12 @@ DefinitionSet::DefinitionSet(std::filesystem::path directory, std::filesystem::p
   reload();
 }
 
-void DefinitionSet::check_policy(const std::shared_ptr<const ServiceDefinition>& definition) const {
+void DefinitionSet::check_policy(const std::shared_ptr<const ServiceDefinition>& definition) {
+  {
+    const std::lock_guard lock(mutex_);
+    checked_.insert(definition->service);
+    forget_unused(problems_, policies_, definition->service);
+  }
   PolicyFiles(policies_).apply(definition);
 }
 
@@ -130,8 +140,7 @@ void DefinitionSet::add_fixed(std::shared_ptr<const ServiceDefinition> definitio
   auto under = policies.apply(definition);
   const std::lock_guard lock(mutex_);
   under_policies_.insert(policies.applied().begin(), policies.applied().end());
-  const auto own = policies_ / (definition->service + ".yaml");
-  std::erase_if(problems_, [&](const Problem& p) { return !p.refuses && p.file == own; });
+  forget_unused(problems_, policies_, definition->service);
   fixed_.push_back(std::move(definition));
   definitions_.push_back(std::move(under));
   std::sort(definitions_.begin(), definitions_.end(), by_service);
@@ -148,6 +157,7 @@ void DefinitionSet::reload() {
   loaded = load_all(directory_, std::move(loaded), policies, problems);
   tell_unused(policies, problems);
   const std::lock_guard lock(mutex_);
+  for (const auto& service : checked_) forget_unused(problems, policies_, service);
   for (const auto& old : definitions_) {
     const auto same = [&](const auto& d) { return d->service == old->service || d->prefix == old->prefix; };
     if (std::any_of(loaded.begin(), loaded.end(), same)) continue;

@@ -28,8 +28,9 @@ class DefinitionSet {
   /// served with less than the operator wrote. An empty `policies`: there are none.
   explicit DefinitionSet(std::filesystem::path directory, std::filesystem::path policies = {});
 
-  /// Throws ConfigError where add_fixed() would.
-  void check_policy(const std::shared_ptr<const ServiceDefinition>& definition) const;
+  /// Throws ConfigError where add_fixed() would. The policy of that service is no problem for acting on nothing from
+  /// then on: the service is missing for the policy's sake.
+  void check_policy(const std::shared_ptr<const ServiceDefinition>& definition);
 
   /// One more, from elsewhere, that no reload replaces, under the operator's policy like the others. Its service and
   /// prefix are free. Throws ConfigError when its policy cannot be applied.
@@ -53,7 +54,7 @@ class DefinitionSet {
   std::vector<Problem> problems_;
   std::vector<std::shared_ptr<const ServiceDefinition>> fixed_;  ///< before any policy
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions_;
-  std::set<std::string> under_policies_;
+  std::set<std::string> under_policies_, checked_;
 };
 
 }  // namespace krux

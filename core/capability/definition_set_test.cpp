@@ -256,7 +256,11 @@ TEST_CASE("a bundle's definition is under the operator's policy too") {
 
   Directory other;
   DefinitionSet broken(other.path, policies.path);
+  CHECK_FALSE(broken.problems().empty());
   CHECK_THROWS_AS(broken.check_policy(tasks), ConfigError);
+  CHECK(broken.problems().empty());  // nobody is told to remove the policy
+  broken.reload();
+  CHECK(broken.problems().empty());
   CHECK_THROWS_AS(broken.add_fixed(tasks), ConfigError);
   CHECK(broken.all().empty());
 }

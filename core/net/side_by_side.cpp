@@ -1,7 +1,7 @@
 #include "core/net/side_by_side.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <exception>
 
 namespace krux {
 
@@ -29,8 +29,8 @@ void SideBySide::run(std::size_t count, const std::function<void(std::size_t)>& 
 void SideBySide::start_helpers(std::size_t wanted) {
   try {
     while (threads_.size() < wanted) threads_.emplace_back([this] { help(); });
-  } catch (const std::system_error&) {
-    // No more threads to be had: those that are there do the work.
+  } catch (const std::exception&) {
+    // No more threads or no memory for them to be had: those that are there do the work.
   }
 }
 

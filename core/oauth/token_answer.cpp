@@ -28,11 +28,6 @@ bool is_token(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
-bool same_word(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 std::string word_of(std::string_view text) {
   const bool plain = !text.empty() && text.size() <= kLongestError && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
@@ -89,7 +84,7 @@ TokenResult tokens_of(const JsonValue& holder, const JsonValue& top, const Token
   const auto token = find_string(holder, "access_token");
   if (!token || !is_token(*token)) return not_understood("it holds no access token");
   const auto type = find_string(holder, "token_type");
-  const auto fits = [&](std::string_view accepted) { return same_word(*type, accepted); };
+  const auto fits = [&](std::string_view accepted) { return equal_ignoring_case(*type, accepted); };
   if (type && !rules.any_type && !fits("Bearer") &&
       std::none_of(rules.token_types.begin(), rules.token_types.end(), fits))
     return not_understood("its token is of a type that the host does not use");

@@ -18,6 +18,9 @@ class KeyStream {
   /// that many steps.
   KeyStream(Statement& statement, KeyRange range, bool ascending, int patience);
 
+  /// Ends reading. A statement left open would keep its connection at what was there when it began.
+  void stop() { statement_->reset(); }
+
   /// The first rank not below `rank`, which must not go back.
   std::optional<std::int64_t> at_least(std::int64_t rank);
 
@@ -59,7 +62,10 @@ class CommonKeys final : public Candidates {
   /// `lookup` finds a row by its key, ?1.
   CommonKeys(std::vector<KeyStream> streams, bool ascending, Statement& lookup)
       : streams_(std::move(streams)), ascending_(ascending), lookup_(lookup) {}
-  ~CommonKeys() override { lookup_.reset(); }
+  ~CommonKeys() override {
+    for (auto& stream : streams_) stream.stop();
+    lookup_.reset();
+  }
 
   bool next() override;
   std::int64_t key() const override { return ascending_ ? rank_ : -rank_; }

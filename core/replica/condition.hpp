@@ -19,8 +19,6 @@ struct Predicate {
   std::string text;
   std::int64_t number = 0;
   std::vector<Predicate> children;
-
-  bool is_always_true() const { return kind == Condition::Kind::kAllOf && children.empty(); }
 };
 
 /// Throws krux::Error InvalidInput for fields that the collection lacks, operators that do not fit, nesting beyond 32

@@ -54,7 +54,10 @@ PooledReader::PooledReader(std::shared_ptr<ReplicaReaderPool> pool)
     : pool_(std::move(pool)), connection_(pool_->take()) {}
 
 PooledReader::~PooledReader() {
-  if (begun_ && sqlite3_exec(connection_->db->getHandle(), "ROLLBACK", nullptr, nullptr, nullptr) != SQLITE_OK) return;
+  auto* const db = connection_->db->getHandle();
+  if (begun_ && sqlite3_exec(db, "ROLLBACK", nullptr, nullptr, nullptr) != SQLITE_OK) return;
+  // A statement that is still open keeps what it sees, and would go on showing it.
+  if (sqlite3_txn_state(db, nullptr) != SQLITE_TXN_NONE) return;
   pool_->give_back(std::move(connection_));
 }
 

@@ -213,7 +213,7 @@ Search::End Search::consume(Candidates& candidates, bool verify, Stage stage) {
 Search::End Search::check(std::int64_t looked_at, Stage stage) {
   const auto time = spent();
   if (page_is_full() && time > budget_.count) return End::kOutOfTime;
-  if (time > budget_.page || std::chrono::steady_clock::now() - started_ > 20 * budget_.page) return End::kOutOfTime;
+  if (is_late()) return End::kOutOfTime;
   if (!std::has_single_bit(static_cast<std::uint64_t>(looked_at))) return End::kExhausted;
   const bool other = (stage == Stage::kRowsOrIndex && looked_at >= kFirstLook && should_switch(looked_at)) ||
                      (stage == Stage::kIndex && looked_at >= kFirstIndexLook && should_exclude_more(looked_at));
@@ -231,7 +231,7 @@ Search::End Search::gather_and_sort() {
   for (std::int64_t looked_at = 1; candidates.next(); ++looked_at) {
     const auto& row = candidates.row();
     if (matches(predicate_, row)) found.emplace_back(row.text(2), candidates.key());
-    if (looked_at % kCheckEvery == 0 && spent() > budget_.page) {
+    if (looked_at % kCheckIndexEvery == 0 && is_late()) {
       end = End::kOutOfTime;
       break;
     }
@@ -240,6 +240,10 @@ Search::End Search::gather_and_sort() {
   if (query_.descending) std::reverse(found.begin(), found.end());
   for (const auto& [order_key, key] : found) hit(key);
   return end;
+}
+
+bool Search::is_late() const {
+  return spent() > budget_.page || std::chrono::steady_clock::now() - started_ > 20 * budget_.page;
 }
 
 void Search::hit(std::int64_t key) {

@@ -70,6 +70,7 @@ class Search {
   std::string in_range() const { return table_.by_time() ? "key BETWEEN ?2 AND ?3" : "?2 <= ?3"; }
   std::string key_order() const { return ascending_keys() ? "key" : "key DESC"; }
   std::chrono::microseconds spent() const;
+  bool is_late() const;
 
   StatementCache& statements_;
   const CollectionTable& table_;

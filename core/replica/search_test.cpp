@@ -352,6 +352,28 @@ TEST_CASE("a plan that gives rows in vain is changed on the way, and nothing is 
   CHECK(reversed == expected);
 }
 
+TEST_CASE("a search that was cut leaves nothing open: the next one finds what came after it") {
+  Replica r;
+  r.store.reset();
+  SyncStore store(r.file, mail_collections(), r.clock, {std::chrono::seconds(100), std::chrono::microseconds(0)});
+  auto session = store.begin_session();
+  for (int i = 0; i < 3000; ++i) {
+    auto m = message(std::to_string(i), 100'000 - i, i < 1000 ? "hay" : "needle");
+    m.fields.emplace_back("sender", std::string(i % 2 == 0 ? "even" : "odd"));
+    session->put(m);
+  }
+  session->commit();
+  auto q = messages_where(text_is("needle"));
+  if (GENERATE(true, false)) {
+    q.where = group(Kind::kAllOf, {field_is("channel", "general"), field_is("channel", "general", Op::kEq)});
+  }
+  q.limit = 5;
+  CHECK(ask(*store.reader(), q).result.total_is_lower_bound);
+  session->put(message("new", 200'000, "needle"));
+  session->commit();
+  CHECK(ask(*store.reader(), q).ids.at(0) == "new");
+}
+
 TEST_CASE("people by key: text, filter and order over many rows") {
   Replica r;
   auto session = r.store->begin_session();

@@ -192,7 +192,8 @@ bool index_is_sooner(const LookedAt& s, const TextPlan& plan) {
   // Counting may be tried on what rows cost at best: it ends when its time is over, with the page as it is.
   const double row_ns = s.left_ns ? kLookupNs * 2 / 3 : kLookupNs * 3 / 2;
   const double by_index = kSwitchNs + s.rows * plan.gather_ns + of_all * (plan.walk_ns + plan.share * row_ns);
-  if (!s.left_ns || !s.in_order) return staying > by_index;
+  if (!s.left_ns) return staying > by_index;
+  if (!s.in_order) return false;  // the page would have to be found anew
   return staying > *s.left_ns && by_index < *s.left_ns;
 }
 

@@ -127,6 +127,11 @@ TEST_CASE("once the page is full the index is asked only where it counts in time
   CHECK_FALSE(index_is_sooner(so_far, plan));  // its time would not be enough
   so_far.left_ns = 1e9;
   CHECK_FALSE(index_is_sooner(so_far, plan));  // it is not needed
+  so_far.left_ns = 2e6;
+  so_far.in_order = false;
+  CHECK_FALSE(index_is_sooner(so_far, plan));  // the page that is there would be given up
+  so_far.left_ns.reset();
+  CHECK(index_is_sooner(so_far, plan));
 }
 
 TEST_CASE("a plan whose rows seldom fit takes the token that most of them lack") {

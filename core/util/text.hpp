@@ -25,6 +25,9 @@ std::int64_t parse_time(std::string_view text, std::string_view what);
 /// Lower-case hexadecimal SHA-256.
 std::string sha256_hex(std::string_view bytes);
 
+/// Of ASCII letters alone; other bytes are compared as they are.
+bool equal_ignoring_case(std::string_view a, std::string_view b);
+
 /// Equality in time that depends on the length alone.
 bool equal_constant_time(std::string_view a, std::string_view b);
 

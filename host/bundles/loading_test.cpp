@@ -104,6 +104,7 @@ TEST_CASE("a bundle stands under the operator's policy, and is refused whole whe
   CHECK_THAT(started.last().reason, Contains(policy.string()));
   CHECK_FALSE(started.definitions.find("mock"));
   CHECK_FALSE(started.plugins.find("mock"));
+  CHECK(started.definitions.problems().empty());
 }
 
 TEST_CASE("the operator's word for another isolation is kept to") {

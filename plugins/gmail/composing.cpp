@@ -56,17 +56,11 @@ MailContent content_of(const Json& message) {
 }  // namespace
 
 std::string header_of(const Json& message, std::string_view name) {
-  const auto same = [&](std::string_view other) {
-    return other.size() == name.size() && std::equal(name.begin(), name.end(), other.begin(), [](char a, char b) {
-             const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-             return lower(a) == lower(b);
-           });
-  };
   const auto* payload = member(message, "payload");
   const auto* headers = payload && payload->IsObject() ? member(*payload, "headers") : nullptr;
   if (!headers || !headers->IsArray()) return {};
   for (const auto& one : headers->GetArray()) {
-    if (one.IsObject() && same(text_of(one, "name"))) return decode_header(text_of(one, "value"));
+    if (one.IsObject() && same_header(text_of(one, "name"), name)) return decode_header(text_of(one, "value"));
   }
   return {};
 }

@@ -38,6 +38,11 @@ std::string cut(std::string text, std::size_t most) {
   return text;
 }
 
+bool same_header(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 std::string header_text(std::string_view value, std::size_t most) {
   return cut(decode_header(value), most);
 }

@@ -41,13 +41,6 @@ bool is_readable_header(const Json& header) {
          });
 }
 
-/// Header names are ASCII; `lower` is in small letters.
-bool is_named(std::string_view name, std::string_view lower) {
-  return name.size() == lower.size() && std::equal(name.begin(), name.end(), lower.begin(), [](char a, char b) {
-           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
-         });
-}
-
 bool is_readable_part(const Json& part, int depth) {
   if (!part.IsObject()) return false;
   if (depth > kDeepestParts) return true;  // it is not looked at
@@ -82,7 +75,7 @@ void read_headers(const Json& payload, Message& m) {
   for (const auto& header : headers->GetArray()) {
     const auto name = text_of(header, "name");
     for (const auto& one : wanted) {
-      if (is_named(name, one.name) && (m.*one.to).empty())
+      if (same_header(name, one.name) && (m.*one.to).empty())
         m.*one.to = header_text(text_of(header, "value"), kLongestHeader);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace service_json {
@@ -85,6 +86,7 @@ rapidjson::Document parse(std::string_view text) {
   rapidjson::Document document;
   // Texts stay where they are, in a copy that the document owns.
   auto* const copy = static_cast<char*>(document.GetAllocator().Malloc(text.size() + read_ahead));
+  if (!copy) throw std::bad_alloc();
   text.copy(copy, text.size());
   std::memset(copy + text.size(), 0, read_ahead);
   document.ParseInsitu<rapidjson::kParseIterativeFlag>(copy);

@@ -91,10 +91,14 @@ kruxos::Condition from_user(const kruxos::Reader& reader, std::string_view user)
   query.limit = kMostUsers + 1;
   query.count_limit = 1;
   std::vector<kruxos::Condition> any;
-  reader.query(query, [&](const kruxos::Row& row) {
+  const auto people = reader.query(query, [&](const kruxos::Row& row) {
     any.push_back(kruxos::field_eq("user_id", std::string(row.id)));
     return true;
   });
+  if (people.incomplete) {
+    throw invalid("Looking for users whose names contain \"" + std::string(user) +
+                  "\" took too long: give more of the name, or an id.");
+  }
   if (any.size() > kMostUsers) {
     throw invalid("More than " + std::to_string(kMostUsers) + " users' names contain \"" + std::string(user) +
                   "\": give more of the name, or an id.");

@@ -93,6 +93,13 @@ TEST_CASE("search filters by channel, user, text and time") {
   CHECK(r.found(R"({"limit":1,"offset":1})") == yes);
 }
 
+TEST_CASE("people who could not all be looked for in time are not taken for all there are") {
+  Replica r;
+  r.store.out_of_time = true;
+  CHECK(r.refused("slack.search", R"({"user":"ada"})") == ErrorKind::kInvalid);
+  CHECK(r.read("slack.search", R"({"user":"U0000000B"})")["incomplete"].IsTrue());
+}
+
 TEST_CASE("a found message has its names, its time and its id") {
   Replica r;
   const auto out = r.read("slack.search", R"({"query":"lunch"})");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/util/text.hpp"
 #include "host/plugins/abi_bridge/lent_call.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
 
@@ -14,11 +15,6 @@ namespace {
 using namespace limits;
 
 constexpr std::size_t kMostAtOnce = 1000, kSideBySide = 4;
-
-bool same_name(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 std::pair<std::string, std::string> header_of(const krux_header& header) {
   const auto name = text_of(header.name, "A header's name", kLongestHeaderName);
@@ -30,7 +26,7 @@ std::pair<std::string, std::string> header_of(const krux_header& header) {
     throw invalid_input("A header's name or value has characters that do not belong there.");
   }
   for (const auto mine : {"authorization", "proxy-authorization", "cookie", "host"}) {
-    if (same_name(name, mine)) throw invalid_input(fmt::format("The header {} is the host's to set.", name));
+    if (equal_ignoring_case(name, mine)) throw invalid_input(fmt::format("The header {} is the host's to set.", name));
   }
   return {std::string(name), std::string(value)};
 }

@@ -1,5 +1,7 @@
 #include "utf8.hpp"
 
+#include <utility>
+
 namespace gmail {
 namespace {
 
@@ -24,11 +26,12 @@ char32_t next(std::string_view text, std::size_t& at) {
   return value;
 }
 
-/// How many bytes from `at` on are printable ASCII, as nearly all are.
-std::size_t printable_run(std::string_view text, std::size_t at) {
+/// Appends what is printable ASCII from `at` on, as nearly all is, and moves behind it.
+bool take_printable(std::string_view text, std::size_t& at, std::string& out) {
   auto end = at;
   while (end < text.size() && text[end] >= 0x20 && text[end] < 0x7f) ++end;
-  return end - at;
+  out.append(text.substr(at, end - at));
+  return std::exchange(at, end) != end;
 }
 
 bool turns_direction(char32_t c) {
@@ -67,11 +70,7 @@ std::string clean_text(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
-    if (const auto run = printable_run(bytes, at); run > 0) {
-      out.append(bytes.substr(at, run));
-      at += run;
-      continue;
-    }
+    if (take_printable(bytes, at, out)) continue;
     const auto from = at;
     const auto c = next(bytes, at);
     if (c == kInvalid) {
@@ -87,11 +86,7 @@ std::string clean_line(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   for (std::size_t at = 0; at < bytes.size();) {
-    if (const auto run = printable_run(bytes, at); run > 0) {
-      out.append(bytes.substr(at, run));
-      at += run;
-      continue;
-    }
+    if (take_printable(bytes, at, out)) continue;
     const auto from = at;
     const auto c = next(bytes, at);
     if (c == kInvalid) {

@@ -72,7 +72,7 @@ typedef struct krux_http_client {
   /* Several at once, as many side by side as the account's quota allows. `statuses` has room for `count`. Answers of
    * one request never overlap with each other, those of different requests may come from different threads, all of
    * which have ended on return. KRUX_OK: every request was tried, and statuses[i] says what came of requests[i].
-   * KRUX_INVALID: none was (more than 1000, or a NULL). */
+   * KRUX_INVALID: none was (more than 1000, or a NULL). KRUX_INTERNAL: none was, for lack of memory. */
   krux_status (*send_many)(void* self, const krux_call* call, const krux_http_request* const* requests,
                            const krux_http_answer* const* answers, krux_status* statuses, size_t count) KRUX_NOEXCEPT;
 } krux_http_client;

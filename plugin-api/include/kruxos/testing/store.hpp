@@ -16,9 +16,9 @@
 
 namespace kruxos::testing {
 
-/// Takes and refuses what the host's replica takes and refuses, finds what it finds, in the same order; queries are
-/// never incomplete. Text is folded in fewer letters than the host folds (see testing/text.hpp). The clock must outlive
-/// it. One thread.
+/// Takes and refuses what the host's replica takes and refuses, finds what it finds, in the same order; a query is
+/// incomplete where a test says so. Text is folded in fewer letters than the host folds (see testing/text.hpp). The
+/// clock must outlive it. One thread.
 class FakeStore {
  public:
   FakeStore(const FakeClock& clock, std::vector<Collection> collections)
@@ -55,6 +55,7 @@ class FakeStore {
   std::map<std::string, std::string> cursors;  ///< committed ones; a test may change them
   std::map<std::string, Report> reports;       ///< parts that could not be synced
   std::vector<std::string> refusals;           ///< why something was answered with KRUX_INVALID, in sentences
+  bool out_of_time = false;  ///< queries end as if their time were over: what they found is incomplete
   std::uint64_t commits = 0, cursor_reads = 0, queries = 0, largest_commit = 0;
 
   /// What put() and commit() answer instead of doing it, when set and not KRUX_OK.
@@ -364,8 +365,8 @@ class FakeStore {
     const auto counted = std::max<std::uint64_t>(query.count_limit ? query.count_limit : 1000,
                                                  std::uint64_t{query.limit} + query.offset);
     result.total = std::min<std::uint64_t>(found.size(), counted);
-    result.total_is_lower_bound = found.size() > counted;
-    result.incomplete = 0;
+    result.total_is_lower_bound = out_of_time || found.size() > counted;
+    result.incomplete = out_of_time ? 1 : 0;
     for (std::size_t i = query.offset; i < found.size() && i - query.offset < query.limit; ++i) {
       if (give(out, found[i]->first, found[i]->second) != 0) break;
     }
