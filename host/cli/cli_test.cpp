@@ -189,9 +189,13 @@ TEST_CASE("connecting reads the token and shows what is missing", "[cli]") {
     CHECK_FALSE(has(f.err(), token));
   }
   f.api.answers["connections"] =
-      R"({"connections":[{"service":"x","state":"needs attention","problem":"token refused"}]})";
+      R"({"connections":[{"service":"x","state":"needs attention","problem":"token refused",)"
+      R"("expires_at_ms":1,"refreshes":true}]})";
+  f.console.columns = 200;
   CHECK(f.run({"connect", "status"}) == 0);
   CHECK(has(f.out(), "token refused"));
+  CHECK(has(f.out(), "then connect it again"));
+  CHECK_FALSE(has(f.out(), "refreshes by itself"));
 }
 
 TEST_CASE("sync returns at once, or waits for the pass with its progress", "[cli]") {

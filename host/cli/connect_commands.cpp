@@ -18,7 +18,7 @@ constexpr int kPollMs = 300;
 std::string access_ends(const JsonValue& connection, std::int64_t now_ms) {
   const auto at = number(connection, "expires_at_ms");
   if (at == 0) return "";
-  const bool refreshes = flag(connection, "refreshes");
+  const bool refreshes = flag(connection, "refreshes") && text(connection, "state") != "needs attention";
   return fmt::format("{}{}", relative(at, now_ms), refreshes ? ", refreshes by itself" : ", then connect it again");
 }
 

@@ -1,6 +1,7 @@
 #include "composing.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "body.hpp"
 #include "mail/input.hpp"
@@ -53,7 +54,35 @@ MailContent content_of(const Json& message) {
   return out;
 }
 
+std::string addresses_of(const std::vector<MailAddress>& list) {
+  std::string out;
+  for (const auto& one : list) out += (out.empty() ? "" : ", ") + one.address;
+  return out;
+}
+
+ReplyHead head_of(const MessageDraft& draft) {
+  return {addresses_of(draft.to), addresses_of(draft.cc), draft.subject};
+}
+
+/// What was shown when the reply was accepted; nothing where the replica did not have the mail that it answers.
+std::optional<ReplyHead> shown_head(const Json& params) {
+  if (!member(params, "subject")) return std::nullopt;
+  return ReplyHead{text_param(params, "to"), text_param(params, "cc"), text_param(params, "subject")};
+}
+
 }  // namespace
+
+ReplyHead reply_head(const Message& original, bool all, std::string_view own_address) {
+  MailContent content;
+  content.subject = original.subject;
+  content.from = parse_addresses(original.from);
+  content.reply_to = parse_addresses(original.reply_to);
+  content.to = parse_addresses(original.to);
+  content.cc = parse_addresses(original.cc);
+  MessageDraft draft;
+  reply_to(content, all, {std::string(own_address)}, draft);
+  return head_of(draft);
+}
 
 std::string header_of(const Json& message, std::string_view name) {
   const auto* payload = member(message, "payload");
@@ -116,6 +145,11 @@ Sending::Outgoing Sending::reply(const Json& params) const {
   MessageDraft draft;
   draft.from = {"", std::string(own_)};
   reply_to(content_of(original), flag_of(params, "reply_all"), {std::string(own_)}, draft);
+  if (const auto shown = shown_head(params); shown && *shown != head_of(draft)) {
+    throw refused(
+        "The mail that this reply answers has other recipients or another subject than were shown when the reply was "
+        "accepted: nothing was sent. Reply anew.");
+  }
   draft.text = text_param(params, "body");
   return {nullptr, OutgoingMail(marked(std::move(draft))), text_param(original, "threadId")};
 }

@@ -76,6 +76,21 @@ void check_forward(const Json& params) {
   settle_recipients(to, none, neither);
 }
 
+/// A person who is to approve a reply sees whom it goes to. What the replica does not have is looked up when it is
+/// sent.
+std::string with_recipients(const kruxos::Reader& reader, const Json& params, std::string_view own_address) {
+  const auto record = reader.get(kMessages, text_of(params, "message_id"));
+  const auto original = record ? message_from_record(*record) : std::nullopt;
+  const bool all = flag_of(params, "reply_all");
+  ObjectWriter out;
+  out.text("message_id", text_of(params, "message_id")).text("body", text_of(params, "body")).flag("reply_all", all);
+  if (!original) return out.done();
+  const auto head = reply_head(*original, all, own_address);
+  out.text("to", head.to);
+  if (!head.cc.empty()) out.text("cc", head.cc);
+  return out.text("subject", head.subject).done();
+}
+
 void check_bulk(const Json& params) {
   const auto* ids = member(params, "message_ids");
   if (!ids || !ids->IsArray() || ids->Empty()) throw invalid("\"message_ids\" is no list of messages' ids.");
@@ -96,6 +111,7 @@ std::string resolve(const kruxos::Reader& reader, std::string_view operation, st
   if (params.HasParseError() || !params.IsObject()) throw invalid("The arguments are not one JSON object.");
   if (operation == "email.label" || operation == "email.move") return with_labels(params, LabelNames(reader));
   if (operation == "email.send" || operation == "email.draft") check_mail(params, own_address);
+  if (operation == "email.reply") return with_recipients(reader, params, own_address);
   if (operation == "email.forward") check_forward(params);
   if (operation == "email.bulk_delete") check_bulk(params);
   return std::string(params_json);

@@ -14,6 +14,7 @@
 
 #include "api_client.hpp"
 #include "mail/draft.hpp"
+#include "model.hpp"
 
 namespace gmail {
 
@@ -45,5 +46,13 @@ class Writer {
 /// The draft that the parameters of email.send and email.draft say, without an id and without its attachments' bytes.
 /// Throws as OutgoingMail does.
 MessageDraft composed(const Json& params, std::string_view own_address);
+
+/// Of a reply that is accepted: what people are shown besides its text, and what must still be so when it goes out.
+struct ReplyHead {
+  std::string to, cc;  ///< addresses, with commas between
+  std::string subject;
+  bool operator==(const ReplyHead&) const = default;
+};
+ReplyHead reply_head(const Message& original, bool all, std::string_view own_address);
 
 }  // namespace gmail
