@@ -6,11 +6,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include <kruxos/testing.hpp>
 
 #include "../api_client.hpp"
+#include "../mail/read_mail.hpp"
 #include "../model.hpp"
 #include "../write.hpp"
 #include "emulators/gmail/testing.hpp"
@@ -173,5 +175,25 @@ class Desk {
  private:
   Writer writer() { return {rig.client, rig.host.host().uploads(), kOwn}; }
 };
+
+/// How it failed; fails the test where it did not.
+inline kruxos::ProxyError failure(Desk& desk, Written& write) {
+  try {
+    desk.execute(write);
+  } catch (const kruxos::ProxyError& error) {
+    return error;
+  }
+  throw std::logic_error("it was done");
+}
+
+/// `raw` must live as long as what is returned.
+inline ParsedMail mail_of(Desk& desk, const std::string& id, std::string& raw) {
+  raw = *desk.rig.mailbox().find(WritingRig::id_of(id))->content.raw();
+  return ParsedMail(raw);
+}
+
+inline std::string id_in(const std::string& result) {
+  return std::string(text_of(parse(result), "message_id"));
+}
 
 }  // namespace gmail
