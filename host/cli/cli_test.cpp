@@ -3,7 +3,6 @@
 #include <sys/un.h>
 
 #include <catch2/catch.hpp>
-#include <cstring>
 #include <thread>
 
 #include "host/cli/cli_fixture.hpp"
@@ -61,7 +60,7 @@ TEST_CASE("without a host there is a clear sentence and exit code 3", "[cli]") {
   const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::strcpy(address.sun_path, (scratch.path() / "dead").c_str());
+  REQUIRE((scratch.path() / "dead").string().copy(address.sun_path, sizeof address.sun_path - 1) > 0);
   REQUIRE(::bind(dead, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
   CHECK(run(scratch.path() / "dead") == 3);
   ::close(dead);
