@@ -15,6 +15,8 @@
 namespace krux {
 namespace {
 
+constexpr std::size_t kMostNoted = 500;  ///< bytes of a call's arguments
+
 bool is_host_member(std::string_view key) {
   return key == "freshness" || key == "content_trust" || key == "pending_writes" || key == "pending_writes_cut";
 }
@@ -95,13 +97,14 @@ std::string pending_json(const std::vector<OpenWrite>& pending) {
   return out;
 }
 
-/// The one way in which a read is seen by the service, and so noted whose it was.
+/// The one way in which a read is seen by the service, and so noted whose it was and for what.
 void tell_of_fetch(const CheckedCall& call, std::uint32_t requests) {
   const auto& account = call.account->ref;
   const auto& agent = call.invocation.agent_id;
-  log_event(spdlog::level::info, {"read_fetched", account.service, account.account_id, agent, ""},
-            fmt::format("{} of agent {} asked {} {}: {} requests", call.capability->name, agent, account.service,
-                        account.account_id, requests));
+  log_event(
+      spdlog::level::info, {"read_fetched", account.service, account.account_id, agent, ""},
+      fmt::format("{} of agent {} asked {} {}, {} requests, for {}", call.capability->name, agent, account.service,
+                  account.account_id, requests, call.arguments.params_json.substr(0, kMostNoted)));
 }
 
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
