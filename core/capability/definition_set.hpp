@@ -54,7 +54,8 @@ class DefinitionSet {
   std::vector<Problem> problems_;
   std::vector<std::shared_ptr<const ServiceDefinition>> fixed_;  ///< before any policy
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions_;
-  std::set<std::string> under_policies_, checked_;
+  std::set<std::string> under_policies_;
+  std::set<std::string> checked_;  ///< services that check_policy() was asked about
 };
 
 }  // namespace krux

@@ -127,7 +127,7 @@ krux_status LentHttp::send_many(const krux_call* call, const krux_http_request* 
   try {
     // The client keeps to the quota itself; threads only let as many wait side by side.
     side_by_side_.run(count, [&](std::size_t i) { statuses[i] = send(call, requests[i], answers[i]); });
-  } catch (const std::exception&) {  // out of memory: what was not sent has no status
+  } catch (const std::exception&) {  // out of memory, before anything was sent
     return KRUX_INTERNAL;
   }
   return KRUX_OK;
