@@ -20,7 +20,7 @@ help:
 demo:
 	@scripts/setup
 	@scripts/build dev $(programs) slack gmail mock slack-emulator gmail-emulator
-	@scripts/demo
+	@scripts/demo $(ARGS)
 
 test:
 	@scripts/setup
@@ -51,7 +51,6 @@ format:
 
 lint:
 	@scripts/setup --dev
-	@scripts/build asan
 	@scripts/lint
 
 clean:

@@ -31,8 +31,7 @@ BenchHost::BenchHost(fs::path directory, std::string service)
     fs::create_directory(directory_ / name);
     fs::permissions(directory_ / name, fs::perms::owner_all);
   }
-  support::copy_safe(KRUXOS_BENCH_ADAPTER, adapters() / (service_ + ".so"));
-  support::copy_safe(KRUXOS_BENCH_DEFINITION, directory_ / "definitions" / (service_ + ".yaml"));
+  add_service(service_, KRUXOS_BENCH_ADAPTER, KRUXOS_BENCH_DEFINITION);
 }
 
 void BenchHost::configure(const std::string& settings) const {
@@ -44,7 +43,8 @@ void BenchHost::configure(const std::string& settings) const {
 
 void BenchHost::launch(const std::vector<std::string>& arguments, const std::map<std::string, std::string>& env) {
   test::Command command;
-  command.argv = {KRUXOS_BENCH_HOST, "--config", directory_ / "kruxos.yaml"};
+  command.argv = launcher_;
+  command.argv.insert(command.argv.end(), {KRUXOS_BENCH_HOST, "--config", directory_ / "kruxos.yaml"});
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.inherit_env = false;  // without settings of the person's own host
   command.env = {{"HOME", directory_.string()}, {"PATH", "/usr/bin:/bin"}};
@@ -55,6 +55,7 @@ void BenchHost::launch(const std::vector<std::string>& arguments, const std::map
     wrong("the host did not start: " + host_->output(test::Stream::err));
   const auto ports = parse_json(contents(directory_ / "data/ports.json"), "ports.json");
   port_ = static_cast<std::uint16_t>(find_int(ports, "gateway").value_or(0));
+  health_port_ = static_cast<std::uint16_t>(find_int(ports, "health").value_or(0));
 }
 
 void BenchHost::stop() {
@@ -68,8 +69,13 @@ JsonDocument BenchHost::operate(const std::string& verb, const std::string& path
   return parse_json(reply.body, path);
 }
 
-JsonDocument BenchHost::sync_status() const {
-  auto document = operate("GET", "/sync/" + service_);
+void BenchHost::add_service(const std::string& service, const char* adapter, const char* definition) const {
+  support::copy_safe(adapter, adapters() / (service + ".so"));
+  support::copy_safe(definition, directory_ / "definitions" / (service + ".yaml"));
+}
+
+JsonDocument BenchHost::sync_status(const std::string& service) const {
+  auto document = operate("GET", "/sync/" + service);
   const auto* sync = find_member(document, "sync");
   const auto* accounts = sync ? find_member(*sync, "accounts") : nullptr;
   if (!accounts || !accounts->IsArray() || accounts->Empty()) wrong("no account is synced");
@@ -78,8 +84,8 @@ JsonDocument BenchHost::sync_status() const {
   return account;
 }
 
-std::string BenchHost::new_agent() {
-  const auto made = operate("POST", "/agents", R"({"name":"bench"})");
+std::string BenchHost::new_agent(const std::string& name) const {
+  const auto made = operate("POST", "/agents", fmt::format(R"({{"name":"{}"}})", name));
   return std::string(find_string(made, "key").value_or(""));
 }
 

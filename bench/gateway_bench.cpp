@@ -1,35 +1,40 @@
-// slack.search through the gateway of a real host against the same search in this process, in turn; how soon the host
-// is ready, and what memory it takes. Every answer is compared before its figure counts.
-//   bench-gateway [MESSAGES [PENDING]]      default: 100,000 messages, 1,000,000 pending writes for the last row
+// Searches through the gateway of a real host against the same in this process, in turn; what the host adds to the
+// machine's own loopback; how soon it is ready, and what memory it takes. Every answer is compared before its figure
+// counts.
+//   bench-gateway [MESSAGES [PENDING [PAIRS]]]   default: 100,000 messages, 1,000,000 pending writes for the last row,
+//                                                11 pairs of each ratio
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <thread>
 
 #include "bench/corpus.hpp"
 #include "bench/host_rig.hpp"
+#include "bench/local_mail.hpp"
 #include "bench/local_search.hpp"
+#include "bench/loopback.hpp"
+#include "bench/mail_host.hpp"
 #include "bench/pending_writes.hpp"
 #include "bench/report.hpp"
-#include "bench/rpc_client.hpp"
+#include "bench/search_pairs.hpp"
 #include "core/storage/database.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/json.hpp"
-#include "host/plugins/plugin_registry.hpp"
 
 using namespace krux;
 using namespace krux::bench;
 
 namespace {
 
-constexpr int kRounds = 15, kStarts = 5;
-constexpr double kSliceSeconds = 0.3;
-constexpr std::int64_t kPerChannel = 1000, kPeople = 500;
-constexpr double kMostReadyMs = 300, kMostMb = 60;
+constexpr int kStarts = 5, kCallsCompared = 400;
+int pairs = Rounds::kPairs;
+constexpr std::int64_t kPerChannel = 1000, kPeople = 500, kOnly = 4'242;
+constexpr const char* kOnlyWord = "qvxjwkzpq";  // which one message has
+constexpr double kMostReadyMs = 300, kMostMb = 60, kMostAddedUs = 60, kMostAddedOfP99Us = 200, kLeastOfOne = 0.8;
 
 std::string channel_id(std::int64_t n) {
   return fmt::format("C0BENCH{:04}", n);
@@ -49,19 +54,35 @@ void seed(test::SlackEmulator& slack, std::int64_t messages) {
     std::string list;
     for (auto i = c; i < messages; i += channels) {
       list += fmt::format(R"({}{{"user":"U0BENCH{:04}","at_ms":{},"text":{}}})", list.empty() ? "" : ",",
-                          i * 7919 % 104'729 % kPeople, end_ms - i * 60'000, json_string(corpus.body(i)));
+                          i * 7919 % 104'729 % kPeople, end_ms - i * 60'000,
+                          json_string(corpus.body(i) + (i == kOnly ? std::string(" ") + kOnlyWord : "")));
     }
     slack.seed(
         fmt::format(R"({{"channels":[{{"id":"{}","name":"team-{}","messages":[{}]}}]}})", channel_id(c), c, list));
   }
 }
 
-struct AgentSearch {
-  std::string name, arguments;
-  Query query;
-  std::string request{};            ///< the bytes sent
-  std::string expected{}, found{};  ///< how the gateway's body and the result in this process begin: all rows
-  std::string total{};              ///< what follows
+/// A workspace and a mailbox.
+class SearchHost : public HostRig {
+ public:
+  SearchHost(const std::filesystem::path& directory, std::unique_ptr<test::GmailEmulator> gmail)
+      : HostRig(directory, "  gmail:\n" + mail_settings(*gmail) + "    sync_interval_seconds: 86400\n"),
+        gmail_(std::move(gmail)) {
+    add_service("gmail", KRUXOS_BENCH_MAIL_ADAPTER, KRUXOS_BENCH_MAIL_DEFINITION);
+  }
+
+  /// An empty one, and synced.
+  void connect_mailbox() {
+    connect_mail(*this);
+    for (int i = 0; i < 6000; ++i) {
+      if (find_int(sync_status("gmail"), "passes").value_or(0) > 0) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    wrong("the mailbox was not synced");
+  }
+
+ private:
+  const std::unique_ptr<test::GmailEmulator> gmail_;
 };
 
 Condition text_condition(std::string term) {
@@ -71,138 +92,101 @@ Condition text_condition(std::string term) {
   return condition;
 }
 
-std::vector<AgentSearch> searches() {
-  std::vector<AgentSearch> all;
-  for (const char* term : {"meeting", "invoice", "team and", "the", "zyxwquark", "nothing of this"}) {
-    AgentSearch search{term, fmt::format(R"({{"query":"{}"}})", term), {}};
-    search.query.where.children = {text_condition(term)};
-    all.push_back(std::move(search));
+PairedSearch slack_search(const LocalSearch& local, const std::string& term, const std::string& channel = {}) {
+  Query query;
+  query.collection = "messages";
+  if (!channel.empty()) {
+    Condition in;
+    in.kind = Condition::Kind::kField;
+    in.field = "channel_id";
+    in.text = channel;
+    query.where.children.push_back(std::move(in));
   }
-  AgentSearch in_channel{
-      "project in a channel", fmt::format(R"({{"query":"project","channel":"{}"}})", channel_id(0)), {}};
-  Condition channel;
-  channel.kind = Condition::Kind::kField;
-  channel.field = "channel_id";
-  channel.text = channel_id(0);
-  in_channel.query.where.children = {std::move(channel), text_condition("project")};
-  all.push_back(std::move(in_channel));
-  for (auto& search : all) search.query.collection = "messages";
+  query.where.children.push_back(text_condition(term));
+  const auto arguments = channel.empty() ? fmt::format(R"({{"query":"{}"}})", term)
+                                         : fmt::format(R"({{"query":"{}","channel":"{}"}})", term, channel);
+  return {channel.empty() ? term : term + " in a channel", "slack.search", arguments,
+          [&local, query] { return local.run(query).json; }};
+}
+
+std::vector<PairedSearch> slack_searches(const LocalSearch& local) {
+  std::vector<PairedSearch> all;
+  for (const char* term : {"meeting", "invoice", "team and", "the", "zyxwquark", "nothing of this"})
+    all.push_back(slack_search(local, term));
+  all.push_back(slack_search(local, "project", channel_id(0)));
   return all;
 }
 
-std::atomic<std::int64_t> cut_answers{0};
-
-/// Whether the answer says that its time was up before all rows were found.
-bool is_cut(std::string_view text) {
-  const auto end = text.substr(text.size() - std::min<std::size_t>(text.size(), 400));
-  return end.find("\"incomplete\":true") != std::string_view::npos;
-}
-
-/// The total, or 0 when it is a lower bound: where counting ends then may differ from run to run.
-std::uint64_t exact_total(const JsonValue& data) {
-  if (find_bool(data, "total_is_lower_bound") == true) return 0;
-  return static_cast<std::uint64_t>(find_int(data, "total").value_or(-1));
-}
-
-/// The gateway's answer to each search holds what the search in this process finds: count, total and ids. Sets what
-/// every later answer must begin with.
-void check_answers(std::vector<AgentSearch>& all, const LocalSearch& local, RpcClient& client) {
-  for (auto& search : all) {
-    search.request = client.request("slack.search", search.arguments);
-    std::string here, body;
-    // The first ones of a new process read from the disk and may run out of time.
-    for (int i = 0; i < 50 && (i < 5 || is_cut(here) || is_cut(body)); ++i) {
-      here = local.run(search.query).json;
-      body = client.call(search.request);
-    }
-    const auto answer = parse_json(body, "the answer"), ours = parse_json(here, "the result");
-    const auto* result = find_member(answer, "result");
-    const auto* data = result ? find_member(*result, "data") : nullptr;
-    const auto* rows = data ? find_member(*data, "messages") : nullptr;
-    if (!rows || find_bool(*result, "success") != true) wrong(search.name + ": " + body);
-    const auto& expected = *find_member(ours, "messages");
-    const auto theirs_total = exact_total(*data), our_total = exact_total(ours);
-    bool same = rows->Size() == expected.Size() && (theirs_total == our_total || theirs_total == 0 || our_total == 0);
-    for (rapidjson::SizeType i = 0; same && i < expected.Size(); ++i)
-      same = find_string((*rows)[i], "id") == find_string(expected[i], "id");
-    if (!same) wrong(search.name + ": the gateway's answer is not that of the replica");
-    const auto end = here.rfind(",\"total\":");
-    search.found = here.substr(0, end);
-    // A lower bound ends where its time was up, which is elsewhere each time.
-    search.total = our_total > 0 ? here.substr(end, here.find_first_of(",}", end + 1) - end) : "";
-    const auto at = body.find(search.found);
-    if (at == std::string::npos) wrong(search.name + ": the gateway's rows are not those of the replica");
-    search.expected = body.substr(0, at + search.found.size());
+std::vector<PairedSearch> mail_searches(const LocalMail& local) {
+  std::vector<PairedSearch> all;
+  for (const char* query : {"meeting", "invoice", "\"team and\"", "the", "subject:project is:unread", "zyxwquark"}) {
+    const auto arguments = fmt::format(R"({{"query":{},"limit":20,"offset":0}})", json_string(query));
+    all.push_back({query, "email.search", arguments, [&local, arguments] { return local.read(arguments); }});
   }
+  return all;
 }
 
-/// The rows are the expected ones, and so is the total, unless the answer says that counting ended early (on a busy
-/// machine its time may be up). An answer that says of its rows that the time was up is counted, not compared.
-bool holds(std::string_view text, std::string_view rows, std::string_view total) {
-  if (is_cut(text)) return ++cut_answers > 0;
-  if (!text.starts_with(rows)) return false;
-  text.remove_prefix(rows.size());
-  return text.starts_with(total) || text.substr(0, 64).find("\"total_is_lower_bound\":true") != std::string_view::npos;
+/// Rows for `clients`, and, for one, each search by itself.
+void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::string& baseline, double target) {
+  const auto what = all[0].capability;
+  check_answers(all, *clients[0]);
+  compare(all, clients, 1);  // warms both up
+  print_rates(fmt::format("{}, {} connection{} / {}", what, clients.size(), clients.size() > 1 ? "s" : "", baseline),
+              compare(all, clients, pairs), target);
+  if (clients.size() > 1) return;
+  for (const auto& search : all)
+    print_rates(fmt::format("  \"{}\"", search.name), compare({search}, clients, pairs), kLeastOfOne);
 }
 
-/// Searches a second of `threads` threads that each run `body` over and over.
-double rate(int threads, const std::function<int(int)>& body) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(threads));
-  std::vector<std::thread> running;
-  const auto start = now_s();
-  for (int t = 0; t < threads; ++t) {
-    running.emplace_back([&, t] {
-      std::int64_t count = 0;
-      while (now_s() - start < kSliceSeconds) count += body(t);
-      counts[static_cast<std::size_t>(t)] = count;
-    });
-  }
-  for (auto& thread : running) thread.join();
-  std::int64_t sum = 0;
-  for (const auto count : counts) sum += count;
-  return static_cast<double>(sum) / (now_s() - start);
+Clients connect(const HostRig& host, const std::string& key, int count) {
+  Clients clients;
+  for (int t = 0; t < count; ++t) clients.push_back(std::make_unique<RpcClient>(host.port(), key));
+  return clients;
 }
 
-Rounds compare(const std::vector<AgentSearch>& all, const LocalSearch& local,
-               std::vector<std::unique_ptr<RpcClient>>& clients, int rounds) {
-  const auto threads = static_cast<int>(clients.size());
-  Rounds measured;
-  for (int round = 0; round < rounds; ++round) {
-    const auto here = rate(threads, [&](int) {
-      for (const auto& search : all) {
-        if (!holds(local.run(search.query).json, search.found, search.total))
-          wrong(search.name + ": the replica has changed");
-      }
-      return static_cast<int>(all.size());
-    });
-    const auto there = rate(threads, [&](int t) {
-      for (const auto& search : all) {
-        if (!holds(clients[static_cast<std::size_t>(t)]->call(search.request), search.expected, search.total))
-          wrong(search.name + ": the gateway's answer has changed");
-      }
-      return static_cast<int>(all.size());
-    });
-    measured.add(there, here);
-  }
-  return measured;
-}
-
-/// Rows for `threads` connections on as many workers, and, for one, each search by itself.
-void search_rows(HostRig& host, const std::string& key, int threads, double target) {
+std::vector<CollectionSpec> slack_collections(const HostRig& host) {
   const auto plugins = PluginRegistry::discover(host.adapters(), {});
   const auto* slack = plugins.find("slack");
   if (!slack) wrong("the adapter cannot be loaded: " + plugins.all().front().reason);
-  const LocalSearch local(host.replica(), slack->collections);
-  std::vector<std::unique_ptr<RpcClient>> clients;
-  for (int t = 0; t < threads; ++t) clients.push_back(std::make_unique<RpcClient>(host.port(), key));
-  auto all = searches();
-  check_answers(all, local, *clients[0]);
-  compare(all, local, clients, 1);  // warms both up
-  print_rates(fmt::format("slack.search, {0} connection{1} on {0} worker{1}", threads, threads > 1 ? "s" : ""),
-              compare(all, local, clients, kRounds), target);
-  if (threads > 1) return;
-  for (const auto& search : all)
-    print_rates(fmt::format("  \"{}\"", search.name), compare({search}, local, clients, kRounds / 5), target);
+  return slack->collections;
+}
+
+double quantile_us(std::vector<double> seconds, double share) {
+  std::sort(seconds.begin(), seconds.end());
+  return 1e6 * seconds[static_cast<std::size_t>(static_cast<double>(seconds.size() - 1) * share)];
+}
+
+/// A call that finds one message, as many bytes over the loopback, the same search in this process, one after the
+/// other: what the call takes more than the two.
+void latency_rows(const LocalSearch& local, RpcClient& client) {
+  std::vector<PairedSearch> one{slack_search(local, kOnlyWord)};
+  check_answers(one, client);
+  const auto& search = one[0];
+  Loopback loopback(search.request.size(), client.call_bytes(search.request));
+  std::vector<double> added_p50, added_p99, bare_p50, bare_p99, here;
+  for (int round = 0; round < pairs; ++round) {
+    std::vector<double> bare, added;
+    for (int i = 0; i < kCallsCompared; ++i) {
+      const auto begun = now_s();
+      loopback.ask();
+      const auto echoed = now_s();
+      if (!client.call(search.request).starts_with(search.expected)) wrong("the answer has changed");
+      const auto answered = now_s();
+      if (!search.here().starts_with(search.found)) wrong("the replica has changed");
+      const auto found = now_s();
+      bare.push_back(echoed - begun);
+      added.push_back((answered - echoed) - (echoed - begun) - (found - answered));
+      here.push_back(found - answered);
+    }
+    added_p50.push_back(quantile_us(added, .5));
+    added_p99.push_back(quantile_us(added, .99));
+    bare_p50.push_back(quantile_us(bare, .5));
+    bare_p99.push_back(quantile_us(bare, .99));
+  }
+  print_bound("a call that finds one message, above the loopback and the search, p50", added_p50, "us", kMostAddedUs);
+  print_bound("  p99", added_p99, "us", kMostAddedOfP99Us);
+  print_figure("  the loopback's own, as many bytes, p50; p99", median(bare_p50), "us", median(bare_p99));
+  print_figure("  the same search in this process, p50", quantile_us(here, .5), "us");
 }
 
 double median_start(HostRig& host, std::int64_t messages) {
@@ -223,13 +207,31 @@ void fill_ledger(const std::filesystem::path& file, std::int64_t pending) {
     add_pending(*db, {"slack", "T0OTHER", 1}, done, std::min(kBatch, pending - done), clock.wall_ms() + 3'600'000);
 }
 
+void rows_of_searches(const HostRig& host, const std::string& key, int connections, double target) {
+  const LocalSearch slack(host.replica("slack"), slack_collections(host));
+  const LocalMail mail(host.adapters(), host.replica("gmail"));
+  auto clients = connect(host, key, connections);
+  search_rows(slack_searches(slack), clients, "in process", target);
+  auto mails = mail_searches(mail);
+  search_rows(mails, clients, "the adapter in process", target);
+  check_answers(mails, *clients[0]);
+  print_rates(fmt::format("email.search, {} connection{} / its SQL alone", connections, connections > 1 ? "s" : ""),
+              compare_with(
+                  mails, clients, [&](const PairedSearch& search) { mail.query(search.arguments); }, pairs),
+              target);
+  if (connections == 1) latency_rows(slack, *clients[0]);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::int64_t messages = argc > 1 ? std::stoll(argv[1]) : 100'000;
   const std::int64_t pending = argc > 2 ? std::stoll(argv[2]) : 1'000'000;
+  if (argc > 3) pairs = std::stoi(argv[3]);
   configure_sqlite();
-  HostRig host(scratch_directory());
+  test::GmailEmulatorOptions mailbox;
+  mailbox.driven_clock = false;
+  SearchHost host(scratch_directory(), std::make_unique<test::GmailEmulator>(mailbox));
   seed(host.slack(), messages);
   print_header();
   host.start(1);
@@ -240,14 +242,20 @@ int main(int argc, char** argv) {
                "/s");
   print_bound("  RssAnon after it", host.host_figures().private_mb, "MB", kMostMb);
   const auto key = host.new_agent();
-  search_rows(host, key, 1, 0.9);
+  host.connect_mailbox();
+  host.stop();
+  fill_mail(host.adapters(), host.replica("gmail"), messages);
+  host.start(1);
+  host.await_sync(messages);
+  rows_of_searches(host, key, 1, 0.9);
   host.stop();
   host.start(2);
   host.await_sync(messages);
-  search_rows(host, key, 2, 0.8);
-  print_figure("  answers of all of these, on either side, that ran out of time", static_cast<double>(cut_answers), "");
-  print_bound(fmt::format("RssAnon with {} messages, after searches", messages), host.host_figures().private_mb, "MB",
-              kMostMb);
+  rows_of_searches(host, key, 2, 0.8);
+  print_figure("  answers of all of these, on either side, that ran out of time", static_cast<double>(cut_answers()),
+               "");
+  print_bound(fmt::format("RssAnon with {} messages and as many mails, after searches", messages),
+              host.host_figures().private_mb, "MB", kMostMb);
   host.stop();
   print_bound(fmt::format("ready with {} messages", messages), median_start(host, messages), "ms", kMostReadyMs);
   fill_ledger(host.ledger(), pending);

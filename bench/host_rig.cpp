@@ -25,11 +25,15 @@ test::SlackEmulatorOptions emulator_options() {
 
 }  // namespace
 
-HostRig::HostRig(const fs::path& directory) : BenchHost(directory, "slack"), slack_(emulator_options()) {
+HostRig::HostRig(const fs::path& directory) : HostRig(directory, "") {}
+
+HostRig::HostRig(const fs::path& directory, const std::string& further)
+    : BenchHost(directory, "slack"), slack_(emulator_options()) {
   configure(
       fmt::format("    api_base_url: {}\n    sync_interval_seconds: 86400\n    initial_messages_per_channel: 100000\n"
                   "    quota: [{{match: conversations.history, per_minute: 1000000, burst: 1000}}]\n",
-                  slack_.api_base_url()));
+                  slack_.api_base_url()) +
+      further);
 }
 
 double HostRig::start(int workers) {
@@ -56,8 +60,8 @@ void HostRig::await_sync(std::int64_t messages) {
   wrong("the sync did not end");
 }
 
-fs::path HostRig::replica() const {
-  for (const auto& entry : fs::directory_iterator(directory_ / "data/replica/slack")) {
+fs::path HostRig::replica(const std::string& service) const {
+  for (const auto& entry : fs::directory_iterator(directory_ / "data/replica" / service)) {
     if (entry.path().extension() == ".db") return entry.path();
   }
   wrong("there is no replica");

@@ -13,6 +13,8 @@ class HostRig : public BenchHost {
  public:
   /// Everything lies below `directory`.
   explicit HostRig(const std::filesystem::path& directory);
+  /// With further services, each as the configuration has it below `services`.
+  HostRig(const std::filesystem::path& directory, const std::string& further);
 
   test::SlackEmulator& slack() { return slack_; }
 
@@ -21,7 +23,8 @@ class HostRig : public BenchHost {
   void connect();  ///< the first sync begins
   /// Returns when the sync has completed a pass and rests, with `messages` messages in the replica.
   void await_sync(std::int64_t messages);
-  std::filesystem::path replica() const;
+  /// Of the only account of that service.
+  std::filesystem::path replica(const std::string& service = "slack") const;
 
  private:
   test::SlackEmulator slack_;

@@ -12,19 +12,19 @@
 #include "bench/report.hpp"
 #include "core/adapter/call_runner.hpp"
 #include "core/net/http.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "core/storage/database.hpp"
 #include "core/util/clock.hpp"
-#include "host/plugins/abi_bridge/plugin_factory.hpp"
 #include "host/plugins/plugin_registry.hpp"
 #include "host/runner/adapter_runners.hpp"
+#include "host/runner/plugin_factory.hpp"
 
 using namespace krux;
 using namespace krux::bench;
 
 namespace {
 
-constexpr int kNotes = 10'000, kRounds = 9;
+constexpr int kNotes = 10'000;
 
 /// A page of 200 notes for every sync step; nothing else is asked for.
 class NotesService final : public HttpClient {
@@ -51,7 +51,7 @@ struct Place {
       : registry(PluginRegistry::discover(plugins, {}, {isolation, {}})) {
     const auto* plugin = registry.find("notes");
     if (!plugin) wrong("the notes adapter was refused: " + registry.all().at(0).reason);
-    store = std::make_unique<SyncStore>(file, plugin->collections, clock);
+    store = std::make_unique<Replica>(file, plugin->collections, clock);
     fill();
     adapter = factory.make({"notes", "T1", 1, std::nullopt, R"({"page_size":200})", std::make_shared<NotesService>()});
   }
@@ -96,7 +96,7 @@ struct Place {
   PluginRegistry registry;
   AdapterRunners runners{registry, clock, {}, {}};
   PluginFactory factory{registry, runner, clock, default_adapter_log(), 10'000, &runners};
-  std::unique_ptr<SyncStore> store;
+  std::unique_ptr<Replica> store;
   std::shared_ptr<ServiceAdapter> adapter;
 };
 
@@ -110,7 +110,7 @@ double us_a_call(int calls, Body&& body) {
 template <class Body>
 void compare(const std::string& what, int calls, const Place& own, const Place& here, Body&& body) {
   Rounds rounds;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < Rounds::kPairs; ++round) {
     const auto inside = us_a_call(calls, [&](int i) { body(here, i); });
     rounds.add(us_a_call(calls, [&](int i) { body(own, i); }), inside);
   }

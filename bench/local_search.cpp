@@ -42,11 +42,13 @@ std::string_view text_after(std::string_view json, std::string_view before, std:
 }  // namespace
 
 LocalSearch::LocalSearch(const std::filesystem::path& replica, std::vector<CollectionSpec> collections)
-    : pool_(std::make_shared<ReplicaReaderPool>(replica, std::make_shared<CollectionTables>(std::move(collections)),
-                                                SearchBudget{})) {}
+    : LocalSearch(replica, std::make_shared<const CollectionTables>(std::move(collections))) {}
+
+LocalSearch::LocalSearch(const std::filesystem::path& replica, const std::shared_ptr<const CollectionTables>& tables)
+    : pool_(std::make_shared<ReplicaReaderPool>(replica, CollectionSets{tables, tables}, SearchBudget{})) {}
 
 LocalSearch::Found LocalSearch::run(const Query& query) const {
-  PooledReader reader(pool_);
+  PooledReader reader(pool_, Rows::kServed);
   Names users(reader, "users"), channels(reader, "channels");
   std::int64_t last_synced_ms = -1;
   std::string last_synced;

@@ -22,6 +22,8 @@ class LocalSearch {
   Found run(const Query& query) const;
 
  private:
+  LocalSearch(const std::filesystem::path& replica, const std::shared_ptr<const CollectionTables>& tables);
+
   std::shared_ptr<ReplicaReaderPool> pool_;
 };
 

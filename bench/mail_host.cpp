@@ -21,7 +21,7 @@ constexpr std::int64_t kStartMs = 1'700'000'000'000, kBootMs = 50'000'000;
 constexpr const char* kClient =
     R"({"client_id":"krux-test.apps.googleusercontent.com","client_secret":"GOCSPX-krux-test"})";
 
-test::GmailEmulatorOptions emulator_options() {
+test::GmailEmulatorOptions gmail_options() {
   test::GmailEmulatorOptions options;
   options.start_ms = kStartMs;
   return options;
@@ -29,12 +29,16 @@ test::GmailEmulatorOptions emulator_options() {
 
 }  // namespace
 
+std::string mail_settings(const test::GmailEmulator& gmail) {
+  return fmt::format(
+      "    api_base_url: {0}/\n    oauth: {{callback_port: 0, authorize_url: {0}/o/oauth2/v2/auth, "
+      "token_url: {0}/token, revoke_url: {0}/revoke}}\n",
+      gmail.origin());
+}
+
 MailHost::MailHost(const fs::path& directory, std::int64_t units_per_minute)
-    : BenchHost(directory, "gmail"), gmail_(emulator_options()) {
-  configure(
-      fmt::format("    api_base_url: {0}/\n    oauth: {{callback_port: 0, authorize_url: {0}/o/oauth2/v2/auth, "
-                  "token_url: {0}/token, revoke_url: {0}/revoke}}\n",
-                  gmail_.origin()));
+    : BenchHost(directory, "gmail"), gmail_(gmail_options()) {
+  configure(mail_settings(gmail_));
   gmail_.quota(fmt::format(R"({{"units_per_minute":{},"costs":{{"gmail.users.messages.get":20}}}})", units_per_minute));
 }
 
@@ -42,19 +46,23 @@ void MailHost::start() {
   launch({}, {{"KRUXOS_TEST_CLOCK", fmt::format("driven:{}:{}", kStartMs, kBootMs)}});
 }
 
-void MailHost::connect() {
-  const auto begun = operate("POST", "/connections/gmail/oauth", kClient);
+void connect_mail(const BenchHost& host) {
+  const auto begun = host.operate("POST", "/connections/gmail/oauth", kClient);
   const auto* attempt = find_member(begun, "attempt");
   if (!attempt) wrong("no attempt to connect began: " + to_json(begun));
   test::browse(std::string(find_string(*attempt, "authorize_url").value_or("")));
   const auto path = fmt::format("/connections/gmail/oauth/{}", find_string(*attempt, "attempt_id").value_or(""));
   for (int i = 0; i < 1000; ++i) {
-    const auto now = operate("GET", path);
+    const auto now = host.operate("GET", path);
     const auto* known = find_member(now, "attempt");
     if (known && find_string(*known, "state") == "connected") return;
     std::this_thread::sleep_for(milliseconds(10));
   }
   wrong("the account was not connected");
+}
+
+void MailHost::connect() {
+  connect_mail(*this);
 }
 
 MailHost::Sync MailHost::sync() const {

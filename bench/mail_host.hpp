@@ -11,6 +11,11 @@
 
 namespace krux::bench {
 
+/// Of services.gmail, indented by four blanks: the emulator and its provider of tokens.
+std::string mail_settings(const test::GmailEmulator& gmail);
+/// Connects its mailbox as a person with a browser would.
+void connect_mail(const BenchHost& host);
+
 /// One thread. Failures are wrong().
 class MailHost : public BenchHost {
  public:

@@ -19,12 +19,12 @@
 #include "core/net/http.hpp"
 #include "core/replica/gram_index.hpp"
 #include "core/replica/record_key.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "core/storage/database.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/clock.hpp"
-#include "host/plugins/abi_bridge/plugin_factory.hpp"
 #include "host/plugins/plugin_registry.hpp"
+#include "host/runner/plugin_factory.hpp"
 
 using namespace krux;
 using namespace krux::bench;
@@ -114,7 +114,7 @@ class Adapter {
     CallRunner runner(clock, {});
     const PluginFactory factory(plugins_, runner, clock);
     const auto adapter = factory.make({"gmail", kAccount, 1, std::nullopt, "{}", mailbox_});
-    SyncStore store(file, collections(), clock);
+    Replica store(file, collections(), clock);
     const auto cpu = cpu_s(), start = now_s();
     for (auto next = SyncStep::Next::kMore; next != SyncStep::Next::kDone;) {
       const auto call =
@@ -160,7 +160,7 @@ std::vector<Record> records_of(const fs::path& synced) {
 Took put_made(const fs::path& file, const std::vector<CollectionSpec>& collections, std::vector<Record> records) {
   remove_files(file);
   SystemClock clock;
-  SyncStore store(file, collections, clock);
+  Replica store(file, collections, clock);
   const auto session = store.begin_session();
   const auto cpu = cpu_s(), start = now_s();
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -175,7 +175,7 @@ Took insert_plainly(const fs::path& file, const std::vector<CollectionSpec>& col
                     const std::vector<Record>& records) {
   remove_files(file);
   SystemClock clock;
-  const SyncStore made(file, collections, clock);  // the tables
+  const Replica made(file, collections, clock);  // the tables
   const auto db = open_database(file, kReplicaKind);
   register_gram_tokenizer(db->getHandle());
   Statement row(db->getHandle(),

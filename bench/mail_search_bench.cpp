@@ -7,75 +7,21 @@
 #include <filesystem>
 #include <kruxos/testing.hpp>
 
-#include "bench/corpus.hpp"
+#include "bench/mailbox.hpp"
 #include "bench/report.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "core/util/clock.hpp"
-#include "model.hpp"
 #include "search.hpp"
 
 namespace {
 
-constexpr std::int64_t kNow = 1'700'000'000'000, kApartMs = 315'000;
+using krux::bench::condition;
+using krux::bench::Mailbox;
 
 double cpu_ms() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) / 1e6;
-}
-
-/// A mailbox of ten years: a few people write much, many little; most is read and filed.
-class Mailbox {
- public:
-  explicit Mailbox(std::int64_t messages) : corpus_(messages) {}
-
-  gmail::Message next(std::int64_t number) {
-    gmail::Message m;
-    m.id = fmt::format("{:016x}", 0x18cf000000000000 + number);
-    m.thread_id = fmt::format("{:016x}", 0x18cf000000000000 + number / 3);
-    m.from = person();
-    m.to = "Agent Smith <agent@example.com>";
-    if (pick(10) == 0) m.to += ", " + person();
-    if (pick(6) == 0) m.cc = person();
-    m.subject = corpus_.text(static_cast<std::size_t>(4 + pick(7)));
-    m.snippet = corpus_.text(static_cast<std::size_t>(26 + pick(14)));
-    m.date_ms = kNow - number * kApartMs;
-    m.size = 2'000 + pick(100'000);
-    m.message_id = fmt::format("{}@mail.example.com", number);
-    if (pick(100) < (number < 2'000 ? 60 : 8)) m.add("INBOX");
-    if (pick(100) < 7) m.add("UNREAD");
-    if (pick(100) < 15) {
-      m.add("SENT");
-      std::swap(m.from, m.to);
-    }
-    if (pick(100) < 30) m.add("IMPORTANT");
-    if (pick(1'000) < 4) m.add("STARRED");
-    if (pick(100) < 3) m.add("SPAM");
-    if (pick(100) < 2) m.add("TRASH");
-    m.add(fmt::format("Label_{}", skewed(200)));
-    if (pick(100) < 12) m.attachments.push_back({"1", word() + (pick(4) ? ".pdf" : ".xlsx"), "a/b", 5'000});
-    return m;
-  }
-  /// As somebody might search for it: seldom one of the most frequent.
-  const std::string& word() { return corpus_.vocabulary(corpus_.skewed(40'000)); }
-  const std::string& person() { return corpus_.person(corpus_.skewed(5'000)); }
-  std::size_t skewed(std::size_t below) { return corpus_.skewed(below); }
-  int pick(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
-
- private:
-  krux::bench::Corpus corpus_;
-  std::mt19937 random_{7};
-};
-
-krux::Condition condition(const kruxos::Condition& from) {
-  krux::Condition to;
-  to.kind = static_cast<krux::Condition::Kind>(from.kind - KRUX_ALL_OF);
-  to.op = static_cast<krux::Condition::Op>(std::max(0, from.op - KRUX_EQ));
-  to.field = from.field;
-  to.text = from.text;
-  to.number = from.number;
-  for (const auto& child : from.children) to.children.push_back(condition(child));
-  return to;
 }
 
 std::vector<krux::CollectionSpec> specs() {
@@ -94,25 +40,6 @@ std::vector<krux::CollectionSpec> specs() {
     out.push_back(std::move(spec));
   }
   return out;
-}
-
-void fill(krux::SyncStore& store, std::int64_t messages, Mailbox& mailbox) {
-  auto session = store.begin_session();
-  for (std::int64_t n = 0; n < messages; ++n) {
-    const auto record = gmail::message_record(mailbox.next(n));
-    krux::Record to;
-    to.collection = record.collection;
-    to.id = record.id;
-    to.json = record.json;
-    to.text = record.text;
-    to.order_ms = record.order_ms;
-    for (const auto& [name, value] : record.fields) {
-      std::visit([&](const auto& v) { to.fields.emplace_back(name, v); }, value);
-    }
-    session->put(std::move(to));
-    if (n % 200 == 199) session->commit();
-  }
-  session->commit();
 }
 
 const char* const kQueries[] = {
@@ -190,13 +117,13 @@ struct Figures {
 };
 
 /// Searches of one form, in milliseconds of this thread's CPU: from the query's text to the rows, read as records.
-Figures measure(const char* form, int searches, Mailbox& mailbox, krux::SyncStore& store,
+Figures measure(const char* form, int searches, Mailbox& mailbox, krux::Replica& store,
                 const gmail::LabelNames& names) {
   Figures figures;
   for (int i = 0; i < searches; ++i) {
     const auto params = gmail::parse(gmail::ObjectWriter().text("query", filled(form, mailbox)).done());
     const auto begun = cpu_ms();
-    const auto wanted = gmail::search_query(params, names, "agent@example.com", kNow);
+    const auto wanted = gmail::search_query(params, names, "agent@example.com", Mailbox::kNow);
     const krux::Query query{wanted.collection, condition(wanted.where), true, wanted.from_ms, wanted.to_ms, 20, 0, 0};
     const auto result =
         store.reader()->query(query, [](const auto& row) { return gmail::message_from_record(row.json).has_value(); });
@@ -211,7 +138,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(static_cast<double>(sorted.size() - 1) * share)];
 }
 
-void measure_all(const gmail::LabelNames& names, krux::SyncStore& store, std::int64_t messages) {
+void measure_all(const gmail::LabelNames& names, krux::Replica& store, std::int64_t messages) {
   Figures all;
   std::vector<std::pair<double, const char*>> medians;
   for (const bool counts : {false, true}) {  // the first round brings the pages into memory
@@ -243,9 +170,9 @@ int main(int argc, char** argv) {
   const std::filesystem::path file = argc > 2 ? argv[2] : krux::bench::scratch_directory() / "mail.db";
   const bool filled = std::filesystem::exists(file);
   krux::SystemClock clock;
-  krux::SyncStore store(file, specs(), clock);
+  krux::Replica store(file, specs(), clock);
   Mailbox mailbox(messages);
-  if (!filled) fill(store, messages, mailbox);
+  if (!filled) krux::bench::fill(store, messages, mailbox);
   kruxos::testing::FakeClock fake_clock;
   kruxos::testing::FakeStore labels(fake_clock, gmail::collections());
   auto to = labels.store();

@@ -15,7 +15,7 @@
 #include "core/replica/collection_table.hpp"
 #include "core/replica/gram_index.hpp"
 #include "core/replica/record_key.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "core/storage/database.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/clock.hpp"
@@ -52,7 +52,7 @@ constexpr std::int64_t kPage = 200;
 double ingest_by_session(const std::filesystem::path& file, std::int64_t messages, Corpus& corpus) {
   remove_files(file);
   SystemClock clock;
-  SyncStore store(file, collections(), clock);
+  Replica store(file, collections(), clock);
   auto session = store.begin_session();
   double spent = 0;
   std::vector<Record> page;
@@ -72,7 +72,7 @@ double ingest_by_session(const std::filesystem::path& file, std::int64_t message
 double ingest_plainly(const std::filesystem::path& file, std::int64_t messages, Corpus& corpus) {
   remove_files(file);
   SystemClock clock;
-  SyncStore(file, collections(), clock);
+  Replica(file, collections(), clock);
   auto db = open_database(file, kReplicaKind);
   register_gram_tokenizer(db->getHandle());
   Statement row(db->getHandle(), "INSERT INTO c_messages VALUES (?1, ?2, ?3, '', ?4, ?4, ?5, ?6, ?9, ?7, ?8)");
@@ -133,7 +133,7 @@ struct Kind {
   QueryResult result{};
 };
 
-void measure(SyncStore& store, const Query& query, Kind& kind) {
+void measure(Replica& store, const Query& query, Kind& kind) {
   std::vector<double> times, cpu_times;
   const auto begin = Watch::now();
   while (times.size() < 100 && (times.size() < 5 || ms_since(begin) < 300)) {
@@ -152,7 +152,7 @@ void measure(SyncStore& store, const Query& query, Kind& kind) {
   kind.cpu_p99 = cpu_times[cpu_times.size() * 99 / 100];
 }
 
-std::vector<Kind> search(SyncStore& store, const Corpus& corpus) {
+std::vector<Kind> search(Replica& store, const Corpus& corpus) {
   const std::vector<std::string> terms{
       "",          "zyxwquark", "qqzzqqzz",   "meeting",      "team and", "invoice the", "the",
       "wee",       "zqu",       "ab",         "qx",           "e",        "q",           "ж",
@@ -211,9 +211,9 @@ int main(int argc, char** argv) {
   configure_sqlite();
   const auto directory = scratch_directory();
   print_header();
-  const auto compared = std::min<std::int64_t>(messages, 20'000);
+  const auto compared = std::min<std::int64_t>(messages, 10'000);
   Rounds ingest;
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < Rounds::kPairs; ++round) {
     Corpus a(compared), b(compared);
     const auto plain = ingest_plainly(directory / "aside.db", compared, a);
     ingest.add(ingest_by_session(directory / "aside.db", compared, b), plain);
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
   print_figure(fmt::format("ingest of {}, a second of CPU", messages), ingest_by_session(file, messages, corpus), "/s");
   SystemClock clock;
   const auto start = Watch::now();
-  SyncStore store(file, collections(), clock);
+  Replica store(file, collections(), clock);
   if (store.counts().at("messages") != messages) wrong("messages are missing");
   print_figure(fmt::format("opening {} messages", messages), ms_since(start), "ms");
   const auto kinds = search(store, corpus);

@@ -17,8 +17,22 @@ class RpcClient {
 
   /// The bytes of a call of a capability, to be sent as often as wanted.
   std::string request(std::string_view capability, std::string_view arguments_json) const;
+  /// The same, `count` times in one message.
+  std::string batch(std::string_view capability, std::string_view arguments_json, int count) const;
+  /// A message with this body, and a request of a path, whatever they are.
+  std::string post(std::string_view body) const;
+  std::string get(std::string_view path) const;
   /// The answer's body, until the next call.
   std::string_view call(std::string_view request);
+  /// The same; of how many bytes the answer is, its head among them.
+  std::size_t call_bytes(std::string_view request);
+
+  struct Reply {
+    int status = 0;
+    std::string_view body;  ///< until the next one
+  };
+  /// The same, whatever the answer is.
+  Reply ask(std::string_view request);
 
  private:
   const std::string key_;

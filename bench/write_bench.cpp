@@ -29,8 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kRoundSeconds = 1.0;
-constexpr int kRounds = 5;
+constexpr double kRoundSeconds = 0.5, kClaimSeconds = 2;
 const AccountRef kAccount{"notes", "N1", 1};
 const std::string kBody(600, 'x');
 
@@ -142,13 +141,13 @@ class Acks {
       for (int c = 0; c < ready; ++c) over ? static_cast<void>(--running) : submit();
     }
     const auto seconds = now_s() - start;
-    if (buffer_.counts().buffered != acked_) wrong("the ledger does not hold what was acknowledged");
+    if (buffer_.ledger.counts().buffered != acked_) wrong("the ledger does not hold what was acknowledged");
     return static_cast<double>(acked_ - before) / seconds;
   }
 
  private:
   void submit() {
-    buffer_.submit(new_write(++submitted_), [this](std::variant<Submitted, Error> answer) {
+    buffer_.ledger.submit(new_write(++submitted_), [this](std::variant<Submitted, Error> answer) {
       const auto* submitted = std::get_if<Submitted>(&answer);
       if (!submitted || submitted->duplicate) wrong("a write was not accepted");
       const std::lock_guard lock(mutex_);
@@ -175,7 +174,7 @@ void acks_against_commits(const fs::path& directory, int clients, int batch, con
   Table plain(directory / fmt::format("{}{}.db", table, clients));
   Acks acks(directory / fmt::format("{}{}-acks.db", table, clients));
   Rounds rounds;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < Rounds::kPairs; ++round) {
     const auto theirs = plain.rate(batch);
     rounds.add(acks.rate(clients), theirs);
   }
@@ -202,7 +201,7 @@ struct FilledLedger {
   }
   /// Microseconds of one poll that finds nothing due.
   double poll() {
-    constexpr int polls = 20'000;
+    constexpr int polls = 10'000;
     const auto start = now_s();
     for (int i = 0; i < polls; ++i) {
       if (ledger.next_due_in(accounts, {4, 2}, {}).value_or(0) == 0) wrong("something is due");
@@ -218,7 +217,7 @@ struct FilledLedger {
 void due_poll(const fs::path& directory, std::int64_t pending) {
   FilledLedger few(directory, 10), many(directory, pending);
   Rounds rounds;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < Rounds::kPairs; ++round) {
     const auto with_few = few.poll();
     rounds.add(many.poll(), with_few);
   }
@@ -234,7 +233,7 @@ void claims(const fs::path& directory, std::size_t batch) {
   const std::vector<AccountRef> accounts{kAccount};
   std::int64_t completed = 0;
   const auto start = now_s();
-  while (now_s() - start < 2 * kRoundSeconds) {
+  while (now_s() - start < kClaimSeconds) {
     const auto taken = ledger.take(accounts, {batch, batch}, {});
     if (taken.empty()) break;
     std::counting_semaphore<> recorded{0};
@@ -244,8 +243,8 @@ void claims(const fs::path& directory, std::size_t batch) {
       report.attempt = write.attempts;
       report.event = WriteEvent::kDone;
       report.result_json = "{}";
-      ledger.record(report, [&](std::variant<BufferedWrite, Error> answer) {
-        if (!std::holds_alternative<BufferedWrite>(answer)) wrong("an outcome was not recorded");
+      ledger.record(report, [&](std::variant<WriteRecord, Error> answer) {
+        if (!std::holds_alternative<WriteRecord>(answer)) wrong("an outcome was not recorded");
         recorded.release();
       });
     }

@@ -1,9 +1,10 @@
 // The shipped definition says what the documents promise.
 #include <catch2/catch.hpp>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/capability/input_check.hpp"
 #include "core/capability/write_content.hpp"
+#include "core/capability/write_json.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/definition/input_check.hpp"
 #include "core/net/quota.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
@@ -77,6 +78,18 @@ TEST_CASE("gmail: eleven capabilities with their tiers, delays and what can be u
     if (row.kind == kWrite) CHECK(c->when_absent == row.when_absent);
     CHECK(c->fetches == (std::string(row.name) == "email.read"));
   }
+}
+
+TEST_CASE("gmail: the mails of one conversation are in order, whichever way they get into it") {
+  const auto definition = gmail();
+  const auto order = [&](const char* capability, const char* params) {
+    return order_of(*definition.find(capability), parse_json(params, "params"));
+  };
+  const auto reply = order("email.reply", R"({"message_id":"m1","body":"x","to":"a@b.test","thread_id":"T1"})");
+  CHECK(reply == "T1");
+  CHECK(order("email.reply", R"({"message_id":"m2","body":"y","to":"a@b.test","thread_id":"T1"})") == reply);
+  CHECK(order("email.send", R"({"to":"a@b.test","thread_id":"T1"})") == reply);
+  CHECK(order("email.send", R"({"to":"a@b.test"})").empty());
 }
 
 TEST_CASE("gmail: times and limits") {

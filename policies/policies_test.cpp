@@ -1,9 +1,9 @@
 // The policies that are shipped fit the definitions that are shipped, and loosen nothing.
 #include <catch2/catch.hpp>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/capability/policy.hpp"
-#include "core/config/yaml_tree.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/policy/policy.hpp"
+#include "core/util/yaml_tree.hpp"
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 

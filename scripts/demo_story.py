@@ -4,16 +4,9 @@ import time
 
 import demo_chain
 import demo_gmail
-from demo_support import BUILD, ROOT, SLACK_CLIENT, bold, check, dim, green
+from demo_support import BUILD, HOST_PLACES, ROOT, SLACK_CLIENT, bold, check, dim, green
 
-CONFIG = """
-data_dir: {directory}/data
-plugins_dir: {directory}/adapters
-definitions_dir: {directory}/definitions
-policies_dir: {directory}/policies
-vault_key_file: {directory}/keys/vault.key
-server: {{port: 0, health_port: 0}}
-services:
+CONFIG = HOST_PLACES + """services:
   slack:
     api_base_url: {emulator}/api/
     sync_interval_seconds: 5
@@ -219,7 +212,7 @@ def absent(stage):
                   "may have deleted it. So a person decides.")
     stage.slack("fault", {"method": "chat.postMessage", "kind": "reset"})
     write = stage.invoke("slack.send", channel="engineering", text="The report is out.")
-    stage.follow(write["write_id"], lambda s: s.get("waits_for_operator"))
+    stage.follow(write["write_id"], lambda s: s.get("needs_operator"))
     check(stage.effects(write["write_id"]) == 0, "the emulator posted what it should not have")
     stage.operator("approve", "list")
     stage.operator("approve", "resolve", write["write_id"], "--resend", "--yes")

@@ -20,6 +20,15 @@ import demo_browser
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
 SLACK_CLIENT = "3333.4444"
+# The first lines of a host's configuration: all that it has is below one directory.
+HOST_PLACES = """data_dir: {directory}/data
+places_dir: {directory}/places
+plugins_dir: {directory}/adapters
+definitions_dir: {directory}/definitions
+policies_dir: {directory}/policies
+vault_key_file: {directory}/keys/vault.key
+server: {{port: 0, health_port: 0}}
+"""
 
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
@@ -273,7 +282,7 @@ class Stage:
         begin = time.monotonic()
         while time.monotonic() < end:
             status = self.status_of(write_id)
-            state = status["status"] + (" (asks you)" if status.get("waits_for_operator") else "")
+            state = status["status"] + (" (asks you)" if status.get("needs_operator") else "")
             if state not in seen:
                 seen.append(state)
                 print(f"  {dim('+%4.1f s' % (time.monotonic() - begin))}  {bold(state)}")

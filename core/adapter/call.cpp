@@ -77,6 +77,21 @@ bool CallContext::remember(std::string_view note_json) {
   return !ended_ && remember_ && remember_(note_json);
 }
 
+void CallContext::begin_waiting() {
+  const std::lock_guard lock(waiting_mutex_);
+  if (waiting_++ == 0 && told_of_waiting_) told_of_waiting_(true);
+}
+
+void CallContext::end_waiting() {
+  const std::lock_guard lock(waiting_mutex_);
+  if (--waiting_ == 0 && told_of_waiting_) told_of_waiting_(false);
+}
+
+void CallContext::on_waiting(std::function<void(bool)> told) {
+  const std::lock_guard lock(waiting_mutex_);
+  told_of_waiting_ = std::move(told);
+}
+
 std::uint64_t CallContext::on_cancel(std::function<void()> callback) {
   std::uint64_t token = 0;
   bool run_now = false;

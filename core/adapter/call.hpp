@@ -85,11 +85,23 @@ class CallContext {
   void note_request() { ++requests_; }
   std::uint32_t requests() const { return requests_; }
 
+  /// NULs, halves of surrogate pairs and invalid bytes of the adapter's answer that have become U+FFFD.
+  void note_replaced(std::uint64_t count) { replaced_ += count; }
+  std::uint64_t replaced() const { return replaced_; }
+
   /// The first word counts.
   void fail(CallFailure failure);
   std::optional<CallFailure> failure() const;
 
   bool remember(std::string_view note_json);
+
+  /// Called by HttpClient around a wait for the account's quota, on any thread, several at a time: meanwhile the call
+  /// takes nobody's place.
+  void begin_waiting();
+  void end_waiting();
+  /// Told when the first such wait begins (true) and when the last one ends (false), one at a time. Set by the runner
+  /// before the call begins; must not call back.
+  void on_waiting(std::function<void(bool)> told);
 
   /// The adapter's process has ended, or could not be asked: that this call returns says nothing of whether the adapter
   /// comes back from its calls.
@@ -111,8 +123,12 @@ class CallContext {
   const Remember remember_;
   std::atomic<bool> cancelled_{false}, ended_{false}, cut_off_{false};
   std::atomic<std::uint32_t> requests_{0};
+  std::atomic<std::uint64_t> replaced_{0};
   mutable std::mutex mutex_;  ///< never held while a callback runs
   std::uint32_t open_requests_ = 0;
+  std::mutex waiting_mutex_;  ///< held while on_waiting's callback runs
+  int waiting_ = 0;
+  std::function<void(bool)> told_of_waiting_;
   bool any_sent_ = false;
   std::optional<CallFailure> failure_;
   struct Callback {
@@ -125,6 +141,18 @@ class CallContext {
 };
 
 using CallContextPtr = std::shared_ptr<CallContext>;
+
+/// A wait for quota, as CallContext is told of it.
+class QuotaWait {
+ public:
+  explicit QuotaWait(CallContext& call) : call_(call) { call_.begin_waiting(); }
+  ~QuotaWait() { call_.end_waiting(); }
+  QuotaWait(const QuotaWait&) = delete;
+  QuotaWait& operator=(const QuotaWait&) = delete;
+
+ private:
+  CallContext& call_;
+};
 
 /// The worse of what the adapter said and what the wire shows: a failure that claims "no effect" while an unsafe
 /// request is open loses that claim; one that says nothing gains it when nothing was sent.

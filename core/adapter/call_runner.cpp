@@ -34,13 +34,20 @@ std::uint64_t AdapterHealth::abandoned_total() const {
   return total_;
 }
 
+const char* to_string(Lane lane) {
+  static constexpr std::array<const char*, kLaneCount> names{"operator", "local", "isolated", "fetch", "sync", "write"};
+  return names[static_cast<std::size_t>(lane)];
+}
+
 CallRunner::CallRunner(Clock& clock, Options options) : state_(std::make_shared<State>(clock, options)) {
   state_->watchdog = std::thread([state = state_.get()] { state->watch(); });
   bool none = false;
   {
     const std::lock_guard lock(state_->mutex);
-    state_->ensure_workers();
-    none = state_->workers.empty();
+    for (const auto& lane : state_->lanes) {
+      state_->start_worker(*lane);
+      none = none || lane->workers.empty();
+    }
   }
   if (!none) return;
   state_->stop_and_join();
@@ -58,13 +65,15 @@ bool CallRunner::stop() {
 }
 
 void CallRunner::start(CallContextPtr call, std::shared_ptr<AdapterHealth> health, std::function<void()> body,
-                       std::function<void(End)> done) {
+                       std::function<void(End)> done, CallTurn turn, RunsOn on) {
   auto task = std::make_shared<State::Task>();
+  task->turn = std::move(turn);
   task->call = std::move(call);
   task->health = std::move(health);
   task->body = std::move(body);
   task->done = std::move(done);
-  state_->start(std::move(task));
+  const auto state = state_;  // a borrowed thread that is lost may come back when the runner has gone
+  state->start(std::move(task), on);
 }
 
 CallRunner::End CallRunner::run(const CallContextPtr& call, std::shared_ptr<AdapterHealth> health,
@@ -92,7 +101,15 @@ int CallRunner::lost() const {
 
 std::size_t CallRunner::queued() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->queue.size();
+  return state_->waiting();
+}
+
+LaneFigures CallRunner::figures(Lane lane) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto& known = *state_->lanes[static_cast<std::size_t>(lane)];
+  auto figures = known.figures;
+  figures.waiting = known.queue.waiting();
+  return figures;
 }
 
 }  // namespace krux

@@ -1,65 +1,8 @@
-#include "core/adapter/call_runner.hpp"
-
-#include <catch2/catch.hpp>
-#include <condition_variable>
-#include <future>
-#include <thread>
+#include "core/adapter/call_test_support.hpp"
 
 using namespace krux;
+using namespace krux::call_test;
 using End = CallRunner::End;
-
-namespace {
-
-/// A door that bodies wait at without looking at the call: how an adapter hangs.
-class Door {
- public:
-  void wait() {
-    std::unique_lock lock(mutex_);
-    ++waiting_;
-    cv_.notify_all();
-    cv_.wait(lock, [&] { return open_; });
-  }
-  void wait_for(int count) {
-    std::unique_lock lock(mutex_);
-    cv_.wait(lock, [&] { return waiting_ >= count; });
-  }
-  void open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    cv_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable cv_;
-  bool open_ = false;
-  int waiting_ = 0;
-};
-
-CallContextPtr make_call(const Clock& clock, std::int64_t ms) {
-  return std::make_shared<CallContext>(CallOwner{"notes", "a1", 1, "", 0}, clock, clock.boot_ms() + ms);
-}
-
-/// Waits until something that other threads do has happened; no delay of the code under test depends on it.
-template <class Condition>
-void eventually(Condition condition) {
-  while (!condition()) std::this_thread::yield();
-}
-
-struct Started {
-  std::promise<End> promise;
-  std::future<End> end = promise.get_future();
-};
-
-/// Starts a call and gives its end as a future. A second `done` would throw from set_value and end the test program.
-std::shared_ptr<Started> start(CallRunner& runner, const CallContextPtr& call,
-                               const std::shared_ptr<AdapterHealth>& health, std::function<void()> body) {
-  auto started = std::make_shared<Started>();
-  runner.start(call, health, std::move(body), [started](End end) { started->promise.set_value(end); });
-  return started;
-}
-
-}  // namespace
 
 TEST_CASE("Calls run in order of arrival and return") {
   DrivenClock clock;
@@ -102,6 +45,31 @@ TEST_CASE("A call past its deadline is cancelled, and after the grace abandoned 
   CHECK(runner.run(make_call(clock, 1000), nullptr, [] {}) == End::kReturned);
   door->open();
   eventually([&] { return runner.lost() == 0; });
+}
+
+TEST_CASE("A call that was past its deadline while the host was paused may still return") {
+  DrivenClock clock;
+  CallRunner runner(clock, {2, 4, 250});
+  const auto health = std::make_shared<AdapterHealth>();
+  std::vector<CallContextPtr> calls;
+  std::vector<std::shared_ptr<Started>> all;
+  std::atomic<int> running{0};
+  for (int i = 0; i < 2; ++i) {
+    calls.push_back(make_call(clock, 1000));
+    all.push_back(start(runner, calls.back(), health, [call = calls.back(), &running] {
+      ++running;
+      while (!call->cancelled()) std::this_thread::yield();
+      // As code that has to be let run before it can come back.
+      const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+      while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    }));
+  }
+  eventually([&] { return running == 2; });
+  clock.advance(3'600'000);  // the deadline and its grace pass while nobody runs
+  for (auto& one : all) CHECK(one->end.get() == End::kReturned);
+  CHECK_FALSE(health->quarantined());
+  CHECK(health->abandoned_total() == 0);
+  CHECK(runner.lost() == 0);
 }
 
 TEST_CASE("A call that ends itself during the grace has returned") {

@@ -34,6 +34,7 @@ struct AdapterWrite {
 struct EffectFound {
   enum class Answer { kCannotTell, kFound, kAbsent, kDisproved } answer = Answer::kCannotTell;
   std::string result_json;  ///< with kFound
+  std::string why;          ///< with kCannotTell: a sentence, or nothing
 };
 
 struct Identity {
@@ -49,7 +50,7 @@ struct RollbackRequest {
 
 /// Which tables the adapter has.
 struct AdapterRoles {
-  bool sync = false, read = false, write = false, rollback = false, account = false;
+  bool sync = false, read = false, write = false, rollback = false, account = false, cleanup = false;
 };
 
 /// Calls block; start them through CallRunner, which abandons those that pass their deadline. They never throw: a
@@ -79,6 +80,9 @@ class ServiceAdapter {
   virtual CallResult<std::string> create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) = 0;
   virtual CallResult<std::string> rollback(const CallContextPtr& call, const RollbackRequest& request) = 0;
   virtual CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) = 0;
+
+  /// Takes away what the attempts of a write have left that will not be carried out; kNotFound where it is gone.
+  virtual CallResult<bool> clean_up(const CallContextPtr& call, const AdapterWrite& write) = 0;
 
   virtual CallResult<Identity> verify(const CallContextPtr& call) = 0;
   virtual CallResult<bool> revoke(const CallContextPtr& call) = 0;

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/bundle/placeholders.hpp"
-#include "core/config/base_url.hpp"
+#include "core/definition/base_url.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -134,8 +134,8 @@ std::string parse_token(const YamlValue& value) {
 }  // namespace
 
 BundleConformance parse_conformance(const YamlValue& value) {
-  const YamlMap map(value, {"fake_service", "ready", "api_base_url", "token", "account", "config", "prepare", "changes",
-                            "expire_cursors", "reads", "writes"});
+  const YamlMap map(value, {"fake_service", "ready", "api_base_url", "token", "account", "config", "settings",
+                            "prepare", "changes", "expire_cursors", "reads", "writes"});
   BundleConformance out;
   const auto command = map.at("fake_service");
   for (const auto& item : command.list(100)) {
@@ -149,6 +149,9 @@ BundleConformance parse_conformance(const YamlValue& value) {
   if (auto v = map.find("token")) out.token = parse_token(*v);
   if (auto v = map.find("account")) out.account = v->line(256);
   if (auto v = map.find("config")) out.config_json = checked_json(*v, true);
+  if (auto v = map.find("settings")) {
+    for (const auto& [name, text] : v->entries()) out.settings[name.line(32)] = text.line(1000);
+  }
   if (auto v = map.find("prepare")) out.prepare = parse_requests(*v);
   if (auto v = map.find("changes")) out.changes = parse_requests(*v);
   if (auto v = map.find("expire_cursors")) out.expire_cursors = parse_request(*v);

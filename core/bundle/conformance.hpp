@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/bundle/manifest.hpp"
-#include "core/config/yaml_value.hpp"
+#include "core/util/yaml_value.hpp"
 
 namespace krux {
 

@@ -4,9 +4,9 @@
 
 #include <set>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/capability/policy.hpp"
-#include "core/storage/checked_file.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/policy/policy.hpp"
+#include "core/util/checked_file.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/bundle/manifest.hpp"
-#include "core/capability/definition.hpp"
+#include "core/definition/definition.hpp"
 
 namespace krux {
 

@@ -7,12 +7,12 @@
 #include <set>
 
 #include "core/bundle/conformance.hpp"
-#include "core/capability/definition_loader.hpp"
-#include "core/config/base_url.hpp"
-#include "core/config/yaml_value.hpp"
+#include "core/definition/base_url.hpp"
+#include "core/definition/definition_loader.hpp"
 #include "core/net/url.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
+#include "core/util/yaml_value.hpp"
 
 namespace krux {
 namespace {

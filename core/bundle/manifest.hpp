@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/capability/definition.hpp"
+#include "core/definition/definition.hpp"
 
 namespace krux {
 
@@ -44,7 +44,8 @@ struct BundleConformance {
   std::string ready, api_base_url, token, account, config_json = "{}";
   std::vector<BundleRequest> prepare, changes;
   std::optional<BundleRequest> expire_cursors;
-  std::map<std::string, std::string> reads;  ///< sample parameters, JSON, by capability
+  std::map<std::string, std::string> settings;  ///< of the account
+  std::map<std::string, std::string> reads;     ///< sample parameters, JSON, by capability
   std::vector<BundleWrite> writes;
 
   const BundleWrite* find(const std::string& operation) const;

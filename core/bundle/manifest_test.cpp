@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/bundle/placeholders.hpp"
-#include "core/capability/definition_loader.hpp"
+#include "core/definition/definition_loader.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
 #include "support/safe_file.hpp"

@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "core/capability/policy.hpp"
 #include "core/net/url.hpp"
+#include "core/policy/policy.hpp"
 
 namespace krux {
 namespace {
@@ -43,14 +43,14 @@ std::array<int, 3> numbers_of(const std::string& version) {
 }
 
 /// Whether `limit` never lets through what `other` would refuse, of the operations that there still are.
-bool implies(const BatchLimit& limit, const BatchLimit& other, const BundleTerms& now) {
+bool implies(const Limit& limit, const Limit& other, const BundleTerms& now) {
   if (!limit.key.empty() && limit.key != other.key) return false;
   const auto covered = [&](const std::string& name) { return has(limit.operations, name) || !find(now, name); };
   return std::all_of(other.operations.begin(), other.operations.end(), covered) &&
          most_within(limit, other.window_ms) <= other.limit;
 }
 
-bool implied(const std::vector<BatchLimit>& limits, const BatchLimit& other, const BundleTerms& now) {
+bool implied(const std::vector<Limit>& limits, const Limit& other, const BundleTerms& now) {
   const auto gone = [&](const std::string& name) { return !find(now, name); };
   if (std::all_of(other.operations.begin(), other.operations.end(), gone)) return true;
   return std::any_of(limits.begin(), limits.end(), [&](const auto& limit) { return implies(limit, other, now); });
@@ -95,6 +95,16 @@ class Comparison {
     }
     if (now_.api_base_url != before_.api_base_url)
       add(true, "its service is at {} instead of {}", now_.api_base_url, before_.api_base_url);
+    if (now_.auth != before_.auth) add(true, "the token stands in {} instead of {}", now_.auth, before_.auth);
+    if (now_.own_address != before_.own_address)
+      add(!now_.own_address.empty(), "an account's own address lies at {} instead of {}", or_none(now_.own_address),
+          or_none(before_.own_address));
+    for (const auto& post : now_.safe_posts) {
+      if (!has(before_.safe_posts, post)) add(true, "may send this as one that only reads: {}", post);
+    }
+    for (const auto& post : before_.safe_posts) {
+      if (!has(now_.safe_posts, post)) add(false, "no longer sends this as one that only reads: {}", post);
+    }
     if (now_.prefix != before_.prefix)
       add(true, "its capabilities begin with {}. instead of {}.", now_.prefix, before_.prefix);
   }
@@ -135,7 +145,12 @@ class Comparison {
           now_.escalate_on_exceed ? "waits for you instead of being refused" : "is refused instead of waiting for you");
   }
 
+  static std::string or_none(const std::string& words) { return words.empty() ? "none" : words; }
+
   void connecting() {
+    for (const auto& setting : now_.settings) {
+      if (!has(before_.settings, setting)) add(false, "its accounts have another setting: {}", setting);
+    }
     for (const auto& scope : now_.scopes) {
       if (!has(before_.scopes, scope)) add(true, "asks for another scope of the token: {}", scope);
     }
@@ -147,6 +162,24 @@ class Comparison {
   const BundleTerms &before_, &now_;
   std::vector<TermChange> changes_;
 };
+
+}  // namespace
+
+namespace {
+
+std::string auth_in_words(const AuthDefinition& auth) {
+  if (auth.way == AuthDefinition::Way::kQuery) return fmt::format("the query's parameter {}", auth.name);
+  if (auth.way == AuthDefinition::Way::kBasic)
+    return fmt::format("Authorization: Basic {}", auth.user.empty() ? "TOKEN" : auth.user + ":TOKEN");
+  return fmt::format("{}: {}{}TOKEN", auth.name, auth.scheme, auth.scheme.empty() ? "" : " ");
+}
+
+std::string own_address_in_words(const AccountTerms& accounts) {
+  if (accounts.base_url == AccountTerms::BaseUrl::kNo) return {};
+  std::string words;
+  for (const auto& host : accounts.base_hosts) words += (words.empty() ? "" : ", ") + host;
+  return words.empty() ? "any host that you name" : words;
+}
 
 }  // namespace
 
@@ -162,7 +195,16 @@ BundleTerms terms_of(const ServiceDefinition& definition, const std::string& ver
                     definition.limits,
                     definition.escalate_on_exceed,
                     definition.connect_scopes,
-                    definition.connect_token_pattern};
+                    definition.connect_token_pattern,
+                    {},
+                    {},
+                    {},
+                    {}};
+  terms.auth = auth_in_words(definition.auth);
+  terms.own_address = own_address_in_words(definition.accounts);
+  for (const auto& setting : definition.accounts.settings) terms.settings.push_back(setting.name);
+  for (const auto& post : definition.safe_posts)
+    terms.safe_posts.push_back(fmt::format("POST {}{}", post.path, post.graphql ? " (GraphQL queries)" : ""));
   for (const auto& profile : definition.oauth.profiles) {
     for (const auto& scope : profile.scopes) {
       if (!has(terms.scopes, scope)) terms.scopes.push_back(scope);
@@ -191,7 +233,7 @@ std::string delay_in_words(const std::optional<std::int64_t>& delay_ms) {
   return *delay_ms == 0 ? "at once" : span_in_words(*delay_ms);
 }
 
-std::string limit_in_words(const BatchLimit& limit) {
+std::string limit_in_words(const Limit& limit) {
   std::string operations;
   for (const auto& name : limit.operations) operations += (operations.empty() ? "" : ", ") + name;
   return fmt::format("{}: {} within {}{}", operations, limit.limit, span_in_words(limit.window_ms),

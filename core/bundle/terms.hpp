@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/capability/definition.hpp"
+#include "core/definition/definition.hpp"
 
 namespace krux {
 
@@ -23,10 +23,16 @@ struct BundleTerms {
     bool fetches = false;                  ///< of a read
   };
   std::vector<Capability> capabilities;
-  std::vector<BatchLimit> limits;
+  std::vector<Limit> limits;
   bool escalate_on_exceed = true;
   std::vector<std::string> scopes;
-  std::string token_pattern;  ///< empty: no token is pasted
+  std::string token_pattern;            ///< empty: no token is pasted
+  std::string auth = kUsualAuth;        ///< where requests carry the token, in words
+  std::string own_address;              ///< where an account's own address may lie, in words; empty: there is none
+  std::vector<std::string> settings;    ///< of accounts, by name
+  std::vector<std::string> safe_posts;  ///< that only read by the adapter's word, in words
+
+  static constexpr const char* kUsualAuth = "Authorization: Bearer TOKEN";
 };
 
 /// `definition` has its policy applied.
@@ -44,6 +50,6 @@ std::vector<TermChange> changes_between(const BundleTerms& before, const BundleT
 /// "5 min", "at once", "the host's default"
 std::string delay_in_words(const std::optional<std::int64_t>& delay_ms);
 /// "notes.add, notes.edit: 30 within 1 h, for each channel"
-std::string limit_in_words(const BatchLimit& limit);
+std::string limit_in_words(const Limit& limit);
 
 }  // namespace krux

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/bundle/bundle_fixture.hpp"
-#include "core/capability/definition_loader.hpp"
+#include "core/definition/definition_loader.hpp"
 
 using namespace krux;
 
@@ -99,4 +99,23 @@ TEST_CASE("a limit counts as gone unless another one holds at least as much back
         Words{"- this limit is new or tighter: mock.add: 10 within 1 h"});
   CHECK(changes("  - {operations: [mock.add], limit: 10, window: 1 h, per: room}\n", "") ==
         Words{"! this limit is gone or looser: mock.add: 10 within 1 h, for each room"});
+}
+
+TEST_CASE("how the token travels, where accounts lie and which POSTs only read are terms") {
+  const auto before = terms(test::kMockDefinition);
+  CHECK(before.auth == "Authorization: Bearer TOKEN");
+  CHECK(before.own_address.empty());
+  const auto now = terms(std::string(test::kMockDefinition) + R"(
+auth: {query: key}
+accounts: {base_url: {description: Yours.}, settings: [{name: region, description: Where.}]}
+http: {graphql: [graphql], safe_posts: [search]}
+)");
+  CHECK(changes(before, now) == Words{"! the token stands in the query's parameter key instead of Authorization: "
+                                      "Bearer TOKEN",
+                                      "! an account's own address lies at any host that you name instead of none",
+                                      "! may send this as one that only reads: POST graphql (GraphQL queries)",
+                                      "! may send this as one that only reads: POST search",
+                                      "- its accounts have another setting: region"});
+  const auto basic = std::string(test::kMockDefinition) + "\nauth: {basic: {user: token}}\n";
+  CHECK(terms(basic).auth == "Authorization: Basic TOKEN");
 }

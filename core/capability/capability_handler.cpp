@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "core/account/permission.hpp"
 #include "core/capability/catalogue.hpp"
+#include "core/capability/errors.hpp"
 #include "core/capability/handler_context.hpp"
 #include "core/capability/host_capabilities.hpp"
-#include "core/capability/permission.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"
+#include "core/util/log.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
 
@@ -56,6 +58,12 @@ ActiveAccountPtr choose_account(const AccountDirectory& accounts, const Listed& 
   return account;
 }
 
+Error message_stuck() {
+  return {"Timeout",
+          "The host did not get through this message in time and gave it up; what it asked for may have been done in "
+          "part. See proxy.list_writes before you send it again, and tell the operator."};
+}
+
 void take_idempotency_key(CheckedCall& call) {
   const auto& outer = call.invocation.idempotency_key;
   auto& inner = call.arguments.idempotency_key;
@@ -95,9 +103,38 @@ CapabilityHandler::CapabilityHandler(AccountDirectory& accounts, CallRunner& run
     : impl_(std::make_shared<Impl>(Impl{std::make_shared<const HandlerContext>(
           HandlerContext{accounts, runner, writes, clock, std::move(options)})})) {}
 
+void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void()> work,
+                                std::function<void(Error)> refused, RunsOn on) {
+  const auto& context = *impl_->context;
+  const auto until = context.clock.boot_ms() + context.options.read_timeout_ms;
+  const auto call = std::make_shared<CallContext>(CallOwner{}, context.clock, until);
+  const auto no = std::make_shared<const std::function<void(Error)>>(std::move(refused));
+  // What fails in one agent's message ends that message, and neither the thread nor the host.
+  auto guarded = [work = std::move(work), no] {
+    try {
+      work();
+    } catch (const std::exception& e) {
+      (*no)(Error("ServiceUnavailable", fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()),
+                  true, 60'000));
+    }
+  };
+  context.runner.start(
+      call, nullptr, std::move(guarded),
+      [call, no, agent_id](CallRunner::End end) {
+        if (const auto failure = call->failure()) return (*no)(to_error(*failure, host_definition()->service));
+        if (end == CallRunner::End::kReturned) return;  // it answers for itself
+        log_event(spdlog::level::err, {"message_stuck", "", "", agent_id, ""},
+                  fmt::format("a message of agent {} was given up: the host itself did not get through "
+                              "it in time, no adapter was asked",
+                              agent_id));
+        (*no)(message_stuck());
+      },
+      {Lane::kLocal, agent_id}, on);
+}
+
 void CapabilityHandler::invoke(Invocation invocation, std::function<void(InvocationResult)> done) {
   const auto call = std::make_shared<CheckedCall>();
-  call->metered = MeteredCall(impl_->context->options.metrics);
+  call->metered = MeteredCall(impl_->context->options.call_meters);
   call->invocation = std::move(invocation);
   call->done = std::move(done);
   try {
@@ -112,7 +149,7 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
 
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,
                              const std::string& arguments_json, const std::string& who,
-                             std::function<void(std::variant<BufferedWrite, Error>)> done) {
+                             std::function<void(std::variant<WriteRecord, Error>)> done) {
   edit_write(impl_->context, {write_id, {}, shown_hash, arguments_json, who}, std::move(done));
 }
 

@@ -10,7 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/capability/definition.hpp"
+#include "core/adapter/lane.hpp"
+#include "core/definition/definition.hpp"
 #include "core/util/error.hpp"
 #include "core/write/write.hpp"
 
@@ -19,7 +20,8 @@ namespace krux {
 class AccountDirectory;
 class CallRunner;
 class Clock;
-class Metrics;
+class CallMeters;
+class WriteMeters;
 class UploadStore;
 class WriteBuffer;
 
@@ -44,21 +46,31 @@ struct HandlerOptions {
   std::int64_t read_timeout_ms = 10'000;          ///< of reads and name resolution; `fetches`: the call_timeout
   std::int64_t immediate_wait_ms = 10'000;        ///< how long an immediate write is waited for
   UploadStore* uploads = nullptr;                 ///< outlives every call; nullptr: there are none
-  Metrics* metrics = nullptr;                     ///< outlives every call; nullptr: nothing is counted
+  CallMeters* call_meters = nullptr;              ///< outlives every call; nullptr: nothing is counted
+  WriteMeters* write_meters = nullptr;            ///< the same
 };
 
-/// Any thread, and never blocks it for long. `done` runs exactly once, on any thread, and must not block. What is
-/// referred to must outlive the last `done`.
+/// Any thread. invoke() takes as long as it takes to check the arguments: an agent's call is best made in its turn.
+/// `done` runs exactly once, on any thread, and must not block. What is referred to must outlive the last `done`.
 class CapabilityHandler {
  public:
   CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, Clock& clock,
                     HandlerOptions options = {});
 
+  /// Runs `work`, which may take its time over what the agent has sent, on a worker when it is this agent's turn; the
+  /// first call that it invokes follows in the same turn. `refused` runs instead, on any thread, where the agent has
+  /// too much waiting already or its turn did not come in time. One of the two, once; and `refused` besides where
+  /// `work` has begun and is given up.
+  /// RunsOn::kCaller: the caller's thread may be borrowed for `work`, and for the call behind it where that is a read
+  /// by an adapter in the host's process that asks no service; see CallRunner::start().
+  void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
+               RunsOn on = RunsOn::kWorker);
+
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done);
 
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
-            const std::string& who, std::function<void(std::variant<BufferedWrite, Error>)> done);
+            const std::string& who, std::function<void(std::variant<WriteRecord, Error>)> done);
 
   /// What capabilities.list and describe answer: one JSON array of summaries, or one JSON object with inputs, outputs,
   /// limits, errors and recovery. Capabilities that are blocked, or whose service is not loaded, or whose scopes no

@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "core/account/permission.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/handler_test_support.hpp"
-#include "core/capability/permission.hpp"
 
 using namespace krux;
 using namespace handler_test;
@@ -24,6 +24,95 @@ TEST_CASE("a read is answered by the adapter, with its freshness") {
   CHECK(to_json(answer["data"]["params"]["query"]) == json_string("x"));
   CHECK(to_json(answer["data"]["freshness"]["age_seconds"]) == "61");
   CHECK(text_of(answer, "content_trust") == "untrusted");
+}
+
+namespace {
+
+void put_note(Replica& replica, const std::string& id, const std::string& json) {
+  Record record;
+  record.collection = "note";
+  record.id = id;
+  record.json = json;
+  const auto session = replica.begin_session();
+  session->put(record);
+  session->commit();
+}
+
+void open_version(Host& host, std::int64_t version) {
+  host.replica = std::make_shared<Replica>(
+      host.scratch.path() / "replica.db",
+      std::vector<CollectionSpec>{{"note", version, CollectionSpec::Order::kTime, true, {}}}, host.clock);
+  host.connect();
+}
+
+/// As an adapter that takes what `member` says, and fails where a row has no such one.
+std::function<Text(ReplicaReader&)> notes_by(const std::string& member) {
+  return [member](ReplicaReader& reader) -> Text {
+    std::string ids;
+    bool broken = false;
+    Query query;
+    query.collection = "note";
+    reader.query(query, [&](const RowView& row) {
+      broken = broken || row.json.find(member) == std::string_view::npos;
+      ids += row.id;
+      return true;
+    });
+    if (broken) return CallFailure{KRUX_INTERNAL, false, "", "A record lacks a member.", std::nullopt};
+    return "{\"ids\":\"" + ids + "\"}";
+  };
+}
+
+}  // namespace
+
+TEST_CASE("while a collection is built anew, reads say how fresh the rows are that they were answered from") {
+  Host host;
+  put_note(*host.replica, "a", R"({"old":1})");
+  host.replica->finish_pass(true, host.clock.wall_ms());
+  host.clock.advance(61'000);
+  open_version(host, 2);
+  put_note(*host.replica, "b", R"({"new":1})");
+  const auto ask = [&] { return host.call("notes.search", R"({"query":"x"})"); };
+  const auto age = [](const JsonDocument& answer) { return to_json(answer["data"]["freshness"]["age_seconds"]); };
+  host.adapter->on_rows = notes_by("old");
+  CHECK(text_of(ask(), "ids") == "a");
+  CHECK(age(ask()) == "61");
+  // An adapter that can make nothing of the rows of another version is asked with those of its own.
+  host.adapter->on_rows = notes_by("new");
+  const auto answer = ask();
+  CHECK(text_of(answer, "ids") == "b");
+  CHECK(answer["data"]["freshness"]["synced_at"].IsNull());
+  CHECK(answer["data"]["freshness"]["complete_through"].IsNull());
+  CHECK(age(answer) == "null");
+  host.adapter->on_rows = notes_by("neither");
+  CHECK(message_of(ask()) == "A record lacks a member.");
+  host.adapter->on_rows = notes_by("new");
+  host.replica->finish_pass(true, host.clock.wall_ms());
+  CHECK(text_of(ask(), "ids") == "b");
+  CHECK(age(ask()) == "0");
+  host.adapter->on_rows = [](ReplicaReader&) { return Text(std::string("{}")); };
+  CHECK(age(ask()) == "0");
+}
+
+TEST_CASE("the writes that a replica may not have yet are shown while a new collection is filled") {
+  Host host;
+  host.replica->finish_pass(true, host.clock.wall_ms());
+  host.connect();
+  host.executor.start();
+  host.clock.advance(1'000);
+  REQUIRE(type_of(host.call("notes.mark", R"({"title":"t"})")) == "none");
+  host.clock.advance(1'000);
+  host.replica->finish_pass(false, host.clock.wall_ms());
+  const auto pending = [&] {
+    const auto answer = host.call("notes.search");
+    return answer["data"].HasMember("pending_writes");
+  };
+  const auto other = std::vector<CollectionSpec>{{"note", 1, CollectionSpec::Order::kTime, true, {}},
+                                                 {"more", 1, CollectionSpec::Order::kTime, true, {}}};
+  host.replica = std::make_shared<Replica>(host.scratch.path() / "replica.db", other, host.clock);
+  host.connect();
+  CHECK(pending());
+  host.replica->finish_pass(true, host.clock.wall_ms());
+  CHECK_FALSE(pending());
 }
 
 TEST_CASE("only a read that fetches may send and keep, and a write's names are resolved without a request") {
@@ -116,7 +205,7 @@ TEST_CASE("tiers: approval_required waits for a person, blocked does not run") {
   CHECK(type_of(answer) == "ApprovalRequired");
   CHECK_THAT(message_of(answer), Catch::Contains("waits for a person's approval"));
   CHECK(type_of(host.call("notes.wipe")) == "OperationBlocked");
-  const auto writes = host.writes.list({});
+  const auto writes = host.writes.ledger.list({});
   REQUIRE(writes.size() == 1);
   CHECK(writes[0].state == WriteState::kPendingApproval);
   CHECK(writes[0].approval_reason == "Every notes.ask needs a person's approval.");

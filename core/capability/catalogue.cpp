@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/account/permission.hpp"
 #include "core/capability/host_capabilities.hpp"
-#include "core/capability/permission.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -95,6 +95,15 @@ void write_summary(Writer& out, const Listed& listed) {
   out.texts("tags", c.tags);
 }
 
+/// What a value must be, of an input or of each entry of one.
+void write_bounds(Writer& out, const InputDefinition& value) {
+  if (!value.one_of.empty()) out.texts("one_of", value.one_of);
+  out.number("minimum", value.minimum);
+  out.number("maximum", value.maximum);
+  out.number("min_length", value.min_length);
+  out.number("max_length", value.max_length);
+}
+
 void write_input(Writer& out, const InputDefinition& input) {
   out.object([&] {
     out.text("name", input.name);
@@ -103,11 +112,15 @@ void write_input(Writer& out, const InputDefinition& input) {
     out.boolean("required", input.required);
     if (input.default_json) out.raw("default", *input.default_json);
     if (!input.aliases.empty()) out.texts("aliases", input.aliases);
-    if (!input.one_of.empty()) out.texts("one_of", input.one_of);
-    out.number("minimum", input.minimum);
-    out.number("maximum", input.maximum);
-    out.number("min_length", input.min_length);
-    out.number("max_length", input.max_length);
+    write_bounds(out, input);
+    if (!input.items.empty()) {
+      out.json().Key("items");
+      out.object([&] {
+        out.text("type", to_string(input.items[0].type));
+        write_bounds(out, input.items[0]);
+      });
+    }
+    if (input.nullable) out.boolean("nullable", true);
     if (input.uploads) out.boolean("uploads", true);
   });
 }
@@ -162,7 +175,7 @@ void write_errors(Writer& out, const Listed& listed) {
                                "RollbackExpired", "OutcomeUnknown"});
   if (listed.capability->kind == CapabilityKind::kWrite)
     types.insert(types.end(), {"DatabaseError", "ConflictError", "WriteFailed", "OutcomeUnknown", "BatchProtection",
-                               "ApprovalRequired", "ApprovalRejected"});
+                               "ApprovalRequired", "ApprovalRejected", "WriteCancelled", "WriteDiscarded"});
   for (const auto& [type, actions] : listed.definition->recovery) {
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }

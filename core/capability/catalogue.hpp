@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/capability/definition.hpp"
-#include "core/service/accounts.hpp"
+#include "core/account/accounts.hpp"
+#include "core/definition/definition.hpp"
 
 namespace krux {
 

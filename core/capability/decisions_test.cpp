@@ -30,12 +30,12 @@ TEST_CASE("an agent edits a write that still waits") {
   };
   const auto id = f.add("one");
   f.clock.advance(10'000);
-  const auto before = f.writes.get(id)->content_hash;
+  const auto before = f.writes.ledger.get(id)->content_hash;
   const auto answer = f.edit(id, R"({"title":"short"})", R"(,"content_hash":")" + before + "\"");
   CHECK(type_of(answer) == "none");
   CHECK(text_of(answer, "write_id") == id);
   CHECK(text_of(answer, "status") == "buffered");
-  const auto write = *f.writes.get(id);
+  const auto write = *f.writes.ledger.get(id);
   CHECK(write.params_json == R"({"title":"the-long-id"})");
   CHECK(write.params_shown_json == R"({"title":"short"})");
   CHECK(write.summary == "short");
@@ -54,11 +54,11 @@ TEST_CASE("what an edit does not name stays what it was, whatever a name means b
   const auto id = text_of(f.call("notes.add", R"({"title":"one","room":"general"})"), "write_id");
   general = "R2";
   CHECK(type_of(f.edit(id, R"({"title":"two"})")) == "none");
-  auto write = *f.writes.get(id);
+  auto write = *f.writes.ledger.get(id);
   CHECK(write.params_json == R"({"room":"R1","title":"two"})");
   CHECK(write.params_shown_json == R"({"room":"general","title":"two"})");
   CHECK(type_of(f.edit(id, R"({"room":"general"})")) == "none");
-  write = *f.writes.get(id);
+  write = *f.writes.ledger.get(id);
   CHECK(write.params_json == R"({"room":"R2","title":"two"})");
   // An adapter that changes its mind about an id is not followed.
   f.adapter->on_resolve = [&](auto&, auto, std::string_view) {
@@ -67,8 +67,8 @@ TEST_CASE("what an edit does not name stays what it was, whatever a name means b
   const auto refused = f.edit(id, R"({"title":"x"})");
   CHECK(type_of(refused) == "ConflictError");
   CHECK_THAT(message_of(refused), Catch::Contains("room") && Catch::Contains("R9"));
-  CHECK(f.writes.get(id)->content_hash == write.content_hash);
-  const auto edits = f.writes.edits(id);
+  CHECK(f.writes.ledger.get(id)->content_hash == write.content_hash);
+  const auto edits = f.writes.ledger.edits(id);
   REQUIRE(edits.size() == 2);
   CHECK(edits[1].from_json == R"({"room":"R1","title":"two"})");
 }
@@ -87,7 +87,7 @@ TEST_CASE("while an account cannot be served, its writes can be edited and undon
 TEST_CASE("an edit that is refused changes nothing") {
   Fixture f;
   const auto id = f.add("one");
-  const auto hash = f.writes.get(id)->content_hash;
+  const auto hash = f.writes.ledger.get(id)->content_hash;
   for (const auto* arguments : {"{}", R"({"title":""})", R"({"title":7})", R"({"title":null})", R"({"nonsense":1})",
                                 R"({"account":"N1"})", R"({"idempotency_key":"k"})", R"({"title":"one"})"}) {
     INFO(arguments);
@@ -98,7 +98,7 @@ TEST_CASE("an edit that is refused changes nothing") {
   CHECK(type_of(f.call("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":{"title":"x"}})", "agent_2")) ==
         "InvalidInput");
   CHECK(type_of(f.call("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":[]})")) == "InvalidInput");
-  CHECK(f.writes.get(id)->content_hash == hash);
+  CHECK(f.writes.ledger.get(id)->content_hash == hash);
   f.call("proxy.cancel_write", R"({"write_id":")" + id + "\"}");
   CHECK(type_of(f.edit(id, R"({"title":"x"})")) == "ConflictError");
 }
@@ -107,15 +107,15 @@ TEST_CASE("the operator edits any agent's write, naming what was shown") {
   Fixture f;
   const auto id = f.add("one");
   const auto edit = [&](const std::string& hash, const std::string& arguments) {
-    std::promise<std::variant<BufferedWrite, Error>> promise;
+    std::promise<std::variant<WriteRecord, Error>> promise;
     auto future = promise.get_future();
     f.handler.edit(id, hash, arguments, "operator:ann", [&](auto answer) { promise.set_value(std::move(answer)); });
     return future.get();
   };
   CHECK(std::get<Error>(edit("0000", R"({"title":"two"})")).type() == "ConflictError");
   CHECK(std::get<Error>(edit("0000", "nonsense")).type() == "InvalidInput");
-  CHECK(std::get<BufferedWrite>(edit(f.writes.get(id)->content_hash, R"({"title":"two"})")).summary == "two");
-  CHECK(f.writes.edits(id).at(0).who == "operator:ann");
+  CHECK(std::get<WriteRecord>(edit(f.writes.ledger.get(id)->content_hash, R"({"title":"two"})")).summary == "two");
+  CHECK(f.writes.ledger.edits(id).at(0).who == "operator:ann");
 }
 
 TEST_CASE("what exceeds a limit waits for a person, or is refused") {
@@ -128,9 +128,9 @@ TEST_CASE("what exceeds a limit waits for a person, or is refused") {
     CHECK(type_of(answer) == "ApprovalRequired");
     CHECK_THAT(message_of(answer), Catch::Contains("2 in 10 min"));
     const std::string id = answer["error"]["context"]["write_id"].GetString();
-    CHECK(f.writes.get(id)->state == WriteState::kPendingApproval);
+    CHECK(f.writes.ledger.get(id)->state == WriteState::kPendingApproval);
     CHECK(type_of(f.call("notes.stamp", R"({"title":"3"})")) == "ApprovalRequired");  // the same one
-    CHECK(f.writes.counts().pending_approval == 1);
+    CHECK(f.writes.ledger.counts().pending_approval == 1);
   }
   SECTION("the configuration may refuse it") {
     HandlerOptions options;
@@ -154,8 +154,8 @@ TEST_CASE("a write that counts as another has its tier, its delay and its limits
   f.executor.start();
   const auto buffered = f.call("notes.file", R"({"tags":["x"],"room":"a"})");
   const auto id = text_of(buffered, "write_id");
-  CHECK(f.writes.get(id)->delay_ms == 1000);
-  CHECK(f.writes.get(id)->counted_as.empty());
+  CHECK(f.writes.ledger.get(id)->delay_ms == 1000);
+  CHECK(f.writes.ledger.get(id)->counted_as.empty());
   CHECK(type_of(f.call("notes.file", R"({"tags":["y","trash"]})")) == "none");
   CHECK(type_of(f.call("notes.stamp", R"({"title":"1"})")) == "none");
   CHECK(type_of(f.call("notes.file", R"({"tags":["junk"]})")) == "ApprovalRequired");
@@ -171,8 +171,8 @@ TEST_CASE("a write that counts as another has its tier, its delay and its limits
 
   CHECK(type_of(f.edit(id, R"({"room":"secret"})")) == "OperationBlocked");
   f.edit(id, R"({"tags":["trash"]})");
-  CHECK(f.writes.get(id)->state == WriteState::kPendingApproval);  // it exceeds now what it counts as
-  CHECK(f.writes.get(id)->counted_as == "notes.stamp");
+  CHECK(f.writes.ledger.get(id)->state == WriteState::kPendingApproval);  // it exceeds now what it counts as
+  CHECK(f.writes.ledger.get(id)->counted_as == "notes.stamp");
 }
 
 TEST_CASE("an agent undoes its own completed write, but never by force") {
@@ -190,7 +190,7 @@ TEST_CASE("an agent undoes its own completed write, but never by force") {
   };
   CHECK(type_of(undo()) == "RollbackConflict");
   std::promise<void> done;
-  f.writes.when_settled(id, 1'000'000, [&](const BufferedWrite&) { done.set_value(); });
+  f.writes.settled.wait(id, 1'000'000, [&](const WriteRecord&) { done.set_value(); });
   while (!f.executor.asleep()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   f.clock.advance(30'000);
   done.get_future().wait();
@@ -201,7 +201,7 @@ TEST_CASE("an agent undoes its own completed write, but never by force") {
     CHECK(type_of(answer) == "none");
     CHECK(text_of(answer, "status") == "ok");
     CHECK(text_of(answer, "write_id").starts_with("rb_"));
-    CHECK(f.writes.get(id)->state == WriteState::kRolledBack);
+    CHECK(f.writes.ledger.get(id)->state == WriteState::kRolledBack);
     const auto status = f.call("proxy.write_status", R"({"write_id":")" + text_of(answer, "write_id") + "\"}");
     CHECK(text_of(status, "capability") == "proxy.rollback");
   }
@@ -210,7 +210,7 @@ TEST_CASE("an agent undoes its own completed write, but never by force") {
     const auto answer = undo();
     CHECK(type_of(answer) == "RollbackConflict");
     CHECK(message_of(answer) == "Somebody changed it.");
-    CHECK(f.writes.get(id)->state == WriteState::kCompleted);
+    CHECK(f.writes.ledger.get(id)->state == WriteState::kCompleted);
   }
 }
 

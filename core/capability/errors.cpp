@@ -94,6 +94,8 @@ const std::map<std::string, Actions>& host_recovery() {
       {"ConflictError",
        {{"new_key", "Use another idempotency_key for another content, or look at the present state first.", ""}}},
       {"CannotCancel", {look}},
+      {"WriteCancelled", {{"ask_operator", "If you did not take it back, ask the operator why it was.", ""}}},
+      {"WriteDiscarded", {operator_}},
       {"OutcomeUnknown",
        {{"check_status", "Do not repeat it: the host finds out whether it happened.", "proxy.write_status"}}},
   };
@@ -128,7 +130,7 @@ void write_recovery(JsonWriter& json, const std::string& type, const ServiceDefi
   json.EndArray();
 }
 
-std::string words(const BufferedWrite& write) {
+std::string words(const WriteRecord& write) {
   if (write.error_message.empty()) return "";
   auto message = " " + safe_message(write.error_message);
   if (std::string_view(".!?").find(message.back()) == std::string_view::npos) message += '.';
@@ -151,12 +153,35 @@ Error to_error(const CallFailure& failure, const std::string& service) {
   return {type, message, is_retryable(type), is_retryable(type) ? retry_after : std::nullopt};
 }
 
-Error to_error(const BufferedWrite& write, std::int64_t now_ms) {
-  const auto context =
-      fmt::format(R"({{"write_id":{},"status":"{}"}})", json_string(write.write_id), to_string(write.state));
+namespace {
+
+std::string context_of(const WriteRecord& write, const std::string& recipients_json) {
+  const bool cleaned = write.cleanup != Cleanup::kNone && write.cleanup != Cleanup::kPossible;
+  const auto cleanup = cleaned ? fmt::format(R"(,"cleanup":"{}")", to_string(write.cleanup)) : "";
+  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}}})", json_string(write.write_id), to_string(write.state),
+                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json);
+}
+
+/// Somebody has decided that nothing more is done about it.
+Error taken_back(const WriteRecord& write) {
+  const auto* who = write.decided_by.starts_with("agent:") ? "its agent" : "an operator";
+  if (write.state == WriteState::kCancelled)
+    return {"WriteCancelled",
+            fmt::format("It was taken back by {} before it was carried out, and will not happen.", who)};
+  return {"WriteDiscarded",
+          fmt::format("An operator has discarded it: the host does nothing more about it.{}",
+                      write.attempts > 0 ? " Whether an attempt of it has happened, the operator can tell." : "")};
+}
+
+}  // namespace
+
+Error to_error(const WriteRecord& write, std::int64_t now_ms, const std::string& recipients_json) {
+  const auto context = context_of(write, recipients_json);
+  if (write.state == WriteState::kCancelled || write.state == WriteState::kDiscarded)
+    return taken_back(write).with_context(context);
   if (write.state == WriteState::kUnknown) {
-    const auto* who = write.told_person ? "An operator was asked to look at the service and to decide"
-                                        : "The host looks for its effect and, where it cannot tell, asks the operator";
+    const auto* who = write.escalated ? "An operator was asked to look at the service and to decide"
+                                      : "The host looks for its effect and, where it cannot tell, asks the operator";
     return Error("OutcomeUnknown",
                  fmt::format("It may have happened, or not: the answer was lost.{} Do not repeat it. {}; "
                              "proxy.write_status tells what became of {}.",
@@ -171,17 +196,18 @@ Error to_error(const BufferedWrite& write, std::int64_t now_ms) {
         .with_context(context);
   }
   if (write.state == WriteState::kDeadLetter) {
-    const bool scheduled = write.due_at_ms > 0 && !write.told_person;
+    const bool scheduled = write.due_at_ms > 0 && !write.escalated;
     const auto when =
         scheduled ? fmt::format("The host tries {} again by itself at {}", write.write_id, format_time(write.due_at_ms))
                   : fmt::format("{} waits for the operator", write.write_id);
-    return Error("WriteFailed",
-                 fmt::format("{}{} {}; do not send it again, proxy.write_status tells what became of it{}.",
-                             write.closed ? "Its last attempt did not happen, but an earlier one may have happened."
-                                          : "It did not happen.",
-                             words(write), when, write.closed ? "" : ", proxy.cancel_write takes it back"),
-                 scheduled,
-                 scheduled ? std::optional(std::max<std::int64_t>(write.due_at_ms - now_ms, 1000)) : std::nullopt)
+    return Error(
+               "WriteFailed",
+               fmt::format("{}{} {}; do not send it again, proxy.write_status tells what became of it{}.",
+                           write.irrevocable ? "Its last attempt did not happen, but an earlier one may have happened."
+                                             : "It did not happen.",
+                           words(write), when, write.irrevocable ? "" : ", proxy.cancel_write takes it back"),
+               scheduled,
+               scheduled ? std::optional(std::max<std::int64_t>(write.due_at_ms - now_ms, 1000)) : std::nullopt)
         .with_context(context);
   }
   const std::string type = is_type_name(write.error_type) ? write.error_type : "WriteFailed";

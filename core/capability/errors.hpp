@@ -16,6 +16,6 @@ bool is_retryable(const std::string& type);
 Error to_error(const CallFailure& failure, const std::string& service);
 
 /// What became of a write that did not complete: failed, dead_letter, unknown. With its write_id as context.
-Error to_error(const BufferedWrite& write, std::int64_t now_ms);
+Error to_error(const WriteRecord& write, std::int64_t now_ms, const std::string& recipients_json = {});
 
 }  // namespace krux

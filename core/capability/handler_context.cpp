@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/capability/errors.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/capability/write_json.hpp"
+#include "core/replica/replica.hpp"
 
 namespace krux {
 namespace {
@@ -13,7 +14,7 @@ Error unexpected(const std::string& what) {
           60'000};
 }
 
-Answer answer_of(const std::function<std::string(const CallContextPtr&)>& work, const CallContextPtr& call) {
+WorkAnswer answer_of(const std::function<std::string(const CallContextPtr&)>& work, const CallContextPtr& call) {
   try {
     return work(call);
   } catch (const Error& e) {
@@ -29,13 +30,29 @@ Error abandoned(const CallContextPtr& call, const std::string& service) {
   return to_error(CallFailure{KRUX_TIMEOUT, true, "", "", std::nullopt}, service);
 }
 
-SyncStore& replica_of(const ActiveAccount& account) {
+CallTurn turn_of(const CheckedCall& call) {
+  if (call.invocation.agent_id.empty()) return {};
+  CallTurn turn{Lane::kLocal, call.invocation.agent_id};
+  if (!call.account) return turn;
+  turn.account = call.account->ref.service + ' ' + call.account->ref.account_id;
+  if (call.account->isolated) turn.lane = Lane::kIsolated;
+  if (call.capability && call.capability->fetches) turn.lane = Lane::kFetch;
+  turn.on_borrowed = call.capability && call.capability->kind == CapabilityKind::kRead;
+  return turn;
+}
+
+Replica& replica_of(const ActiveAccount& account) {
   if (!account.replica)
     throw not_connected(fmt::format("{} has no replica yet; try again when it is connected.", account.ref.service));
   return *account.replica;
 }
 
 }  // namespace
+
+std::string recipients_of(const HandlerContext& context, const WriteRecord& write) {
+  const auto service = context.accounts.service(write.account.service);
+  return recipients_of(service ? service->definition.get() : nullptr, write);
+}
 
 std::shared_ptr<ReplicaReader> reader_of(const ActiveAccount& account) {
   return replica_of(account).reader();
@@ -45,8 +62,19 @@ std::shared_ptr<ReplicaReader> fetching_reader_of(const ActiveAccount& account) 
   return replica_of(account).fetching_reader();
 }
 
+RowsAnswer answer_from_rows(const ActiveAccount& account, const CallContextPtr& on,
+                            const std::shared_ptr<ReplicaReader>& lent,
+                            const std::function<CallResult<std::string>(const std::shared_ptr<ReplicaReader>&)>& ask) {
+  RowsAnswer first{ask(lent), lent};
+  const bool failed = std::holds_alternative<CallFailure>(first.answer);
+  if (!failed || !lent->saw_other_version() || on->owner().sends != Sends::kNothing || on->cancelled()) return first;
+  const auto filled = replica_of(account).filled_reader();
+  RowsAnswer second{ask(filled), filled};
+  return std::holds_alternative<CallFailure>(second.answer) ? first : second;
+}
+
 void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t timeout_ms,
-                   std::function<std::string(const CallContextPtr&)> work, std::function<void(Answer)> then) {
+                   std::function<std::string(const CallContextPtr&)> work, std::function<void(WorkAnswer)> then) {
   CallOwner owner;
   std::shared_ptr<AdapterHealth> health;
   if (call->account) {
@@ -59,12 +87,13 @@ void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call,
   owner.sends = call->capability && call->capability->fetches ? Sends::kSafe : Sends::kNothing;
   const auto on = std::make_shared<CallContext>(owner, context->clock, context->clock.boot_ms() + timeout_ms);
   // Written by the worker, read only after it returned: an abandoned worker may still write while nobody reads.
-  const auto answer = std::make_shared<Answer>();
+  const auto answer = std::make_shared<WorkAnswer>();
   context->runner.start(
       on, health, [work = std::move(work), on, answer] { *answer = answer_of(work, on); },
       [on, answer, then = std::move(then), service = call->definition->service](CallRunner::End end) {
-        then(end == CallRunner::End::kReturned ? std::move(*answer) : Answer(abandoned(on, service)));
-      });
+        then(end == CallRunner::End::kReturned ? std::move(*answer) : WorkAnswer(abandoned(on, service)));
+      },
+      turn_of(*call));
 }
 
 }  // namespace krux

@@ -6,11 +6,11 @@
 #include <string>
 #include <variant>
 
+#include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
+#include "core/capability/call_meters.hpp"
 #include "core/capability/capability_handler.hpp"
-#include "core/capability/input_check.hpp"
-#include "core/metrics/call_meters.hpp"
-#include "core/service/accounts.hpp"
+#include "core/definition/input_check.hpp"
 #include "core/write/write_buffer.hpp"
 
 namespace krux {
@@ -23,6 +23,9 @@ struct HandlerContext {
   const HandlerOptions options;
 };
 using HandlerContextPtr = std::shared_ptr<const HandlerContext>;
+
+/// Whom a write reaches, as its service's definition has it now; see core/capability/write_json.hpp.
+std::string recipients_of(const HandlerContext& context, const WriteRecord& write);
 
 /// One call that was checked and is under way. `definition` owns `capability`.
 struct CheckedCall {
@@ -50,11 +53,23 @@ std::shared_ptr<ReplicaReader> reader_of(const ActiveAccount& account);
 /// Of a read that may ask the service: it keeps what was fetched.
 std::shared_ptr<ReplicaReader> fetching_reader_of(const ActiveAccount& account);
 
-using Answer = std::variant<std::string, Error>;
+/// What an adapter has made of rows, and the reader that showed it them.
+struct RowsAnswer {
+  CallResult<std::string> answer;
+  std::shared_ptr<ReplicaReader> reader;
+};
+/// `ask` with `lent`. While a collection is built in another version, its whole rows are those of the version before:
+/// an adapter that cannot make anything of them is asked again with the rows that are there of its own version, unless
+/// it may ask the service.
+RowsAnswer answer_from_rows(const ActiveAccount& account, const CallContextPtr& on,
+                            const std::shared_ptr<ReplicaReader>& lent,
+                            const std::function<CallResult<std::string>(const std::shared_ptr<ReplicaReader>&)>& ask);
 
-/// Runs `work` on a worker, with a deadline, and hands on what it returns or throws. For the account of `call` when it
-/// has one (its adapter's health counts), else for the host.
+using WorkAnswer = std::variant<std::string, Error>;
+
+/// Runs `work` on a worker in the agent's turn (the operator's where there is none), with a deadline, and hands on what
+/// it returns or throws. For the account of `call` when it has one (its adapter's health counts), else for the host.
 void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t timeout_ms,
-                   std::function<std::string(const CallContextPtr&)> work, std::function<void(Answer)> then);
+                   std::function<std::string(const CallContextPtr&)> work, std::function<void(WorkAnswer)> then);
 
 }  // namespace krux

@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
 #include "core/capability/capability_handler.hpp"
-#include "core/capability/definition_loader.hpp"
-#include "core/replica/sync_store.hpp"
-#include "core/service/accounts.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/replica/replica.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/json.hpp"
 #include "core/write/enhanced_write_executor.hpp"
@@ -66,9 +66,11 @@ struct FakeAdapter : ServiceAdapter {
   std::function<Text(const CallContextPtr&, const AdapterWrite&)> on_execute;
 
   AdapterRoles roles() const override { return {false, true, true, false, false}; }
+  std::function<Text(ReplicaReader&)> on_rows;  ///< in the place of on_read
   Text read(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>& reader, std::string_view capability,
             std::string_view params) override {
     if (!reader) return CallFailure{};
+    if (on_rows) return on_rows(*reader);
     return on_read ? on_read(call, capability, params) : Text(std::string(R"({"notes":[]})"));
   }
   Text resolve(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>&, std::string_view operation,
@@ -95,6 +97,7 @@ struct FakeAdapter : ServiceAdapter {
   CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override {
     return CallFailure{};
   }
+  CallResult<bool> clean_up(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
   CallResult<Identity> verify(const CallContextPtr&) override { return CallFailure{}; }
   CallResult<bool> revoke(const CallContextPtr&) override { return CallFailure{}; }
 };
@@ -105,28 +108,33 @@ struct Host {
   GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
   WriteBuffer writes{store, clock, "boot-1"};
   AccountDirectory accounts;
-  CallRunner runner{clock, {}};
-  EnhancedWriteExecutor executor{store, writes, accounts, runner, clock};
+  CallRunner runner;
+  EnhancedWriteExecutor executor{store, writes.ledger, accounts, runner, clock};
   std::shared_ptr<FakeAdapter> adapter = std::make_shared<FakeAdapter>();
   std::shared_ptr<AdapterHealth> health = std::make_shared<AdapterHealth>();
-  std::shared_ptr<const ServiceDefinition> definition =
-      std::make_shared<const ServiceDefinition>(parse_definition(kDefinition, "notes.yaml"));
-  std::shared_ptr<SyncStore> replica = std::make_shared<SyncStore>(
+  std::shared_ptr<const ServiceDefinition> definition;
+  std::shared_ptr<Replica> replica = std::make_shared<Replica>(
       scratch.path() / "replica.db", std::vector<CollectionSpec>{{"note", 1, CollectionSpec::Order::kTime, true, {}}},
       clock);
   CapabilityHandler handler;
 
-  explicit Host(HandlerOptions options = {}) : handler(accounts, runner, writes, clock, std::move(options)) {
+  explicit Host(HandlerOptions options = {}, CallRunner::Options workers = {},
+                const std::string& definition_text = kDefinition)
+      : runner(clock, std::move(workers)),
+        definition(std::make_shared<const ServiceDefinition>(parse_definition(definition_text, "notes.yaml"))),
+        handler(accounts, runner, writes, clock, std::move(options)) {
     accounts.set_services({{definition, "1.0.0"}});
   }
   ~Host() { executor.stop(5000); }
 
-  void connect(const std::string& id = "N1", const std::vector<std::string>& scopes = {"read", "write"}) {
+  void connect(const std::string& id = "N1", const std::vector<std::string>& scopes = {"read", "write"},
+               bool isolated = false) {
     auto account = std::make_shared<ActiveAccount>();
     account->ref = {"notes", id, 1};
     account->display_name = "Team " + id;
     account->scopes = scopes;
     account->scopes_known = true;
+    account->isolated = isolated;
     account->definition = definition;
     account->adapter = adapter;
     account->health = health;

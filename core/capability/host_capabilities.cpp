@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/capability/capability_parser.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/definition/capability_parser.hpp"
 
 namespace krux {
 namespace {
@@ -42,7 +42,10 @@ CapabilityDefinition cancel_write() {
                 "executed the answer is CannotCancel.");
   c.inputs = cancel_inputs();
   c.outputs = {output("write_id", InputType::kString, "The write that will not happen."),
-               output("status", InputType::kString, "\"cancelled\".")};
+               output("status", InputType::kString, "\"cancelled\": it will not happen."),
+               output("cleanup", InputType::kString,
+                      "Only where an attempt may have made something (a draft): \"pending\" while the host takes it "
+                      "away; proxy.write_status then says \"done\", or \"left\" where it could not.")};
   return c;
 }
 
@@ -51,12 +54,16 @@ CapabilityDefinition write_status() {
                 "After cancel_deadline, after OutcomeUnknown or WriteFailed, or whenever you are unsure whether a "
                 "write happened: ask, do not repeat it.");
   c.inputs = cancel_inputs();
-  c.outputs = {output("status", InputType::kString,
-                      "buffered, executing, completed, failed, dead_letter (it did not happen, the host tries again), "
-                      "unknown (it may have happened, the host finds out), cancelled, discarded, rolled_back."),
-               output("result", InputType::kObject, "What the service answered, once completed."),
-               output("error", InputType::kObject, "{type, message} of the last failure."),
-               output("waits_for_operator", InputType::kBoolean, "A person has to decide.")};
+  c.outputs = {
+      output("status", InputType::kString,
+             "pending_approval (a person decides whether it is done at all), buffered, executing, completed, "
+             "failed, dead_letter (it did not happen, the host tries again), "
+             "unknown (it may have happened, the host finds out), cancelled, discarded, rolled_back."),
+      output("result", InputType::kObject, "What the service answered, once completed."),
+      output("error", InputType::kObject, "{type, message} of the last failure."),
+      output("recipients", InputType::kObject,
+             "Whom it reaches or has reached, where its capability has recipients: {to, cc, ...}."),
+      output("needs_operator", InputType::kBoolean, "A person has to decide: to approve it, or what becomes of it.")};
   return c;
 }
 
@@ -118,11 +125,11 @@ std::string text_of(const CheckedCall& call, const char* name) {
 
 std::string status_of(const HandlerContext& context, const CheckedCall& call) {
   const auto id = write_id_of(call);
-  const auto write = context.writes.get(id);
+  const auto write = context.writes.ledger.get(id);
   // Another agent's write does not exist for this one.
   if (!write || write->agent_id != call.invocation.agent_id)
     throw invalid_input(fmt::format("There is no write {} of yours; proxy.list_writes shows all.", id));
-  return status_json(*write, true);
+  return status_json(*write, true, recipients_of(context, *write));
 }
 
 std::string list_of(const HandlerContext& context, const CheckedCall& call) {
@@ -134,10 +141,10 @@ std::string list_of(const HandlerContext& context, const CheckedCall& call) {
   filter.before_write_id = text_of(call, "before");
   filter.limit = limit + 1;
   if (const auto state = parse_write_state(text_of(call, "status"))) filter.states = {*state};
-  const auto writes = context.writes.list(filter);
+  const auto writes = context.writes.ledger.list(filter);
   std::string out;
   for (std::size_t i = 0; i < std::min(writes.size(), static_cast<std::size_t>(limit)); ++i)
-    out += (i == 0 ? "" : ",") + status_json(writes[i], false);
+    out += (i == 0 ? "" : ",") + status_json(writes[i], false, recipients_of(context, writes[i]));
   return fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit));
 }
 
@@ -158,14 +165,14 @@ const std::shared_ptr<const ServiceDefinition>& host_definition() {
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   if (call->capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
   if (call->capability->name == "proxy.edit_write") return run_edit(context, call);
-  if (call->capability->name == kUndoOperation) return run_rollback(context, call);
+  if (call->capability->name == kRollbackOperation) return run_rollback(context, call);
   const bool list = call->capability->name == "proxy.list_writes";
   run_on_worker(
       context, call, context->options.read_timeout_ms,
       [context, call, list](const CallContextPtr&) {
         return list ? list_of(*context, *call) : status_of(*context, *call);
       },
-      [call](Answer answer) {
+      [call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
         call->succeed(std::move(std::get<std::string>(answer)));
       });

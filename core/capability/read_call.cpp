@@ -9,6 +9,7 @@
 #include "core/capability/errors.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/replica/replica.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
@@ -37,13 +38,22 @@ struct HostMembers : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, HostMembers
   bool EndArray(rapidjson::SizeType) { return --depth >= 0; }
 };
 
+/// Whether the text of such a member stands anywhere, or keys may be spelt with escapes: nearly no result has either.
+/// In one pass, since a result is mostly quotation marks to a search for a text that begins with one.
+bool may_have_host_members(std::string_view result) {
+  for (auto at = result.find('"'); at != std::string_view::npos; at = result.find('"', at + 1)) {
+    const auto rest = result.substr(at + 1);
+    if (rest.starts_with("freshness\"") || rest.starts_with("content_trust\"") || rest.starts_with("pending_writes"))
+      return true;
+  }
+  return result.find("\\u") != std::string_view::npos;
+}
+
 bool has_host_members(const std::string& result) {
-  // Nearly no result has such a text anywhere; one that has, or whose keys may be spelt with escapes, is read.
-  const auto has = [&](std::string_view text) { return result.find(text) != std::string::npos; };
-  if (!has("\"freshness\"") && !has("\"content_trust\"") && !has("\"pending_writes") && !has("\\u")) return false;
+  if (!may_have_host_members(result)) return false;
   rapidjson::MemoryStream stream(result.data(), result.size());
   HostMembers look;
-  rapidjson::Reader().Parse<rapidjson::kParseIterativeFlag>(stream, look);
+  rapidjson::Reader().Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag>(stream, look);
   return look.found;
 }
 
@@ -51,11 +61,11 @@ std::string time_json(std::int64_t ms) {
   return ms > 0 ? "\"" + format_time(ms) + "\"" : "null";
 }
 
-std::string freshness_json(const SyncState& state, std::int64_t now_ms) {
-  const auto age = std::max<std::int64_t>(now_ms - state.last_sync_ms, 0) / 1000;
-  return fmt::format(R"({{"synced_at":{},"complete_through":{},"age_seconds":{}}})", time_json(state.last_sync_ms),
-                     time_json(state.complete_through_ms),
-                     state.last_sync_ms > 0 ? fmt::format("{}", age) : std::string("null"));
+std::string freshness_json(const ReplicaFreshness& of, std::int64_t now_ms) {
+  const auto age = std::max<std::int64_t>(now_ms - of.synced_ms, 0) / 1000;
+  return fmt::format(R"({{"synced_at":{},"complete_through":{},"age_seconds":{}{}}})", time_json(of.synced_ms),
+                     time_json(of.complete_through_ms), of.synced_ms > 0 ? fmt::format("{}", age) : std::string("null"),
+                     of.left_out > 0 ? fmt::format(",\"left_out\":{}", of.left_out) : std::string());
 }
 
 /// What the read is about, with names resolved as in writes; empty: everything.
@@ -80,8 +90,10 @@ std::string resolved_target(const CheckedCall& call, const CallContextPtr& on) {
 OpenWritesFound pending_of(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                            const SyncState& state) {
   const auto& agent = call.invocation.agent_id;
-  if (!context.writes.any_open_writes(agent)) return {};
-  return context.writes.open_writes(agent, call.account->ref, resolved_target(call, on), state.complete_through_ms);
+  if (!context.writes.open.any(agent)) return {};
+  // Which collections the read will look into is not known yet.
+  const auto through_ms = state.whole ? state.complete_through_ms : 0;
+  return context.writes.open.of(agent, call.account->ref, resolved_target(call, on), through_ms);
 }
 
 std::string pending_json(const std::vector<OpenWrite>& pending) {
@@ -109,13 +121,14 @@ void tell_of_fetch(const CheckedCall& call, std::uint32_t requests) {
 
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
   const auto& account = *call->account;
-  const auto reader = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
+  const auto lent = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
   // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
   // touches nothing of the host any more.
-  const auto state = account.replica->state();
   const auto now_ms = context->clock.wall_ms();
-  const auto pending = pending_of(*context, *call, on, state);
-  const auto answer = account.adapter->read(on, reader, call->capability->name, call->arguments.params_json);
+  const auto pending = pending_of(*context, *call, on, account.replica->state());
+  const auto [answer, reader] = answer_from_rows(account, on, lent, [&](const std::shared_ptr<ReplicaReader>& rows) {
+    return account.adapter->read(on, rows, call->capability->name, call->arguments.params_json);
+  });
   if (on->requests() > 0) tell_of_fetch(*call, on->requests());
   if (const auto* failure = std::get_if<CallFailure>(&answer)) {
     // What is not found may be what the agent has just written.
@@ -124,13 +137,13 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
           .with_context("{\"pending_writes\":[" + pending_json(pending.writes) + "]}");
     throw to_error(*failure, account.ref.service);
   }
-  return finish_read(std::get<std::string>(answer), state, now_ms, account.ref.service, pending);
+  return finish_read(std::get<std::string>(answer), reader->freshness(), now_ms, account.ref.service, pending);
 }
 
 }  // namespace
 
-std::string finish_read(std::string result, const SyncState& state, std::int64_t now_ms, const std::string& service,
-                        const OpenWritesFound& pending) {
+std::string finish_read(std::string result, const ReplicaFreshness& freshness, std::int64_t now_ms,
+                        const std::string& service, const OpenWritesFound& pending) {
   if (has_host_members(result)) {
     throw Error("ServiceUnavailable",
                 fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
@@ -144,7 +157,7 @@ std::string finish_read(std::string result, const SyncState& state, std::int64_t
   result.resize(close);
   if (has_members) result += ',';
   result += "\"content_trust\":\"untrusted\",\"freshness\":";
-  result += freshness_json(state, now_ms);
+  result += freshness_json(freshness, now_ms);
   if (!pending.writes.empty()) result += ",\"pending_writes\":[" + pending_json(pending.writes) + ']';
   if (pending.cut) result += ",\"pending_writes_cut\":true";
   result += '}';
@@ -155,7 +168,7 @@ void run_read(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   const auto timeout = call->capability->fetches ? call->definition->call_timeout_ms : context->options.read_timeout_ms;
   run_on_worker(
       context, call, timeout, [context, call](const CallContextPtr& on) { return read(context, call, on); },
-      [call](Answer answer) {
+      [call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
         call->succeed(std::move(std::get<std::string>(answer)));
       });

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kSynced = 1'700'000'000'000;
 
-std::string finish(const std::string& result, const SyncState& state = {}) {
-  return finish_read(result, state, kSynced + 12'999, "notes");
+std::string finish(const std::string& result, const ReplicaFreshness& of = {}) {
+  return finish_read(result, of, kSynced + 12'999, "notes");
 }
 
 std::string refusal(const std::string& result) {
@@ -27,12 +27,16 @@ std::string refusal(const std::string& result) {
 }  // namespace
 
 TEST_CASE("a result gets its freshness and the mark of untrusted content, and stays as it was") {
-  SyncState state;
-  state.last_sync_ms = kSynced;
-  state.complete_through_ms = kSynced - 1;
+  const ReplicaFreshness state{kSynced, kSynced - 1};
   CHECK(finish("{\"notes\":[1, {\"a\":null}] } \n", state) ==
         "{\"notes\":[1, {\"a\":null}] ,\"content_trust\":\"untrusted\",\"freshness\":{\"synced_at\":"
         "\"2023-11-14T22:13:20.000Z\",\"complete_through\":\"2023-11-14T22:13:19.999Z\",\"age_seconds\":12}}");
+}
+
+TEST_CASE("freshness says how many records are left out, where any are") {
+  const auto document = parse_json(finish("{}", {kSynced, kSynced, 2}), "result");
+  CHECK(to_json(document["freshness"]["left_out"]) == "2");
+  CHECK(finish("{}", {kSynced, kSynced, 0}).find("left_out") == std::string::npos);
 }
 
 TEST_CASE("before the first sync the freshness is null, and an empty object stays valid") {

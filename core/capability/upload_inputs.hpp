@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/capability/input_check.hpp"
+#include "core/definition/input_check.hpp"
 
 namespace krux {
 

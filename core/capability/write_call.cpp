@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "core/account/permission.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
-#include "core/capability/permission.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
-#include "core/metrics/metrics.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/text.hpp"
+#include "core/write/write_meters.hpp"
 
 namespace krux {
 namespace {
@@ -29,6 +29,7 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call, std:
   write.params_shown_json = std::move(content.params_shown_json);
   write.summary = std::move(content.summary);
   write.target = std::move(content.target);
+  write.order = std::move(content.order);
   write.tier = std::move(content.tier);
   write.definition_version = std::move(content.definition_version);
   write.approval_reason = std::move(content.approval_reason);
@@ -41,58 +42,58 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call, std:
   write.sets_state = capability.harmless_to_repeat;
   write.allow_duplicate = call.arguments.allow_duplicate;
   write.when_absent = to_string(capability.when_absent);
-  write.undo_ms = capability.undoable ? call.definition->rollback_retention_ms : 0;
+  write.leaves_something = capability.cleanup;
+  write.rollback_ms = capability.undoable ? call.definition->rollback_retention_ms : 0;
   return write;
 }
 
-/// An immediate write that has ended, or still goes on after the time that it was waited for.
-void answer_settled(const HandlerContextPtr& context, const CheckedCallPtr& call, const BufferedWrite& write,
-                    bool duplicate) {
-  switch (write.state) {
-    case WriteState::kCompleted:
-      return call->succeed(completed_json(write, duplicate));
-    case WriteState::kPendingApproval:
-    case WriteState::kRejected:
-    case WriteState::kFailed:
-    case WriteState::kDeadLetter:
-    case WriteState::kUnknown:
-      return call->fail(to_error(write, context->clock.wall_ms()));
-    default:
-      return call->succeed(buffered_json(write, duplicate));
-  }
+/// Whether it has happened or will by itself. (What was undone has happened.)
+bool is_on_its_way_or_done(WriteState state) {
+  return state == WriteState::kHeld || state == WriteState::kBuffered || state == WriteState::kExecuting ||
+         state == WriteState::kCompleted || state == WriteState::kRolledBack;
+}
+
+/// A write as it stands: new, asked for again, or waited for and perhaps still going on.
+void answer_as_it_stands(const HandlerContextPtr& context, const CheckedCallPtr& call, const WriteRecord& write,
+                         bool duplicate) {
+  const auto recipients = recipients_of(*context, write);
+  if (!is_on_its_way_or_done(write.state)) return call->fail(to_error(write, context->clock.wall_ms(), recipients));
+  const bool now_done = write.immediate && write.state == WriteState::kCompleted;
+  call->succeed(now_done ? completed_json(write, duplicate, recipients) : buffered_json(write, duplicate, recipients));
 }
 
 void answer_submitted(const HandlerContextPtr& context, const CheckedCallPtr& call, const Submitted& submitted) {
   const auto& write = submitted.write;
-  if (write.state == WriteState::kPendingApproval) return answer_settled(context, call, write, submitted.duplicate);
-  if (!write.immediate) return call->succeed(buffered_json(write, submitted.duplicate));
-  context->writes.when_settled(write.write_id, context->options.immediate_wait_ms,
-                               [context, call, duplicate = submitted.duplicate, write](const BufferedWrite& settled) {
-                                 answer_settled(context, call, settled.write_id.empty() ? write : settled, duplicate);
+  if (!write.immediate || write.state == WriteState::kPendingApproval)
+    return answer_as_it_stands(context, call, write, submitted.duplicate);
+  context->writes.settled.wait(write.write_id, context->options.immediate_wait_ms,
+                               [context, call, duplicate = submitted.duplicate, write](const WriteRecord& settled) {
+                                 answer_as_it_stands(context, call, settled.write_id.empty() ? write : settled,
+                                                     duplicate);
                                });
 }
 
 void count_ack(const HandlerContext& context, const CheckedCall& call, const std::variant<Submitted, Error>& outcome,
                std::int64_t began_us) {
-  if (auto* metrics = context.options.metrics) {
-    metrics->writes.of(call.account->ref.service, call.capability->name)
-        .acknowledged(outcome, metrics->now_us() - began_us);
+  if (auto* meters = context.options.write_meters) {
+    meters->of(call.account->ref.service, call.capability->name).acknowledged(outcome, meters->now_us() - began_us);
   }
 }
 
 void submit(const HandlerContextPtr& context, const CheckedCallPtr& call, std::string params_json) {
-  const auto began_us = context->options.metrics ? context->options.metrics->now_us() : 0;
+  const auto began_us = context->options.write_meters ? context->options.write_meters->now_us() : 0;
   NewWrite write;
   try {
     write = make_write(*context, *call, std::move(params_json));
   } catch (const Error& error) {
     return call->fail(error);
   }
-  context->writes.submit(std::move(write), [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
-    count_ack(*context, *call, outcome, began_us);
-    if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-    answer_submitted(context, call, std::get<Submitted>(outcome));
-  });
+  context->writes.ledger.submit(std::move(write),
+                                [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
+                                  count_ack(*context, *call, outcome, began_us);
+                                  if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+                                  answer_submitted(context, call, std::get<Submitted>(outcome));
+                                });
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
         bind_uploads(context->options.uploads, *call->capability, call->invocation.agent_id, call->arguments);
         return resolve_params(*call->account, on, call->capability->name, call->arguments.params_json);
       },
-      [context, call](Answer answer) {
+      [context, call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
         submit(context, call, std::move(std::get<std::string>(answer)));
       });
@@ -112,7 +113,7 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
 
 std::string write_id_of(const CheckedCall& call) {
   auto id = std::string(find_string(call.arguments.params, "write_id").value_or(""));
-  if (!is_id("w_", id) && !is_id("rb_", id))
+  if (!is_id("w_", id) && !is_id("rb_", id) && !is_id("cu_", id))
     throw invalid_input(fmt::format("{}: \"{}\" is not a write_id; give the one that the write's result named (w_...).",
                                     call.capability->name, printable(id)));
   return id;
@@ -120,11 +121,12 @@ std::string write_id_of(const CheckedCall& call) {
 
 void run_cancel(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   const auto& agent = call->invocation.agent_id;
-  context->writes.cancel(write_id_of(*call), agent, "agent:" + agent,
-                         [call](const std::variant<BufferedWrite, Error>& outcome) {
-                           if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-                           call->succeed(buffered_json(std::get<BufferedWrite>(outcome), false));
-                         });
+  context->writes.ledger.cancel(write_id_of(*call), agent, "agent:" + agent,
+                                [context, call](const std::variant<WriteRecord, Error>& outcome) {
+                                  if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+                                  const auto& write = std::get<WriteRecord>(outcome);
+                                  call->succeed(buffered_json(write, false, recipients_of(*context, write)));
+                                });
 }
 
 void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
@@ -133,9 +135,10 @@ void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   EditRequest request{write_id_of(*call), agent,
                       std::string(find_string(call->arguments.params, "content_hash").value_or("")),
                       to_json(*arguments), "agent:" + agent};
-  edit_write(context, std::move(request), [context, call](const std::variant<BufferedWrite, Error>& outcome) {
+  edit_write(context, std::move(request), [context, call](const std::variant<WriteRecord, Error>& outcome) {
     if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-    call->succeed(buffered_json(std::get<BufferedWrite>(outcome), false));
+    const auto& write = std::get<WriteRecord>(outcome);
+    call->succeed(buffered_json(write, false, recipients_of(*context, write)));
   });
 }
 
@@ -143,18 +146,19 @@ void run_rollback(const HandlerContextPtr& context, const CheckedCallPtr& call) 
   run_on_worker(
       context, call, context->options.read_timeout_ms,
       [context, call, id = write_id_of(*call)](const CallContextPtr&) {
-        const auto write = context->writes.get(id);
+        const auto write = context->writes.ledger.get(id);
         if (write && write->agent_id == call->invocation.agent_id) must_be_connected(context->accounts, *write);
         return id;
       },
-      [context, call](Answer known) {
+      [context, call](WorkAnswer known) {
         if (const auto* error = std::get_if<Error>(&known)) return call->fail(*error);
         const auto& agent = call->invocation.agent_id;
-        context->writes.undo(std::get<std::string>(known), agent, false, "agent:" + agent,
-                             [context, call](const std::variant<Submitted, Error>& outcome) {
-                               if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-                               answer_submitted(context, call, std::get<Submitted>(outcome));
-                             });
+        context->writes.ledger.roll_back(std::get<std::string>(known), agent, false, "agent:" + agent,
+                                         [context, call](const std::variant<Submitted, Error>& outcome) {
+                                           if (const auto* error = std::get_if<Error>(&outcome))
+                                             return call->fail(*error);
+                                           answer_submitted(context, call, std::get<Submitted>(outcome));
+                                         });
       });
 }
 

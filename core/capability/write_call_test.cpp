@@ -20,7 +20,7 @@ TEST_CASE("a write is resolved, buffered and described") {
   CHECK(text_of(answer, "status") == "buffered");
   CHECK(text_of(answer, "buffer_id") == text_of(answer, "write_id"));
   CHECK(text_of(answer, "cancel_deadline") == format_time(host.clock.wall_ms() + 30'000));
-  const auto write = host.writes.get(text_of(answer, "write_id"));
+  const auto write = host.writes.ledger.get(text_of(answer, "write_id"));
   REQUIRE(write);
   CHECK(write->params_json == R"({"title":"id-7"})");
   CHECK(write->summary == "Plan");
@@ -31,6 +31,57 @@ TEST_CASE("a write is resolved, buffered and described") {
   CHECK(write->account == AccountRef{"notes", "N1", 1});
 }
 
+TEST_CASE("what resolution adds is shown to agent and operator, with whom the write reaches") {
+  std::string text = kDefinition;
+  text.replace(text.find("summary: \"{title}\""), 18, "recipients: [to, room], summary: \"{title} to {to}\"");
+  Host host({}, {}, text);
+  host.connect();
+  host.adapter->on_resolve = [](auto&, auto, std::string_view params) {
+    auto document = parse_json(params, "params");
+    if (!document.HasMember("to")) document.AddMember("to", "a@b.test, c@d.test", document.GetAllocator());
+    document["room"].SetString("R7");
+    return Text(to_json(document));
+  };
+  const auto answer = host.call("notes.add", R"({"title":"Plan","room":"#general"})");
+  REQUIRE(type_of(answer) == "none");
+  const std::string recipients = R"({"to":"a@b.test, c@d.test","room":"#general"})";
+  CHECK(to_json(answer["data"]["recipients"]) == recipients);
+  const auto id = text_of(answer, "write_id");
+  const auto write = host.writes.ledger.get(id);
+  REQUIRE(write);
+  CHECK(write->params_json == R"({"room":"R7","title":"Plan","to":"a@b.test, c@d.test"})");
+  CHECK(write->params_shown_json == R"({"room":"#general","title":"Plan","to":"a@b.test, c@d.test"})");
+  CHECK(write->summary == "Plan to a@b.test, c@d.test");
+  const auto status = host.call("proxy.write_status", "{\"write_id\":\"" + id + "\"}");
+  CHECK(to_json(status["data"]["arguments"]["to"]) == json_string("a@b.test, c@d.test"));
+  CHECK(to_json(status["data"]["recipients"]) == recipients);
+  CHECK(to_json(host.call("proxy.list_writes")["data"]["writes"][0]["recipients"]) == recipients);
+  const auto edited = host.call("proxy.edit_write", "{\"write_id\":\"" + id + R"(","arguments":{"title":"Other"}})");
+  CHECK(to_json(edited["data"]["recipients"]) == recipients);
+  CHECK(host.writes.ledger.get(id)->params_shown_json ==
+        R"({"room":"#general","title":"Other","to":"a@b.test, c@d.test"})");
+}
+
+TEST_CASE("writes are ordered by what their definition says, also by what resolution adds") {
+  std::string text = kDefinition;
+  text.replace(text.find("summary: \"{title}\""), 18, "ordered: \"{room}/{thread}\", summary: \"{title}\"");
+  Host host({}, {}, text);
+  host.connect();
+  host.adapter->on_resolve = [](auto&, auto, std::string_view params) {
+    auto document = parse_json(params, "params");
+    if (view(document["title"]) != "alone") document.AddMember("thread", "T1", document.GetAllocator());
+    return Text(to_json(document));
+  };
+  const auto lane = [&](const std::string& title) {
+    const auto answer = host.call("notes.add", R"({"room":"#general","title":")" + title + "\"}");
+    REQUIRE(type_of(answer) == "none");
+    return host.writes.ledger.get(text_of(answer, "write_id"))->ordering_key;
+  };
+  CHECK(lane("a").find("#general/T1") != std::string::npos);
+  CHECK(lane("a") == lane("b"));
+  CHECK(lane("alone").empty());
+}
+
 TEST_CASE("delays and settle times come from the configuration, the definition, the default") {
   HandlerOptions options;
   options.default_delay_ms = 7000;
@@ -39,7 +90,7 @@ TEST_CASE("delays and settle times come from the configuration, the definition, 
   Host host(options);
   host.connect();
   const auto delay = [&](const char* name, const char* arguments) {
-    const auto write = host.writes.get(text_of(host.call(name, arguments), "write_id"));
+    const auto write = host.writes.ledger.get(text_of(host.call(name, arguments), "write_id"));
     REQUIRE(write);
     CHECK(write->settle_ms == 1);
     CHECK_FALSE(write->immediate);
@@ -60,7 +111,7 @@ TEST_CASE("a write whose name cannot be resolved is refused before anything is s
   CHECK(type_of(host.call("notes.add", R"({"title":"Plam"})")) == "InvalidInput");
   host.adapter->on_resolve = [](auto&, auto, auto) { return Text(std::string("[1]")); };
   CHECK(type_of(host.call("notes.add", R"({"title":"Plam"})")) == "ServiceUnavailable");
-  CHECK(host.writes.list({}).empty());
+  CHECK(host.writes.ledger.list({}).empty());
 }
 
 TEST_CASE("the same write again is answered with the first, unless a duplicate is asked for") {
@@ -117,6 +168,54 @@ TEST_CASE("an immediate write whose answer was lost is an unknown outcome, with 
   CHECK(type_of(answer) == "OutcomeUnknown");
   CHECK(to_json(answer["error"]["retryable"]) == "false");
   CHECK(std::string(answer["error"]["context"]["write_id"].GetString()).starts_with("w_"));
+}
+
+TEST_CASE("what will not happen is no success, whoever took it back") {
+  Host host;
+  host.connect();
+  host.adapter->on_execute = [](const CallContextPtr&, auto&) {
+    return Text(CallFailure{KRUX_RATE_LIMITED, true, "", "Slow down.", std::nullopt});
+  };
+  host.executor.start();
+  const auto id = std::string(
+      host.call("notes.mark", R"({"title":"a"})", "agent_1", "k1")["error"]["context"]["write_id"].GetString());
+  const bool discarded = GENERATE(false, true);
+  std::promise<void> decided;
+  const auto done = [&](auto) { decided.set_value(); };
+  if (discarded) {
+    host.writes.ledger.decide_outcome(id, WriteEvent::kOperatorDiscard, {}, "operator:ann", done);
+  } else {
+    host.writes.ledger.cancel(id, "", "operator:ann", done);
+  }
+  decided.get_future().wait();
+  const auto again = host.call("notes.mark", R"({"title":"a"})", "agent_1", "k1");
+  CHECK(type_of(again) == (discarded ? "WriteDiscarded" : "WriteCancelled"));
+  CHECK(std::string(again["error"]["context"]["write_id"].GetString()) == id);
+}
+
+TEST_CASE("a repeated buffered write is answered with what became of the first") {
+  Host host;
+  host.connect();
+  Text result = CallFailure{KRUX_NOT_FOUND, true, "MessageNotFound", "There is no such note.", std::nullopt};
+  host.adapter->on_execute = [&](const CallContextPtr&, auto&) { return result; };
+  host.executor.start();
+  const auto send = [&] { return host.call("notes.add", R"({"title":"a"})", "agent_1", "k1"); };
+  const auto id = text_of(send(), "write_id");
+  CHECK(type_of(send()) == "none");  // it waits
+  const auto wanted = GENERATE(as<std::string>{}, "MessageNotFound", "OutcomeUnknown", "none");
+  if (wanted == "OutcomeUnknown") result = CallFailure{KRUX_NETWORK, false, "", "Reset.", std::nullopt};
+  if (wanted == "none") result = std::string(R"({"id":"n1"})");
+  if (wanted == "OutcomeUnknown") {
+    host.adapter->on_execute = [&](const CallContextPtr& on, auto&) {
+      on->begin_unsafe_request();
+      return result;
+    };
+  }
+  std::promise<void> settled;
+  host.writes.settled.wait(id, 60'000'000, [&](const WriteRecord&) { settled.set_value(); });
+  host.clock.advance(30'000);
+  settled.get_future().wait();
+  CHECK(type_of(send()) == wanted);
 }
 
 TEST_CASE("an immediate write that takes too long is answered with its present state") {

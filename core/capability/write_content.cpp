@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "core/account/permission.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
-#include "core/capability/permission.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/util/text.hpp"
@@ -20,12 +20,12 @@ std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition&
   return capability.delay_ms.value_or(options.default_delay_ms);
 }
 
-std::vector<BatchRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
+std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
                                  const CapabilityDefinition& capability, const JsonValue& params) {
-  std::vector<BatchRule> rules;
+  std::vector<LimitRule> rules;
   for (const auto& limit : definition.limits) {
     if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
-    BatchRule rule{limit.operations, limit.limit, limit.window_ms,
+    LimitRule rule{limit.operations, limit.limit, limit.window_ms,
                    limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
     if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
       rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
@@ -34,7 +34,7 @@ std::vector<BatchRule> rules_for(const HandlerOptions& options, const ServiceDef
   return rules;
 }
 
-/// What an edit changes: inputs by their own names. null: back to the default.
+/// What an edit changes: inputs by their own names. null: back to the default, or cleared where it is nullable.
 JsonDocument changes_of(const CapabilityDefinition& capability, const std::string& arguments_json) {
   const auto given = parse_json(arguments_json, "The arguments");
   if (!given.IsObject() || given.ObjectEmpty())
@@ -57,7 +57,7 @@ JsonDocument changes_of(const CapabilityDefinition& capability, const std::strin
 }
 
 /// The inputs of `params_json` with the changes laid over them.
-CheckedArguments changed_arguments(const HandlerContext& context, const BufferedWrite& write,
+CheckedArguments changed_arguments(const HandlerContext& context, const WriteRecord& write,
                                    const CapabilityDefinition& capability, const std::string& params_json,
                                    const JsonValue& changes) {
   const auto before = parse_json(params_json, "the stored arguments", {64 << 20, 64});
@@ -66,7 +66,7 @@ CheckedArguments changed_arguments(const HandlerContext& context, const Buffered
   for (const auto& input : capability.inputs) {
     const auto* changed = find_member(changes, input.name);
     const auto* value = changed ? changed : find_member(before, input.name);
-    if (!value || value->IsNull()) continue;
+    if (!value || (value->IsNull() && !input.nullable)) continue;
     merged.AddMember(JsonValue(input.name, allocator), JsonValue(*value, allocator), allocator);
   }
   auto arguments = check_arguments(capability, to_json(merged));
@@ -93,25 +93,38 @@ void must_stay(const CapabilityDefinition& capability, const JsonValue& changes,
   }
 }
 
+/// As the agent gave them, with what the adapter's resolution has added: whom a reply goes to is content like any
+/// other.
+JsonDocument with_added(const JsonValue& given, const JsonValue& resolved) {
+  JsonDocument shown;
+  shown.CopyFrom(given, shown.GetAllocator());
+  for (const auto& member : resolved.GetObject()) {
+    if (find_member(given, view(member.name))) continue;
+    shown.AddMember(JsonValue(member.name, shown.GetAllocator()), JsonValue(member.value, shown.GetAllocator()),
+                    shown.GetAllocator());
+  }
+  return shown;
+}
+
 /// An edit on its way through two workers: one for the ledger, one for the adapter.
 struct Edit {
   EditRequest request;
-  BufferedWrite write;
+  WriteRecord write;
   std::shared_ptr<CheckedCall> call = std::make_shared<CheckedCall>();  ///< names as they were resolved at first
   CheckedArguments shown;                                               ///< as they were given
   JsonDocument changes;
-  std::function<void(std::variant<BufferedWrite, Error>)> done;
+  std::function<void(std::variant<WriteRecord, Error>)> done;
 };
 using EditPtr = std::shared_ptr<Edit>;
 
 void load(const HandlerContext& context, Edit& edit) {
   const auto& request = edit.request;
-  const auto write = context.writes.get(request.write_id);
+  const auto write = context.writes.ledger.get(request.write_id);
   if (!write || (!request.agent_id.empty() && write->agent_id != request.agent_id))
     throw invalid_input(fmt::format("There is no write {}.", printable(request.write_id)));
   edit.write = *write;
   if (edit.request.shown_hash.empty()) edit.request.shown_hash = write->content_hash;
-  if (!write->undoes.empty()) throw invalid_input("An undo has nothing to edit; cancel it instead.");
+  if (!write->rolls_back.empty()) throw invalid_input("An undo has nothing to edit; cancel it instead.");
   const auto account = must_be_connected(context.accounts, *write);
   const auto* capability = account->definition->find(write->operation);
   if (!capability)
@@ -139,13 +152,13 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string r
   } catch (const Error& error) {
     return edit->done(error);
   }
-  context->writes.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
-                       [edit](std::variant<BufferedWrite, Error> answer) { edit->done(std::move(answer)); });
+  context->writes.ledger.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
+                              [edit](std::variant<WriteRecord, Error> answer) { edit->done(std::move(answer)); });
 }
 
 }  // namespace
 
-ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const BufferedWrite& write) {
+ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const WriteRecord& write) {
   auto account = accounts.find(write.account);
   if (account) return account;
   accounts.must_be_served(write.account.service);
@@ -158,7 +171,10 @@ ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const Buffe
 std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
                            const std::string& params_json) {
   if (!account.adapter->roles().read) return params_json;
-  const auto answer = account.adapter->resolve(on, reader_of(account), operation, params_json);
+  const auto asked = [&](const std::shared_ptr<ReplicaReader>& rows) {
+    return account.adapter->resolve(on, rows, operation, params_json);
+  };
+  const auto answer = answer_from_rows(account, on, reader_of(account), asked).answer;
   if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
   const auto& resolved = std::get<std::string>(answer);
   if (resolved == params_json) return resolved;
@@ -194,9 +210,11 @@ NewContent content_of(const HandlerOptions& options, const ServiceDefinition& de
   const auto params = parse_json(resolved_json, "the resolved parameters", {64 << 20, 64});
   NewContent content;
   content.params_json = std::move(resolved_json);
-  content.params_shown_json = arguments.params_json;
-  content.summary = summary_of(capability, arguments.params);
+  const auto shown = with_added(arguments.params, params);
+  content.params_shown_json = canonical_json(shown);
+  content.summary = summary_of(capability, shown);
   content.target = target_of(capability, params);
+  content.order = order_of(capability, params);
   const auto& rules = governing(definition, capability, params);
   content.tier = to_string(rules.tier);
   content.definition_version = definition.version;
@@ -209,19 +227,20 @@ NewContent content_of(const HandlerOptions& options, const ServiceDefinition& de
 }
 
 void edit_write(const HandlerContextPtr& context, EditRequest request,
-                std::function<void(std::variant<BufferedWrite, Error>)> done) {
+                std::function<void(std::variant<WriteRecord, Error>)> done) {
   const auto edit = std::make_shared<Edit>();
   edit->request = std::move(request);
   edit->done = std::move(done);
   const auto first = std::make_shared<CheckedCall>();
   first->definition = std::make_shared<ServiceDefinition>();
+  first->invocation.agent_id = edit->call->invocation.agent_id = edit->request.agent_id;
   run_on_worker(
       context, first, context->options.read_timeout_ms,
       [context, edit](const CallContextPtr&) {
         load(*context, *edit);
         return std::string();
       },
-      [context, edit](Answer loaded) {
+      [context, edit](WorkAnswer loaded) {
         if (auto* error = std::get_if<Error>(&loaded)) return edit->done(std::move(*error));
         run_on_worker(
             context, edit->call, context->options.read_timeout_ms,
@@ -231,7 +250,7 @@ void edit_write(const HandlerContextPtr& context, EditRequest request,
               must_stay(*call.capability, edit->changes, edit->write.params_json, resolved);
               return resolved;
             },
-            [context, edit](Answer resolved) {
+            [context, edit](WorkAnswer resolved) {
               if (auto* error = std::get_if<Error>(&resolved)) return edit->done(std::move(*error));
               submit(context, edit, std::move(std::get<std::string>(resolved)));
             });

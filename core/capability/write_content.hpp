@@ -24,7 +24,7 @@ NewContent content_of(const HandlerOptions& options, const ServiceDefinition& de
                       std::string resolved_json);
 
 /// The account that the write was accepted for, in its generation. Throws krux::Error NotConnected.
-ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const BufferedWrite& write);
+ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const WriteRecord& write);
 
 /// Whether the write runs at once, without a window.
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability);
@@ -40,6 +40,6 @@ struct EditRequest {
 /// Loads the write, checks and resolves what it becomes, and has the ledger replace it. `done` runs once, on any
 /// thread, and must not block.
 void edit_write(const HandlerContextPtr& context, EditRequest request,
-                std::function<void(std::variant<BufferedWrite, Error>)> done);
+                std::function<void(std::variant<WriteRecord, Error>)> done);
 
 }  // namespace krux

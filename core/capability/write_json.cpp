@@ -84,43 +84,52 @@ std::string filled(std::string_view form, Value value_of) {
   return text;
 }
 
-Object& add_window(Object& object, const BufferedWrite& write) {
-  return object.text("write_id", write.write_id)
-      .text("buffer_id", write.write_id)
-      .text("status", to_string(write.state))
+/// What was made of an attempt's leavings; nothing where there is nothing to tell.
+Object& add_cleanup(Object& object, const WriteRecord& write) {
+  const bool told = write.cleanup != Cleanup::kNone && write.cleanup != Cleanup::kPossible;
+  return told ? object.text("cleanup", to_string(write.cleanup)) : object;
+}
+
+Object& add_window(Object& object, const WriteRecord& write) {
+  object.text("write_id", write.write_id).text("buffer_id", write.write_id).text("status", to_string(write.state));
+  return add_cleanup(object, write)
       .time("buffer_until", write.buffer_until_ms)
       .time("scheduled_send", write.buffer_until_ms)
       .time("cancel_deadline", write.buffer_until_ms)
       .text("content_hash", write.content_hash);
 }
 
+Object& add_recipients(Object& object, const std::string& recipients_json) {
+  return recipients_json.empty() ? object : object.raw("recipients", recipients_json);
+}
+
 }  // namespace
 
-std::string buffered_json(const BufferedWrite& write, bool duplicate) {
+std::string buffered_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json) {
   Object object;
-  add_window(object, write);
+  add_recipients(add_window(object, write), recipients_json);
   if (duplicate) object.text("duplicate_of", write.write_id);
   if (!write.result_json.empty()) object.raw("result", write.result_json);
   return object.done();
 }
 
-std::string completed_json(const BufferedWrite& write, bool duplicate) {
+std::string completed_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json) {
   Object object;
-  object.text("status", "ok").text("write_id", write.write_id);
+  add_recipients(object.text("status", "ok").text("write_id", write.write_id), recipients_json);
   if (duplicate) object.text("duplicate_of", write.write_id);
   if (write.result_json.empty()) return object.done();
   const auto result = parse_json(write.result_json, "the stored result", {64 << 20, 64});
   for (const auto& member : result.GetObject()) {
     const auto name = view(member.name);
-    if (name != "status" && name != "write_id" && name != "duplicate_of")
+    if (name != "status" && name != "write_id" && name != "duplicate_of" && name != "recipients")
       object.raw(member.name.GetString(), to_json(member.value));
   }
   return object.done();
 }
 
-std::string status_json(const BufferedWrite& write, bool whole) {
+std::string status_json(const WriteRecord& write, bool whole, const std::string& recipients_json) {
   Object object;
-  add_window(object, write)
+  add_recipients(add_window(object, write), recipients_json)
       .text("capability", write.operation)
       .text("service", write.account.service)
       .text("account", write.account.account_id)
@@ -131,7 +140,11 @@ std::string status_json(const BufferedWrite& write, bool whole) {
       .time("ended_at", write.ended_at_ms)
       .number("attempts", write.attempts)
       .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
-      .boolean("waits_for_operator", write.told_person);
+      .boolean("needs_operator", write.needs_operator())
+      .boolean("waits_for_operator", write.needs_operator())  // the name before, until the next major version
+      .boolean("held_as_copy", write.held_as_copy);
+  if (write.waits_in_line) object.boolean("waits_in_line", true);
+  if (write.out_of_order) object.boolean("out_of_order", true);
   std::string error;
   if (!write.error_type.empty() || !write.error_message.empty())
     error = Object().text("type", write.error_type).text("message", printable(write.error_message)).done();
@@ -143,14 +156,45 @@ std::string status_json(const BufferedWrite& write, bool whole) {
   return object.done();
 }
 
-std::string target_of(const CapabilityDefinition& capability, const JsonValue& params) {
+std::string recipients_of(const ServiceDefinition* definition, const WriteRecord& write) {
+  const auto* capability = definition ? definition->find(write.operation) : nullptr;
+  if (!capability || capability->recipients.empty()) return {};
+  const auto& shown_json = write.params_shown_json.empty() ? write.params_json : write.params_shown_json;
+  const auto shown = parse_json(shown_json, "the stored arguments", {64 << 20, 64});
+  const auto resolved = parse_json(write.params_json, "the stored parameters", {64 << 20, 64});
+  Object object;
+  bool any = false;
+  for (const auto& name : capability->recipients) {
+    const auto* given = find_member(shown, name);
+    const auto* value = given ? given : find_member(resolved, name);
+    if (!value || value->IsNull()) continue;
+    any = true;
+    object.raw(name.c_str(), to_json(*value));
+  }
+  return any ? object.done() : std::string();
+}
+
+namespace {
+
+/// Empty where a parameter has no value.
+std::string filled_whole(const std::string& pattern, const JsonValue& params) {
   bool whole = true;
-  auto target = filled(capability.target, [&](std::string_view name) {
+  auto text = filled(pattern, [&](std::string_view name) {
     const auto* value = find_member(params, name);
-    whole = whole && value;
+    whole = whole && value && !value->IsNull();
     return !value ? std::string() : value->IsString() ? std::string(view(*value)) : to_json(*value);
   });
-  return whole ? target : std::string();
+  return whole ? text : std::string();
+}
+
+}  // namespace
+
+std::string target_of(const CapabilityDefinition& capability, const JsonValue& params) {
+  return filled_whole(capability.target, params);
+}
+
+std::string order_of(const CapabilityDefinition& capability, const JsonValue& params) {
+  return filled_whole(capability.order, params);
 }
 
 std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params) {

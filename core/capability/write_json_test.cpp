@@ -9,8 +9,8 @@ using namespace krux;
 
 namespace {
 
-BufferedWrite sample() {
-  BufferedWrite w;
+WriteRecord sample() {
+  WriteRecord w;
   w.write_id = "w_1";
   w.operation = "notes.add";
   w.account = {"notes", "N1", 1};
@@ -53,6 +53,38 @@ TEST_CASE("a write's status is valid JSON in every state") {
   CHECK_FALSE(parse_json(status_json(w, false), "status").HasMember("arguments"));
 }
 
+TEST_CASE("whom a write reaches is shown with it, whole, wherever it is shown") {
+  ServiceDefinition definition;
+  CapabilityDefinition mail;
+  mail.name = "notes.add";
+  mail.recipients = {"to", "cc", "bcc"};
+  definition.capabilities = {mail};
+  auto w = sample();
+  CHECK(recipients_of(&definition, w).empty());
+  CHECK(recipients_of(nullptr, w).empty());
+  const std::string all(9'000, 'a');
+  w.params_json = R"({"bcc":null,"cc":["c@d.test"],"to":")" + all + R"("})";
+  const auto recipients = recipients_of(&definition, w);
+  CHECK(recipients == R"({"to":")" + all + R"(","cc":["c@d.test"]})");
+  for (const auto& json : {buffered_json(w, false, recipients), completed_json(w, false, recipients),
+                           status_json(w, false, recipients), status_json(w, true, recipients)}) {
+    CHECK(to_json(parse_json(json, "the answer", {64 << 20, 64})["recipients"]) == recipients);
+  }
+  w.state = WriteState::kPendingApproval;
+  CHECK_THAT(error_json(to_error(w, 0, recipients), nullptr), Catch::Contains(recipients));
+}
+
+TEST_CASE("a write that waits for an approval waits for the operator") {
+  auto w = sample();
+  const auto waits = [&] { return to_json(parse_json(status_json(w, false), "status")["waits_for_operator"]); };
+  CHECK(waits() == "false");
+  w.state = WriteState::kPendingApproval;
+  CHECK(waits() == "true");
+  w.state = WriteState::kUnknown;
+  w.escalated = true;
+  CHECK(waits() == "true");
+}
+
 TEST_CASE("a summary is one line that is safe to print") {
   CapabilityDefinition c;
   c.summary = "#{channel}: {text}!";
@@ -81,18 +113,19 @@ TEST_CASE("what became of a write is told in the error of its state") {
   CHECK(error.retryable());
   CHECK(error.retry_after_ms() == 60'000);
   CHECK_THAT(error.what(), Catch::Contains("tries w_1 again by itself"));
-  w.told_person = true;
+  w.escalated = true;
   CHECK_FALSE(to_error(w, 10'000).retryable());
   CHECK_THAT(to_error(w, 10'000).what(), Catch::StartsWith("It did not happen.") && Catch::Contains("takes it back"));
-  w.closed = true;  // an earlier attempt was sent again, and may have had its effect: it cannot be cancelled either
+  w.irrevocable =
+      true;  // an earlier attempt was sent again, and may have had its effect: it cannot be cancelled either
   CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("an earlier one may have happened") &&
                                              !Catch::Contains("It did not happen") &&
                                              !Catch::Contains("takes it back"));
-  w.closed = false;
+  w.irrevocable = false;
 
   w.state = WriteState::kUnknown;
   CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("An operator was asked") && !Catch::Contains("looks for"));
-  w.told_person = false;
+  w.escalated = false;
   CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("The host looks for its effect"));
 
   w.state = WriteState::kFailed;

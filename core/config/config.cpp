@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <deque>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/config/base_url.hpp"
 #include "core/config/settings.hpp"
+#include "core/definition/base_url.hpp"
+#include "core/definition/definition_loader.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/nearest.hpp"
@@ -74,6 +74,7 @@ class Loader {
   void section(const YamlValue& value, const std::string& prefix) {
     for (const auto& [key, item] : value.entries()) {
       const auto path = prefix + key.node().text;
+      if (prefix == "services.") config_.service_places.try_emplace(key.node().text, key.place());
       if (item.node().kind == YamlNode::Kind::kNull) {
         if (!is_section(path)) item.fail("there is no value; remove the key to keep the default.");
       } else if (is_section(path)) {
@@ -162,6 +163,7 @@ class Loader {
     const auto dot = path.find('.', 9);
     const auto service = path.substr(9, dot - 9), name = dot == std::string::npos ? "" : path.substr(dot + 1);
     if (!is_plain_name(service)) key.fail(fmt::format("\"{}\" is not the name of a service.", printable(service)));
+    config_.service_places.try_emplace(service, origin);
     if (name.starts_with("adapter.") || is_adapter_shorthand(name)) {
       const auto member = name.substr(name.starts_with("adapter.") ? 8 : 0);
       if (!is_plain_name(member)) key.fail(fmt::format("\"{}\" is no name of a setting.", printable(member)));
@@ -207,11 +209,18 @@ fs::path home() {
   return user && user->pw_dir && *user->pw_dir == '/' ? user->pw_dir : "/";
 }
 
+/// As the XDG base directories have it: what is kept over restarts and belongs to this machine.
+fs::path state_home() {
+  const char* variable = std::getenv("XDG_STATE_HOME");
+  return variable && *variable == '/' ? fs::path(variable) : home() / ".local/state";
+}
+
 void set_default_directories(Config& config, const fs::path& executable) {
   std::error_code error;
   const auto program = executable.empty() ? fs::read_symlink("/proc/self/exe", error) : fs::absolute(executable);
   const auto prefix = program.parent_path().parent_path();
   config.data_dir = home() / ".local/share/kruxos";
+  config.places_dir = state_home() / "kruxos/places";
   config.vault_key_file = home() / ".config/kruxos/vault.key";
   config.plugins_dir = prefix / "lib/kruxos/adapters";
   config.definitions_dir = prefix / "share/kruxos/definitions";

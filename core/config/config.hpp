@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/capability/definition.hpp"
+#include "core/definition/definition.hpp"
 
 namespace krux {
 
@@ -41,6 +41,9 @@ struct Config {
   std::filesystem::path data_dir, plugins_dir, definitions_dir, vault_key_file;  ///< absolute
   std::filesystem::path policies_dir;                                            ///< absolute; empty: there are none
   std::filesystem::path bundles_dir;                                             ///< of the installed bundles
+  /// Of the counters that show copies: absolute, outside of every data directory.
+  std::filesystem::path places_dir;
+  bool held = false;  ///< every write that has not ended waits for the operator; a flag of one start, not a setting
   struct VaultConfig {
     bool passphrase = false;  ///< of a new vault; one that exists stays as it is
     std::int64_t argon2_passes = 3, argon2_memory_mib = 256;
@@ -50,21 +53,26 @@ struct Config {
     std::uint16_t port = 7700, health_port = 7704;   ///< 0: a free one, see $data_dir/ports.json
     std::filesystem::path tls_certificate, tls_key;  ///< both or none
     bool allow_plain_http = false;                   ///< without them beyond the loopback
+    std::int64_t connections = 1024;                 ///< of agents, at most half of the process's descriptors
   } server;
   struct Log {
     std::string level = "info";
     bool json = false;
   } log;
   std::map<std::string, ServiceConfig> services;
+  std::map<std::string, std::string> service_places;  ///< where each was named first, as Shown::origin
   struct WriteBufferConfig {
     std::int64_t default_delay_ms = 30'000;
     std::map<std::string, std::int64_t> delays_ms;  ///< by operation
     int executor_concurrency = 4;
+    std::int64_t order_wait_ms = 300'000;    ///< how long a write holds up those behind it
     std::optional<bool> escalate_on_exceed;  ///< overrides every definition's on_exceed
   } write_buffer;
   struct Retry {
     std::vector<std::int64_t> schedule_ms{60'000, 120'000, 240'000, 480'000, 960'000};
     std::optional<std::int64_t> settle_ms;  ///< overrides every definition's
+    std::vector<std::int64_t> look_gaps_ms{60'000, 120'000, 240'000, 480'000};
+    std::int64_t late_look_gap_ms = 960'000;
   } retry;
   struct Uploads {
     std::int64_t bytes = 32 << 20, agent_bytes = 256 << 20, keep_ms = 24 * 3'600'000LL;  ///< as UploadLimits

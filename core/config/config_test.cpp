@@ -49,9 +49,12 @@ TEST_CASE("everything has a default") {
   CHECK(config.server.host == "127.0.0.1");
   CHECK(config.server.port == 7700);
   CHECK(config.server.health_port == 7704);
+  CHECK(config.server.connections == 1024);
   CHECK(config.write_buffer.default_delay_ms == 30'000);
   CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{60'000, 120'000, 240'000, 480'000, 960'000});
   CHECK_FALSE(config.retry.settle_ms);
+  CHECK(config.retry.look_gaps_ms == std::vector<std::int64_t>{60'000, 120'000, 240'000, 480'000});
+  CHECK(config.retry.late_look_gap_ms == 960'000);
   CHECK(config.services.empty());
   CHECK(origin(config, "server.port") == "default");
 }
@@ -82,7 +85,7 @@ services:
     adapter: {fast: true, name: x}
   tasks:
 write_buffer: {default_delay_seconds: 1.5, delays: {notes.add: 0, notes.edit: 10}, executor_concurrency: 2}
-retry: {schedule_seconds: [1, 0.25], settle_seconds: 0}
+retry: {schedule_seconds: [1, 0.25], settle_seconds: 0, look_gaps_seconds: [0.5, 2], late_look_seconds: 30}
 net: {ca_file: ca.pem, allow_private_hosts: [10.0.0.0/8, 192.168.1.1, "fd00::/8"]}
 worker_threads: 3
 metrics: {enabled: false}
@@ -107,6 +110,8 @@ metrics: {enabled: false}
   CHECK(config.write_buffer.delays_ms.at("notes.edit") == 10'000);
   CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{1000, 250});
   CHECK(config.retry.settle_ms == 0);
+  CHECK(config.retry.look_gaps_ms == std::vector<std::int64_t>{500, 2000});
+  CHECK(config.retry.late_look_gap_ms == 30'000);
   CHECK(config.net.allow_private_hosts.size() == 3);
   CHECK(config.worker_threads == 3);
   CHECK_FALSE(config.metrics.enabled);
@@ -179,12 +184,15 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"retry: {schedule_seconds: []}", "the list is empty"},
       {"retry: {schedule_seconds: 60}", "a list is expected"},
       {"retry: {schedule_seconds: [0]}", "is not from"},
+      {"retry: {look_gaps_seconds: []}", "the list is empty"},
+      {"retry: {late_look_seconds: 0}", "is not from"},
       {"net: {allow_private_hosts: [intranet.example]}", "is not an address or a network"},
       {"net: {allow_private_hosts: [10.0.0.0/33]}", "is not an address or a network"},
       {"net: {allow_private_hosts: [10.0.0.0/]}", "is not an address or a network"},
       {"net: {allow_private_hosts: [\"::/129\"]}", "is not an address or a network"},
       {"metrics: {enabled: some}", ""},
       {"worker_threads: 0", "is not from 1 to 256"},
+      {"server: {connections: 15}", "server.connections: 15 is not from 16 to 65536"},
       {"data_dir: \"\"", "the text is empty"},
       {"data_dir: [a]", "a text is expected"},
       {"data_dir: a\ndata_dir: b", "for the second time"},

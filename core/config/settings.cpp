@@ -8,16 +8,15 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/capability/quota_rules.hpp"
-#include "core/config/base_url.hpp"
+#include "core/definition/base_url.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/definition/quota_rules.hpp"
+#include "core/util/durations.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
-
-constexpr std::int64_t kSecond = 1000, kHour = 3600 * kSecond, kDay = 24 * kHour;
 
 std::filesystem::path path_of(const Given& given) {
   const std::filesystem::path path = given.value.line(4000);
@@ -84,6 +83,12 @@ std::string bind_address_of(const Given& given) {
   return host;
 }
 
+std::string list_of_seconds(const std::vector<std::int64_t>& all_ms) {
+  std::string out;
+  for (const auto ms : all_ms) out += (out.empty() ? "[" : ",") + seconds(ms);
+  return out + "]";
+}
+
 std::string quota_json(const std::vector<QuotaRule>& rules) {
   std::string out;
   for (const auto& rule : rules) {
@@ -107,6 +112,8 @@ std::vector<Setting> directory_settings() {
        [](const Config& c) { return json(c.policies_dir); }},
       {"bundles_dir", false, [](const Given& g, Config& c) { c.bundles_dir = path_of(g); },
        [](const Config& c) { return json(c.bundles_dir); }},
+      {"places_dir", false, [](const Given& g, Config& c) { c.places_dir = path_of(g); },
+       [](const Config& c) { return json(c.places_dir); }},
       {"vault_key_file", false, [](const Given& g, Config& c) { c.vault_key_file = path_of(g); },
        [](const Config& c) { return json(c.vault_key_file); }},
       {"vault.protection", false,
@@ -137,6 +144,9 @@ std::vector<Setting> server_settings() {
       {"server.allow_plain_http", false,
        [](const Given& g, Config& c) { c.server.allow_plain_http = g.value.boolean(); },
        [](const Config& c) { return std::string(c.server.allow_plain_http ? "true" : "false"); }},
+      {"server.connections", false,
+       [](const Given& g, Config& c) { c.server.connections = g.value.integer(16, 65'536); },
+       [](const Config& c) { return fmt::format("{}", c.server.connections); }},
       {"log.level", false,
        [](const Given& g, Config& c) {
          g.value.choice({"trace", "debug", "info", "warn", "error", "critical", "off"});
@@ -161,6 +171,9 @@ std::vector<Setting> work_settings() {
          c.write_buffer.executor_concurrency = static_cast<int>(g.value.integer(1, 64));
        },
        [](const Config& c) { return fmt::format("{}", c.write_buffer.executor_concurrency); }},
+      {"write_buffer.order_wait_seconds", false,
+       [](const Given& g, Config& c) { c.write_buffer.order_wait_ms = g.value.seconds_as_ms(0, kDay); },
+       [](const Config& c) { return seconds(c.write_buffer.order_wait_ms); }},
       {"write_buffer.on_exceed", false,
        [](const Given& g, Config& c) {
          const auto choice = g.value.choice({"definition", "approval_required", "reject"});
@@ -171,11 +184,12 @@ std::vector<Setting> work_settings() {
          return json_string(!escalate ? "definition" : *escalate ? "approval_required" : "reject");
        }},
       {"retry.schedule_seconds", true, [](const Given& g, Config& c) { c.retry.schedule_ms = schedule_of(g); },
-       [](const Config& c) {
-         std::string out;
-         for (const auto ms : c.retry.schedule_ms) out += (out.empty() ? "[" : ",") + seconds(ms);
-         return out + "]";
-       }},
+       [](const Config& c) { return list_of_seconds(c.retry.schedule_ms); }},
+      {"retry.look_gaps_seconds", true, [](const Given& g, Config& c) { c.retry.look_gaps_ms = schedule_of(g); },
+       [](const Config& c) { return list_of_seconds(c.retry.look_gaps_ms); }},
+      {"retry.late_look_seconds", false,
+       [](const Given& g, Config& c) { c.retry.late_look_gap_ms = g.value.seconds_as_ms(1000, kDay); },
+       [](const Config& c) { return seconds(c.retry.late_look_gap_ms); }},
       {"retry.settle_seconds", false,
        [](const Given& g, Config& c) { c.retry.settle_ms = g.value.seconds_as_ms(0, kDay); },
        [](const Config& c) { return c.retry.settle_ms ? seconds(*c.retry.settle_ms) : "null"; }},

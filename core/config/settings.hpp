@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/config/config.hpp"
-#include "core/config/yaml_value.hpp"
+#include "core/util/yaml_value.hpp"
 
 namespace krux {
 

@@ -11,7 +11,7 @@ constexpr MetricName kRefusals{"kruxos_agent_auth_failures_total", "Requests wit
 
 constexpr std::array<const char*, 6> kMethods{"session.create",        "session.end",         "capabilities.list",
                                               "capabilities.describe", "capabilities.invoke", "unknown"};
-constexpr std::array<const char*, 5> kOutcomes{"ok", "invalid_params", "unknown_method", "rate_limited", "error"};
+constexpr std::array<const char*, 5> kMethodOutcomes{"ok", "invalid_params", "unknown_method", "rate_limited", "error"};
 constexpr std::array<const char*, 2> kReasons{"wrong_key", "locked_out"};
 
 std::size_t outcome_of(int error_code) {
@@ -33,8 +33,8 @@ std::size_t outcome_of(int error_code) {
 
 AgentMeters::AgentMeters(MetricRegistry& registry) : refusals_(registry, kRefusals, {}, "reason", kReasons) {
   for (const auto* method : kMethods) {
-    methods_.push_back(
-        std::make_unique<MetricCounters>(registry, kRequests, MetricLabels{{"method", method}}, "outcome", kOutcomes));
+    methods_.push_back(std::make_unique<MetricCounters>(registry, kRequests, MetricLabels{{"method", method}},
+                                                        "outcome", kMethodOutcomes));
   }
   for (std::size_t reason = 0; reason < kReasons.size(); ++reason) refusals_.add(reason, 0);
 }

@@ -11,6 +11,11 @@
 namespace krux {
 namespace {
 
+std::int64_t steady_us() {
+  using std::chrono::microseconds;
+  return std::chrono::duration_cast<microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
@@ -50,7 +55,8 @@ void MetricSheet::merge(MetricSheet&& other) {
   }
 }
 
-MetricRegistry::MetricRegistry() : state_(std::make_unique<State>()) {}
+MetricRegistry::MetricRegistry(std::function<std::int64_t()> now_us)
+    : state_(std::make_unique<State>()), now_us_(now_us ? std::move(now_us) : steady_us) {}
 
 MetricRegistry::~MetricRegistry() = default;
 

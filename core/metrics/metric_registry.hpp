@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -72,10 +73,13 @@ class MetricSheet {
 /// Any thread. What is asked for twice is made once.
 class MetricRegistry {
  public:
-  MetricRegistry();
+  /// `now_us`: microseconds of a clock that never goes back, a finer one than Clock's; empty: the machine's steady one.
+  explicit MetricRegistry(std::function<std::int64_t()> now_us = {});
   ~MetricRegistry();
   MetricRegistry(const MetricRegistry&) = delete;
   MetricRegistry& operator=(const MetricRegistry&) = delete;
+
+  std::int64_t now_us() const { return now_us_(); }
 
   // These take locks and allocate: ask once and keep the answer.
   MetricCounter counter(const MetricName& name, const MetricLabels& labels);
@@ -90,7 +94,8 @@ class MetricRegistry {
   prometheus::Counter& make_counter(const MetricName& name, const MetricLabels& labels);
 
   struct State;
-  std::unique_ptr<State> state_;
+  const std::unique_ptr<State> state_;
+  const std::function<std::int64_t()> now_us_;
 };
 
 /// A counter for each value of one label, made when it is first counted: what never happens takes no line. Any thread;

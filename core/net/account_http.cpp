@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "core/adapter/cancel_wake.hpp"
+#include "core/net/graphql.hpp"
 #include "core/net/request_head.hpp"
 #include "core/net/retry_after.hpp"
 #include "core/util/error.hpp"
@@ -33,17 +34,28 @@ std::optional<std::string> form_value(std::string_view form, std::string_view na
   return std::nullopt;
 }
 
-bool is_form(const HttpRequest& request) {
+/// What every server reads as the same JSON: of another character set the same bytes may say something else.
+bool is_plain_json(const HttpRequest& request) {
+  const auto type = find_header(request.headers, "Content-Type");
+  if (!type || request.body_source) return false;
+  std::string folded;
+  for (const char c : *type) {
+    if (c != ' ') folded += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return folded == "application/json" || folded == "application/json;charset=utf-8";
+}
+
+bool is_of_type(const HttpRequest& request, std::string_view wanted) {
   const auto type = find_header(request.headers, "Content-Type");
   if (!type || request.body_source) return false;
   std::string folded(type->substr(0, type->find(';')));
   std::transform(folded.begin(), folded.end(), folded.begin(), [](unsigned char c) { return std::tolower(c); });
-  return folded.substr(0, folded.find(' ')) == "application/x-www-form-urlencoded";
+  return folded.substr(0, folded.find(' ')) == wanted;
 }
 
 Quota::Parameters parameters_of(const HttpRequest& request, const Url& url) {
   return [&](const std::string& name) -> std::optional<std::string> {
-    if (is_form(request)) {
+    if (is_of_type(request, "application/x-www-form-urlencoded")) {
       if (auto value = form_value(request.body, name)) return value;
     }
     return url.query.empty() ? std::nullopt : form_value(std::string_view(url.query).substr(1), name);
@@ -115,8 +127,21 @@ class HoldingSink final : public HttpSink {
 std::optional<std::string> not_for(Sends sends, const HttpRequest& request) {
   if (sends == Sends::kNothing)
     return "a read answers from the replica and sends nothing, unless its definition says `fetches`";
-  if (sends == Sends::kSafe && !request.safe()) return "a read that fetches sends GET, HEAD and OPTIONS alone";
+  if (sends == Sends::kSafe && !request.safe())
+    return "a read that fetches sends GET, HEAD and OPTIONS alone, and POSTs that its definition's `http` section "
+           "names";
   return std::nullopt;
+}
+
+/// One exchange; an answer does not bring a key back that stood in its request's query.
+HttpOutcome transmit(HttpTransport& transport, const CallContextPtr& call, const Url& url, const HttpRequest& request,
+                     const Authorization& carried, std::string_view token, HttpSink& sink) {
+  if (carried.parameter.empty()) return transport.send(call, url, request, carried.secret(), sink);
+  KeyRemovingSink cleaned(sink, carried.parameter, as_view(carried.value), token);
+  auto outcome = transport.send(call, url, request, carried.secret(), cleaned);
+  if (outcome.status == KRUX_OK && !cleaned.finish())
+    return {KRUX_CANCELLED, "the receiver of the answer said stop", {}};
+  return outcome;
 }
 
 HttpOutcome over(const CallContext& call) {
@@ -182,6 +207,9 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
             {}};
   }
   if (auto problem = request_problem(request)) return {KRUX_INVALID, *problem, {}};
+  if (auto problem = why_not_own_credential(options_.auth, request.headers, url); !problem.empty())
+    return {KRUX_INVALID, std::move(problem), {}};
+  if (auto problem = why_not_read(url, request); !problem.empty()) return {KRUX_INVALID, std::move(problem), {}};
   if (auto problem = not_for(call->owner().sends, request)) return {KRUX_INVALID, *problem, {}};
   record.path = path_below(base_, url);
   if (call->ended() || call->cancelled()) return over(*call);
@@ -193,7 +221,7 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
 
   NotingSink noting(sink, record);
   bool refused = false;
-  auto outcome = exchange(call, url, request, noting, &refused);
+  auto outcome = send_authorized(call, url, request, noting, &refused);
   if (const auto wait = noting.retry_after_ms(clock_.wall_ms())) {
     outcome.retry_after_ms = wait;
     quota_.block(record.path, parameters, *wait);
@@ -203,13 +231,14 @@ HttpOutcome AccountHttp::send_to(const CallContextPtr& call, const HttpRequest& 
 }
 
 /// `refused`: the answer that the sink has got is the service's 401 to a request with the token.
-HttpOutcome AccountHttp::exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                                  HttpSink& sink, bool* refused) {
-  SecretBytes header, used;
-  if (auto ready = authorize(call, url, header, used); ready.status != KRUX_OK) return ready;
+HttpOutcome AccountHttp::send_authorized(const CallContextPtr& call, const Url& url, const HttpRequest& request,
+                                         HttpSink& sink, bool* refused) {
+  Authorization carried;
+  SecretBytes used;
+  if (auto ready = authorize(call, url, carried, used); ready.status != KRUX_OK) return ready;
   call->note_request();
-  HoldingSink holding(sink, !header.empty());
-  auto outcome = transport_->exchange(call, url, request, as_view(header), holding);
+  HoldingSink holding(sink, !carried.value.empty());
+  auto outcome = transmit(*transport_, call, url, request, carried, as_view(used), holding);
   if (!holding.refused()) return outcome;
   *refused = true;
   if (outcome.status == KRUX_OK && hooks_.renew) {
@@ -217,10 +246,9 @@ HttpOutcome AccountHttp::exchange(const CallContextPtr& call, const Url& url, co
     const bool repeatable = request.safe() && !request.body_source;
     if (repeatable && renewed.status == KRUX_OK) {
       *refused = false;
-      header.clear();
-      if (auto ready = authorize(call, url, header, used); ready.status != KRUX_OK) return ready;
+      if (auto ready = authorize(call, url, carried, used); ready.status != KRUX_OK) return ready;
       HoldingSink again(sink, true);
-      outcome = transport_->exchange(call, url, request, as_view(header), again);
+      outcome = transmit(*transport_, call, url, request, carried, as_view(used), again);
       *refused = again.refused();
       return again.give_up(std::move(outcome));
     }
@@ -233,10 +261,17 @@ HttpOutcome AccountHttp::exchange(const CallContextPtr& call, const Url& url, co
   return holding.give_up(std::move(outcome));
 }
 
+std::int64_t AccountHttp::patience_of(const CallContext& call) const {
+  const auto& owner = call.owner();
+  auto patience = owner.write_id.empty() ? options_.quota_wait_ms : options_.write_quota_wait_ms;
+  if (owner.sends == Sends::kSafe) patience = options_.read_quota_wait_ms;
+  return std::min(patience, call.left_ms());
+}
+
 HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::string& path,
                                      const Quota::Parameters& parameters) {
-  const auto patience = call->owner().write_id.empty() ? options_.quota_wait_ms : options_.write_quota_wait_ms;
-  const auto give_up = clock_.boot_ms() + std::min(patience, call->left_ms());
+  const auto give_up = clock_.boot_ms() + patience_of(*call);
+  std::optional<QuotaWait> waits;
   const CancelWake wake(call, waiting_mutex_, waiting_);
   while (true) {
     if (call->ended() || call->cancelled()) return over(*call);
@@ -249,13 +284,34 @@ HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::stri
                           (wait + 999) / 1000),
               wait};
     }
+    if (!waits) waits.emplace(*call);
     std::unique_lock lock(waiting_mutex_);
     clock_.wait_until(lock, waiting_, now + wait, [&] { return call->cancelled(); });
   }
 }
 
-HttpOutcome AccountHttp::authorize(const CallContextPtr& call, const Url& url, SecretBytes& header,
+/// Of a POST that the adapter says only reads. Empty: it does, as far as the definition and the host can tell.
+std::string AccountHttp::why_not_read(const Url& url, const HttpRequest& request) const {
+  if (!request.only_reads) return {};
+  if (request.method != "POST") return "only a POST is marked as one that reads; other methods say it themselves";
+  const auto path = path_below(base_, url);
+  const auto permitted = std::find_if(options_.safe_posts.begin(), options_.safe_posts.end(),
+                                      [&](const SafePost& post) { return glob_match(post.path, path); });
+  if (url.origin() != base_.origin() || permitted == options_.safe_posts.end())
+    return fmt::format("the definition of {} names no POST to this path that only reads", options_.service);
+  // A server may decode or cut it and come to another path.
+  if (path.find_first_of("%;") != std::string::npos || !url.path.starts_with(base_.path))
+    return "the path of a POST that only reads stands below the base address and has neither '%' nor ';'";
+  if (!permitted->graphql) return {};
+  if (!url.query.empty() || !is_plain_json(request))
+    return "a GraphQL request that reads has its whole document in a body of type application/json, in UTF-8";
+  const auto why = why_not_graphql_query(request.body);
+  return why.empty() ? why : "the request is not known to read: " + why;
+}
+
+HttpOutcome AccountHttp::authorize(const CallContextPtr& call, const Url& url, Authorization& carried,
                                    SecretBytes& used) const {
+  carried = {};
   if (!hooks_.token) return {};
   HttpOutcome none{
       KRUX_AUTH, fmt::format("the account of {0} is not connected: run `kruxos connect {0}`", options_.service), {}};
@@ -263,17 +319,15 @@ HttpOutcome AccountHttp::authorize(const CallContextPtr& call, const Url& url, S
     if (auto ready = hooks_.ensure(call); ready.status != KRUX_OK) return ready;
   }
   auto token = hooks_.token();
-  if (!token || token->value.empty() || !is_header_value(as_view(token->value)) || !is_header_value(token->scheme))
-    return none;
+  if (!token || token->value.empty()) return none;
   try {
     if (parse_url(token->origin).origin() != url.origin()) return {};
   } catch (const Error&) {
     return none;
   }
-  header.reserve(token->scheme.size() + 1 + token->value.size());
-  append(header, token->scheme);
-  append(header, " ");
-  append(header, as_view(token->value));
+  auto made = authorization_of(options_.auth, options_.auth_user, as_view(token->value));
+  if (!made) return none;
+  carried = *std::move(made);
   used = std::move(token->value);
   return {};
 }

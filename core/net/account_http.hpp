@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "core/definition/access.hpp"
+#include "core/net/authorization.hpp"
 #include "core/net/http_transport.hpp"
 #include "core/net/quota.hpp"
 #include "core/net/secret.hpp"
@@ -22,7 +24,6 @@ namespace krux {
 struct BoundToken {
   SecretBytes value;
   std::string origin;
-  std::string scheme = "Bearer";
 };
 
 /// One request for logs and metrics: never a query, a header or a body. `path` is empty when the address was refused.
@@ -55,7 +56,14 @@ struct AccountHttpOptions {
   std::vector<std::string>
       hosts;  ///< besides it, https: "files.notes.example", "*.notes.example" (subdomains alone), "host:8443"
   std::vector<QuotaRule> quota;
-  std::int64_t quota_wait_ms = 2000;  ///< how long send() may wait for the quota before it answers KRUX_RATE_LIMITED
+  AuthDefinition auth;    ///< how a request carries the token
+  std::string auth_user;  ///< of AuthDefinition::user
+  std::vector<SafePost> safe_posts;
+  /// How long send() may wait for the quota before it answers KRUX_RATE_LIMITED. Whoever waits tells its call
+  /// (CallContext::begin_waiting).
+  std::int64_t quota_wait_ms = 2000;
+  /// The same for a read that fetches: an agent waits for it, and it takes nobody's place meanwhile.
+  std::int64_t read_quota_wait_ms = 30'000;
   /// The same for calls that belong to a write: a sync comes back soon, but a write would wait for its next try, and
   /// somebody waits for it.
   std::int64_t write_quota_wait_ms = 20'000;
@@ -81,11 +89,13 @@ class AccountHttp final : public HttpClient {
   static Host parse_host(const std::string& text);
   bool allowed(const Url& url) const;
   HttpOutcome send_to(const CallContextPtr& call, const HttpRequest& request, HttpSink& sink, RequestRecord& record);
-  HttpOutcome exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request, HttpSink& sink,
-                       bool* refused);
+  HttpOutcome send_authorized(const CallContextPtr& call, const Url& url, const HttpRequest& request, HttpSink& sink,
+                              bool* refused);
+  std::int64_t patience_of(const CallContext& call) const;
   HttpOutcome await_quota(const CallContextPtr& call, const std::string& path, const Quota::Parameters& parameters);
-  /// Fills the header's value for `url`, empty where the token does not belong, and the token in it.
-  HttpOutcome authorize(const CallContextPtr& call, const Url& url, SecretBytes& header, SecretBytes& used) const;
+  std::string why_not_read(const Url& url, const HttpRequest& request) const;
+  /// What `url` is given of the token, nothing where it does not belong, and the token in it.
+  HttpOutcome authorize(const CallContextPtr& call, const Url& url, Authorization& carried, SecretBytes& used) const;
 
   const AccountHttpOptions options_;
   const Url base_;

@@ -3,73 +3,13 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "core/net/account_http_fixture.hpp"
 #include "core/util/error.hpp"
 
 using namespace krux;
+using namespace krux::test;
 
 namespace {
-
-constexpr const char* kToken = "xoxb-very-secret";
-
-/// Keeps what it is asked to send and answers as told.
-class FakeTransport final : public HttpTransport {
- public:
-  struct Sent {
-    std::string url, authorization;
-  };
-  HttpOutcome exchange(const CallContextPtr&, const Url& url, const HttpRequest&, std::string_view authorization,
-                       HttpSink& sink) override {
-    sent.push_back({url.origin() + url.target(), std::string(authorization)});
-    if (outcome.status == KRUX_OK) {
-      sink.head(status, headers);
-      sink.body("body");
-    }
-    return outcome;
-  }
-  void stop() override {}
-
-  std::vector<Sent> sent;
-  HttpOutcome outcome;
-  int status = 200;
-  HttpHeaders headers;
-};
-
-struct Fixture {
-  Fixture() {
-    options.service = "svc";
-    options.api_base_url = "https://api.example.com/v1/";
-    options.hosts = {"files.example.com", "*.cdn.example.com", "odd.example.com:8443"};
-    hooks.token = [this]() -> std::optional<BoundToken> {
-      if (!connected) return std::nullopt;
-      return BoundToken{make_secret(token), token_origin};
-    };
-    hooks.on_unauthorized = [this] { ++unauthorized; };
-    hooks.observe = [this](const RequestRecord& r) { records.push_back(r); };
-  }
-  AccountHttp make() { return {options, transport, clock, hooks}; }
-  CallContextPtr call(std::int64_t ms = 30'000) {
-    return std::make_shared<CallContext>(CallOwner{"svc", "acc", 1, "", 0}, clock, clock.boot_ms() + ms);
-  }
-  HttpOutcome send(AccountHttp& http, const std::string& url, const std::string& method = "GET",
-                   HttpHeaders headers = {}, const std::string& body = {}) {
-    HttpRequest r;
-    r.url = url;
-    r.method = method;
-    r.headers = std::move(headers);
-    r.body = body;
-    HttpResponse response;
-    return http.send(call(), r, response);
-  }
-
-  DrivenClock clock;
-  std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>();
-  AccountHttpOptions options;
-  AccountHooks hooks;
-  bool connected = true;
-  std::string token = kToken, token_origin = "https://api.example.com";
-  int unauthorized = 0;
-  std::vector<RequestRecord> records;
-};
 
 QuotaRule rule(std::string match, double per_minute, std::string key = {}) {
   QuotaRule r;
@@ -284,6 +224,34 @@ TEST_CASE("a short wait for the quota is waited out on the clock") {
   CHECK(f.records[0].quota_wait_ms == 0);
   CHECK(f.records[1].quota_wait_ms > 900);
   CHECK(f.records[1].ms == f.records[1].quota_wait_ms);
+}
+
+TEST_CASE("a read that fetches waits longer for the quota, within its deadline, and its call knows that it waits") {
+  Fixture f;
+  f.options.quota = {rule("*", 6)};
+  auto http = f.make();
+  CHECK(f.send(http, "x").status == KRUX_OK);
+  CHECK(f.send(http, "x").status == KRUX_RATE_LIMITED);  // a sync comes back later instead
+  CallOwner owner{"svc", "acc", 1, "", 0};
+  owner.sends = Sends::kSafe;
+  const auto read = [&](std::int64_t ms) {
+    return std::make_shared<CallContext>(owner, f.clock, f.clock.boot_ms() + ms);
+  };
+  HttpRequest r;
+  r.url = "x";
+  HttpResponse response;
+  CHECK(http.send(read(10'000), r, response).status == KRUX_RATE_LIMITED);  // it would be over before
+  const auto call = read(30'000);
+  std::vector<bool> told;
+  call->on_waiting([&](bool waits) { told.push_back(waits); });
+  HttpOutcome outcome;
+  std::thread waiting([&] { outcome = http.send(call, r, response); });
+  while (f.clock.waiters() == 0) std::this_thread::yield();
+  f.clock.advance(f.clock.next_wake_boot_ms() - f.clock.boot_ms());
+  waiting.join();
+  CHECK(outcome.status == KRUX_OK);
+  CHECK(f.records.back().quota_wait_ms > 10'000);
+  CHECK(told == std::vector{true, false});
 }
 
 TEST_CASE("nobody waits for the quota beyond the call's deadline or its cancellation") {

@@ -73,6 +73,7 @@ struct AnswerParser::Impl {
 
   void restart() {
     parser.emplace(sink);
+    head_bytes = 0;
     parser->header_limit(limits.header_bytes);
     parser->body_limit(limits.body_bytes);
     parser->eager(true);
@@ -85,7 +86,8 @@ struct AnswerParser::Impl {
   const Limits limits;
   HttpSink& sink;
   std::optional<OneAnswer> parser;
-  std::string rest;  ///< received and not understood yet
+  std::string rest;            ///< received and not understood yet
+  std::size_t head_bytes = 0;  ///< of a head that is not complete yet
   std::string problem;
   bool got_some = false;
   int interim_answers = 0;
@@ -110,6 +112,9 @@ AnswerParser::State AnswerParser::Impl::parse_rest() {
     error_code error;
     const auto used = parser->put(asio::buffer(rest), error);
     rest.erase(0, used);
+    // The parser's own limit is for what it gets at once: lines that come one by one would never end.
+    if (!parser->is_header_done()) head_bytes += used;
+    if (head_bytes > limits.header_bytes) return judge(http::error::header_limit);
     if (error == http::error::need_more) {
       // What is kept is part of a head, a chunk's head or trailers, which have no limit of their own.
       if (rest.size() >= limits.header_bytes) return judge(http::error::header_limit);

@@ -19,12 +19,13 @@ struct Ending {
   WireState wire;
 };
 
-Ending post(const TestServer::Script& script, std::int64_t timeout_ms = 0) {
+Ending post(const TestServer::Script& script, std::int64_t timeout_ms = 0, bool only_reads = false) {
   TestServer server(script);
   const auto transport = make_http_transport({});
   const auto call = real_call();
   auto r = request("POST", "body");
   r.timeout_ms = timeout_ms;
+  r.only_reads = only_reads;
   auto outcome = exchange(*transport, server.url(), r, call).outcome;
   return {outcome, call->end()};
 }
@@ -163,4 +164,12 @@ TEST_CASE("when a call ends during its sends, nothing is sent that it does not k
     if (wires[i] == WireState::kNothingSent) CHECK(seen.count(std::to_string(i)) == 0);
     if (wires[i] == WireState::kAnswered) CHECK(seen.count(std::to_string(i)) == 1);
   }
+}
+
+TEST_CASE("a POST that only reads leaves nothing open when it is lost") {
+  const auto lose = [](Peer& peer, int) { peer.read_request(); };
+  CHECK(post(lose).wire == WireState::kOpen);
+  const auto ending = post(lose, 0, true);
+  CHECK(ending.outcome.status == KRUX_NETWORK);
+  CHECK(ending.wire == WireState::kNothingSent);
 }

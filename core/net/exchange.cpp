@@ -23,12 +23,12 @@ ExchangeTools::ExchangeTools(TransportOptions o)
       resolver(options.resolve) {}
 
 Exchange::Exchange(ExchangeTools& tools, const CallContextPtr& call, const HttpRequest& request, const Url& url,
-                   std::string_view authorization, HttpSink& sink, std::shared_ptr<Watch> watch, std::int64_t budget_ms)
+                   const RequestSecret& secret, HttpSink& sink, std::shared_ptr<Watch> watch, std::int64_t budget_ms)
     : tools_(tools),
       call_(call),
       request_(request),
       url_(url),
-      authorization_(authorization),
+      secret_(secret),
       sink_(sink),
       watch_(std::move(watch)),
       budget_ms_(budget_ms) {}
@@ -60,7 +60,7 @@ std::optional<HttpOutcome> Exchange::send_request(WireConnection& connection, bo
   std::string_view part;
   const HttpOutcome bad_source{KRUX_INTERNAL, "the request's body could not be read to its announced length", {}};
   if (!body.next(part)) return bad_source;
-  auto first = request_head(request_, url_, authorization_, tools_.options.user_agent);
+  auto first = request_head(request_, url_, secret_, tools_.options.user_agent);
   if (part.size() <= kTogetherBytes) {
     append(first, part);
     part = {};

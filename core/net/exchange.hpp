@@ -26,11 +26,11 @@ struct ExchangeTools {
   Resolver resolver;
 };
 
-/// Lives on the stack of the thread that called HttpTransport::exchange().
+/// Lives on the stack of the thread that called HttpTransport::send().
 class Exchange {
  public:
   Exchange(ExchangeTools& tools, const CallContextPtr& call, const HttpRequest& request, const Url& url,
-           std::string_view authorization, HttpSink& sink, std::shared_ptr<Watch> watch, std::int64_t budget_ms);
+           const RequestSecret& secret, HttpSink& sink, std::shared_ptr<Watch> watch, std::int64_t budget_ms);
 
   HttpOutcome run();
 
@@ -55,7 +55,7 @@ class Exchange {
   const CallContextPtr& call_;
   const HttpRequest& request_;
   const Url& url_;
-  const std::string_view authorization_;
+  const RequestSecret secret_;
   HttpSink& sink_;
   const std::shared_ptr<Watch> watch_;
   const std::int64_t budget_ms_;

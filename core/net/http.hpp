@@ -31,7 +31,11 @@ struct HttpRequest {
   std::int64_t timeout_ms = 0;           ///< 0: default (30 s); never beyond the call's deadline
   std::uint64_t max_response_bytes = 0;  ///< 0: default (64 MiB)
 
-  bool safe() const { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
+  /// The adapter's word that a POST only reads. AccountHttp refuses it where the definition does not permit that; what
+  /// it lets through counts as safe.
+  bool only_reads = false;
+
+  bool safe() const { return only_reads || method == "GET" || method == "HEAD" || method == "OPTIONS"; }
 };
 
 /// Receives an answer in parts; each returns false for "stop" (the exchange then fails with KRUX_CANCELLED).

@@ -27,8 +27,8 @@ class SocketTransport final : public HttpTransport {
  public:
   explicit SocketTransport(TransportOptions options) : tools_(std::move(options)) {}
 
-  HttpOutcome exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                       std::string_view authorization, HttpSink& sink) override;
+  HttpOutcome send(const CallContextPtr& call, const Url& url, const HttpRequest& request, const RequestSecret& secret,
+                   HttpSink& sink) override;
   void stop() override;
 
  private:
@@ -63,16 +63,16 @@ SocketTransport::Registration::~Registration() {
   transport_.running_.erase(watch_);
 }
 
-HttpOutcome SocketTransport::exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                                      std::string_view authorization, HttpSink& sink) {
+HttpOutcome SocketTransport::send(const CallContextPtr& call, const Url& url, const HttpRequest& request,
+                                  const RequestSecret& secret, HttpSink& sink) {
   if (auto problem = request_problem(request)) return {KRUX_INVALID, *problem, {}};
-  if (!is_header_value(authorization)) return {KRUX_INVALID, "the credential cannot stand in a header", {}};
+  if (!is_header_value(secret.value)) return {KRUX_INVALID, "the credential cannot stand in a header", {}};
   const auto timeout = request.timeout_ms > 0 ? request.timeout_ms : tools_.options.default_timeout_ms;
   const auto budget = std::min(timeout, call->left_ms());
   const auto watch = std::make_shared<Watch>(Watch::Instant::clock::now() + std::chrono::milliseconds(budget));
   const Registration registration(*this, watch);
   const CancelLink link(call, watch);
-  return Exchange(tools_, call, request, url, authorization, sink, watch, budget).run();
+  return Exchange(tools_, call, request, url, secret, sink, watch, budget).run();
 }
 
 void SocketTransport::stop() {

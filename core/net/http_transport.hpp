@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/net/authorization.hpp"
 #include "core/net/http.hpp"
 #include "core/net/resolver.hpp"
 #include "core/net/url.hpp"
@@ -20,12 +21,12 @@ class HttpTransport {
 
   /// Blocking, any thread; the sink and the body's source run on the calling one. Ends soon after the call is cancelled
   /// or its time is over. `url` comes from parse_url() or resolve_url(); `request.url` is not looked at.
-  /// `authorization` is the whole value of that header, or empty; it is copied into wiped memory alone.
+  /// `secret` is copied into wiped memory alone.
   ///
   /// KRUX_INVALID: an address or a header that is not allowed. KRUX_CANCELLED: the call or the sink said stop.
   /// KRUX_UNAVAILABLE: too large an answer, or stop() was called. KRUX_INTERNAL: the body's source failed.
-  virtual HttpOutcome exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                               std::string_view authorization, HttpSink& sink) = 0;
+  virtual HttpOutcome send(const CallContextPtr& call, const Url& url, const HttpRequest& request,
+                           const RequestSecret& secret, HttpSink& sink) = 0;
 
   /// Ends what is under way and refuses what comes later.
   virtual void stop() = 0;

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/capability/definition.hpp"
+#include "core/definition/definition.hpp"
 #include "core/util/clock.hpp"
 
 namespace krux {

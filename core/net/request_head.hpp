@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/net/authorization.hpp"
 #include "core/net/http.hpp"
 #include "core/net/secret.hpp"
 #include "core/net/url.hpp"
@@ -21,9 +22,8 @@ bool is_header_value(std::string_view text);
 /// How many bytes the body has.
 std::uint64_t body_bytes(const HttpRequest& request);
 
-/// The head of a request that has no request_problem(), up to the empty line. `authorization` is the whole value of
-/// that header, or empty.
-SecretBytes request_head(const HttpRequest& request, const Url& url, std::string_view authorization,
+/// The head of a request that has no request_problem(), up to the empty line. `secret` stands where it says.
+SecretBytes request_head(const HttpRequest& request, const Url& url, const RequestSecret& secret,
                          std::string_view user_agent);
 
 }  // namespace krux

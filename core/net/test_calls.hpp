@@ -36,7 +36,7 @@ struct Answer {
 inline Answer exchange(HttpTransport& transport, const std::string& url, const HttpRequest& r,
                        const CallContextPtr& call = real_call(), std::string_view authorization = {}) {
   Answer answer;
-  answer.outcome = transport.exchange(call, parse_url(url), r, authorization, answer.response);
+  answer.outcome = transport.send(call, parse_url(url), r, authorization, answer.response);
   return answer;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/capability/oauth_definition.hpp"
+#include "core/definition/oauth_definition.hpp"
 #include "core/vault/secret.hpp"
 
 namespace krux {

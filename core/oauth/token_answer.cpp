@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/util/json.hpp"
+#include "core/util/json_numbers.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -113,15 +114,23 @@ bool says_error(int status, const JsonValue& answer) {
 }  // namespace
 
 TokenResult parse_token_answer(int status, SecretBytes& body, const TokenAnswerRules& rules) {
-  constexpr unsigned flags =
-      rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag |
+                             rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   const bool is_error = status < 200 || status >= 300;
   JsonDocument document;
+  bool parsed = false;
   if (body.size() <= kLargestTokenAnswer && std::find(body.begin(), body.end(), '\0') == body.end()) {
+    replace_odd_escapes(body);
     body.push_back('\0');
-    document.ParseInsitu<flags>(body.data());
+    rapidjson::InsituStringStream stream(body.data());
+    const auto read = [&](JsonDocument& to) {
+      WithNumbers<JsonDocument> numbers(to);
+      rapidjson::Reader reader;
+      return parsed = !reader.Parse<flags>(stream, numbers).IsError();
+    };
+    document.Populate(read);
   }
-  if (!document.IsObject() || document.HasParseError()) {
+  if (!parsed || !document.IsObject()) {
     // A proxy's page, perhaps: it says nothing of the token.
     if (is_error) return TokenFailure{false, "", fmt::format("it answered with status {}", status), std::nullopt};
     return not_understood("it is no JSON object");

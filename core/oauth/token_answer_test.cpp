@@ -41,6 +41,7 @@ TEST_CASE("a token answer is read", "[oauth]") {
   CHECK(taken(R"({"access_token":"at","expires_in":12.7})").expires_in_ms == 12'000);
   CHECK(taken(R"({"access_token":"at","expires_in":null,"refresh_token":null})").refresh_token.empty());
   CHECK(taken(R"({"access_token":"at","expires_in":9223372036854775807})").expires_in_ms < 1LL << 50);
+  CHECK(taken(R"({"access_token":"at","expires_in":3.6e3,"n":0.0000000001e-2147483639})").expires_in_ms == 3'600'000);
 }
 
 TEST_CASE("tokens stand in the member that the flow names", "[oauth]") {

@@ -90,7 +90,7 @@ TokenClient::Answer TokenClient::post(const AccountRef& account, const std::stri
       CallOwner{account.service, account.account_id, account.generation, "", 0}, clock_, clock_.boot_ms() + kTimeoutMs);
   try {
     const auto request = form_request(form);
-    answer.outcome = transport_->exchange(call, parse_url(url), request, {}, answer.sink);
+    answer.outcome = transport_->send(call, parse_url(url), request, {}, answer.sink);
   } catch (const Error& error) {
     answer.outcome = {KRUX_INVALID, error.what(), {}};
   }
@@ -98,7 +98,7 @@ TokenClient::Answer TokenClient::post(const AccountRef& account, const std::stri
   return answer;
 }
 
-TokenResult TokenClient::exchange(const std::string& service, const CodeGrant& grant) {
+TokenResult TokenClient::exchange_code(const std::string& service, const CodeGrant& grant) {
   SecretBytes form;
   append_pair(form, "grant_type", "authorization_code");
   append_pair(form, "code", grant.code.reveal());

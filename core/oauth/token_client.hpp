@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "core/capability/oauth_definition.hpp"
+#include "core/account/account_ref.hpp"
+#include "core/definition/oauth_definition.hpp"
 #include "core/net/http_transport.hpp"
 #include "core/oauth/token_answer.hpp"
 #include "core/vault/credential.hpp"
-#include "core/write/write.hpp"
 
 namespace krux {
 
@@ -29,7 +29,7 @@ class TokenClient {
   TokenClient(std::shared_ptr<HttpTransport> transport, Clock& clock)
       : transport_(std::move(transport)), clock_(clock) {}
 
-  TokenResult exchange(const std::string& service, const CodeGrant& grant);
+  TokenResult exchange_code(const std::string& service, const CodeGrant& grant);
   /// With `refresh_token` instead of the credential's own.
   TokenResult refresh(const AccountRef& account, const Credential& credential, const Secret& refresh_token);
   /// RFC 7009, at the credential's revoke_url, of the refresh token and the access token: nothing when the service has

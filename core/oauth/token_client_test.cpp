@@ -17,12 +17,12 @@ struct Rig {
   TokenClient client{make_http_transport({}), clock};
   OAuthFlow flow;
 
-  TokenResult exchange(const std::string& url, const Secret& client_secret = kClientSecret) {
-    return client.exchange("notes",
-                           {flow, url, "http://127.0.0.1:8080/oauth/callback", "id", kCode, kVerifier, client_secret});
+  TokenResult exchange_code(const std::string& url, const Secret& client_secret = kClientSecret) {
+    return client.exchange_code(
+        "notes", {flow, url, "http://127.0.0.1:8080/oauth/callback", "id", kCode, kVerifier, client_secret});
   }
   TokenFailure failure(const std::string& url) {
-    const auto result = exchange(url);
+    const auto result = exchange_code(url);
     REQUIRE(std::holds_alternative<TokenFailure>(result));
     return std::get<TokenFailure>(result);
   }
@@ -33,7 +33,7 @@ struct Rig {
 TEST_CASE("a code is exchanged by a form that has everything", "[oauth]") {
   Provider provider({tokens("at", "rt", 3600)});
   Rig rig;
-  const auto result = rig.exchange(provider.url());
+  const auto result = rig.exchange_code(provider.url());
   REQUIRE(std::holds_alternative<TokenAnswer>(result));
   CHECK(std::get<TokenAnswer>(result).refresh_token.reveal() == "rt");
   const auto request = provider.requests().at(0);
@@ -43,7 +43,7 @@ TEST_CASE("a code is exchanged by a form that has everything", "[oauth]") {
                                       "127.0.0.1%3A8080%2Foauth%2Fcallback&client_id=id&client_secret=s%26cret&"
                                       "code_verifier=the-verifier"));
   rig.flow.pkce = false;
-  rig.exchange(provider.url(), kNothing);
+  rig.exchange_code(provider.url(), kNothing);
   CHECK(provider.requests().at(1).find("code_verifier") == std::string::npos);
   CHECK(provider.requests().at(1).find("client_secret") == std::string::npos);
 }

@@ -12,11 +12,11 @@
 #include <thread>
 #include <utility>
 
+#include "core/account/account_ref.hpp"
 #include "core/adapter/call.hpp"
 #include "core/net/http.hpp"
 #include "core/oauth/token_client.hpp"
 #include "core/vault/vault.hpp"
-#include "core/write/write.hpp"
 
 namespace krux {
 

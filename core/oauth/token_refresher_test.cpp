@@ -8,6 +8,7 @@
 
 #include "core/net/http_transport.hpp"
 #include "core/oauth/provider_fixture.hpp"
+#include "core/util/durations.hpp"
 #include "support/fault_vfs.hpp"
 
 using namespace krux;
@@ -15,7 +16,6 @@ using namespace krux::test;
 
 namespace {
 
-constexpr std::int64_t kHour = 3'600'000, kMinute = 60'000;
 const AccountRef kAccount{"notes", "T1", 1};
 
 /// A refresher over a real vault and a provider on a socket; the clock is driven.

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <set>
 
+#include "core/replica/replica_limits.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -12,7 +13,8 @@
 namespace krux {
 namespace {
 
-constexpr std::size_t kMostCollections = 32, kMostFields = 16, kLongestName = 32;
+constexpr std::size_t kMostCollections = 32, kMostFields = replica_limits::kMostFields, kLongestName = 32,
+                      kLongestCursors = 64;
 
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > kLongestName || text[0] < 'a' || text[0] > 'z') return false;
@@ -86,7 +88,7 @@ CollectionSpec parse_collection(const JsonValue& value) {
   CollectionSpec spec;
   spec.name = take_name(value, "a collection");
   const auto where = fmt::format("collection \"{}\"", spec.name);
-  check_members(value, where, {"name", "version", "order", "searchable", "fields"});
+  check_members(value, where, {"name", "version", "order", "searchable", "fields", "cursors"});
   if (find_member(value, "version")) {
     const auto version = find_int(value, "version");
     if (!version || *version < 1) refuse(where, "\"version\" is an integer from 1 on");
@@ -99,6 +101,12 @@ CollectionSpec parse_collection(const JsonValue& value) {
   }
   spec.searchable = parse_flag(value, "searchable", where);
   if (const auto* fields = find_member(value, "fields")) spec.fields = parse_fields(*fields, where);
+  if (find_member(value, "cursors")) {
+    const auto cursors = find_string(value, "cursors");
+    if (!cursors || cursors->empty() || cursors->size() > kLongestCursors)
+      refuse(where, fmt::format("\"cursors\" is what its cursors' names begin with, 1 to {} bytes", kLongestCursors));
+    spec.cursors = *cursors;
+  }
   return spec;
 }
 

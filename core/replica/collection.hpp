@@ -1,4 +1,4 @@
-// What an adapter declares of its replica, and the values that cross between adapter, SyncStore and reader.
+// What an adapter declares of its replica, and the values that cross between adapter, Replica and reader.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ struct CollectionSpec {
   enum class Order { kTime, kKey } order = Order::kTime;
   bool searchable = false;
   std::vector<FieldSpec> fields;  ///< at most 16
+  /// What the names of the cursors begin with that are this collection's alone; empty: it may share any.
+  std::string cursors{};
 };
 
 /// Parses {"collections": [...]} as krux_plugin_entry.describe gives it; throws ConfigError with a sentence for the

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -23,11 +25,34 @@ std::string shape_of(const CollectionSpec& spec) {
 
 }  // namespace
 
-CollectionTable::CollectionTable(CollectionSpec declared)
+std::optional<CollectionSpec> spec_of_shape(const std::string& name, std::int64_t version, std::string_view shape) {
+  std::vector<std::string_view> parts;
+  for (std::size_t from = 0; from <= shape.size();) {
+    const auto end = std::min(shape.find(';', from), shape.size());
+    parts.push_back(shape.substr(from, end - from));
+    from = end + 1;
+  }
+  CollectionSpec spec{name, version, CollectionSpec::Order::kTime, false, {}};
+  if (parts.size() < 3) return std::nullopt;
+  if (parts[1] == "key") spec.order = CollectionSpec::Order::kKey;
+  spec.searchable = parts[2] == "searched";
+  for (std::size_t i = 3; i < parts.size(); ++i) {
+    const auto colon = parts[i].find(':');
+    const bool is_number = parts[i].substr(std::min(colon, parts[i].size())) == ":integer";
+    spec.fields.push_back(
+        {std::string(parts[i].substr(0, colon)), is_number ? FieldSpec::Type::kInteger : FieldSpec::Type::kText});
+  }
+  // Another grammar of the tables, or none that was ever written.
+  if (shape_of(spec) != shape) return std::nullopt;
+  return spec;
+}
+
+CollectionTable::CollectionTable(CollectionSpec declared, std::string named)
     : spec(std::move(declared)),
-      rows("c_" + spec.name),
-      seen("s_" + spec.name),
-      search("t_" + spec.name),
+      set(named.empty() ? spec.name : std::move(named)),
+      rows("c_" + set),
+      seen("s_" + set),
+      search("t_" + set),
       shape(shape_of(spec)) {}
 
 int CollectionTable::field(std::string_view name) const {
@@ -56,8 +81,8 @@ void CollectionTable::create(sqlite3* db) const {
   execute(db, fmt::format("CREATE TABLE {} (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, "
                           "synced_at_ms INTEGER NOT NULL, digest BLOB NOT NULL)",
                           seen));
-  execute(db, fmt::format("CREATE INDEX i_{0}__scope ON {1} (scope) WHERE scope <> ''", spec.name, rows));
-  if (!by_time()) execute(db, fmt::format("CREATE INDEX i_{0}__order ON {1} (order_key)", spec.name, rows));
+  execute(db, fmt::format("CREATE INDEX {} ON {} (scope) WHERE scope <> ''", scope_index(), rows));
+  if (!by_time()) execute(db, fmt::format("CREATE INDEX {} ON {} (order_key)", order_index(), rows));
   for (std::size_t i = 0; i < spec.fields.size(); ++i) {
     const auto column = "f_" + spec.fields[i].name;
     execute(db, fmt::format("CREATE INDEX {0} ON {1} ({2}{3}) WHERE {2} IS NOT NULL", field_index(i), rows, column,
@@ -71,14 +96,21 @@ void CollectionTable::create(sqlite3* db) const {
   execute(db, fmt::format("INSERT INTO {0}({0}, rank) VALUES ('hashsize', {1})", search, kMostPendingBytes));
 }
 
-void CollectionTable::drop(sqlite3* db, const std::string& name) {
-  execute(db, fmt::format("DROP TABLE IF EXISTS t_{0}; DROP TABLE IF EXISTS c_{0}; DROP TABLE IF EXISTS s_{0}", name));
+void CollectionTable::drop(sqlite3* db, const std::string& set) {
+  execute(db, fmt::format("DROP TABLE IF EXISTS t_{0}; DROP TABLE IF EXISTS c_{0}; DROP TABLE IF EXISTS s_{0}", set));
 }
 
 CollectionTables::CollectionTables(std::vector<CollectionSpec> specs) {
   for (auto& spec : specs) {
     auto name = spec.name;
     tables_.emplace(std::move(name), CollectionTable(std::move(spec)));
+  }
+}
+
+CollectionTables::CollectionTables(std::vector<CollectionTable> tables) {
+  for (auto& table : tables) {
+    auto name = table.spec.name;
+    tables_.emplace(std::move(name), std::move(table));
   }
 }
 

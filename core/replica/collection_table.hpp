@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,27 +15,35 @@ namespace krux {
 
 /// Names and SQL of a collection's tables. docs/storage-format.md is the grammar.
 struct CollectionTable {
-  explicit CollectionTable(CollectionSpec declared);
+  /// `set` names the tables; the collection's name unless given.
+  explicit CollectionTable(CollectionSpec declared, std::string set = {});
 
   CollectionSpec spec;
-  std::string rows;    ///< c_<name>: key, id, order_ms, order_key, scope, f_<field>..., text, json
-  std::string seen;    ///< s_<name>: key, generation, synced_at_ms, digest
-  std::string search;  ///< t_<name>: FTS5 over rows.text
+  std::string set;     ///< a collection may have a second set of tables (collection_sets.hpp)
+  std::string rows;    ///< c_<set>: key, id, order_ms, order_key, scope, f_<field>..., text, json
+  std::string seen;    ///< s_<set>: key, generation, synced_at_ms, digest
+  std::string search;  ///< t_<set>: FTS5 over rows.text
   std::string shape;   ///< what must agree for the tables to be usable
 
   bool by_time() const { return spec.order == CollectionSpec::Order::kTime; }
   int field(std::string_view name) const;  ///< its index in spec.fields, or -1
-  std::string field_index(std::size_t field) const { return "i_" + spec.name + "_" + spec.fields[field].name; }
+  std::string field_index(std::size_t field) const { return "i_" + set + "_" + spec.fields[field].name; }
+  std::string scope_index() const { return "i_" + set + "__scope"; }
+  std::string order_index() const { return "i_" + set + "__order"; }
   std::string field_columns() const;  ///< ", f_a, f_b"
 
   void create(sqlite3* db) const;
-  static void drop(sqlite3* db, const std::string& name);
+  static void drop(sqlite3* db, const std::string& set);
 };
+
+/// What was declared where tables of that shape were made; nothing where this program cannot read them.
+std::optional<CollectionSpec> spec_of_shape(const std::string& name, std::int64_t version, std::string_view shape);
 
 /// By name; throws krux::Error InvalidInput for one that was not declared.
 class CollectionTables {
  public:
   explicit CollectionTables(std::vector<CollectionSpec> specs);
+  explicit CollectionTables(std::vector<CollectionTable> tables);
   const CollectionTable& get(std::string_view name) const;
   const std::map<std::string, CollectionTable, std::less<>>& all() const { return tables_; }
 

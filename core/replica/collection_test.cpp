@@ -29,7 +29,7 @@ TEST_CASE("collections are parsed with their defaults") {
   const auto all = parse_collections(with(
       R"({"name": "messages", "version": 3, "order": "time", "searchable": true,
           "fields": [{"name": "channel", "type": "text"}, {"name": "stars", "type": "integer"}, {"name": "x"}]},
-         {"name": "people", "order": "key"}, {"name": "bare"})"));
+         {"name": "people", "order": "key", "cursors": "people/"}, {"name": "bare"})"));
   REQUIRE(all.size() == 3);
   CHECK(all[0].version == 3);
   CHECK(all[0].searchable);
@@ -37,6 +37,8 @@ TEST_CASE("collections are parsed with their defaults") {
   CHECK(all[0].fields[1].type == FieldSpec::Type::kInteger);
   CHECK(all[0].fields[2].type == FieldSpec::Type::kText);
   CHECK(all[1].order == CollectionSpec::Order::kKey);
+  CHECK(all[1].cursors == "people/");
+  CHECK(all[2].cursors.empty());
   CHECK(all[2].order == CollectionSpec::Order::kTime);
   CHECK_FALSE(all[2].searchable);
   CHECK(parse_collections(R"({"collections": [], "other": {"is": "not ours"}})").empty());
@@ -58,6 +60,8 @@ TEST_CASE("descriptions that make no sense are refused with a sentence for the a
   CHECK_THAT(refusal(with(R"({"name": "a", "version": "1"})")), Contains("from 1 on"));
   CHECK_THAT(refusal(with(R"({"name": "a", "order": "size"})")), Contains("\"time\" or \"key\""));
   CHECK_THAT(refusal(with(R"({"name": "a", "searchable": 1})")), Contains("true or false"));
+  CHECK_THAT(refusal(with(R"({"name": "a", "cursors": ""})")), Contains("1 to 64 bytes"));
+  CHECK_THAT(refusal(with(R"({"name": "a", "cursors": ["x"]})")), Contains("1 to 64 bytes"));
   CHECK_THAT(refusal(with(R"({"name": "a", "serchable": true})")), Contains("\"serchable\" is not known"));
   CHECK_THAT(refusal(with(R"({"name": "a", "fields": {}})")), Contains("is an array"));
   CHECK_THAT(refusal(with(R"({"name": "a", "fields": ["x"]})")), Contains("a field is an object"));

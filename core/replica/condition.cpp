@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/replica/contains.hpp"
+#include "core/replica/replica_limits.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -12,7 +13,7 @@ namespace {
 
 using Kind = Condition::Kind;
 using Op = Condition::Op;
-constexpr int kDeepest = 32, kMostNodes = 1000;
+constexpr int kDeepest = replica_limits::kDeepestCondition, kMostNodes = replica_limits::kMostConditions;
 
 class Compiler {
  public:

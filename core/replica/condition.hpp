@@ -21,7 +21,7 @@ struct Predicate {
   std::vector<Predicate> children;
 };
 
-/// Throws krux::Error InvalidInput for fields that the collection lacks, operators that do not fit, nesting beyond 32
+/// Throws krux::Error InvalidInput for fields that the collection lacks, operators that do not fit, nesting beyond 16
 /// levels and more than 1000 nodes. ALL_OF within ALL_OF is flattened.
 Predicate compile(const Condition& condition, const CollectionTable& table);
 

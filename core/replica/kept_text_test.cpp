@@ -10,17 +10,17 @@ namespace {
 
 using Ids = std::vector<std::string>;
 
-Ids found(Replica& r, const std::string& text) {
+Ids found(ReplicaFixture& r, const std::string& text) {
   return ask(*r.store->reader(), messages_where(text_is(text))).ids;
 }
 
-void put(Replica& r, const Record& record) {
+void put(ReplicaFixture& r, const Record& record) {
   const auto session = r.store->begin_session();
   session->put(record);
   session->commit();
 }
 
-void keep(Replica& r, const std::string& id, const std::string& text) {
+void keep(ReplicaFixture& r, const std::string& id, const std::string& text) {
   const auto session = r.store->begin_session();
   session->keep_text("messages", id, text);
   session->commit();
@@ -29,7 +29,7 @@ void keep(Replica& r, const std::string& id, const std::string& text) {
 }  // namespace
 
 TEST_CASE("a kept text is searched besides the record's own, whatever the record becomes") {
-  Replica r;
+  ReplicaFixture r;
   put(r, message("a", 1000, "Greetings from Ann"));
   put(r, message("b", 2000, "other"));
   keep(r, "a", "Die RECHNUNG liegt bei");
@@ -66,7 +66,7 @@ TEST_CASE("a kept text is searched besides the record's own, whatever the record
 }
 
 TEST_CASE("a kept text comes with its record's commit and goes with its record") {
-  Replica r;
+  ReplicaFixture r;
   const auto session = r.store->begin_session();
   session->keep_text("messages", "a", "early bird");
   session->put(message("a", 1000, "text"));
@@ -92,8 +92,8 @@ TEST_CASE("a kept text comes with its record's commit and goes with its record")
   check_index(r.file);
 }
 
-TEST_CASE("a kept text that cannot be one is refused") {
-  Replica r(
+TEST_CASE("a kept text of what was not declared is refused") {
+  ReplicaFixture r(
       {{"messages", 1, CollectionSpec::Order::kTime, true, {}}, {"plain", 1, CollectionSpec::Order::kKey, false, {}}});
   const auto session = r.store->begin_session();
   const auto why = [&](const std::string& collection, const std::string& id, const std::string& text) {
@@ -101,15 +101,11 @@ TEST_CASE("a kept text that cannot be one is refused") {
   };
   CHECK_THAT(why("plain", "a", "x"), Catch::Contains("not declared as searchable"));
   CHECK_THAT(why("nothing", "a", "x"), Catch::Contains("no collection"));
-  CHECK_THAT(why("messages", "", "x"), Catch::Contains("1 to 1024 bytes"));
-  CHECK_THAT(why("messages", "a", std::string((1 << 20) + 1, 'x')), Catch::Contains("1 MiB"));
-  CHECK_THAT(why("messages", "a", "\xff"), Catch::Contains("UTF-8"));
-  CHECK_THAT(why("messages", "a", std::string("a\0b", 3)), Catch::Contains("NUL"));
   CHECK(why("messages", "a", std::string(1 << 20, 'x')).empty());
 }
 
 TEST_CASE("a read that fetches keeps bytes and text for the next one") {
-  Replica r;
+  ReplicaFixture r;
   put(r, message("a", 1000, "hello"));
   const auto reader = r.store->fetching_reader();
   CHECK(ask(*reader, messages_where({})).ids == Ids{"a"});
@@ -128,7 +124,7 @@ TEST_CASE("a read that fetches keeps bytes and text for the next one") {
 }
 
 TEST_CASE("a read that fetches keeps nothing of what fails or is gone") {
-  Replica r;
+  ReplicaFixture r;
   put(r, message("a", 1000, "hello"));
   const auto reader = r.store->fetching_reader();
   CHECK_FALSE(reader->keep("messages", "gone", {"raw", -1, from("x", 1)}, "ghost"));

@@ -26,13 +26,13 @@ void move_aside(const std::filesystem::path& file, const std::filesystem::path& 
 OpenedReplica open_replica(const std::filesystem::path& file, const std::vector<CollectionSpec>& collections,
                            const Clock& clock) {
   try {
-    return {std::make_shared<SyncStore>(file, collections, clock), {}};
+    return {std::make_shared<Replica>(file, collections, clock), {}};
   } catch (const Error&) {
     if (!is_damaged(file)) throw;
   }
   const std::filesystem::path aside = fmt::format("{}.damaged-{}", file.string(), clock.wall_ms());
   move_aside(file, aside);
-  return {std::make_shared<SyncStore>(file, collections, clock), aside};
+  return {std::make_shared<Replica>(file, collections, clock), aside};
 }
 
 }  // namespace krux

@@ -2,6 +2,7 @@
 
 #include "core/replica/record_key.hpp"
 #include "core/replica/record_writer.hpp"
+#include "core/replica/replica_limits.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -9,31 +10,25 @@
 namespace krux {
 namespace {
 
-constexpr std::size_t kLongestId = 1024, kLongestText = 1 << 20, kLongestJson = 1 << 20, kLongestField = 65'536;
+using namespace replica_limits;
+constexpr int kDeepestRecord = 64;
 
-class Checker {
+/// Empty: it is one.
+std::string why_no_id(const char* what, const std::string& id) {
+  if (id.size() > kLongestId) return fmt::format("{} is longer than {} bytes", what, kLongestId);
+  if (id.find('\0') != std::string::npos) return fmt::format("{} contains a NUL", what);
+  return is_valid_utf8(id) ? std::string() : fmt::format("{} is not valid UTF-8", what);
+}
+
+/// What the adapter declared otherwise than it puts: no service can bring that about.
+class Declared {
  public:
-  Checker(const Record& record, const CollectionTable& table) : record_(record), table_(table) {}
+  Declared(const Record& record, const CollectionTable& table) : record_(record), table_(table) {}
 
-  void run() const {
-    text("its id", record_.id, kLongestId);
-    if (record_.id.empty()) refuse("its id is empty");
-    text("its scope", record_.scope, kLongestId);
-    text("its order_key", record_.order_key, kLongestId);
-    if (table_.by_time() && !is_time(record_.order_ms)) {
-      refuse(fmt::format("its order_ms {} is not a time in Unix milliseconds", record_.order_ms));
-    }
-    if (record_.text.size() > kLongestText) refuse("its text is longer than 1 MiB");
+  void check() const {
     if (!record_.text.empty() && !table_.spec.searchable) {
       refuse("it has a text, but the collection was not declared as searchable");
     }
-    std::string why;
-    if (!is_json_object(record_.json, {kLongestJson, 64}, &why)) refuse("its json: " + why);
-    fields();
-  }
-
- private:
-  void fields() const {
     std::uint32_t given = 0;
     for (const auto& [name, value] : record_.fields) {
       const int index = table_.field(name);
@@ -44,16 +39,10 @@ class Checker {
       if (wants_text != std::holds_alternative<std::string>(value)) {
         refuse(fmt::format("its field \"{}\" is of type {}", name, wants_text ? "text" : "integer"));
       }
-      if (wants_text) text(fmt::format("its field \"{}\"", name), std::get<std::string>(value), kLongestField);
     }
   }
 
-  void text(const std::string& what, const std::string& value, std::size_t longest) const {
-    if (value.size() > longest) refuse(fmt::format("{} is longer than {} bytes", what, longest));
-    if (value.find('\0') != std::string::npos) refuse(what + " contains a NUL");
-    if (!is_valid_utf8(value)) refuse(what + " is not valid UTF-8");
-  }
-
+ private:
   [[noreturn]] void refuse(const std::string& why) const {
     throw invalid_input(fmt::format("The record \"{}\" does not fit the collection \"{}\": {}.",
                                     printable(record_.id.substr(0, 100)), table_.spec.name, why));
@@ -63,20 +52,45 @@ class Checker {
   const CollectionTable& table_;
 };
 
-}  // namespace
-
-void check_record(const Record& record, const CollectionTable& table) {
-  Checker(record, table).run();
+/// Nearly every record is good as it came and is read once.
+std::string make_json_fit(std::string& json, std::uint64_t& replaced) {
+  const JsonLimits limits{kLargestJson, kDeepestRecord};
+  std::string why;
+  if (is_json_object(json, limits, &why)) return {};
+  const auto odd = replace_odd_text(json) + replace_odd_escapes(json);
+  if (odd == 0) return "its json: " + why;
+  replaced += odd;
+  return is_json_object(json, limits, &why) ? std::string() : "its json: " + why;
 }
 
-void check_kept_text(std::string_view id, std::string_view text, const CollectionTable& table) {
-  const auto refuse = [&](std::string_view why) {
-    throw invalid_input(fmt::format("A kept text of the collection \"{}\": {}.", table.spec.name, why));
-  };
-  if (!table.spec.searchable) refuse("the collection was not declared as searchable");
-  if (id.empty() || id.size() > kLongestId || !is_valid_utf8(id)) refuse("the id is UTF-8 of 1 to 1024 bytes");
-  if (text.size() > kLongestText) refuse("it is longer than 1 MiB");
-  if (!is_valid_utf8(text) || text.find('\0') != std::string_view::npos) refuse("it is not UTF-8 without NUL");
+}  // namespace
+
+std::string fit_record(Record& record, const CollectionTable& table, std::uint64_t& replaced) {
+  Declared(record, table).check();
+  if (record.id.empty()) return "its id is empty";
+  if (auto why = why_no_id("its id", record.id); !why.empty()) return why;
+  if (auto why = why_no_id("its scope", record.scope); !why.empty()) return why;
+  if (table.by_time() && !is_time(record.order_ms))
+    return fmt::format("its order_ms {} is not a time in Unix milliseconds", record.order_ms);
+  replaced += replace_odd_text(record.order_key) + replace_odd_text(record.text);
+  if (record.order_key.size() > kLongestId) return fmt::format("its order_key is longer than {} bytes", kLongestId);
+  if (record.text.size() > kLongestText) return "its text is longer than 1 MiB";
+  for (auto& [name, value] : record.fields) {
+    auto* const text = std::get_if<std::string>(&value);
+    if (text) replaced += replace_odd_text(*text);
+    if (text && text->size() > kLongestField)
+      return fmt::format("its field \"{}\" is longer than {} bytes", name, kLongestField);
+  }
+  return make_json_fit(record.json, replaced);
+}
+
+std::string fit_kept_text(std::string& text, const CollectionTable& table, std::uint64_t& replaced) {
+  if (!table.spec.searchable) {
+    throw invalid_input(fmt::format(
+        "A kept text of the collection \"{}\": the collection was not declared as searchable.", table.spec.name));
+  }
+  replaced += replace_odd_text(text);
+  return text.size() > kLongestText ? "the text kept with it is longer than 1 MiB" : "";
 }
 
 }  // namespace krux

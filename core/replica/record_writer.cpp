@@ -52,6 +52,9 @@ void bind_fields(Statement& statement, int first, const CollectionTable& table, 
 }
 
 constexpr char kSeparator = '\x1f';
+constexpr const char* kTooManyOfOneTime =
+    "more than 65536 records of its collection have its order_ms, which an adapter avoids by times of their own or by "
+    "an order by key";
 
 }  // namespace
 
@@ -98,8 +101,13 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   const auto& p = prepared(record.collection);
   const Digest digest(record);
   Present present{};
-  if (!find(p, record, digest.view(), present)) {
-    insert(p, record, SearchedText::of(record.text, kept ? *kept : ""), digest.view(), now_ms);
+  const bool is_there = find(p, record, digest.view(), present);
+  const bool moves = is_there && !present.same && p.table->by_time() && present.order_ms != record.order_ms;
+  const auto key = is_there && !moves ? present.key : free_key(p, record);
+  if (!key) return leave_out(record, kTooManyOfOneTime, now_ms);
+  if (any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kRecord);
+  if (!is_there) {
+    insert(p, *key, record, SearchedText::of(record.text, kept ? *kept : ""), digest.view(), now_ms);
     ++changes_.added;
     ++growth_[record.collection];
     return;
@@ -111,12 +119,13 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
     return mark_seen(p, record, present.key, digest.view(), now_ms);
   }
   ++changes_.updated;
-  if (p.table->by_time() && present.order_ms != record.order_ms) {
+  if (kept && any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kKeptText);
+  if (moves) {
     auto text = text_of(*p.table, present.key);
     text.set_own(record.text);
     if (kept) text.set_kept(*kept);
     remove_rows(*p.table, present.key);
-    return insert(p, record, text, digest.view(), now_ms);
+    return insert(p, *key, record, text, digest.view(), now_ms);
   }
   update(*p.table, record, kept, present.key);
   mark_seen(p, record, present.key, digest.view(), now_ms);
@@ -134,9 +143,8 @@ bool RecordWriter::find(const Prepared& p, const Record& record, std::string_vie
   return true;
 }
 
-void RecordWriter::insert(const Prepared& p, const Record& record, const SearchedText& text, std::string_view digest,
-                          std::int64_t now_ms) {
-  const auto key = free_key(p, record);
+void RecordWriter::insert(const Prepared& p, std::int64_t key, const Record& record, const SearchedText& text,
+                          std::string_view digest, std::int64_t now_ms) {
   auto& row = *p.insert;
   const ResetAtEnd reset(row);
   row.bind(1, key);
@@ -158,18 +166,14 @@ void RecordWriter::insert(const Prepared& p, const Record& record, const Searche
   index(*p.table, key, text);
 }
 
-std::int64_t RecordWriter::free_key(const Prepared& p, const Record& record) {
+std::optional<std::int64_t> RecordWriter::free_key(const Prepared& p, const Record& record) {
   const auto range =
       p.table->by_time() ? KeyRange{first_key(record.order_ms), last_key(record.order_ms)} : KeyRange{1, INT64_MAX};
   const ResetAtEnd reset(*p.newest_key);
   p.newest_key->bind(1, range.low);
   p.newest_key->bind(2, range.high);
   const auto key = p.newest_key->step() ? p.newest_key->integer(0) + 1 : range.low;
-  if (key <= range.high) return key;
-  throw invalid_input(
-      fmt::format("More than {} records of the collection \"{}\" have the order_ms {}: give them their own times, "
-                  "or declare the collection as ordered by key.",
-                  1 << kSequenceBits, p.table->spec.name, record.order_ms));
+  return key <= range.high ? std::optional(key) : std::nullopt;
 }
 
 void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
@@ -217,18 +221,46 @@ void RecordWriter::unindex(const CollectionTable& table, std::int64_t key, const
   statement.bind_all(key, std::string_view(text.all)).run();
 }
 
+std::optional<std::int64_t> RecordWriter::key_of(const CollectionTable& table, std::string_view id) {
+  auto& find = statements_.get(fmt::format("SELECT key FROM {} WHERE id = ?1", table.rows));
+  const ResetAtEnd reset(find);
+  find.bind(1, id);
+  return find.step() ? std::optional(find.integer(0)) : std::nullopt;
+}
+
+std::int64_t RecordWriter::newest_generation(const std::string& collection) {
+  auto& row = statements_.get(fmt::format("SELECT max(generation) FROM {}", tables_.get(collection).seen));
+  const ResetAtEnd reset(row);
+  return row.step() ? row.integer(0) : 0;
+}
+
 void RecordWriter::keep_text(const std::string& collection, std::string_view id, const std::string& kept) {
   const auto& table = tables_.get(collection);
-  auto& find = statements_.get(fmt::format("SELECT key FROM {} WHERE id = ?1", table.rows));
-  find.bind(1, id);
-  const bool found = find.step();
-  const auto key = found ? find.integer(0) : 0;
-  find.reset();
-  if (!found) return;
-  const auto before = text_of(table, key);
+  const auto key = key_of(table, id);
+  if (!key) return;
+  if (any_left_out_) left_out_.forget(table.set, id, LeftOutPart::kKeptText);
+  const auto before = text_of(table, *key);
   auto text = before;
   text.set_kept(kept);
-  update_text(table, key, before, text);
+  update_text(table, *key, before, text);
+}
+
+void RecordWriter::leave_out(const Record& record, std::string_view why, std::int64_t now_ms) {
+  const auto& table = tables_.get(record.collection);
+  if (const auto key = key_of(table, record.id)) remove(table, *key, record.id);
+  left_out_.note(table.set, record, LeftOutPart::kRecord, why, now_ms);
+  any_left_out_ = true;
+}
+
+void RecordWriter::leave_out_kept_text(const Record& record, std::string_view why, std::int64_t now_ms) {
+  const auto& table = tables_.get(record.collection);
+  if (!key_of(table, record.id)) return;
+  left_out_.note(table.set, record, LeftOutPart::kKeptText, why, now_ms);
+  any_left_out_ = true;
+}
+
+std::optional<LeftOutCounts> RecordWriter::left_out() {
+  return left_out_.changed() ? std::optional(left_out_.counts()) : std::nullopt;
 }
 
 void RecordWriter::update(const CollectionTable& table, const Record& record, const std::string* kept,
@@ -256,20 +288,16 @@ void RecordWriter::update(const CollectionTable& table, const Record& record, co
 
 void RecordWriter::erase(const std::string& collection, std::string_view id) {
   const auto& table = tables_.get(collection);
-  auto& find = statements_.get(fmt::format("SELECT key FROM {} WHERE id = ?1", table.rows));
-  find.bind(1, id);
-  if (!find.step()) return;
-  const auto key = find.integer(0);
-  find.reset();
-  remove(table, key, id);
+  if (any_left_out_) left_out_.forget(table.set, id);
+  if (const auto key = key_of(table, id)) remove(table, *key, id);
 }
 
 void RecordWriter::sweep(const Sweep& sweep) {
   const auto& table = tables_.get(sweep.collection);
   const auto range = table.by_time() ? keys_between(sweep.from_ms, sweep.to_ms) : KeyRange{INT64_MIN + 1, INT64_MAX};
   const auto from = sweep.scope.empty() ? fmt::format("{} s CROSS JOIN {} c ON c.key = s.key", table.seen, table.rows)
-                                        : fmt::format("{0} c INDEXED BY i_{2}__scope CROSS JOIN {1} s ON s.key = c.key",
-                                                      table.rows, table.seen, table.spec.name);
+                                        : fmt::format("{0} c INDEXED BY {2} CROSS JOIN {1} s ON s.key = c.key",
+                                                      table.rows, table.seen, table.scope_index());
   const auto* const scope = sweep.scope.empty() ? "?4 = ''" : "c.scope = ?4 AND c.scope <> ''";
   auto& find = statements_.get(fmt::format(
       "SELECT c.key, c.id FROM {} WHERE {} AND {}.key BETWEEN ?1 AND ?2 AND s.generation < ?3 AND c.order_ms "
@@ -279,13 +307,15 @@ void RecordWriter::sweep(const Sweep& sweep) {
   std::vector<std::pair<std::int64_t, std::string>> found;
   while (find.step()) found.emplace_back(find.integer(0), find.text(1));
   for (const auto& [key, id] : found) remove(table, key, id);
+  if (any_left_out_) left_out_.sweep(table.set, sweep);
 }
 
 void RecordWriter::remove(const CollectionTable& table, std::int64_t key, std::string_view id) {
   remove_rows(table, key);
+  if (any_left_out_) left_out_.forget(table.set, id);
   auto& blobs = statements_.get("DELETE FROM blobs WHERE collection = ?1 AND id = ?2");
   const ResetAtEnd reset(blobs);
-  blobs.bind_all(std::string_view(table.spec.name), id);
+  blobs.bind_all(std::string_view(table.set), id);
   blobs.run();
   ++changes_.removed;
   --growth_[table.spec.name];

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/replica/collection_table.hpp"
+#include "core/replica/left_out.hpp"
 #include "core/replica/sync_session.hpp"
 #include "core/storage/statement.hpp"
 
@@ -23,32 +25,41 @@ struct SearchedText {
   bool operator==(const SearchedText&) const = default;
 };
 
-struct Sweep {
-  std::string collection, scope;
-  std::int64_t generation, from_ms, to_ms;
-};
-
-/// Throws krux::Error InvalidInput, with a sentence for the adapter's author, when the record does not fit its
-/// collection.
-void check_record(const Record& record, const CollectionTable& table);
+/// Makes the record fit its collection where its service's characters do not: NULs, halves of surrogate pairs and what
+/// is no UTF-8 become U+FFFD, and are counted in `replaced`. Returns why the replica cannot take it all the same, to be
+/// put behind its name; empty: it can. Throws krux::Error InvalidInput, with a sentence for the adapter's author, where
+/// what is wrong is not the service's: an undeclared field and the like.
+std::string fit_record(Record& record, const CollectionTable& table, std::uint64_t& replaced);
 /// The same for a kept text.
-void check_kept_text(std::string_view id, std::string_view text, const CollectionTable& table);
+std::string fit_kept_text(std::string& text, const CollectionTable& table, std::uint64_t& replaced);
 
 /// Throws krux::Error DatabaseError; the transaction must then be rolled back.
 class RecordWriter {
  public:
-  RecordWriter(StatementCache& statements, const CollectionTables& tables) : statements_(statements), tables_(tables) {}
+  RecordWriter(StatementCache& statements, const CollectionTables& tables, bool any_left_out)
+      : statements_(statements), tables_(tables), left_out_(statements), any_left_out_(any_left_out) {}
 
   /// `kept`: the record's kept text from now on; nullptr: as it was.
   void put(const Record& record, const std::string* kept, std::int64_t now_ms);
+  bool has(const std::string& collection, std::string_view id) {
+    return key_of(tables_.get(collection), id).has_value();
+  }
+  /// Of the collection's rows; 0 where there are none. Looks at all of them.
+  std::int64_t newest_generation(const std::string& collection);
   /// Nothing happens where there is no such record.
   void keep_text(const std::string& collection, std::string_view id, const std::string& kept);
+  /// Instead of put(): what was there of the record is no longer true, and goes.
+  void leave_out(const Record& record, std::string_view why, std::int64_t now_ms);
+  /// Instead of keep_text(); nothing happens where there is no such record.
+  void leave_out_kept_text(const Record& record, std::string_view why, std::int64_t now_ms);
   void erase(const std::string& collection, std::string_view id);
   void sweep(const Sweep& sweep);
 
   const RecordChanges& changes() const { return changes_; }
   /// How many rows each collection has gained or, negative, lost.
   const std::map<std::string, std::int64_t>& growth() const { return growth_; }
+  /// How many are left out, if that may have changed.
+  std::optional<LeftOutCounts> left_out();
 
  private:
   /// The statements of a collection that each record needs, found once a page.
@@ -62,14 +73,16 @@ class RecordWriter {
   };
   const Prepared& prepared(const std::string& collection);
   static bool find(const Prepared& p, const Record& record, std::string_view digest, Present& present);
-  void insert(const Prepared& p, const Record& record, const SearchedText& text, std::string_view digest,
-              std::int64_t now_ms);
+  void insert(const Prepared& p, std::int64_t key, const Record& record, const SearchedText& text,
+              std::string_view digest, std::int64_t now_ms);
   void index(const CollectionTable& table, std::int64_t key, const SearchedText& text);
   void unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text);
   SearchedText text_of(const CollectionTable& table, std::int64_t key);
   void update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
                    const SearchedText& text);
-  static std::int64_t free_key(const Prepared& p, const Record& record);
+  /// Nothing: there are too many of that time.
+  static std::optional<std::int64_t> free_key(const Prepared& p, const Record& record);
+  std::optional<std::int64_t> key_of(const CollectionTable& table, std::string_view id);
   static void mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
                         std::int64_t now_ms);
   void update(const CollectionTable& table, const Record& record, const std::string* kept, std::int64_t key);
@@ -78,6 +91,8 @@ class RecordWriter {
 
   StatementCache& statements_;
   const CollectionTables& tables_;
+  LeftOutTable left_out_;
+  bool any_left_out_;  ///< else there is nothing to forget, and no statement is run for it
   std::map<std::string, Prepared> prepared_;
   RecordChanges changes_;
   std::map<std::string, std::int64_t> growth_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <SQLiteCpp/Database.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
@@ -10,7 +11,7 @@
 #include <vector>
 
 #include "core/replica/gram_index.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
 #include "support/scratch.hpp"
@@ -86,27 +87,29 @@ inline Answer ask(ReplicaReader& reader, const Query& query) {
 }
 
 /// Compares each search index with the rows it is made from; throws where they differ.
-inline void check_index(const std::filesystem::path& file) {
+inline void check_index_of(const std::filesystem::path& file, const std::vector<std::string>& tables) {
   SQLite::Database db(file.string(), SQLite::OPEN_READWRITE);
   register_gram_tokenizer(db.getHandle());
-  for (const auto* table : {"t_messages", "t_people"}) {
-    db.exec(std::string("INSERT INTO ") + table + "(" + table + ", rank) VALUES ('integrity-check', 1)");
-  }
+  for (const auto& table : tables)
+    db.exec(fmt::format("INSERT INTO {0}({0}, rank) VALUES ('integrity-check', 1)", table));
+}
+inline void check_index(const std::filesystem::path& file) {
+  check_index_of(file, {"t_messages", "t_people"});
 }
 
 /// A store in a directory of its own, with enough time for every search.
-struct Replica {
-  explicit Replica(std::vector<CollectionSpec> specs = mail_collections()) { open(std::move(specs)); }
+struct ReplicaFixture {
+  explicit ReplicaFixture(std::vector<CollectionSpec> specs = mail_collections()) { open(std::move(specs)); }
   void open(std::vector<CollectionSpec> specs = mail_collections()) {
     store.reset();
-    store = std::make_unique<SyncStore>(file, std::move(specs), clock,
-                                        SearchBudget{std::chrono::seconds(100), std::chrono::seconds(100)});
+    store = std::make_unique<Replica>(file, std::move(specs), clock,
+                                      SearchBudget{std::chrono::seconds(100), std::chrono::seconds(100)});
   }
 
   support::Scratch scratch;
   std::filesystem::path file = scratch.path() / "T0001.db";
   DrivenClock clock;
-  std::unique_ptr<SyncStore> store;
+  std::unique_ptr<Replica> store;
 };
 
 /// What `action` throws, or nothing.
@@ -120,7 +123,7 @@ inline std::string error_of(const std::function<void()>& action, std::string* ty
   return {};
 }
 
-inline std::vector<std::string> everything(Replica& r) {
+inline std::vector<std::string> everything(ReplicaFixture& r) {
   return ask(*r.store->reader(), messages_where({})).ids;
 }
 

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
 
 #include "core/replica/replica_fixture.hpp"
 
@@ -18,7 +19,7 @@ constexpr int kPage = 20;
 /// Commits page after page, each with its number as cursor, and says so on `out`; never returns.
 [[noreturn]] void sync_for_ever(const std::filesystem::path& file, int out) {
   DrivenClock clock;
-  SyncStore store(file, mail_collections(), clock);
+  Replica store(file, mail_collections(), clock);
   auto session = store.begin_session();
   const auto cursor = session->cursor("page");
   for (int page = cursor ? std::stoi(*cursor) + 1 : 0;; ++page) {
@@ -39,7 +40,88 @@ constexpr int kPage = 20;
   }
 }
 
+constexpr int kPagesOfAVersion = 5;
+
+/// Builds one version after the other, and says so on `out` when one is whole; never returns.
+[[noreturn]] void build_for_ever(const std::filesystem::path& file, int version, int out) {
+  DrivenClock clock;
+  for (;; ++version) {
+    Replica store(file, mail_collections(version), clock);
+    auto session = store.begin_session();
+    const auto cursor = session->cursor("page");
+    for (int page = cursor ? std::stoi(*cursor) : 0; page < kPagesOfAVersion; ++page) {
+      for (int i = 0; i < kPage; ++i) {
+        const int n = page * kPage + i;
+        auto record = message(std::to_string(n), n, "version" + std::to_string(version));
+        record.json = "{\"v\":" + std::to_string(version) + "}";
+        session->put(std::move(record));
+      }
+      session->set_cursor("page", std::to_string(page + 1));
+      session->commit();
+    }
+    store.finish_pass(true, version * 1000);
+    store.idle();
+    const char byte = 'x';
+    if (::write(out, &byte, 1) != 1) ::_exit(1);
+  }
+}
+
+/// Runs `child` with the end of a pipe that it says on what is done, kills it `pause_us` after it has said `wanted`
+/// bytes, and returns how many it had said.
+template <class Child>
+int killed_after(Child child, int wanted, useconds_t pause_us) {
+  int pipe_ends[2];
+  REQUIRE(::pipe(pipe_ends) == 0);
+  const pid_t pid = ::fork();
+  REQUIRE(pid >= 0);
+  if (pid == 0) {
+    ::close(pipe_ends[0]);
+    child(pipe_ends[1]);
+  }
+  ::close(pipe_ends[1]);
+  char byte = 0;
+  int said = 0;
+  while (said < wanted && ::read(pipe_ends[0], &byte, 1) == 1) ++said;
+  ::usleep(pause_us);
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  REQUIRE(WIFSIGNALED(status));
+  while (::read(pipe_ends[0], &byte, 1) == 1) ++said;
+  ::close(pipe_ends[0]);
+  return said;
+}
+
 }  // namespace
+
+TEST_CASE("killed at any moment while versions are built, what is read is one of them, whole") {
+  support::Scratch scratch;
+  const auto file = scratch.path() / "T1.db";
+  std::mt19937 random(815);
+  int whole = 0;
+  for (int round = 0; round < 25; ++round) {
+    whole += killed_after([&](int out) { build_for_ever(file, whole + 1, out); }, static_cast<int>(random() % 2),
+                          static_cast<useconds_t>(random() % 20'000));
+    DrivenClock clock;
+    Replica store(file, mail_collections(whole + 1), clock);
+    const auto reader = store.reader();
+    std::set<std::string> versions;
+    const auto answer = reader->query(messages_where({}), [&](const RowView& row) {
+      versions.emplace(row.json);
+      return true;
+    });
+    const auto through = reader->freshness().complete_through_ms;
+    if (through == 0) {
+      REQUIRE(whole == 0);
+      continue;
+    }
+    REQUIRE(versions == std::set<std::string>{"{\"v\":" + std::to_string(through / 1000) + "}"});
+    REQUIRE(answer.total == kPage * kPagesOfAVersion);
+    // What it had not said yet may be done.
+    REQUIRE((through / 1000 == whole || through / 1000 == whole + 1));
+  }
+  CHECK(whole > 3);
+}
 
 TEST_CASE("killed at any moment, a sync resumes where it was") {
   support::Scratch scratch;
@@ -68,7 +150,7 @@ TEST_CASE("killed at any moment, a sync resumes where it was") {
     ::close(pipe_ends[0]);
 
     DrivenClock clock;
-    SyncStore store(file, mail_collections(), clock);
+    Replica store(file, mail_collections(), clock);
     const auto cursor = store.begin_session()->cursor("page");
     const int page = cursor ? std::stoi(*cursor) : -1;
     REQUIRE(page >= last_acknowledged + acknowledged);

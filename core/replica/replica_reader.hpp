@@ -17,6 +17,13 @@ struct KeptBlob {
   std::function<std::int64_t(char*, std::size_t)> source{};  ///< fills, returns how many, 0 at the end, -1 on failure
 };
 
+/// As of when rows are what the service had. 0: nobody can say, since a collection was never filled to its end.
+struct ReplicaFreshness {
+  std::int64_t synced_ms = 0;            ///< end of the last complete pass
+  std::int64_t complete_through_ms = 0;  ///< everything that the service had at this time is there
+  std::int64_t left_out = 0;             ///< but for so many records, which the replica could not take
+};
+
 /// One consistent, read-only view. One thread at a time. Throws krux::Error (DatabaseError; InvalidInput for unknown
 /// collections and fields).
 class ReplicaReader {
@@ -30,9 +37,18 @@ class ReplicaReader {
   virtual bool blob(std::string_view collection, std::string_view id, std::string_view name,
                     const std::function<bool(std::string_view)>& on_bytes) = 0;
 
+  /// Of the collections that were read so far, and of the same moment; of all where none was.
+  virtual ReplicaFreshness freshness() { return {}; }
+  /// Whether rows were asked for that an adapter of another version has put: those of the present one are being built.
+  virtual bool saw_other_version() const { return false; }
+
   /// See krux_reader.keep; `source` as krux_source, empty: no blob. False: no such record. Unless it was lent for this,
   /// throws krux::Error Unsupported.
   virtual bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text);
+  /// See krux_reader.put: why the record is not taken; empty: it is, or was there. `too_large`: why, where that is
+  /// known already; of the record id, scope and time count then. Throws as keep(), and InvalidInput for what was not
+  /// declared.
+  virtual std::string put_fetched(Record record, std::string_view too_large);
 };
 
 }  // namespace krux

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+
 #include "core/replica/gram_index.hpp"
 #include "core/storage/database.hpp"
 #include "core/util/error.hpp"
@@ -18,13 +20,29 @@ std::unique_ptr<SQLite::Database> connect(const std::filesystem::path& file) {
   return db;
 }
 
+/// Whether rows of one version have all that a condition on another one asks for.
+bool has_all(const CollectionTable& has, const CollectionTable& wants, const Condition& condition) {
+  if (condition.kind == Condition::Kind::kText) return has.spec.searchable;
+  if (condition.kind == Condition::Kind::kField) {
+    const int here = has.field(condition.field), there = wants.field(condition.field);
+    return here >= 0 && there >= 0 &&
+           has.spec.fields[static_cast<std::size_t>(here)].type ==
+               wants.spec.fields[static_cast<std::size_t>(there)].type;
+  }
+  return std::all_of(condition.children.begin(), condition.children.end(),
+                     [&](const auto& child) { return has_all(has, wants, child); });
+}
+
+bool can_answer(const CollectionTable& has, const CollectionTable& wants, const Query& query) {
+  return has.spec.order == wants.spec.order && has_all(has, wants, query.where);
+}
+
 }  // namespace
 
 ReadConnection::ReadConnection(const std::filesystem::path& file) : db(connect(file)), statements(db->getHandle()) {}
 
-ReplicaReaderPool::ReplicaReaderPool(std::filesystem::path file, std::shared_ptr<const CollectionTables> tables,
-                                     SearchBudget budget)
-    : file_(std::move(file)), tables_(std::move(tables)), budget_(budget) {}
+ReplicaReaderPool::ReplicaReaderPool(std::filesystem::path file, CollectionSets sets, SearchBudget budget)
+    : file_(std::move(file)), sets_(std::move(sets)), budget_(budget), builds_(sets_.filled != sets_.served) {}
 
 std::unique_ptr<ReadConnection> ReplicaReaderPool::take() {
   {
@@ -50,8 +68,8 @@ void ReplicaReaderPool::close() {
   idle_.clear();
 }
 
-PooledReader::PooledReader(std::shared_ptr<ReplicaReaderPool> pool)
-    : pool_(std::move(pool)), connection_(pool_->take()) {}
+PooledReader::PooledReader(std::shared_ptr<ReplicaReaderPool> pool, Rows rows)
+    : pool_(std::move(pool)), connection_(pool_->take()), rows_(rows) {}
 
 PooledReader::~PooledReader() {
   auto* const db = connection_->db->getHandle();
@@ -63,19 +81,75 @@ PooledReader::~PooledReader() {
 
 void PooledReader::begin() {
   if (begun_) return;
+  // Before the view is taken: what is seen as served then stays so.
+  const bool builds = rows_ == Rows::kServed && pool_->builds();
   execute(connection_->db->getHandle(), "BEGIN");
   begun_ = true;
+  if (!builds) return;
+  auto& list = connection_->statements.get("SELECT name FROM collections WHERE role = 'serves'");
+  const ResetAtEnd reset(list);
+  while (list.step()) served_.emplace(list.text(0));
 }
 
 void PooledReader::refresh() {
   if (!begun_) return;
   execute(connection_->db->getHandle(), "ROLLBACK");
-  begun_ = false;
+  begun_ = saw_other_version_ = false;
+  served_.clear();
+  touched_.clear();
+}
+
+/// Where the rows that are whole cannot answer `query` (nullptr: any can), those that are being put do.
+const CollectionTable& PooledReader::table(std::string_view collection, const Query* query) {
+  const auto& filled = pool_->sets().filled->get(collection);
+  begin();
+  const auto* chosen = &filled;
+  if (!served_.empty()) {
+    const auto& served = pool_->sets().served->get(collection);
+    if (served.set != filled.set && served_.contains(served.set) && (!query || can_answer(served, filled, *query))) {
+      chosen = &served;
+      saw_other_version_ = true;
+    }
+  }
+  touched_.insert(chosen);
+  return *chosen;
+}
+
+bool PooledReader::is_complete(const std::string& set) {
+  auto& row = connection_->statements.get("SELECT complete FROM collections WHERE name = ?1");
+  const ResetAtEnd reset(row);
+  row.bind(1, set);
+  return row.step() && row.integer(0) != 0;
+}
+
+std::int64_t PooledReader::left_out(const std::string& set) {
+  auto& row = connection_->statements.get("SELECT COUNT(*) FROM left_out WHERE set_name = ?1");
+  const ResetAtEnd reset(row);
+  row.bind(1, set);
+  return row.step() ? row.integer(0) : 0;
+}
+
+ReplicaFreshness PooledReader::freshness() {
+  if (touched_.empty()) {
+    for (const auto& [name, declared] : pool_->sets().filled->all()) table(name, nullptr);
+  }
+  begin();
+  ReplicaFreshness freshness;
+  for (const auto* one : touched_) freshness.left_out += left_out(one->set);
+  for (const auto* one : touched_) {
+    if (!is_complete(one->set)) return freshness;
+  }
+  auto& state = connection_->statements.get("SELECT name, value FROM state");
+  const ResetAtEnd reset(state);
+  while (state.step()) {
+    if (state.text(0) == "last_sync_ms") freshness.synced_ms = state.integer(1);
+    if (state.text(0) == "complete_through_ms") freshness.complete_through_ms = state.integer(1);
+  }
+  return freshness;
 }
 
 bool PooledReader::get(std::string_view collection, std::string_view id, const OnRow& on_row) {
-  const auto& table = pool_->tables().get(collection);
-  begin();
+  const auto& table = this->table(collection, nullptr);
   auto& row = connection_->statements.get(fmt::format(
       "SELECT c.id, c.json, c.order_ms, s.synced_at_ms FROM {} c JOIN {} s ON s.key = c.key WHERE c.id = ?1",
       table.rows, table.seen));
@@ -87,17 +161,15 @@ bool PooledReader::get(std::string_view collection, std::string_view id, const O
 }
 
 QueryResult PooledReader::query(const Query& query, const OnRow& on_row) {
-  const auto& table = pool_->tables().get(query.collection);
-  begin();
+  const auto& table = this->table(query.collection, &query);
   return Search(connection_->statements, table, query, pool_->budget()).run(on_row);
 }
 
 bool PooledReader::blob(std::string_view collection, std::string_view id, std::string_view name,
                         const std::function<bool(std::string_view)>& on_bytes) {
-  pool_->tables().get(collection);
-  begin();
+  const auto& table = this->table(collection, nullptr);
   auto& find = connection_->statements.get("SELECT blob FROM blobs WHERE collection = ?1 AND id = ?2 AND name = ?3");
-  find.bind_all(collection, id, name);
+  find.bind_all(table.set, id, name);
   if (!find.step()) return false;
   const auto blob = find.integer(0);
   find.reset();

@@ -3,12 +3,14 @@
 
 #include <SQLiteCpp/Database.h>
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
-#include "core/replica/collection_table.hpp"
+#include "core/replica/collection_sets.hpp"
 #include "core/replica/replica_reader.hpp"
 #include "core/replica/search.hpp"
 #include "core/storage/statement.hpp"
@@ -25,43 +27,62 @@ struct ReadConnection {
 /// A reader outlives the pool that lent it: its connection is then closed instead of coming back.
 class ReplicaReaderPool : public std::enable_shared_from_this<ReplicaReaderPool> {
  public:
-  ReplicaReaderPool(std::filesystem::path file, std::shared_ptr<const CollectionTables> tables, SearchBudget budget);
+  ReplicaReaderPool(std::filesystem::path file, CollectionSets sets, SearchBudget budget);
 
   std::unique_ptr<ReadConnection> take();
   void give_back(std::unique_ptr<ReadConnection> connection);
   void close();  ///< idle connections now, lent ones when they come back
 
-  const CollectionTables& tables() const { return *tables_; }
+  /// What was filled is committed as what is served.
+  void filled_is_served() { builds_ = false; }
+  bool builds() const { return builds_; }
+
+  const CollectionSets& sets() const { return sets_; }
   const SearchBudget& budget() const { return budget_; }
 
  private:
   const std::filesystem::path file_;
-  const std::shared_ptr<const CollectionTables> tables_;
+  const CollectionSets sets_;
   const SearchBudget budget_;
+  std::atomic<bool> builds_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<ReadConnection>> idle_;
   bool closed_ = false;
 };
 
+/// Which rows are read of a collection that is being built in another version.
+enum class Rows {
+  kServed,  ///< those that are whole, as long as they can answer
+  kFilled,  ///< those that syncs put
+};
+
 /// Sees the replica as it was at its first use, until refresh().
 class PooledReader final : public ReplicaReader {
  public:
-  explicit PooledReader(std::shared_ptr<ReplicaReaderPool> pool);
+  PooledReader(std::shared_ptr<ReplicaReaderPool> pool, Rows rows);
   ~PooledReader() override;
 
   bool get(std::string_view collection, std::string_view id, const OnRow& on_row) override;
   QueryResult query(const Query& query, const OnRow& on_row) override;
   bool blob(std::string_view collection, std::string_view id, std::string_view name,
             const std::function<bool(std::string_view)>& on_bytes) override;
+  ReplicaFreshness freshness() override;
+  bool saw_other_version() const override { return saw_other_version_; }
 
   void refresh();
 
  private:
   void begin();
+  const CollectionTable& table(std::string_view collection, const Query* query);
+  bool is_complete(const std::string& set);
+  std::int64_t left_out(const std::string& set);
 
   std::shared_ptr<ReplicaReaderPool> pool_;
   std::unique_ptr<ReadConnection> connection_;
-  bool begun_ = false;
+  const Rows rows_;
+  bool begun_ = false, saw_other_version_ = false;
+  std::set<std::string> served_;              ///< the sets, in the view; empty where nothing is being built
+  std::set<const CollectionTable*> touched_;  ///< of the pool's
 };
 
 }  // namespace krux

@@ -54,12 +54,15 @@ Search::Search(StatementCache& statements, const CollectionTable& table, const Q
       started_(std::chrono::steady_clock::now()) {
   if (query.limit > kLargestLimit) throw invalid_input(fmt::format("A query's limit is at most {}.", kLargestLimit));
   page_.reserve(query.limit);
+  // What everything fits needs no counting: the number of rows is kept.
+  takes_all_ = predicate_.children.empty() &&
+               (!table.by_time() || (query.from_ms <= -kTimeBound + 1 && query.to_ms >= kTimeBound - 1));
 }
 
 QueryResult Search::run(const ReplicaReader::OnRow& on_row) {
   if (impossible()) return {};
   auto& count = statements_.get("SELECT rows FROM collections WHERE name = ?1");
-  count.bind(1, std::string_view(table_.spec.name));
+  count.bind(1, std::string_view(table_.set));
   if (count.step()) rows_ = count.integer(0);
   count.reset();
   find_equalities();
@@ -149,7 +152,7 @@ std::unique_ptr<Candidates> Search::rows_in_order(const Predicate* equality) {
     from += " INDEXED BY " + table_.field_index(field);
     where += " AND f_" + table_.spec.fields[field].name + " = ?1";
   } else if (!table_.by_time()) {
-    from += " INDEXED BY i_" + table_.spec.name + "__order";  // else SQLite would sort the whole table first
+    from += " INDEXED BY " + table_.order_index();  // else SQLite would sort the whole table first
   }
   std::string order = key_order();
   if (!table_.by_time()) order = query_.descending ? "order_key DESC, key DESC" : "order_key, key";
@@ -201,7 +204,7 @@ Search::End Search::consume(Candidates& candidates, bool verify, Stage stage) {
     if (!verify || matches(predicate_, candidates.row())) hit(last_key_);
     if (stage == Stage::kIndex && looked_at < kFirstIndexLook)
       given_.add(std::string(candidates.row().text(kTextColumn)));
-    if (total_ > cap_) return End::kEnough;
+    if (total_ > cap_ || (takes_all_ && page_is_full())) return End::kEnough;
     if (++looked_at % check_every != 0) continue;
     const auto end = check(looked_at, stage);
     if (end != End::kExhausted) return end;
@@ -225,6 +228,7 @@ Search::End Search::check(std::int64_t looked_at, Stage stage) {
 Search::End Search::gather_and_sort() {
   total_ = 0;
   page_.clear();
+  sorts_ = true;
   std::vector<std::pair<std::string, std::int64_t>> found;
   auto end = End::kExhausted;
   CommonKeys candidates({text_stream(range_)}, ascending_keys(), lookup());
@@ -266,10 +270,12 @@ void Search::emit(const ReplicaReader::OnRow& on_row) {
 
 QueryResult Search::result(End end) const {
   QueryResult result;
-  result.total = static_cast<std::uint64_t>(std::min(total_, cap_));
-  result.total_is_lower_bound = end != End::kExhausted || total_ > cap_;
-  // Rows gathered before they could be sorted may not be the first ones.
-  result.incomplete = end == End::kOutOfTime && (!page_is_full() || !table_.by_time());
+  const auto known = takes_all_ ? rows_ : total_;
+  result.total = static_cast<std::uint64_t>(std::min(known, cap_));
+  result.total_is_lower_bound = (!takes_all_ && end != End::kExhausted) || known > cap_;
+  // Rows that come in the order of the result are its first ones. Of those that had to be gathered before they could
+  // be sorted, the first ones may be missing.
+  result.incomplete = end == End::kOutOfTime && (!page_is_full() || sorts_);
   return result;
 }
 

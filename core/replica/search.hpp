@@ -85,6 +85,8 @@ class Search {
   KeyRange by_index_{0, 0};           ///< what the index was asked for first
   double base_share_ = 1;             ///< of the collection's rows, those that all equalities hold for
   bool only_streams_ = false;         ///< there are no conditions but equalities and texts
+  bool takes_all_ = false;            ///< every row of the collection fits
+  bool sorts_ = false;                ///< rows were gathered and then sorted
   std::int64_t found_before_index_ = 0;
   std::int64_t need_, cap_, rows_ = 0, total_ = 0, last_key_ = 0;
   double row_cost_ns_ = 0;  ///< of one row of the base

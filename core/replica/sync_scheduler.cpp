@@ -10,15 +10,16 @@
 #include <optional>
 #include <utility>
 
+#include "core/replica/replica.hpp"
+#include "core/replica/replica_limits.hpp"
 #include "core/replica/sync_session.hpp"
-#include "core/replica/sync_store.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNotPlanned = std::numeric_limits<std::int64_t>::max();
 
 /// 5 s, 10 s, 20 s, ... with up to a tenth taken off, so that accounts which failed together do not come back together.
 std::int64_t backoff_ms(const SyncScheduler::Options& options, std::uint64_t failures) {
@@ -173,7 +174,7 @@ void SyncScheduler::loop(const std::shared_ptr<State>& state) {
       continue;
     }
     bool woken = false;  // by any change: a task was added or removed, or has ended its step
-    const auto until = next ? next->due_boot_ms : kNever;
+    const auto until = next ? next->due_boot_ms : kNotPlanned;
     state->clock.wait_until(lock, state->changed, until, [&] { return std::exchange(woken, true) || state->stopping; });
   }
 }
@@ -216,9 +217,11 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
     *result = full ? account->adapter->full_sync(call, session)
                    : account->adapter->incremental_sync(call, session, last_sync_ms);
   };
-  state->runner.start(call, account->health, std::move(body), [state, task](CallRunner::End end) {
+  // One service that does not answer holds up its own syncs alone.
+  const auto ended = [state, task](CallRunner::End end) {
     finish_step(state, task, end == CallRunner::End::kAbandoned);
-  });
+  };
+  state->runner.start(call, account->health, std::move(body), ended, {Lane::kSync, account->ref.service});
 }
 
 void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::shared_ptr<Task>& task,
@@ -295,7 +298,7 @@ void SyncScheduler::plan_next(State& state, Task& task, const SyncStep& step) {
     task.due_boot_ms = now;
   } else if (step.next == SyncStep::Next::kWait) {
     status.phase = SyncStatus::Phase::kWaiting;
-    task.due_boot_ms = now + std::clamp<std::int64_t>(step.wait_ms, 1, 3'600'000);
+    task.due_boot_ms = now + std::clamp<std::int64_t>(step.wait_ms, 1, replica_limits::kLongestWaitMs);
   } else {
     status.phase = SyncStatus::Phase::kIdle;
     status.full = false;

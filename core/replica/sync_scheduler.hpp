@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
-#include "core/service/accounts.hpp"
 #include "core/util/clock.hpp"
 
 namespace krux {

@@ -55,6 +55,7 @@ class ScriptedSync final : public ServiceAdapter {
   CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override {
     return CallFailure{};
   }
+  CallResult<bool> clean_up(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
   CallResult<Identity> verify(const CallContextPtr&) override { return CallFailure{}; }
   CallResult<bool> revoke(const CallContextPtr&) override { return CallFailure{}; }
 
@@ -97,7 +98,7 @@ struct Rig {
     made.ref = {"notes", "N1", 1};
     made.adapter = adapter;
     made.health = std::make_shared<AdapterHealth>();
-    made.replica = std::make_shared<SyncStore>(scratch.path() / "N1.db", mail_collections(), clock);
+    made.replica = std::make_shared<Replica>(scratch.path() / "N1.db", mail_collections(), clock);
     account = std::make_shared<ActiveAccount>(std::move(made));
   }
   SyncScheduler& scheduler() {
@@ -150,6 +151,23 @@ TEST_CASE("a new account is synced fully at once, then incrementally every inter
   rig.clock.advance(1);
   rig.settled(3);
   CHECK(rig.adapter->asked().back() == "incremental");
+}
+
+TEST_CASE("a step waits for as long as it asks, up to 24 hours") {
+  Rig rig;
+  constexpr std::int64_t kDay = 24 * 3'600'000;
+  rig.adapter->then(gives({SyncStep::Next::kWait, kDay - 1, 0, 1, 2}));
+  rig.adapter->then(gives({SyncStep::Next::kWait, 3 * kDay, 0, 1, 2}));
+  rig.scheduler().add(rig.account, 100'000);
+  rig.settled(1);
+  rig.clock.advance(kDay - 2);
+  CHECK(rig.steps() == 1);
+  rig.clock.advance(1);
+  rig.settled(2);
+  rig.clock.advance(kDay - 1);
+  CHECK(rig.steps() == 2);
+  rig.clock.advance(1);
+  rig.eventually([&] { return rig.steps() >= 3; });
 }
 
 TEST_CASE("a step that asks to wait is continued then, and the pass lasts until it is done") {

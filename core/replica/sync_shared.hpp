@@ -1,4 +1,4 @@
-// What a SyncStore shares with its sessions.
+// What a Replica shares with its sessions.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -7,12 +7,12 @@
 #include <map>
 #include <mutex>
 
+#include "core/replica/replica.hpp"
 #include "core/replica/replica_reader_pool.hpp"
-#include "core/replica/sync_store.hpp"
 
 namespace krux {
 
-struct SyncStore::Shared {
+struct Replica::Shared {
   Shared(std::filesystem::path f, std::vector<CollectionSpec> collections, const Clock& c, SearchBudget budget);
   /// Readers go first: the connection that is closed last brings the log into the database, and only the writer can.
   ~Shared() { readers->close(); }
@@ -20,22 +20,31 @@ struct SyncStore::Shared {
   /// Under `mutex`: the writer's statements; NotConnected once removed.
   StatementCache& writer();
   void set_state(const char* name, std::int64_t value);
+  /// Under `mutex`: the sets that a session writes to.
+  const CollectionTables& tables(Rows rows) const;
+  /// Under `mutex`, once it is committed.
+  void filled_is_served();
+  void count_left_out();  ///< under `mutex`
 
   const std::filesystem::path file;
-  const std::shared_ptr<const CollectionTables> tables;
   const Clock& clock;
-  const std::shared_ptr<ReplicaReaderPool> readers;
 
-  mutable std::mutex mutex;  ///< of all that follows
+  mutable std::mutex mutex;  ///< of the writer
   std::unique_ptr<SQLite::Database> db;
-  std::unique_ptr<StatementCache> statements;  ///< dies before db
+  std::unique_ptr<StatementCache> statements;             ///< dies before db
+  std::map<std::string, std::int64_t> newest_generation;  ///< by set, of those into which reads have put something
+  std::int64_t left_out_rows = 0;                         ///< of all sets: state has those of the sets that are served
+  std::shared_ptr<ReplicaReaderPool> readers;
+
+  /// Of what is told of the replica, taken after `mutex`: whoever asks does not wait for a commit.
+  mutable std::mutex told;
   SyncState state;
   RecordChanges changes;
-  std::map<std::string, std::int64_t> counts;
+  std::map<std::string, std::int64_t> counts;   ///< of the sets that are filled, by collection
+  std::map<std::string, std::int64_t> earlier;  ///< the same of those that are served in their place
   std::map<std::string, SyncProblem> problems;
 
  private:
-  void prepare_collections();
   void load();
 };
 

@@ -7,8 +7,8 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "core/storage/write_file.hpp"
 #include "core/util/error.hpp"
+#include "core/util/write_file.hpp"
 #include "support/scratch.hpp"
 
 using krux::DataDirectory;

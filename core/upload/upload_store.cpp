@@ -30,9 +30,10 @@ constexpr std::string_view kPrefix = "up_", kArriving = "arriving-";
 constexpr std::int64_t kTidyEveryMs = 10 * 60'000;
 /// A write that was about to be submitted with an upload when that expired still gets it.
 constexpr std::int64_t kGraceMs = 3'600'000;
-constexpr const char* kColumns = "upload_id, agent_id, filename, mime_type, size, sha256, created_at_ms, expires_at_ms";
+constexpr const char* kUploadColumns =
+    "upload_id, agent_id, filename, mime_type, size, sha256, created_at_ms, expires_at_ms";
 
-Upload read_row(const Statement& row) {
+Upload upload_row(const Statement& row) {
   Upload upload;
   upload.upload_id = row.text(0);
   upload.agent_id = row.text(1);
@@ -109,9 +110,9 @@ struct Arrived {
 };
 
 std::optional<Upload> find(SQLite::Database& db, const std::string& condition, const Upload& like) {
-  Statement row(db.getHandle(), fmt::format("SELECT {} FROM uploads WHERE {}", kColumns, condition));
+  Statement row(db.getHandle(), fmt::format("SELECT {} FROM uploads WHERE {}", kUploadColumns, condition));
   row.bind_all(like.agent_id, like.sha256, like.filename, like.mime_type);
-  return row.step() ? std::optional(read_row(row)) : std::nullopt;
+  return row.step() ? std::optional(upload_row(row)) : std::nullopt;
 }
 
 constexpr const char* kHeld = "SELECT coalesce(sum(size), 0), count(*) FROM uploads WHERE agent_id = ?1";
@@ -256,7 +257,8 @@ Upload UploadStore::put(const Upload& upload) {
       return *known;
     }
     refuse_too_many(db, upload, limits_);
-    Statement insert(db.getHandle(), fmt::format("INSERT INTO uploads ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kColumns));
+    Statement insert(db.getHandle(),
+                     fmt::format("INSERT INTO uploads ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", kUploadColumns));
     insert
         .bind_all(upload.upload_id, upload.agent_id, upload.filename, upload.mime_type, upload.size, upload.sha256,
                   upload.created_at_ms, upload.expires_at_ms)
@@ -278,11 +280,11 @@ Upload UploadStore::get(const std::string& agent_id, const std::string& upload_i
   if (is_id(kPrefix, upload_id)) {
     auto reader = readers_.lease();
     auto& row =
-        reader.sql().get(fmt::format("SELECT {} FROM uploads WHERE upload_id = ?1 AND agent_id = ?2", kColumns));
+        reader.sql().get(fmt::format("SELECT {} FROM uploads WHERE upload_id = ?1 AND agent_id = ?2", kUploadColumns));
     const ResetAtEnd reset(row);
     row.bind_all(upload_id, agent_id);
     if (row.step()) {
-      auto upload = read_row(row);
+      auto upload = upload_row(row);
       if (upload.expires_at_ms >= clock_.wall_ms()) return upload;
     }
   }

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/storage/reader_pool.hpp"
 #include "core/upload/upload_reader.hpp"
 #include "core/util/clock.hpp"
-#include "core/write/reader_pool.hpp"
 
 namespace krux {
 

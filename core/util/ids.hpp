@@ -8,7 +8,7 @@
 
 namespace krux {
 
-/// "w_0192f0c1-...": `prefix` is one of "w_", "appr_", "sess_", "rb_". Random bits come from the system.
+/// "w_0192f0c1-...": `prefix` is one of "w_", "appr_", "sess_", "rb_", "cu_". Random bits come from the system.
 std::string make_id(std::string_view prefix, std::int64_t wall_ms);
 
 /// An id that can be found by a number: `order` is Unix milliseconds times 4096 plus a counter, and stands in the

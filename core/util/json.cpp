@@ -9,9 +9,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/json_numbers.hpp"
 #include "core/util/seen_keys.hpp"
 #include "core/util/text.hpp"
 
@@ -19,13 +21,52 @@ namespace krux {
 namespace {
 
 constexpr unsigned kParseFlags =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
+    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+
+/// RapidJSON takes "\udc00" alone and makes of it what is no UTF-8.
+bool has_surrogate(std::string_view text) {
+  for (auto at = text.find('\xed'); at != std::string_view::npos; at = text.find('\xed', at + 1)) {
+    if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xa0) return true;
+  }
+  return false;
+}
+
+/// The four hexadecimal digits at `at`; nothing where they are none.
+std::optional<std::uint32_t> code_unit(std::string_view json, std::size_t at) {
+  std::uint32_t unit = 0;
+  if (json.size() < at + 4) return std::nullopt;
+  const auto* const end = json.data() + at + 4;
+  const auto read = std::from_chars(json.data() + at, end, unit, 16);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return unit;
+}
+
+/// Calls `odd(at, is_nul)` with the place of the digits of each escape that spells U+0000 or half of a surrogate pair.
+template <class Odd>
+void each_odd_escape(std::string_view json, Odd odd) {
+  for (auto at = json.find('\\'); at != std::string_view::npos; at = json.find('\\', at)) {
+    const bool spells = at + 1 < json.size() && json[at + 1] == 'u';
+    const auto unit = spells ? code_unit(json, at + 2) : std::nullopt;
+    if (!unit) {
+      at += 2;
+      continue;
+    }
+    const bool low_follows =
+        json.substr(at + 6, 2) == "\\u" && (code_unit(json, at + 8).value_or(0) & 0xfc00) == 0xdc00;
+    if ((*unit & 0xfc00) == 0xd800 && low_follows) {
+      at += 12;
+      continue;
+    }
+    if (*unit == 0 || (*unit & 0xf800) == 0xd800) odd(at + 2, *unit == 0);
+    at += 6;
+  }
+}
 
 /// Passes SAX events on to `Next`, and stops at what the limits or the rules forbid.
 template <class Next>
 class Checked {
  public:
-  Checked(Next& next, int max_depth) : next_(next), max_depth_(max_depth) {}
+  Checked(Next& next, const JsonLimits& limits) : next_(next), limits_(limits) {}
 
   bool Null() { return next_.Null(); }
   bool Bool(bool b) { return next_.Bool(b); }
@@ -38,6 +79,8 @@ class Checked {
   bool String(const char* s, rapidjson::SizeType n, bool copy) { return is_text(s, n) && next_.String(s, n, copy); }
   bool Key(const char* s, rapidjson::SizeType n, bool copy) {
     if (!is_text(s, n)) return false;
+    if (keys_.count() >= limits_.max_keys)
+      return stop(fmt::format("an object in it has more than {} keys", limits_.max_keys));
     if (!keys_.add({s, n})) return stop(fmt::format("the key \"{}\" stands twice", printable({s, n})));
     return next_.Key(s, n, copy);
   }
@@ -64,22 +107,16 @@ class Checked {
     return false;
   }
   bool deeper() {
-    return ++depth_ <= max_depth_ || stop(fmt::format("it is nested deeper than {} levels", max_depth_));
+    return ++depth_ <= limits_.max_depth || stop(fmt::format("it is nested deeper than {} levels", limits_.max_depth));
   }
   bool is_text(const char* s, rapidjson::SizeType n) {
+    if (limits_.odd_text == OddText::kKept) return true;
     if (std::find(s, s + n, '\0') != s + n) return stop("it has a NUL character in a string");
     return !has_surrogate({s, n}) || stop("it has half of a surrogate pair in a string");
   }
-  /// RapidJSON takes "\udc00" alone and makes of it what is no UTF-8.
-  static bool has_surrogate(std::string_view text) {
-    for (auto at = text.find('\xed'); at != std::string_view::npos; at = text.find('\xed', at + 1)) {
-      if (at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0xa0) return true;
-    }
-    return false;
-  }
 
   Next& next_;
-  const int max_depth_;
+  const JsonLimits limits_;
   int depth_ = 0;
   SeenKeys keys_;
   std::string why_;
@@ -90,8 +127,19 @@ template <class Handler>
 std::string parse_into(std::string_view text, Handler& handler, const JsonLimits& limits) {
   if (text.size() > limits.max_bytes)
     return fmt::format("it has {} bytes, at most {} are allowed", text.size(), limits.max_bytes);
+  std::string readable;
+  if (limits.odd_text != OddText::kRefused && text.find("\\u") != std::string_view::npos) {
+    readable = text;
+    if (limits.odd_text == OddText::kReplaced) {
+      replace_odd_escapes(readable);
+    } else {
+      make_halves_readable(readable);
+    }
+    text = readable;
+  }
   rapidjson::MemoryStream stream(text.data(), text.size());
-  Checked<Handler> checked(handler, limits.max_depth);
+  WithNumbers<Handler> numbers(handler);
+  Checked<WithNumbers<Handler>> checked(numbers, limits);
   rapidjson::Reader reader;
   const auto result = reader.template Parse<kParseFlags>(stream, checked);
   // A NUL byte looks like the end of the text to RapidJSON.
@@ -99,6 +147,7 @@ std::string parse_into(std::string_view text, Handler& handler, const JsonLimits
     return fmt::format("it has a NUL byte (at byte {})", stream.Tell());
   if (!result.IsError()) return {};
   if (!checked.why().empty()) return checked.why();
+  if (numbers.too_large()) return "it has a number that is too large";
   return fmt::format("{} (at byte {})", rapidjson::GetParseError_En(result.Code()), result.Offset());
 }
 
@@ -177,6 +226,30 @@ void write_canonical(const JsonValue& value, std::string& out) {
   }
 }
 
+/// With its place within `value`. The place is put together from within, once something was found: a long key would be
+/// copied for each value below it otherwise.
+std::optional<OddTextFound> find_odd_text_in(const JsonValue& value) {
+  if (value.IsString()) {
+    if (auto why = why_odd_text(view(value)); !why.empty()) return OddTextFound{{}, std::move(why)};
+  } else if (value.IsArray()) {
+    for (rapidjson::SizeType i = 0; i < value.Size(); ++i) {
+      auto found = find_odd_text_in(value[i]);
+      if (!found) continue;
+      found->where.insert(0, fmt::format("[{}]", i));
+      return found;
+    }
+  } else if (value.IsObject()) {
+    for (const auto& member : value.GetObject()) {
+      auto found = find_odd_text_in(member.value);
+      if (const auto key = why_odd_text(view(member.name)); !key.empty()) found = OddTextFound{{}, "as a key " + key};
+      if (!found) continue;
+      found->where.insert(0, "." + printable(view(member.name)));
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
 /// Takes every event and keeps nothing but whether the text began with an object.
 struct ObjectOnly : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, ObjectOnly> {
   bool object = false, any = false;
@@ -211,6 +284,37 @@ bool is_json_object(std::string_view text, const JsonLimits& limits, std::string
   if (reason.empty() && !handler.object) reason = "it is not a JSON object";
   if (why) *why = reason;
   return reason.empty();
+}
+
+std::size_t replace_odd_escapes(std::span<char> json) {
+  std::size_t count = 0;
+  each_odd_escape({json.data(), json.size()}, [&](std::size_t at, bool) {
+    std::memcpy(json.data() + at, "fffd", 4);
+    ++count;
+  });
+  return count;
+}
+
+void make_halves_readable(std::span<char> json) {
+  each_odd_escape({json.data(), json.size()}, [&](std::size_t at, bool is_nul) {
+    if (!is_nul) std::memcpy(json.data() + at, "dc00", 4);
+  });
+}
+
+std::string why_odd_text(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos)
+    return "holds the character U+0000 (NUL), which no service takes: leave it out";
+  if (has_surrogate(text))
+    return "holds half of a surrogate pair (an escape from \\ud800 to \\udfff that stands alone), which is no "
+           "character: "
+           "leave it out, or write the pair whole";
+  return {};
+}
+
+std::optional<OddTextFound> find_odd_text(const JsonValue& value, std::string_view name) {
+  auto found = find_odd_text_in(value);
+  if (found) found->where.insert(0, name);
+  return found;
 }
 
 std::string to_json(const JsonValue& value) {

@@ -1,8 +1,12 @@
 #include "core/util/json.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
 
 #include "core/util/error.hpp"
+#include "support/control_texts.hpp"
 
 using namespace krux;
 
@@ -80,4 +84,87 @@ TEST_CASE("members are found only with the right type") {
   CHECK(find_bool(d, "b") == true);
   CHECK_FALSE(find_member(d, "zz"));
   CHECK(json_string("a\"\n\x01") == "\"a\\\"\\n\\u0001\"");
+}
+
+TEST_CASE("each control character is written as JSON wants it, wherever it stands") {
+  const auto by_writer = [](std::string_view text) {
+    rapidjson::StringBuffer buffer;
+    JsonWriter writer(buffer);
+    writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+    return std::string(buffer.GetString(), buffer.GetSize());
+  };
+  const auto value = [](std::string_view text) {
+    return JsonValue(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+  };
+  CHECK(test::control_problem(by_writer) == "");
+  CHECK(test::control_problem([](std::string_view text) { return json_string(text); }) == "");
+  CHECK(test::control_problem([&](std::string_view text) { return to_json(value(text)); }) == "");
+  CHECK(test::control_problem([&](std::string_view text) { return canonical_json(value(text)); }) == "");
+}
+
+TEST_CASE("what services spell and texts cannot hold becomes U+FFFD, or is kept for who refuses it by field") {
+  const std::string text = R"({"a":"x\u0000y","b":["\ud800","\uDfff z","\ud83d\ude00","\\u0000"],"\ud800":1})";
+  const auto replaced = parse_json(text, "x", {1 << 20, 32, OddText::kReplaced});
+  CHECK(to_json(replaced) ==
+        "{\"a\":\"x\uFFFDy\",\"b\":[\"\uFFFD\",\"\uFFFD z\",\"\U0001F600\",\"\\\\u0000\"],\"\uFFFD\":1}");
+  auto json = text;
+  CHECK(replace_odd_escapes(json) == 4);
+  CHECK(json.size() == text.size());
+  CHECK(to_json(parse_json(json, "x")) == to_json(replaced));
+  CHECK(replace_odd_escapes(json) == 0);
+
+  const auto kept = parse_json(text, "x", {1 << 20, 32, OddText::kKept});
+  CHECK(find_odd_text(kept, "it")->where == "it.a");
+  CHECK_THAT(find_odd_text(kept, "it")->why, Catch::Contains("U+0000"));
+  CHECK(find_odd_text(kept["b"], "it")->where == "it[0]");
+  CHECK_THAT(find_odd_text(kept["b"], "it")->why, Catch::Contains("surrogate"));
+  CHECK_FALSE(find_odd_text(kept["b"][2], "it"));
+  CHECK_FALSE(find_odd_text(parse_json(R"({"a":[1,true,null,{"b":"\u001b"}]})", "x"), "it"));
+  CHECK_THAT(find_odd_text(parse_json(R"({"k\u0000":1})", "x", {1 << 20, 32, OddText::kKept}), "it")->where,
+             Catch::Contains("it.k\\x00"));
+
+  for (const char* cut :
+       {R"("\)", R"("\u)", R"("\ud8)", R"("\ud800\)", R"("\ud800\u00)", R"("\u000g")", R"("\ud800)"}) {
+    std::string broken = cut;
+    replace_odd_escapes(broken);
+    CHECK(broken.size() == std::string_view(cut).size());
+    CHECK_THROWS_AS(parse_json(cut, "x", {1 << 20, 32, OddText::kReplaced}), Error);
+    CHECK_THROWS_AS(parse_json(cut, "x", {1 << 20, 32, OddText::kKept}), Error);
+  }
+  for (const auto odd : {OddText::kReplaced, OddText::kKept}) {
+    CHECK_THROWS_AS(parse_json("[\"\xed\xa0\x80\"]", "x", {1 << 20, 32, odd}), Error);
+    CHECK_THROWS_AS(parse_json(R"({"a":1,"\u0061":2})", "x", {1 << 20, 32, odd}), Error);
+  }
+}
+TEST_CASE("a number is read exactly and safely, however it is written") {
+  const auto number = [](const std::string& text) { return parse_json(text, "x").GetDouble(); };
+  for (const auto zeroes : {1, 20, 300, 322, 340, 800, 100'000}) {
+    const auto text = "0." + std::string(static_cast<std::size_t>(zeroes), '0') + "1";
+    CHECK(number(text) == std::strtod(text.c_str(), nullptr));
+    CHECK(number("-" + text + "e5") == std::strtod(("-" + text + "e5").c_str(), nullptr));
+  }
+  for (const std::string text :
+       {"1e-400", "1e-99999999999", "0.0000000001e-2147483639", "4.9e-324", "2.5e-324", "1.7976931348623157e308", "0.1",
+        "1e22", "123456789012345678901234567890", "9007199254740993.0", "0e99", "1E5", "1e+5"}) {
+    CHECK(number(text) == std::strtod(text.c_str(), nullptr));
+  }
+  const auto digits = std::string(900, '7');
+  CHECK(number("0." + digits) == std::strtod(("0." + digits).c_str(), nullptr));
+  for (const std::string text : {"1e309", "1.8e308", "-1.8e308", digits.c_str(), "1e99999999999"}) {
+    CHECK_THROWS_AS(parse_json(text, "x"), Error);
+  }
+  CHECK(parse_json("-9223372036854775808", "x").GetInt64() == std::numeric_limits<std::int64_t>::min());
+  CHECK(parse_json("18446744073709551615", "x").GetUint64() == std::numeric_limits<std::uint64_t>::max());
+  CHECK(parse_json("7", "x").IsInt());
+  CHECK_FALSE(parse_json("7.0", "x").IsInt());
+}
+
+/// A key that is half as long as a message may be, around as many values as the other half has room for.
+TEST_CASE("looking for odd text takes a time in proportion, whatever the keys around it") {
+  std::string values = "0";
+  for (int i = 0; i < 150'000; ++i) values += ",[]";
+  const auto value = parse_json("{\"" + std::string(500'000, 'k') + "\":[" + values + "]}", "x");
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK_FALSE(find_odd_text(value, "it"));
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(2));
 }

@@ -13,6 +13,11 @@ void SeenKeys::close() {
   objects_.pop_back();
 }
 
+std::size_t SeenKeys::count() const {
+  const auto& object = objects_.back();
+  return object.many.empty() ? keys_.size() - object.first_key : object.many.size();
+}
+
 bool SeenKeys::add(std::string_view key) {
   auto& object = objects_.back();
   if (!object.many.empty()) return object.many.emplace(key).second;

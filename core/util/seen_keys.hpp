@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/util/keyed_hash.hpp"
+
 namespace krux {
 
 /// The keys of the objects that are open, one within the other. Most objects have few keys, which are compared one by
@@ -17,6 +19,8 @@ class SeenKeys {
   void close();
   /// Into the innermost object; false when it is there already. Only between open() and close().
   bool add(std::string_view key);
+  /// Of the innermost object.
+  std::size_t count() const;
 
  private:
   struct Key {
@@ -24,7 +28,7 @@ class SeenKeys {
   };
   struct Object {
     std::size_t first_key, first_byte;
-    std::unordered_set<std::string> many;  ///< all keys, once they are many
+    std::unordered_set<std::string, KeyedHash> many;  ///< all keys, once they are many
   };
   std::string_view text_of(const Key& key) const { return std::string_view(text_).substr(key.begin, key.size); }
 

@@ -177,6 +177,23 @@ bool is_valid_utf8(std::string_view text) {
   return true;
 }
 
+std::size_t replace_odd_text(std::string& text) {
+  if (text.find('\0') == std::string::npos && is_valid_utf8(text)) return 0;
+  std::size_t count = 0;
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto from = at;
+    if (next_code_point(text, at) > 0) {
+      out.append(text, from, at - from);
+    } else {
+      out += "\xEF\xBF\xBD";
+      ++count;
+    }
+  }
+  text = std::move(out);
+  return count;
+}
+
 std::string fold(std::string_view text, bool keep_separators) {
   std::string out;
   out.reserve(text.size());

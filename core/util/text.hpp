@@ -9,6 +9,9 @@ namespace krux {
 
 bool is_valid_utf8(std::string_view text);
 
+/// NULs and invalid bytes of `text` become U+FFFD; returns how many there were.
+std::size_t replace_odd_text(std::string& text);
+
 /// NFKC, then full case folding (utf8proc), with NUL and char(31) kept out except where `keep_separators`: what the
 /// search index holds and what a search term becomes. Invalid bytes become U+FFFD.
 std::string fold(std::string_view text, bool keep_separators = false);

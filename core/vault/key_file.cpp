@@ -10,8 +10,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/storage/write_file.hpp"
 #include "core/util/error.hpp"
+#include "core/util/paths.hpp"
+#include "core/util/write_file.hpp"
 
 namespace krux {
 namespace {
@@ -99,17 +100,17 @@ void sync_directory_of(const fs::path& file) {
 
 }  // namespace
 
-void check_key_outside(const fs::path& file, const fs::path& data_dir) {
-  std::error_code error;
-  const auto key = fs::weakly_canonical(fs::absolute(file), error);
-  if (error) fail(file, fmt::format("cannot be found: {}.", error.message()));
-  const auto data = fs::weakly_canonical(fs::absolute(data_dir), error);
-  if (error) fail(file, fmt::format("cannot be compared with the data directory: {}.", error.message()));
-  const auto [in_data, in_key] = std::mismatch(data.begin(), data.end(), key.begin(), key.end());
-  if (in_data == data.end())
-    fail(file, fmt::format("lies inside the data directory {}: whoever copies that directory would have the key and "
-                           "the tokens. Move it elsewhere and set vault_key_file.",
-                           data_dir.string()));
+void check_key_outside(const fs::path& file, const fs::path& directory, std::string_view what) {
+  bool inside = false;
+  try {
+    inside = lies_in(file, directory);
+  } catch (const Error& error) {
+    fail(file, fmt::format("cannot be compared with the {} directory: {}", what, error.what()));
+  }
+  if (inside)
+    fail(file, fmt::format("lies inside the {} directory {}: whoever copies that directory would have the key that "
+                           "opens the tokens. Move it elsewhere and set vault_key_file.",
+                           what, directory.string()));
 }
 
 std::optional<Secret> read_key_file(const fs::path& file) {

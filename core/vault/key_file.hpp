@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "core/vault/secret.hpp"
 
@@ -10,9 +11,10 @@ namespace krux {
 
 inline constexpr std::size_t kVaultKeyBytes = 32;
 
-/// Throws ConfigError unless `file` lies outside `data_dir`, symbolic links followed: who copies the data directory
-/// must not get the key with it.
-void check_key_outside(const std::filesystem::path& file, const std::filesystem::path& data_dir);
+/// Throws ConfigError unless `file` lies outside `directory`, symbolic links followed: who copies what the host keeps
+/// there must not get the key with it. `what` names the directory: "data".
+void check_key_outside(const std::filesystem::path& file, const std::filesystem::path& directory,
+                       std::string_view what);
 
 /// The key (32 bytes); nothing when there is no such file. Throws ConfigError for a file that is no regular file,
 /// belongs to another user, can be read or written by others, or does not hold 64 hexadecimal digits.

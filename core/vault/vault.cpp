@@ -34,12 +34,29 @@ std::vector<std::string> parse_scopes(std::string_view json) {
   return scopes;
 }
 
+std::string settings_json(const std::map<std::string, std::string>& settings) {
+  std::string out = "{";
+  for (const auto& [name, value] : settings)
+    out += (out.size() > 1 ? "," : "") + json_string(name) + ":" + json_string(value);
+  return out + "}";
+}
+
+std::map<std::string, std::string> parse_settings(std::string_view json) {
+  std::map<std::string, std::string> settings;
+  const auto document = parse_json(json, "a connection's settings");
+  if (!document.IsObject()) return settings;
+  for (const auto& member : document.GetObject()) {
+    if (member.value.IsString()) settings[std::string(view(member.name))] = view(member.value);
+  }
+  return settings;
+}
+
 Error damaged(const std::string& service, const std::string& account_id) {
   return database_error(
       fmt::format("The stored token of {} {} is damaged. Connect the account again.", service, printable(account_id)));
 }
 
-VaultRow read_row(const Statement& row) {
+VaultRow vault_row(const Statement& row) {
   VaultRow r;
   auto& c = r.connection;
   c.service = row.text(0);
@@ -60,10 +77,17 @@ VaultRow read_row(const Statement& row) {
   c.expires_at_ms = row.integer(14);
   c.refreshable = row.integer(15) != 0;
   r.sealed_as = row.text(16);
+  c.adapter = row.text(17);
+  c.base_url = row.text(18);
+  c.settings = parse_settings(row.text(19));
   return r;
 }
 
 }  // namespace
+
+bool is_same_adapter(const Connection& known, const std::string& adapter) {
+  return known.adapter.empty() ? adapter != kAdapterMock : known.adapter == adapter;
+}
 
 std::vector<std::string> sealed_for(const VaultRow& row) {
   const auto& c = row.connection;
@@ -93,9 +117,9 @@ void Vault::State::load() {
     Statement select(db.getHandle(),
                      "SELECT service, account_id, generation, display_name, scopes_json, scopes_known, token_origin, "
                      "connected_at_ms, attention, token, principal, name, profile, flow, expires_at_ms, refreshable, "
-                     "sealed_as FROM connections");
+                     "sealed_as, adapter, base_url, settings_json FROM connections");
     while (select.step()) {
-      auto row = read_row(select);
+      auto row = vault_row(select);
       std::pair of{row.connection.service, row.connection.account_id};
       all.emplace(std::move(of), std::move(row));
     }
@@ -106,7 +130,7 @@ void Vault::State::load() {
 
 Vault::Vault(GroupCommit& store, Clock& clock, VaultOptions options)
     : state_(std::make_unique<State>(store, clock, std::move(options))) {
-  check_key_outside(state_->options.key_file, state_->options.data_dir);
+  check_key_outside(state_->options.key_file, state_->options.data_dir, "data");
   state_->load();
   state_->open();
 }
@@ -132,7 +156,8 @@ std::uint32_t Vault::State::next_generation(const Connection& connection) const 
   const auto last = rows.find({connection.service, connection.account_id});
   if (last == rows.end()) return 1;
   const auto& before = last->second;
-  const bool same = !before.sealed.empty() && before.connection.principal == connection.principal;
+  const bool same = !before.sealed.empty() && before.connection.principal == connection.principal &&
+                    is_same_adapter(before.connection, connection.adapter);
   return before.connection.generation + (same ? 0 : 1);
 }
 
@@ -146,19 +171,23 @@ std::int64_t Vault::State::next_time(const Connection& connection) const {
 }
 
 void Vault::State::store_row(const VaultRow& row) {
-  const auto scopes = scopes_json(row.connection.scopes);
+  const auto scopes = scopes_json(row.connection.scopes), settings = settings_json(row.connection.settings);
   store.run([&](SQLite::Database& db) {
     const auto& c = row.connection;
     Statement upsert(
         db.getHandle(),
         "INSERT INTO connections (service, account_id, generation, display_name, scopes_json, scopes_known, "
         "token_origin, connected_at_ms, attention, token, principal, name, profile, flow, expires_at_ms, refreshable, "
-        "sealed_as) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (service, account_id) DO "
+        "sealed_as, adapter, base_url, settings_json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?, "
+        "?) ON CONFLICT (service, "
+        "account_id) DO "
         "UPDATE SET generation = excluded.generation, display_name = excluded.display_name, scopes_json = "
         "excluded.scopes_json, scopes_known = excluded.scopes_known, token_origin = excluded.token_origin, "
         "connected_at_ms = excluded.connected_at_ms, attention = '', token = excluded.token, principal = "
         "excluded.principal, name = excluded.name, profile = excluded.profile, flow = excluded.flow, expires_at_ms = "
-        "excluded.expires_at_ms, refreshable = excluded.refreshable, sealed_as = excluded.sealed_as");
+        "excluded.expires_at_ms, refreshable = excluded.refreshable, sealed_as = excluded.sealed_as, adapter = "
+        "excluded.adapter, base_url = excluded.base_url, settings_json = excluded.settings_json");
     upsert.bind_all(c.service, c.account_id, std::int64_t{c.generation}, c.display_name, scopes,
                     std::int64_t{c.scopes_known}, c.token_origin, c.connected_at_ms);
     upsert.bind_blob(9, row.sealed);
@@ -169,6 +198,9 @@ void Vault::State::store_row(const VaultRow& row) {
     upsert.bind(14, c.expires_at_ms);
     upsert.bind(15, std::int64_t{c.refreshable});
     upsert.bind(16, row.sealed_as);
+    upsert.bind(17, c.adapter);
+    upsert.bind(18, c.base_url);
+    upsert.bind(19, settings);
     upsert.run();
   });
 }
@@ -297,6 +329,19 @@ void Vault::set_attention(const std::string& service, const std::string& account
   });
   row->connection.attention = why;
   row->connection.needs_attention = !why.empty();
+  state_->put(*row);
+}
+
+void Vault::note_adapter(const std::string& service, const std::string& account_id, const std::string& adapter) {
+  const std::lock_guard changing(state_->changing);
+  auto row = state_->connected(service, account_id);
+  if (!row) throw not_connected(fmt::format("{} {} is not connected.", service, printable(account_id)));
+  state_->store.run([&](SQLite::Database& db) {
+    Statement(db.getHandle(), "UPDATE connections SET adapter = ? WHERE service = ? AND account_id = ?")
+        .bind_all(adapter, service, account_id)
+        .run();
+  });
+  row->connection.adapter = adapter;
   state_->put(*row);
 }
 

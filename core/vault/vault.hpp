@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +35,18 @@ struct Connection {
   std::string profile, flow;       ///< of the definition's `oauth:`; empty: the token was pasted
   std::int64_t expires_at_ms = 0;  ///< of the access token, wall clock; 0: it does not end, or nobody knows when
   bool refreshable = false;        ///< there is a refresh token
+  std::string base_url;            ///< the account's own; empty: the service's
+  std::map<std::string, std::string> settings;  ///< the account's own, by the definition's names
+  std::string adapter;  ///< what it was connected through, a kAdapter...; empty: before this was noted
 };
+
+inline constexpr const char* kAdapterPlugin = "plugin";  ///< of the plugins directory
+inline constexpr const char* kAdapterBundle = "bundle";
+inline constexpr const char* kAdapterMock = "mock";  ///< wherever it lies
+
+/// Whether what `known` was connected through is `adapter`, in whatever version. A mock is never what was connected
+/// before this was noted.
+bool is_same_adapter(const Connection& known, const std::string& adapter);
 
 enum class VaultMode { kKeyFile, kPassphrase };
 const char* to_string(VaultMode mode);  ///< "key_file", "passphrase"
@@ -82,10 +94,10 @@ class Vault {
   /// Moves to the key file, which is made anew.
   void use_key_file(const Secret& passphrase);
 
-  /// Stores token and connection together, durable on return. An account that is connected as the same principal keeps
-  /// its generation, for it is the same connection with another token; otherwise the generation is one more than the
-  /// last one of this account, disconnected ones included; generation, connected_at_ms and attention of `connection`
-  /// are not read. Returns the generation. ServiceUnavailable while the vault is locked.
+  /// Stores token and connection together, durable on return. An account that is connected as the same principal
+  /// through the same adapter keeps its generation, for it is the same connection with another token; otherwise the
+  /// generation is one more than the last one of this account, disconnected ones included; generation, connected_at_ms
+  /// and attention of `connection` are not read. Returns the generation. ServiceUnavailable while the vault is locked.
   /// `connection.refreshable` is not read either. ConflictError where another connected account of the service has the
   /// name.
   std::uint32_t connect(Connection connection, const Credential& credential);
@@ -104,6 +116,8 @@ class Vault {
                                        std::uint32_t generation);
   /// NotConnected when the account is not connected. Empty: fine again.
   void set_attention(const std::string& service, const std::string& account_id, const std::string& why);
+  /// What the account was connected through, durable on return. NotConnected when it is not connected.
+  void note_adapter(const std::string& service, const std::string& account_id, const std::string& adapter);
   /// Removes the token, durable on return. Nothing happens when it is not connected.
   void disconnect(const std::string& service, const std::string& account_id);
   /// Whether the ledger, not this object's memory, holds a token of the account.

@@ -88,6 +88,31 @@ TEST_CASE("the key file is made once, private, and opens what is stored after a 
   CHECK_FALSE(all[0].needs_attention);
 }
 
+TEST_CASE(
+    "an account that is connected through another adapter is another connection, and through the same one it stays") {
+  Fixture f;
+  const auto through = [](const std::string& adapter) {
+    auto c = account("T1");
+    c.adapter = adapter;
+    return c;
+  };
+  {
+    auto vault = f.open();
+    CHECK(vault.connect(through(""), Secret(kToken)) == 1);  // before it was noted
+    vault.note_adapter("notes", "T1", kAdapterPlugin);
+    CHECK_THROWS_AS(vault.note_adapter("notes", "T2", kAdapterPlugin), Error);
+  }
+  auto vault = f.open();
+  CHECK(vault.connections().at(0).adapter == kAdapterPlugin);
+  CHECK(vault.connect(through(kAdapterPlugin), Secret(kToken)) == 1);
+  CHECK(vault.connect(through(kAdapterBundle), Secret(kToken)) == 2);
+  CHECK_FALSE(vault.token("notes", "T1", 1));
+  CHECK(vault.connect(through(kAdapterMock), Secret(kToken)) == 3);
+  CHECK(vault.connections().at(0).adapter == kAdapterMock);
+  CHECK(is_same_adapter(through(""), kAdapterBundle));
+  CHECK_FALSE(is_same_adapter(through(""), kAdapterMock));
+}
+
 TEST_CASE("no file of the data directory holds the token or the key") {
   Fixture f;
   {
@@ -346,4 +371,22 @@ TEST_CASE("an account's name is its own until it is disconnected") {
   vault.connect(one, Secret("c"));
   vault.disconnect("notes", "T1");
   CHECK(vault.connect(two, Secret("b")) == 1);
+}
+
+TEST_CASE("an account's address and settings are kept with its connection") {
+  Fixture f;
+  auto own = account("T1");
+  own.base_url = "https://one.notes.example/";
+  own.settings = {{"user", "amy \"a\""}, {"region", "eu"}};
+  {
+    auto vault = f.open();
+    vault.connect(own, Secret(kToken));
+    vault.connect(account("T2"), Secret(kToken));
+  }
+  const auto known = f.open().connections();
+  REQUIRE(known.size() == 2);
+  CHECK(known[0].base_url == own.base_url);
+  CHECK(known[0].settings == own.settings);
+  CHECK(known[1].base_url.empty());
+  CHECK(known[1].settings.empty());
 }

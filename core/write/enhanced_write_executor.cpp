@@ -24,7 +24,7 @@ void EnhancedWriteExecutor::State::work() {
     lock.unlock();
     const auto pause = step();
     lock.lock();
-    // With every place taken nothing that becomes due matters: whoever lands wakes.
+    // With every place taken nothing that becomes due matters: whoever comes back wakes.
     const bool full = pause == kNever;
     asleep_until = full ? kNever : clock.boot_ms() + pause;
     asleep = pause > 0;
@@ -33,23 +33,24 @@ void EnhancedWriteExecutor::State::work() {
     woken = asleep = false;
   }
   working = false;
-  landed.notify_all();
+  retired.notify_all();
 }
 
 /// Takes what is due and free; returns for how many milliseconds there is nothing to do.
 std::int64_t EnhancedWriteExecutor::State::step() {
   if (!settle_store()) return kPauseAfterFailureMs;
-  const auto in_flight = busy();
-  const auto room = free_room(in_flight.size());
+  const auto seqs = busy();
+  auto room = free_room(seqs.size());
   if (room.all == 0) return kNever;
-  const auto refs = active();
+  const auto refs = with_room(active(), room);
   try {
-    drop_expired_points();
-    if (const auto next = ledger.next_due_in(refs, room, in_flight); next != 0) {
+    drop_expired_rollback_points();
+    if (const auto next = ledger.next_due_in(refs, room, seqs); next != 0) {
       idle_rounds = 0;
       return std::min(next.value_or(kLongestSleepMs), kLongestSleepMs);
     }
-    auto taken = ledger.take(refs, room, in_flight);
+    if (options.before_take) options.before_take();
+    auto taken = ledger.take(refs, room, seqs, options.retry.order_wait_ms);
     idle_rounds = taken.empty() ? idle_rounds + 1 : 0;
     for (auto& write : taken) begin(std::move(write));
     return idle_rounds < 3 ? 0 : kPauseAfterFailureMs;
@@ -64,14 +65,14 @@ std::int64_t EnhancedWriteExecutor::State::step() {
 /// Brings the ledger up to date after the store failed; false while it still does.
 bool EnhancedWriteExecutor::State::settle_store() {
   if (store.failing()) return false;
-  std::vector<std::pair<FlightPtr, WriteReport>> again;
+  std::vector<std::pair<InFlightPtr, WriteReport>> again;
   bool recover = false;
   {
     const std::lock_guard lock(mutex);
     again.swap(unrecorded);
     recover = std::exchange(lost_track, false);
   }
-  for (auto& [flight, report] : again) finish(flight, report);
+  for (auto& [under_way, report] : again) finish(under_way, report);
   if (!recover) return true;
   try {
     // A claim whose COMMIT failed may have become durable after all: nobody has called the adapter for it.
@@ -84,10 +85,10 @@ bool EnhancedWriteExecutor::State::settle_store() {
   }
 }
 
-void EnhancedWriteExecutor::State::drop_expired_points() {
+void EnhancedWriteExecutor::State::drop_expired_rollback_points() {
   if (clock.boot_ms() < points_due) return;
   // Many at once would hold up the writes: the rest goes with the next step.
-  if (ledger.drop_expired_points() == 0) points_due = clock.boot_ms() + kPointsEveryMs;
+  if (ledger.drop_expired_rollback_points() == 0) points_due = clock.boot_ms() + kPointsEveryMs;
 }
 
 std::vector<AccountRef> EnhancedWriteExecutor::State::active() const {
@@ -98,21 +99,40 @@ std::vector<AccountRef> EnhancedWriteExecutor::State::active() const {
   return refs;
 }
 
+std::size_t EnhancedWriteExecutor::State::places() const {
+  return static_cast<std::size_t>(std::max(1, options.concurrency));
+}
+
+/// Of several accounts none gets more than half of the places: a service that is slow, or whose quota is used up, does
+/// not make the writes of others late. `room` becomes what each of those that are left may take.
+std::vector<AccountRef> EnhancedWriteExecutor::State::with_room(std::vector<AccountRef> all, Ledger::Room& room) const {
+  if (all.size() < 2) return all;
+  const auto share = std::max<std::size_t>(1, places() / 2);
+  const std::lock_guard lock(mutex);
+  std::erase_if(all, [&](const AccountRef& account) {
+    const auto under_way = static_cast<std::size_t>(std::count_if(
+        in_flight.begin(), in_flight.end(), [&](const auto& f) { return f.second->write.account == account; }));
+    if (under_way < share) room.all = std::min(room.all, share - under_way);
+    return under_way >= share;
+  });
+  room.looks = std::min(room.looks, room.all);
+  return all;
+}
+
 /// Looks may have to wait for the service's quota: they get half of the places, so that they hold up no write.
-Ledger::Room EnhancedWriteExecutor::State::free_room(std::size_t in_flight) const {
-  const auto places = static_cast<std::size_t>(std::max(1, options.concurrency));
-  const auto for_looks = std::max<std::size_t>(1, places / 2);
+Ledger::Room EnhancedWriteExecutor::State::free_room(std::size_t taken) const {
+  const auto for_looks = std::max<std::size_t>(1, places() / 2);
   const std::lock_guard lock(mutex);
   const auto looking = static_cast<std::size_t>(
-      std::count_if(flights.begin(), flights.end(), [](const auto& f) { return f.second->look; }));
-  const auto all = places - std::min(places, in_flight);
+      std::count_if(in_flight.begin(), in_flight.end(), [](const auto& f) { return f.second->look; }));
+  const auto all = places() - std::min(places(), taken);
   return {all, std::min(all, for_looks - std::min(for_looks, looking))};
 }
 
 std::vector<std::int64_t> EnhancedWriteExecutor::State::busy() const {
   const std::lock_guard lock(mutex);
   std::vector<std::int64_t> seqs;
-  for (const auto& [seq, flight] : flights) seqs.push_back(seq);
+  for (const auto& [seq, under_way] : in_flight) seqs.push_back(seq);
   return seqs;
 }
 
@@ -138,7 +158,7 @@ void EnhancedWriteExecutor::State::stop(std::int64_t wait_ms) {
     std::unique_lock lock(mutex);
     if (std::exchange(stopping, true)) return;
     cv.notify_all();
-    landed.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return flights.empty() && !working; });
+    retired.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return in_flight.empty() && !working; });
   }
   ledger.stop_waiting();  // a store that fails would otherwise hold up the threads that are waited for here
   if (thread.joinable()) thread.join();
@@ -147,22 +167,22 @@ void EnhancedWriteExecutor::State::stop(std::int64_t wait_ms) {
     const std::unique_lock shut(gate);
     closed = true;
   }
-  // A flight's call refers to this state: what stays behind is let go of here.
-  std::map<std::int64_t, FlightPtr> left;
+  // A call under way refers to this state: what stays behind is let go of here.
+  std::map<std::int64_t, InFlightPtr> left;
   {
     const std::lock_guard lock(mutex);
     ended = true;
-    left.swap(flights);
+    left.swap(in_flight);
     unrecorded.clear();
   }
-  for (const auto& [seq, flight] : left) {
-    if (flight->context) flight->context->end();
+  for (const auto& [seq, under_way] : left) {
+    if (under_way->context) under_way->context->end();
   }
 }
 
-EnhancedWriteExecutor::EnhancedWriteExecutor(GroupCommit& store, WriteBuffer& buffer, AccountDirectory& accounts,
+EnhancedWriteExecutor::EnhancedWriteExecutor(GroupCommit& store, Ledger& ledger, AccountDirectory& accounts,
                                              CallRunner& runner, Clock& clock, ExecutorOptions options)
-    : state_(std::make_shared<State>(store, buffer, accounts, runner, clock, std::move(options))) {
+    : state_(std::make_shared<State>(store, ledger, accounts, runner, clock, std::move(options))) {
   if (state_->options.retry.schedule_ms.empty()) throw ConfigError("The retry schedule needs at least one step.");
 }
 
@@ -194,9 +214,10 @@ void EnhancedWriteExecutor::end_calls(const std::string& service, const std::str
   std::vector<CallContextPtr> calls;
   {
     const std::lock_guard lock(state_->mutex);
-    for (const auto& [seq, flight] : state_->flights) {
-      const auto& of = flight->write.account;
-      if (of.service == service && of.account_id == account_id && flight->context) calls.push_back(flight->context);
+    for (const auto& [seq, under_way] : state_->in_flight) {
+      const auto& of = under_way->write.account;
+      if (of.service == service && of.account_id == account_id && under_way->context)
+        calls.push_back(under_way->context);
     }
   }
   for (const auto& call : calls) call->cancel();
@@ -210,7 +231,7 @@ bool EnhancedWriteExecutor::asleep() const {
 
 int EnhancedWriteExecutor::in_flight() const {
   const std::lock_guard lock(state_->mutex);
-  return static_cast<int>(state_->flights.size());
+  return static_cast<int>(state_->in_flight.size());
 }
 
 }  // namespace krux

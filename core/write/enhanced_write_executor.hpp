@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -15,20 +16,23 @@ namespace krux {
 class AccountDirectory;
 class CallRunner;
 class GroupCommit;
-class Metrics;
-class WriteBuffer;
+class WriteMeters;
+class Ledger;
 
 struct ExecutorOptions {
   int concurrency = 4;  ///< attempts and looks under way at once
   RetryPolicy retry;
   std::optional<std::int64_t> call_timeout_ms;  ///< instead of the definition's
-  Metrics* metrics = nullptr;                   ///< outlives every call; nullptr: nothing is counted
+  WriteMeters* meters = nullptr;                ///< outlives every call; nullptr: nothing is counted
+  /// Called on the executor's thread before it takes anything: makes durable what has to be before that, or throws
+  /// krux::Error. May be empty.
+  std::function<void()> before_take;
 };
 
 /// Any thread. Everything that is passed by reference must outlive it; the runner, too, must still run while it stops.
 class EnhancedWriteExecutor {
  public:
-  EnhancedWriteExecutor(GroupCommit& store, WriteBuffer& buffer, AccountDirectory& accounts, CallRunner& runner,
+  EnhancedWriteExecutor(GroupCommit& store, Ledger& ledger, AccountDirectory& accounts, CallRunner& runner,
                         Clock& clock, ExecutorOptions options = {});
   ~EnhancedWriteExecutor();  ///< stop(0) unless stopped
   EnhancedWriteExecutor(const EnhancedWriteExecutor&) = delete;

@@ -16,14 +16,14 @@ TEST_CASE("a buffered write waits for its window and is then executed once") {
   const auto id = host.submit(new_write("hello")).write_id;
   f.clock.advance(29'999);
   host.quiet();
-  CHECK(host.buffer.get(id)->state == State::kBuffered);
+  CHECK(host.buffer.ledger.get(id)->state == State::kBuffered);
   f.clock.advance(1);
   const auto done = host.until(id, State::kCompleted);
   CHECK(done.result_json == R"({"ok":true})");
   CHECK(done.attempts == 1);
   CHECK(f.executed == 1);
   CHECK(host.changes.path(id) == Path{State::kBuffered, State::kExecuting, State::kCompleted});
-  const auto history = host.buffer.history(id);
+  const auto history = host.buffer.ledger.history(id);
   REQUIRE(history.size() == 1);
   CHECK(history[0].wire == "answered");
   CHECK(history[0].outcome == "done");
@@ -34,8 +34,8 @@ TEST_CASE("an immediate write runs at once, and its caller hears how it ended") 
   Host host(f.scratch.path(), f.clock);
   host.serve(f.adapter);
   const auto id = host.submit(at_once("hello")).write_id;
-  std::promise<BufferedWrite> settled;
-  host.buffer.when_settled(id, 10'000, [&](const BufferedWrite& w) { settled.set_value(w); });
+  std::promise<WriteRecord> settled;
+  host.buffer.settled.wait(id, 10'000, [&](const WriteRecord& w) { settled.set_value(w); });
   CHECK(settled.get_future().get().state == State::kCompleted);
 }
 
@@ -44,10 +44,10 @@ TEST_CASE("whoever waits too long is told the true state") {
   Host host(f.scratch.path(), f.clock);
   host.serve(f.adapter);
   const auto id = host.submit(new_write("hello")).write_id;
-  std::promise<BufferedWrite> first, second, none;
-  host.buffer.when_settled(id, 10'000, [&](const BufferedWrite& w) { first.set_value(w); });
-  host.buffer.when_settled(id, 40'000, [&](const BufferedWrite& w) { second.set_value(w); });
-  host.buffer.when_settled("w_none", 10'000, [&](const BufferedWrite& w) { none.set_value(w); });
+  std::promise<WriteRecord> first, second, none;
+  host.buffer.settled.wait(id, 10'000, [&](const WriteRecord& w) { first.set_value(w); });
+  host.buffer.settled.wait(id, 40'000, [&](const WriteRecord& w) { second.set_value(w); });
+  host.buffer.settled.wait("w_none", 10'000, [&](const WriteRecord& w) { none.set_value(w); });
   CHECK(none.get_future().get().write_id.empty());
   f.clock.advance(10'000);
   CHECK(first.get_future().get().state == State::kBuffered);
@@ -61,7 +61,7 @@ TEST_CASE("a cancelled write is never executed") {
   Host host(f.scratch.path(), f.clock);
   host.serve(f.adapter);
   const auto id = host.submit(new_write("hello")).write_id;
-  CHECK(std::get<BufferedWrite>(host.cancel(id)).state == State::kCancelled);
+  CHECK(std::get<WriteRecord>(host.cancel(id)).state == State::kCancelled);
   f.clock.advance(100'000);
   host.quiet();
   CHECK(f.executed == 0);
@@ -104,12 +104,12 @@ TEST_CASE("what certainly did not happen is tried on the schedule, and then a pe
   CHECK(f.executed == 6);
   SECTION("who says: send again") {
     f.answers({success});
-    host.resolve(id, WriteBuffer::Decision::kResend);
+    host.resolve(id, WriteEvent::kOperatorResend);
     CHECK(host.until(id, State::kCompleted).attempts == 7);
     CHECK(AlertStore(host.store, f.clock).list(true).empty());
   }
   SECTION("or discards it") {
-    host.resolve(id, WriteBuffer::Decision::kDiscard);
+    host.resolve(id, WriteEvent::kOperatorDiscard);
     CHECK(host.until(id, State::kDiscarded).decided_by == "operator:ann");
   }
 }
@@ -142,7 +142,7 @@ TEST_CASE("a refused token holds the writes until the account works again") {
     host.quiet();
     if (i < 9) f.clock.advance(960'000);
   }
-  CHECK_FALSE(host.buffer.get(one)->told_person);
+  CHECK_FALSE(host.buffer.ledger.get(one)->escalated);
   CHECK(AlertStore(host.store, f.clock).list(true).size() == 1);
   f.adapter->on_execute = {};
   host.executor.connection_restored(kAccount);
@@ -172,7 +172,7 @@ TEST_CASE("a write that its account's profile leaves out by now is held, and goe
   const auto id = host.submit(at_once("one")).write_id;
   const auto held = host.until(id, State::kDeadLetter);
   CHECK(f.executed == 0);
-  CHECK_FALSE(held.told_person);
+  CHECK_FALSE(held.escalated);
   CHECK_THAT(held.error_message, Catch::Contains(by_scope ? "was not granted: add" : "leaves notes.add out"));
   const auto alerts = AlertStore(host.store, f.clock).list(true);
   REQUIRE(alerts.size() == 1);
@@ -194,7 +194,7 @@ TEST_CASE("a rollback point is stored before the first attempt and kept") {
   Host host(f.scratch.path(), f.clock);
   f.adapter->on_execute = [&](const CallContextPtr& call, const AdapterWrite& w) {
     seen.push_back(w.point_json);
-    seen.push_back(host.buffer.get(w.write_id)->point_json);
+    seen.push_back(host.buffer.ledger.get(w.write_id)->point_json);
     return w.attempt == 1 ? refused(KRUX_UNAVAILABLE)(call) : success(call);
   };
   host.serve(f.adapter);
@@ -242,7 +242,7 @@ TEST_CASE("a write runs on no other account or generation, and waits") {
   f.clock.advance(10'000'000);
   host.quiet();
   CHECK(f.executed == 0);
-  CHECK(host.buffer.get(id)->state == State::kBuffered);
+  CHECK(host.buffer.ledger.get(id)->state == State::kBuffered);
   SECTION("until it is connected again") {
     host.accounts.publish(account_of(f.adapter, notes_definition()));
     host.executor.wake();
@@ -278,10 +278,43 @@ TEST_CASE("no more calls are under way than allowed") {
   options.concurrency = 3;
   Host host(f.scratch.path(), f.clock, options);
   std::vector<std::string> ids;
-  for (int i = 0; i < 40; ++i) ids.push_back(host.submit(at_once(std::to_string(i))).write_id);
   host.serve(f.adapter);
+  for (int i = 0; i < 40; ++i) ids.push_back(host.submit(new_write(std::to_string(i))).write_id);
+  host.quiet();
+  f.clock.advance(30'000);
   for (const auto& id : ids) host.until(id, State::kCompleted);
   CHECK(most == 3);
+}
+
+TEST_CASE("a service that is slow, or has much to do, does not make another one's writes late") {
+  Fixture f;
+  std::promise<void> let_go;
+  const auto held = let_go.get_future().share();
+  std::atomic<int> slow{0};
+  f.adapter->on_execute = [&](const CallContextPtr& call, const AdapterWrite&) {
+    ++slow;
+    held.wait();
+    return success(call);
+  };
+  ExecutorOptions options;
+  options.concurrency = 4;
+  Host host(f.scratch.path(), f.clock, options);
+  const AccountRef other{"notes", "N2", 1};
+  host.accounts.publish(account_of(std::make_shared<ScriptedAdapter>(), notes_definition(), other));
+  std::vector<std::string> slow_ids;
+  for (int i = 0; i < 10; ++i) slow_ids.push_back(host.submit(at_once("slow " + std::to_string(i))).write_id);
+  auto write = at_once("in time");
+  write.account = other;
+  write.agent_id = "agent_2";
+  const auto in_time = host.submit(write).write_id;
+  host.serve(f.adapter);
+  host.until(in_time, State::kCompleted);
+  while (slow < 2) std::this_thread::yield();
+  while (!host.executor.asleep()) std::this_thread::yield();
+  CHECK(slow == 2);
+  CHECK(host.buffer.ledger.get(slow_ids[2])->state == State::kBuffered);
+  let_go.set_value();
+  for (const auto& id : slow_ids) host.until(id, State::kCompleted);
 }
 
 TEST_CASE("a stop claims nothing more and leaves what does not return to the next start") {
@@ -307,8 +340,8 @@ TEST_CASE("a stop claims nothing more and leaves what does not return to the nex
     let_go.set_value();
   }
   Host host(f.scratch.path(), f.clock);
-  CHECK(host.buffer.get(id)->state == State::kExecuting);
-  CHECK(host.buffer.get(other)->state == State::kBuffered);
+  CHECK(host.buffer.ledger.get(id)->state == State::kExecuting);
+  CHECK(host.buffer.ledger.get(other)->state == State::kBuffered);
   f.adapter->on_execute = {};
   host.serve(f.adapter);
   host.until(id, State::kUnknown);

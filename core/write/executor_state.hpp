@@ -13,7 +13,6 @@
 
 #include "core/write/enhanced_write_executor.hpp"
 #include "core/write/ledger.hpp"
-#include "core/write/write_buffer.hpp"
 #include "core/write/write_calls.hpp"
 
 namespace krux {
@@ -23,36 +22,39 @@ inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 /// Shared with the calls under way, so that one that comes back late finds a gate that is closed and not a hole.
 struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
   /// One attempt or look, from its claim to its record.
-  struct Flight {
-    BufferedWrite write;
+  struct InFlight {
+    WriteRecord write;
     ActiveAccountPtr account;
-    std::optional<BufferedWrite> undone;  ///< the write that this one is to undo
-    CallContextPtr context;               ///< of the present call; under `mutex`
+    std::optional<WriteRecord> subject;  ///< the write that this one undoes or cleans up after
+    CallContextPtr context;              ///< of the present call; under `mutex`
     bool look = false;
     std::int64_t started_at_ms = 0, started_us = 0;  ///< by the wall clock, by that of the metrics
   };
-  using FlightPtr = std::shared_ptr<Flight>;
+  using InFlightPtr = std::shared_ptr<InFlight>;
 
-  State(GroupCommit& s, WriteBuffer& b, AccountDirectory& a, CallRunner& r, Clock& c, ExecutorOptions o)
-      : store(s), ledger(b.ledger()), accounts(a), runner(r), clock(c), options(std::move(o)) {}
+  State(GroupCommit& s, Ledger& l, AccountDirectory& a, CallRunner& r, Clock& c, ExecutorOptions o)
+      : store(s), ledger(l), accounts(a), runner(r), clock(c), options(std::move(o)) {}
 
   void work();
   std::int64_t step();
   bool settle_store();
   std::vector<AccountRef> active() const;
-  Ledger::Room free_room(std::size_t in_flight) const;
+  std::size_t places() const;
+  Ledger::Room free_room(std::size_t taken) const;
+  std::vector<AccountRef> with_room(std::vector<AccountRef> all, Ledger::Room& room) const;
   std::vector<std::int64_t> busy() const;
-  void drop_expired_points();
+  void drop_expired_rollback_points();
 
-  void begin(BufferedWrite write);
-  CallContextPtr new_call(const FlightPtr& flight);
-  void point(const FlightPtr& flight);
-  void execute(const FlightPtr& flight);
-  void look(const FlightPtr& flight);
-  void finish(const FlightPtr& flight, const WriteReport& report);
-  void recorded(const FlightPtr& flight, const WriteReport& report, const std::variant<BufferedWrite, Error>& answer);
-  void count(const Flight& flight, WriteEvent outcome) const;
-  void land(const FlightPtr& flight);
+  void begin(WriteRecord write);
+  CallContextPtr new_call(const InFlightPtr& under_way);
+  void point(const InFlightPtr& under_way);
+  void execute(const InFlightPtr& under_way);
+  void look(const InFlightPtr& under_way);
+  void finish(const InFlightPtr& under_way, const WriteReport& report);
+  void recorded(const InFlightPtr& under_way, const WriteReport& report,
+                const std::variant<WriteRecord, Error>& answer);
+  void count(const InFlight& under_way, WriteEvent outcome) const;
+  void retire(const InFlightPtr& under_way);
   bool stopped() const;
   void wake();
   void due(std::int64_t in_ms);
@@ -70,9 +72,9 @@ struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
   bool closed = false;
 
   mutable std::mutex mutex;
-  std::condition_variable cv, landed;
-  std::map<std::int64_t, FlightPtr> flights;  ///< by seq
-  std::vector<std::pair<FlightPtr, WriteReport>> unrecorded;
+  std::condition_variable cv, retired;
+  std::map<std::int64_t, InFlightPtr> in_flight;  ///< by seq
+  std::vector<std::pair<InFlightPtr, WriteReport>> unrecorded;
   bool stopping = false, woken = false, lost_track = false, asleep = false, working = false;
   bool ended = false;                 ///< stop() is through: nothing is kept any more
   std::int64_t asleep_until = 0;      ///< boot clock

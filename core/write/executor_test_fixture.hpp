@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "core/write/write_test_support.hpp"
 
@@ -21,6 +24,12 @@ struct ExecutorFixture {
       return each[std::min(n, each.size() - 1)](call);
     };
   }
+  void looks_fail_with(const CallFailure& failure) {
+    adapter->on_find = [this, failure](const CallContextPtr&, const AdapterWrite&) -> CallResult<EffectFound> {
+      ++looked;
+      return failure;
+    };
+  }
   void finds(const std::vector<EffectFound>& each) {
     adapter->on_find = [this, each](const CallContextPtr&, const AdapterWrite&) -> CallResult<EffectFound> {
       const auto n = static_cast<std::size_t>(looked++);
@@ -28,6 +37,26 @@ struct ExecutorFixture {
     };
   }
 };
+
+/// A ledger with one write that waits for its window, and no host on it yet.
+struct StoppedRun : ExecutorFixture {
+  explicit StoppedRun(const NewWrite& write = new_write("hello")) {
+    Host original(scratch.path(), clock);
+    id = original.submit(write).write_id;
+  }
+  std::unique_ptr<Host> start() {
+    auto host = std::make_unique<Host>(scratch.path(), clock);
+    host->serve(adapter);
+    return host;
+  }
+  std::string id;
+};
+
+inline std::vector<std::string> open_alerts(Host& host, DrivenClock& clock) {
+  std::vector<std::string> kinds;
+  for (const auto& alert : AlertStore(host.store, clock).list(true)) kinds.push_back(alert.kind);
+  return kinds;
+}
 
 inline CallResult<std::string> success(const CallContextPtr& call) {
   answered_request(call);

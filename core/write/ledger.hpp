@@ -17,16 +17,19 @@
 #include <vector>
 
 #include "core/storage/group_commit.hpp"
+#include "core/storage/reader_pool.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
 #include "core/write/alerts.hpp"
-#include "core/write/batch_protection.hpp"
+#include "core/write/ledger_order.hpp"
 #include "core/write/ledger_rows.hpp"
-#include "core/write/reader_pool.hpp"
+#include "core/write/limits.hpp"
 #include "core/write/transition.hpp"
 #include "core/write/write.hpp"
 
 namespace krux {
+
+class WriteMeters;
 
 /// What an attempt or a look led to.
 struct WriteReport {
@@ -37,9 +40,12 @@ struct WriteReport {
   std::optional<std::int64_t> due_in_ms;  ///< when the host acts next; nothing: not by itself
   bool uses_try = false;                  ///< takes a step of the retry schedule
   bool counts_look = true;
+  bool keeps_due = false;  ///< the time stays as it is, instead of due_in_ms
+  std::string evidence;    ///< with kCopyReconciled; what was found is result_json
   std::string result_json, error_type, error_message;
   std::string wire;  ///< "nothing_sent", "answered", "open", or empty
   std::int64_t started_at_ms = 0;
+  bool waits_for_connection = false;  ///< the account's token is refused: due at once when it works again
   std::optional<NewAlert> alert;
 };
 
@@ -49,27 +55,60 @@ class Ledger {
   template <class T>
   using Done = std::function<void(std::variant<T, Error>)>;
 
-  /// Takes a new owner epoch. `store` and `clock` must outlive this. Throws krux::Error DatabaseError.
-  Ledger(GroupCommit& store, Clock& clock, const std::string& boot_id);
+  /// Begins a new run of the host in the ledger (an owner epoch): there is one at a time. `boot_id` tells boots of the
+  /// machine apart. `store` and `clock` must outlive this. Throws krux::Error DatabaseError.
+  Ledger(GroupCommit& store, Clock& clock, const std::string& boot_id = machine_boot_id());
   ~Ledger();
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // What agents and operators do; see WriteBuffer.
+  // What agents and operators do. `agent_id` empty: the operator; an agent's own writes alone exist for it. `who`:
+  // "agent:<id>", "operator:<user>".
+
+  /// Idempotency, duplicate intent, and the insert are one step. The callback gets either the write or an error
+  /// (ConflictError: the key was used for another content; BatchProtection; DatabaseError).
   void submit(NewWrite write, Done<Submitted> done);
-  void cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done);
-  void resolve(std::string write_id, WriteEvent decision, std::optional<WriteState> expected, std::string who,
-               Done<BufferedWrite> done);
-  void accept(std::string write_id, std::string shown_hash, std::string who, Done<BufferedWrite> done);
-  void reject(std::string write_id, std::string reason, std::string who, Done<BufferedWrite> done);
+
+  /// CannotCancel (with the state in words) unless the write is pending_approval, held, buffered or dead_letter.
+  void cancel(std::string write_id, std::string agent_id, std::string who, Done<WriteRecord> done);
+
+  /// kOperatorResend, kOperatorDiscard or kOperatorHappened. About an unknown write, once it is escalated: send again
+  /// (back to buffered, due at once), discard, or "it happened" (completed). About a dead letter, at any time: send
+  /// again (due at once, the schedule begins anew) or discard. ConflictError otherwise, and where the write is no
+  /// longer in the state that the operator was shown (`expected`).
+  void decide_outcome(std::string write_id, WriteEvent decision, std::optional<WriteState> expected, std::string who,
+                      Done<WriteRecord> done);
+
+  /// kOperatorRelease, kOperatorDiscard or kOperatorHappened, of a write that is held as a copy: let go out (or wait,
+  /// be looked for or tried again, whatever its state is), given up, or taken for what its evidence has found. One that
+  /// was not looked for yet is let go by the look that does not find it. `shown`: the finding that the person was
+  /// shown, as finding_of() names it; empty: none. ConflictError when it is not held, or the finding is another one.
+  void decide_copied(std::string write_id, WriteEvent decision, std::string shown, std::string who,
+                     Done<WriteRecord> done);
+
+  /// A write that waits for a person's approval: accepted with the content_hash that was shown (ConflictError when it
+  /// has another one by now), its window begins; rejected, with a reason for its agent or none.
+  void accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done);
+  void reject(std::string write_id, std::string reason, std::string who, Done<WriteRecord> done);
+
+  /// Replaces the content of a write that is pending_approval, held or buffered and never attempted, if it still has
+  /// `shown_hash`: ConflictError otherwise, BatchProtection where a limit refuses it; then nothing has changed. The
+  /// window begins anew; what a person was asked about, he is asked about again when an agent changes it.
   void edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content, std::string who,
-            Done<BufferedWrite> done);
-  void undo(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done);
+            Done<WriteRecord> done);
+
+  /// Asks for a completed write to be undone: a write of its own (`rolls_back`), due at once, which may become unknown
+  /// or a dead letter like any other; when it is completed, the first is rolled_back. `force`: even though the
+  /// service's state has changed since. A duplicate is the rollback that is under way. RollbackConflict (not completed,
+  /// or undone), RollbackExpired, InvalidInput (cannot be undone).
+  void roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done);
 
   // What the executor does. These wait for the commit; not from the writer's thread. They throw krux::Error.
 
-  /// Puts every `executing` write but those in flight (their seq) into `unknown`; its settle time starts now. With
-  /// `host_started` the settle times of all unknown writes start again. Returns how many writes were executing.
+  /// Ends every attempt but those in flight (their seq): one whose call may have begun is `unknown`, and its settle
+  /// time starts now; one whose call certainly never did is tried again, behind a first look. With `host_started` the
+  /// first looks at what the run before left unknown wait anew for requests of that run. Returns how many writes were
+  /// executing.
   std::size_t recover(bool host_started, std::optional<std::int64_t> settle_ms, std::vector<std::int64_t> in_flight);
 
   /// How many writes may be taken, and how many of these to be looked for.
@@ -77,38 +116,44 @@ class Ledger {
     std::size_t all = 0, looks = 0;
   };
   /// Writes of `accounts` whose time has come, those of `busy` (seq) left out. Those to be attempted are claimed:
-  /// `executing`, with their attempt; those of unknown outcome are to be looked for.
-  std::vector<BufferedWrite> take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy);
+  /// `executing`, with their attempt; those of unknown outcome are to be looked for. One whose turn in its lane has not
+  /// come is put off instead; `order_wait_ms`: how long a dead letter or an unknown outcome holds up those behind it.
+  std::vector<WriteRecord> take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
+                                std::int64_t order_wait_ms = kOrderWaitMs);
 
-  /// Keeps the rollback point of a running attempt, unless an earlier attempt left one.
-  void keep_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json);
+  /// Notes that the running attempt's call begins now, and keeps its rollback point (empty: it has none) unless an
+  /// earlier attempt left one.
+  void keep_rollback_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json);
 
   /// Keeps a note with a running attempt; false when it could not be kept: not a JSON object of at most 64 KiB, the
   /// attempt has ended, the store failed.
   bool keep_note(const std::string& write_id, std::uint32_t attempt, std::string_view note_json);
 
   /// ConflictError when the attempt is no longer what the ledger has.
-  void record(WriteReport report, Done<BufferedWrite> done);
+  void record(WriteReport report, Done<WriteRecord> done);
 
   /// Deletes rollback points whose time is over, some at once; one that an undo under way needs stays. Returns how
   /// many.
-  std::size_t drop_expired_points();
+  std::size_t drop_expired_rollback_points();
 
-  /// Dead letters of the account that wait for a working connection become due at once.
+  /// What waits for the account's token to work becomes due at once, and nothing else.
   void connection_restored(const AccountRef& account);
 
   /// Nobody can carry out or look for the account's writes any more, of whatever generation (ledger_disconnect.cpp).
   void hand_over(const std::string& service, const std::string& account_id, const std::string& who);
 
   // Reads. They throw krux::Error DatabaseError.
-  std::optional<BufferedWrite> get(const std::string& write_id);
-  std::vector<BufferedWrite> list(const WriteFilter& filter);
+  std::optional<WriteRecord> get(const std::string& write_id);
+  std::vector<WriteRecord> list(const WriteFilter& filter);
+  /// The newest, oldest of them first; of the edits no more than 16 MiB, but one in any case.
   std::vector<AttemptRecord> history(const std::string& write_id, std::int64_t newest = 1000);
   std::vector<EditRecord> edits(const std::string& write_id, std::int64_t newest = 1000);
   RecordTotals totals(const std::string& write_id);
+  /// Of a write whose `cleanup` is pending, done or left: the one that cleans up after it.
+  std::optional<WriteRecord> cleanup_of(const std::string& write_id);
   /// How much of a limit the agent has used, by the values of the rule's key (one entry, of an empty value, without a
   /// key); those that were not used are left out. rule.key_value is not looked at.
-  std::map<std::string, BatchUse> limit_use(const std::string& agent_id, const BatchRule& rule);
+  std::map<std::string, LimitUse> limit_use(const std::string& agent_id, const LimitRule& rule);
   WriteCounts counts();
   /// Milliseconds until the next write of `accounts` that there is room for is due, 0 when one is; nothing when none
   /// waits.
@@ -119,9 +164,15 @@ class Ledger {
   /// that may not work again. What was posted may still become durable.
   void stop_waiting() { waits_end_ = true; }
 
-  /// Told of every change of state once it is durable, and how soon a write has become due. On the writer's thread.
-  void on_change(std::function<void(const BufferedWrite&)> listener);
+  /// Told of every change of a write's state once it is durable, in that order, on the writer's thread, until what is
+  /// returned goes. Must not block.
+  using Observation = std::shared_ptr<const void>;
+  [[nodiscard]] Observation observe(std::function<void(const WriteRecord&)> observer);
+  /// Told how soon a write has become due. On the writer's thread.
   void on_due(std::function<void(std::int64_t in_ms)> listener);
+
+  /// Counts what is decided from here on. Set before the first write; must outlive this.
+  void count_into(WriteMeters* meters) { meters_ = meters; }
 
  private:
   struct Candidate {
@@ -131,9 +182,11 @@ class Ledger {
   /// Shared with callbacks: a commit of unknown outcome may be answered when this ledger is gone.
   struct Listeners {
     std::mutex mutex;
-    std::function<void(const BufferedWrite&)> on_change;
+    std::map<std::uint64_t, std::function<void(const WriteRecord&)>> observers;
+    std::uint64_t next_observer = 0;
     std::function<void(std::int64_t)> on_due;
-    void changed(const BufferedWrite& write, const Clock& clock);
+    void changed(const WriteRecord& write, const Clock& clock);
+    void due_now();
   };
   /// Of the writer's connection, on its thread only. Shared with the callback that clears them before it is closed.
   struct WriterStatements {
@@ -154,30 +207,48 @@ class Ledger {
   void forget_statements();
   void set_due(LedgerRow& row, std::optional<std::int64_t> in_ms) const;
   void apply(LedgerRow& row, WriteEvent event, const char* refusal_type) const;
-  void add_decision(StatementCache& sql, const BufferedWrite& write, WriteEvent event, const std::string& who) const;
-  std::optional<BufferedWrite> find_same(StatementCache& sql, const NewWrite& asked, const BufferedWrite& write) const;
-  std::string excess(StatementCache& sql, const std::vector<BatchRule>& rules, const BufferedWrite& write) const;
+  void add_decision(StatementCache& sql, const WriteRecord& write, WriteEvent event, const std::string& who) const;
+  void add_look(StatementCache& sql, const WriteRecord& write, const WriteReport& report, WriteEvent event) const;
+  std::optional<WriteRecord> find_same(StatementCache& sql, const NewWrite& asked, const WriteRecord& write) const;
+  std::string excess(StatementCache& sql, const std::vector<LimitRule>& rules, const WriteRecord& write) const;
   void admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const;
-  void tell_of_approvals(StatementCache& sql, const BufferedWrite& write) const;
+  void tell_of_approvals(StatementCache& sql, const WriteRecord& write) const;
   void begin_window(LedgerRow& row) const;
   /// What whoever decides was shown, as far as he names it.
   struct Shown {
     std::string hash;
     std::optional<WriteState> state;
+    bool held = false;    ///< as a copy
+    std::string finding;  ///< what a look at a held write had shown
   };
+  void decide_about(Points points, std::string write_id, WriteEvent decision, Shown shown, std::string who,
+                    Done<WriteRecord> done);
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
                    const std::string& who, const char* refusal_type, const Shown& shown) const;
-  std::optional<BufferedWrite> undone_by(StatementCache& sql, const BufferedWrite& undo) const;
+  std::optional<WriteRecord> rolled_back_by(StatementCache& sql, const WriteRecord& undo) const;
+  WriteRecord begin_cleanup(StatementCache& sql, const WriteRecord& write) const;
+  WriteRecord end_cleanup(StatementCache& sql, const WriteRecord& cleanup) const;
+  void follow_end(StatementCache& sql, WriteRecord& write, std::vector<WriteRecord>& others) const;
   std::vector<Candidate> candidates(StatementCache& sql, std::span<const AccountRef> accounts, Room room,
                                     std::size_t more) const;
+  bool is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wait_ms) const;
   void claim(StatementCache& sql, LedgerRow& row) const;
-  BufferedWrite recover_one(StatementCache& sql, std::int64_t seq, std::optional<std::int64_t> settle_ms) const;
-  void hand_over_one(StatementCache& sql, LedgerRow& row, const std::string& who) const;
-  /// The write, and the one that it undid.
-  using Recorded = std::pair<BufferedWrite, std::optional<BufferedWrite>>;
+  void reconcile_first(StatementCache& sql) const;
+  void go_on_released(LedgerRow& row) const;
+  void settle_anew(StatementCache& sql, std::optional<std::int64_t> settle_ms) const;
+  WriteRecord recover_one(StatementCache& sql, std::int64_t seq, bool host_started,
+                          std::optional<std::int64_t> settle_ms) const;
+  void hand_over_one(StatementCache& sql, LedgerRow& row, const std::string& who,
+                     std::vector<WriteRecord>& others) const;
+  /// The write, and those that changed or were made with it: what it undid or cleaned up after, its cleanup.
+  struct Recorded {
+    WriteRecord write;
+    std::vector<WriteRecord> others;
+  };
+  Recorded record_evidence(StatementCache& sql, LedgerRow row, const WriteReport& report) const;
   Recorded record_one(StatementCache& sql, const WriteReport& report) const;
-  Done<BufferedWrite> announced(Done<BufferedWrite> done) const;
-  Done<Recorded> announced_with_undone(Done<BufferedWrite> done) const;
+  Done<WriteRecord> announced(Done<WriteRecord> done) const;
+  Done<Recorded> announced_with_others(Done<WriteRecord> done) const;
   std::int64_t due_in(std::int64_t due_at_ms, std::int64_t due_boot_ms, std::int64_t boot) const;
 
   GroupCommit& store_;
@@ -188,6 +259,7 @@ class Ledger {
   mutable WindowClock windows_{clock_};  ///< on the writer's thread only
   std::uint64_t before_close_ = 0;
   std::int64_t epoch_ = 0, boot_ = 0;
+  WriteMeters* meters_ = nullptr;
   std::atomic<bool> waits_end_{false};
 };
 

@@ -1,15 +1,17 @@
 // What agents and operators decide about writes.
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
+#include "core/write/copies.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
+#include "core/write/write_meters.hpp"
 
 namespace krux {
 namespace {
 
 constexpr std::int64_t kMostAgentEdits = 20;
 
-void add_edit(StatementCache& sql, const BufferedWrite& before, const BufferedWrite& after, std::int64_t now,
+void add_edit(StatementCache& sql, const WriteRecord& before, const WriteRecord& after, std::int64_t now,
               const std::string& who) {
   sql.get(
          "INSERT INTO edits (write_seq, edited_at_ms, who, from_hash, to_hash, from_json, to_json) "
@@ -19,7 +21,7 @@ void add_edit(StatementCache& sql, const BufferedWrite& before, const BufferedWr
 }
 
 /// Each edit begins the window anew: an agent could hold its write back, and fill the ledger, for ever.
-void must_not_edit_for_ever(StatementCache& sql, const BufferedWrite& write) {
+void must_not_edit_for_ever(StatementCache& sql, const WriteRecord& write) {
   auto& rows = sql.get("SELECT count(*) FROM edits WHERE write_seq = ?1 AND who LIKE 'agent:%'");
   rows.bind_all(write.seq);
   const ResetAtEnd reset(rows);
@@ -29,33 +31,20 @@ void must_not_edit_for_ever(StatementCache& sql, const BufferedWrite& write) {
                   " times, and this one was. Let it go out as it is, or cancel it and send another.");
 }
 
-void put_content(BufferedWrite& write, const NewContent& content) {
-  write.params_json = content.params_json;
-  write.params_shown_json = content.params_shown_json.empty() ? content.params_json : content.params_shown_json;
-  write.summary = content.summary;
-  write.content_hash = content_hash(write.account, write.operation, content.params_json);
-  write.target = content.target;
-  write.tier = content.tier;
-  write.definition_version = content.definition_version;
-  write.delay_ms = write.immediate ? 0 : content.delay_ms;
+/// What a person was asked about stays until he is asked anew.
+void put_content(WriteRecord& write, const NewContent& content) {
+  auto reason = std::move(write.approval_reason);
+  static_cast<WriteContent&>(write) = static_cast<const WriteContent&>(content);
+  write.approval_reason = std::move(reason);
+  if (write.params_shown_json.empty()) write.params_shown_json = write.params_json;
+  write.content_hash = content_hash(write.account, write.operation, write.params_json);
+  write.ordering_key = ordering_key_of(write.agent_id, write.account, content.order);
+  if (write.immediate) write.delay_ms = 0;
   write.counted_as = counted_as(content.limits, content.counted_as, write.operation);
 }
 
-/// A write goes out on the connection that it was accepted for, or never. (A ledger without that row is not a host's.)
-void must_still_be_connected(StatementCache& sql, const BufferedWrite& write) {
-  const auto& account = write.account;
-  auto& rows = sql.get(
-      "SELECT 1 FROM connections WHERE service = ?1 AND account_id = ?2 AND (token IS NULL OR generation <> ?3)");
-  rows.bind_all(account.service, account.account_id, std::int64_t{account.generation});
-  const ResetAtEnd reset(rows);
-  if (!rows.step()) return;
-  throw not_connected("The connection to " + account.service + " " + printable(account.account_id) +
-                      " that this write was accepted for is gone, so that it can never be sent. Discard it, or say "
-                      "--happened; the agent can ask for it again on the connection that there is now.");
-}
-
 /// Whoever decides names what was shown to him.
-void must_be_shown(const BufferedWrite& write, const std::string& hash) {
+void must_be_shown(const WriteRecord& write, const std::string& hash) {
   if (write.content_hash == hash) return;
   throw conflict("The write is not what was shown any more: its content_hash is " + write.content_hash +
                  " now. Look at it again, then decide.")
@@ -63,18 +52,46 @@ void must_be_shown(const BufferedWrite& write, const std::string& hash) {
                     "\"}");
 }
 
-void must_be_in(const BufferedWrite& write, WriteState shown) {
+/// An agent that takes its write back has asked for what is made of that.
+void must_not_stop_cleanup(const WriteRecord& write, const std::string& agent_id) {
+  if (write.cleans.empty() || agent_id.empty()) return;
+  throw Error("CannotCancel", "This takes away what is left of " + write.cleans +
+                                  ", which will not be carried out; only an operator can stop it.");
+}
+
+void must_be_in(const WriteRecord& write, WriteState shown) {
   if (write.state == shown) return;
   throw conflict("The write " + std::string(state_in_words(phase_of(write))) + "; it is " + to_string(write.state) +
                  " and no longer " + to_string(shown) + ", so nothing was decided. Look at it again, then decide.")
       .with_context("{\"write_id\":" + json_string(write.write_id) + ",\"status\":\"" + to_string(write.state) + "\"}");
 }
 
+WriteDecision counted_as(WriteEvent decision) {
+  switch (decision) {
+    case WriteEvent::kOperatorResend:
+      return WriteDecision::kResend;
+    case WriteEvent::kOperatorHappened:
+      return WriteDecision::kHappened;
+    case WriteEvent::kOperatorRelease:
+      return WriteDecision::kRelease;
+    default:
+      return WriteDecision::kDiscard;
+  }
+}
+
 }  // namespace
+
+void must_still_be_connected(StatementCache& sql, const WriteRecord& write) {
+  const auto& account = write.account;
+  if (!is_disconnected(sql, account)) return;
+  throw not_connected("The connection to " + account.service + " " + printable(account.account_id) +
+                      " that this write was accepted for is gone, so that it can never be sent. Discard it, or say "
+                      "--happened; the agent can ask for it again on the connection that there is now.");
+}
 
 /// Why a person is to be asked because of a limit; empty when it has room. Throws BatchProtection where an excess is
 /// refused.
-std::string Ledger::excess(StatementCache& sql, const std::vector<BatchRule>& rules, const BufferedWrite& write) const {
+std::string Ledger::excess(StatementCache& sql, const std::vector<LimitRule>& rules, const WriteRecord& write) const {
   const auto over = exceeded(sql, windows_, write.agent_id, rules, write.seq);
   if (!over) return {};
   if (!over->rule.escalate) throw refusal_of(*over);
@@ -82,7 +99,7 @@ std::string Ledger::excess(StatementCache& sql, const std::vector<BatchRule>& ru
 }
 
 /// One alert an account, as long as a write of it waits for approval.
-void Ledger::tell_of_approvals(StatementCache& sql, const BufferedWrite& write) const {
+void Ledger::tell_of_approvals(StatementCache& sql, const WriteRecord& write) const {
   const auto& account = write.account;
   if (write.state == WriteState::kPendingApproval) {
     insert_alert(sql.db(),
@@ -104,71 +121,98 @@ void Ledger::tell_of_approvals(StatementCache& sql, const BufferedWrite& write) 
 
 void Ledger::begin_window(LedgerRow& row) const {
   set_due(row, row.write.delay_ms);
+  row.write.waits_in_line = false;
+  row.waits_for_connection = false;
   row.write.buffer_until_ms = row.write.due_at_ms;
 }
 
 /// Loads the write, applies a person's or an agent's decision and notes who took it. The caller stores the row.
 LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id,
                          WriteEvent event, const std::string& who, const char* refusal_type, const Shown& shown) const {
-  static const auto by_id = select_rows(kById);
-  auto& rows = sql.get(by_id).bind_all(seq_of_id(write_id), write_id);
-  const ResetAtEnd reset(rows);
-  if (!rows.step()) throw invalid_input("There is no write " + printable(write_id) + ".");
-  auto row = read_row(rows);
+  auto known = row_of(sql, write_id);
+  if (!known) throw invalid_input("There is no write " + printable(write_id) + ".");
+  auto& row = *known;
   if (!agent_id.empty() && row.write.agent_id != agent_id) {
     throw invalid_input("There is no write " + printable(write_id) + ".");
   }
-  const bool was_told = row.write.told_person;
+  const bool was_told = row.write.escalated, was_held = row.write.held_as_copy;
+  if (shown.held) must_be_held(row.write);
+  if (!shown.finding.empty()) must_be_found_as(row.write, shown.finding);
   if (!shown.hash.empty()) must_be_shown(row.write, shown.hash);
   if (shown.state) must_be_in(row.write, *shown.state);
   apply(row, event, refusal_type);
   row.write.decided_by = who;
   add_decision(sql, row.write, event, who);
-  if (was_told) close_alerts_of(sql.db(), write_id, who, clock_.wall_ms());
-  return row;
+  if (event == WriteEvent::kOperatorHappened) {
+    if (was_held) row.write.result_json = row.write.evidence_json;  // what a look has found, if any
+    row.write.error_type.clear();
+    row.write.error_message.clear();
+  }
+  // What was told of and released still waits for a person.
+  if (was_told && !row.write.escalated) close_alerts_of(sql.db(), write_id, who, clock_.wall_ms());
+  return std::move(row);
 }
 
-void Ledger::cancel(std::string write_id, std::string agent_id, std::string who, Done<BufferedWrite> done) {
-  commit<BufferedWrite>(
+void Ledger::cancel(std::string write_id, std::string agent_id, std::string who, Done<WriteRecord> done) {
+  done = counted(meters_, WriteDecision::kCancel, who, std::move(done));
+  commit<Recorded>(
       {"write.cancel.before_commit", "write.cancel.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id),
        who = std::move(who)](StatementCache& sql) {
-        const auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel", {});
+        auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel", {});
+        must_not_stop_cleanup(row.write, agent_id);
+        std::vector<WriteRecord> others;
+        follow_end(sql, row.write, others);
         update_row(sql, row);
         tell_of_approvals(sql, row.write);
-        return row.write;
+        return Recorded{std::move(row.write), std::move(others)};
       },
-      announced(std::move(done)));
+      announced_with_others(std::move(done)));
 }
 
-void Ledger::resolve(std::string write_id, WriteEvent decision, std::optional<WriteState> expected, std::string who,
-                     Done<BufferedWrite> done) {
+/// A person's decision about what is to become of a write, held as a copy or not.
+void Ledger::decide_about(Points points, std::string write_id, WriteEvent decision, Shown shown, std::string who,
+                          Done<WriteRecord> done) {
+  done = counted(meters_, counted_as(decision), who, std::move(done));
   commit<Recorded>(
-      {"write.resolve.before_commit", "write.resolve.after_commit"},
-      [this, write_id = std::move(write_id), decision, expected, who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, decision, who, "ConflictError", {"", expected});
-        if (decision == WriteEvent::kPersonResend) {
-          must_still_be_connected(sql, row.write);
+      points,
+      [this, write_id = std::move(write_id), decision, shown = std::move(shown),
+       who = std::move(who)](StatementCache& sql) {
+        auto row = decide(sql, write_id, {}, decision, who, "ConflictError", shown);
+        auto& w = row.write;
+        if (decision == WriteEvent::kOperatorResend) {
+          must_still_be_connected(sql, w);
           set_due(row, 0);
-          row.write.tries = 0;
+          w.tries = 0;
         }
-        if (decision == WriteEvent::kPersonHappened) {
-          row.write.error_type.clear();
-          row.write.error_message.clear();
+        if (decision == WriteEvent::kOperatorRelease) {
+          must_still_be_connected(sql, w);
+          if (!w.held_as_copy) go_on_released(row);
         }
+        std::vector<WriteRecord> others;
+        follow_end(sql, w, others);
         update_row(sql, row);
-        auto undone = undone_by(sql, row.write);
-        return Recorded{std::move(row.write), std::move(undone)};
+        tell_of_approvals(sql, w);
+        settle_copies(sql, who, clock_.wall_ms());
+        if (auto undone = rolled_back_by(sql, w)) others.push_back(std::move(*undone));
+        return Recorded{std::move(w), std::move(others)};
       },
-      announced_with_undone(std::move(done)));
+      announced_with_others(std::move(done)));
 }
 
-void Ledger::accept(std::string write_id, std::string shown_hash, std::string who, Done<BufferedWrite> done) {
-  commit<BufferedWrite>(
+void Ledger::decide_outcome(std::string write_id, WriteEvent decision, std::optional<WriteState> expected,
+                            std::string who, Done<WriteRecord> done) {
+  decide_about({"write.resolve.before_commit", "write.resolve.after_commit"}, std::move(write_id), decision,
+               {{}, expected, false, {}}, std::move(who), std::move(done));
+}
+
+void Ledger::accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done) {
+  done = counted(meters_, WriteDecision::kAccept, who, std::move(done));
+  commit<WriteRecord>(
       {"write.accept.before_commit", "write.accept.after_commit"},
       [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash),
        who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", {shown_hash, {}});
+        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", {.hash = shown_hash});
         must_still_be_connected(sql, row.write);
         begin_window(row);
         update_row(sql, row);
@@ -178,8 +222,9 @@ void Ledger::accept(std::string write_id, std::string shown_hash, std::string wh
       announced(std::move(done)));
 }
 
-void Ledger::reject(std::string write_id, std::string reason, std::string who, Done<BufferedWrite> done) {
-  commit<BufferedWrite>(
+void Ledger::reject(std::string write_id, std::string reason, std::string who, Done<WriteRecord> done) {
+  done = counted(meters_, WriteDecision::kReject, who, std::move(done));
+  commit<WriteRecord>(
       {"write.reject.before_commit", "write.reject.after_commit"},
       [this, write_id = std::move(write_id), reason = std::move(reason), who = std::move(who)](StatementCache& sql) {
         auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, "ConflictError", {});
@@ -193,12 +238,13 @@ void Ledger::reject(std::string write_id, std::string reason, std::string who, D
 }
 
 void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content,
-                  std::string who, Done<BufferedWrite> done) {
-  commit<BufferedWrite>(
+                  std::string who, Done<WriteRecord> done) {
+  done = counted(meters_, WriteDecision::kEdit, who, std::move(done));
+  commit<WriteRecord>(
       {"write.edit.before_commit", "write.edit.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id), shown_hash = std::move(shown_hash),
        content = std::move(content), who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, agent_id, WriteEvent::kEdit, who, "ConflictError", {shown_hash, {}});
+        auto row = decide(sql, write_id, agent_id, WriteEvent::kEdit, who, "ConflictError", {.hash = shown_hash});
         auto& w = row.write;
         const auto before = w;
         put_content(w, content);
@@ -217,14 +263,20 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         } else {
           set_due(row, std::nullopt);
           w.buffer_until_ms = 0;
+          w.waits_in_line = false;
         }
         add_edit(sql, before, w, clock_.wall_ms(), who);
         update_content(sql, w);
         update_row(sql, row);
+        if (!before.ordering_key.empty()) call_next(sql, before);
         tell_of_approvals(sql, w);
         return w;
       },
-      announced(std::move(done)));
+      [listeners = listeners_, done = announced(std::move(done))](std::variant<WriteRecord, Error> answer) {
+        const auto* write = std::get_if<WriteRecord>(&answer);
+        if (write) listeners->due_now();  // it may have left a lane, where another one is next
+        done(std::move(answer));
+      });
 }
 
 }  // namespace krux

@@ -32,6 +32,12 @@ TEST_CASE("lists are pages, newest first") {
   CHECK(count({"", "other", "", {}, false, 50, ""}) == 0);
   CHECK(count({"", "notes", "N1", {}, false, 3, ""}) == 3);
   CHECK(count({"", "", "", {}, true, 50, ""}) == 0);
+  auto asked = immediate("asked");
+  asked.approval_reason = "Each one is asked about.";
+  const auto pending = f.submit(asked).write;
+  REQUIRE(pending.state == WriteState::kPendingApproval);
+  CHECK(pending.needs_operator());
+  CHECK(count({"", "", "", {}, true, 50, ""}) == 1);
   CHECK_THROWS_AS(count({"", "", "", {}, false, 50, "w_none"}), Error);
 }
 
@@ -76,7 +82,7 @@ TEST_CASE("what sets a state is a duplicate only until it has ended") {
   const auto first = f.submit(react);
   CHECK(f.submit(react).duplicate);
   REQUIRE(f.take().size() == 1);
-  REQUIRE(std::holds_alternative<BufferedWrite>(f.record(*f.ledger->get(first.write.write_id), WriteEvent::kDone)));
+  REQUIRE(std::holds_alternative<WriteRecord>(f.record(*f.ledger->get(first.write.write_id), WriteEvent::kDone)));
   const auto again = f.submit(react);
   CHECK_FALSE(again.duplicate);
   CHECK(again.write.write_id != first.write.write_id);
@@ -84,28 +90,39 @@ TEST_CASE("what sets a state is a duplicate only until it has ended") {
 
 TEST_CASE("a person may end a write of unknown outcome before the host has given up looking") {
   LedgerFixture f;
-  const auto event = GENERATE(WriteEvent::kPersonDiscard, WriteEvent::kPersonHappened);
+  const auto event = GENERATE(WriteEvent::kOperatorDiscard, WriteEvent::kOperatorHappened);
   f.submit(immediate("a"));
   const auto write = f.take().at(0);
   f.record(write, WriteEvent::kMayBeDone, 60'000);
-  CHECK(std::holds_alternative<Error>(f.resolve(write.write_id, WriteEvent::kPersonResend)));
-  REQUIRE(std::holds_alternative<BufferedWrite>(f.resolve(write.write_id, event)));
+  CHECK(std::holds_alternative<Error>(f.resolve(write.write_id, WriteEvent::kOperatorResend)));
+  REQUIRE(std::holds_alternative<WriteRecord>(f.resolve(write.write_id, event)));
   const auto ended = f.ledger->get(write.write_id);
-  CHECK(ended->state == (event == WriteEvent::kPersonDiscard ? WriteState::kDiscarded : WriteState::kCompleted));
-  CHECK(std::holds_alternative<Error>(f.record(write, WriteEvent::kLookFound, {}, true)));
+  CHECK(ended->state == (event == WriteEvent::kOperatorDiscard ? WriteState::kDiscarded : WriteState::kCompleted));
+  CHECK(std::holds_alternative<Error>(f.record(write, WriteEvent::kEffectFound, {}, true)));
 }
 
-TEST_CASE("a restored connection brings forward the looks that were made before, and no first one") {
+TEST_CASE("a restored connection brings forward what waits for it, and no other look") {
   LedgerFixture f;
-  for (const auto* text : {"a", "b"}) f.submit(immediate(text));
+  for (const auto* text : {"a", "b", "c"}) f.submit(immediate(text));
   const auto writes = f.take();
-  REQUIRE(writes.size() == 2);
+  REQUIRE(writes.size() == 3);
   for (const auto& write : writes) f.record(write, WriteEvent::kMayBeDone, 60'000);
-  f.record(writes[0], WriteEvent::kLookCannotTell, 960'000, true);
+  f.record(writes[0], WriteEvent::kEffectUnclear, 960'000, true);  // it was looked for, and the service could not tell
+  WriteReport refused;
+  refused.of = WriteReport::Of::kLook;
+  refused.write_id = writes[1].write_id;
+  refused.attempt = 1;
+  refused.event = WriteEvent::kEffectUnclear;
+  refused.due_in_ms = 960'000;
+  refused.counts_look = false;
+  refused.waits_for_connection = true;
+  Answer<WriteRecord> answer;
+  f.ledger->record(refused, answer.slot());
+  answer.wait();
   f.ledger->connection_restored(kAccount);
   const auto due = f.take();
   REQUIRE(due.size() == 1);
-  CHECK(due[0].write_id == writes[0].write_id);
+  CHECK(due[0].write_id == writes[1].write_id);
 }
 
 TEST_CASE("a second finding about a write takes the place of the first alert") {
@@ -120,12 +137,12 @@ TEST_CASE("a second finding about a write takes the place of the first alert") {
     report.attempt = write.attempts;
     report.event = event;
     report.alert = NewAlert{"critical", kind, "notes", "N1", write.write_id, "Decide.", false};
-    Answer<BufferedWrite> answer;
+    Answer<WriteRecord> answer;
     f.ledger->record(report, answer.slot());
     answer.wait();
   };
   tell(WriteEvent::kLooksUsedUp, "outcome_unclear");
-  tell(WriteEvent::kLookAbsentAsk, "outcome_absent");
+  tell(WriteEvent::kEffectAbsentAsk, "outcome_absent");
   const auto open = AlertStore(f.store, f.clock).list(true);
   REQUIRE(open.size() == 1);
   CHECK(open[0].kind == "outcome_absent");
@@ -158,25 +175,25 @@ TEST_CASE("counters follow every change") {
   CHECK(c.completed == 1);
   CHECK(c.failed == 1);
   CHECK(c.dead_letter == 1);
-  CHECK(c.needs_person == 1);
-  f.resolve(taken[2].write_id, WriteEvent::kPersonResend);
-  CHECK(f.ledger->counts().needs_person == 0);
+  CHECK(c.needs_operator == 1);
+  f.resolve(taken[2].write_id, WriteEvent::kOperatorResend);
+  CHECK(f.ledger->counts().needs_operator == 0);
   CHECK(f.ledger->counts().dead_letter == 1);
 }
 
 TEST_CASE("a person's decision needs the state for it") {
   LedgerFixture f;
   const auto id = f.submit(immediate("a")).write.write_id;
-  for (const auto event : {WriteEvent::kPersonResend, WriteEvent::kPersonDiscard, WriteEvent::kPersonHappened}) {
+  for (const auto event : {WriteEvent::kOperatorResend, WriteEvent::kOperatorDiscard, WriteEvent::kOperatorHappened}) {
     CHECK(std::get<Error>(f.resolve(id, event)).type() == "ConflictError");
   }
   f.record(f.take().at(0), WriteEvent::kMayBeDone, 0);
-  CHECK(std::get<Error>(f.resolve(id, WriteEvent::kPersonResend)).type() == "ConflictError");
+  CHECK(std::get<Error>(f.resolve(id, WriteEvent::kOperatorResend)).type() == "ConflictError");
   f.record(f.take().at(0), WriteEvent::kLooksUsedUp, {}, true);
-  const auto done = std::get<BufferedWrite>(f.resolve(id, WriteEvent::kPersonHappened));
+  const auto done = std::get<WriteRecord>(f.resolve(id, WriteEvent::kOperatorHappened));
   CHECK(done.state == WriteState::kCompleted);
   CHECK(done.decided_by == "operator:ann");
-  CHECK(std::get<Error>(f.resolve("w_none", WriteEvent::kPersonDiscard)).type() == "InvalidInput");
+  CHECK(std::get<Error>(f.resolve("w_none", WriteEvent::kOperatorDiscard)).type() == "InvalidInput");
 }
 
 TEST_CASE("an alert of a write closes when the write is settled") {
@@ -188,12 +205,12 @@ TEST_CASE("an alert of a write closes when the write is settled") {
   report.attempt = f.take().at(0).attempts;
   report.event = WriteEvent::kScheduleUsedUp;
   report.alert = NewAlert{"critical", "retries_used_up", "notes", "N1", id, "Write it again."};
-  Answer<BufferedWrite> answer;
+  Answer<WriteRecord> answer;
   f.ledger->record(report, answer.slot());
   answer.wait();
   REQUIRE(alerts.list(true).size() == 1);
   CHECK(alerts.list(true)[0].write_id == id);
-  f.resolve(id, WriteEvent::kPersonDiscard);
+  f.resolve(id, WriteEvent::kOperatorDiscard);
   CHECK(alerts.list(true).empty());
   CHECK(alerts.list(false).at(0).acknowledged_by == "operator:ann");
 }
@@ -250,14 +267,14 @@ TEST_CASE("a decision that names the state it was taken about is refused in any 
   const auto again = f.take().at(0);
   f.record(again, WriteEvent::kMayBeDone, 1000);
   f.record(again, WriteEvent::kLooksUsedUp, {}, true);
-  REQUIRE(f.ledger->get(write.write_id)->told_person);
-  const auto event = GENERATE(WriteEvent::kPersonResend, WriteEvent::kPersonDiscard);
+  REQUIRE(f.ledger->get(write.write_id)->escalated);
+  const auto event = GENERATE(WriteEvent::kOperatorResend, WriteEvent::kOperatorDiscard);
   const auto refused = std::get<Error>(f.resolve(write.write_id, event, WriteState::kDeadLetter));
   CHECK(refused.type() == "ConflictError");
   CHECK_THAT(refused.what(), Catch::Contains("has an unknown outcome") && Catch::Contains("Look at it again"));
   CHECK(f.ledger->get(write.write_id)->state == WriteState::kUnknown);
-  CHECK(f.ledger->get(write.write_id)->told_person);
-  CHECK(std::holds_alternative<BufferedWrite>(f.resolve(write.write_id, event, WriteState::kUnknown)));
+  CHECK(f.ledger->get(write.write_id)->escalated);
+  CHECK(std::holds_alternative<WriteRecord>(f.resolve(write.write_id, event, WriteState::kUnknown)));
 }
 
 TEST_CASE("of a long history and many edits the newest are read") {
@@ -268,7 +285,7 @@ TEST_CASE("of a long history and many edits the newest are read") {
     NewContent content;
     content.params_json = R"({"text":")" + std::to_string(i) + "\"}";
     content.delay_ms = 1000;
-    now = std::get<BufferedWrite>(f.edit(now, content));
+    now = std::get<WriteRecord>(f.edit(now, content));
   }
   const auto edits = f.ledger->edits(write.write_id, 2);
   REQUIRE(edits.size() == 2);

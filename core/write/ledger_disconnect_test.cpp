@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/write/copies_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
 using namespace write_test;
@@ -14,7 +15,7 @@ const std::string kOperator = "operator:ann";
 struct HandOver : LedgerFixture {
   AlertStore alerts{store, clock};
 
-  BufferedWrite executing(const std::string& text) {
+  WriteRecord executing(const std::string& text) {
     const auto id = submit(immediate(text)).write.write_id;
     take();
     return ledger->get(id).value();
@@ -34,7 +35,7 @@ struct HandOver : LedgerFixture {
         ", '', '', '[]', 0, '', 1, '', " + (disconnected ? "NULL" : "x'00'") + ")");
   }
   void hand_over() { ledger->hand_over(kAccount.service, kAccount.account_id, kOperator); }
-  BufferedWrite get(const std::string& id) { return ledger->get(id).value(); }
+  WriteRecord get(const std::string& id) { return ledger->get(id).value(); }
 };
 
 }  // namespace
@@ -47,10 +48,10 @@ TEST_CASE("writes of unknown outcome go to a person, with an alert each, once") 
   for (const auto& id : {running.write_id, other.write_id, lost}) {
     const auto write = f.get(id);
     CHECK(write.state == WriteState::kUnknown);
-    CHECK(write.told_person);
+    CHECK(write.escalated);
     CHECK(write.due_at_ms == 0);
   }
-  CHECK(f.ledger->counts().needs_person == 3);
+  CHECK(f.ledger->counts().needs_operator == 3);
   CHECK(f.alerts.list(true).size() == 3);
   CHECK(f.alerts.list(true).front().kind == "disconnected_unknown");
   const auto history = f.ledger->history(running.write_id);
@@ -62,7 +63,7 @@ TEST_CASE("writes of unknown outcome go to a person, with an alert each, once") 
   // An attempt that comes back late says nothing any more, and a person still decides.
   CHECK(std::holds_alternative<Error>(f.record(running, WriteEvent::kDone)));
   CHECK(f.get(running.write_id).state == WriteState::kUnknown);
-  f.resolve(running.write_id, WriteEvent::kPersonHappened);
+  f.resolve(running.write_id, WriteEvent::kOperatorHappened);
   CHECK(f.get(running.write_id).state == WriteState::kCompleted);
   CHECK(f.alerts.list(true).size() == 2);
 }
@@ -71,10 +72,10 @@ TEST_CASE("a write that a person was told of keeps its alert, and is looked for 
   HandOver f;
   const auto id = f.unknown("lost");
   auto report = f.get(id);
-  f.record(report, WriteEvent::kLookAbsentAsk, 960'000, true);
-  REQUIRE(f.get(id).told_person);
+  f.record(report, WriteEvent::kEffectAbsentAsk, 960'000, true);
+  REQUIRE(f.get(id).escalated);
   f.hand_over();
-  CHECK(f.get(id).told_person);
+  CHECK(f.get(id).escalated);
   CHECK(f.get(id).due_at_ms == 0);
   CHECK(f.alerts.list(true).empty());  // the look's own alert is the executor's to give
 }
@@ -84,10 +85,10 @@ TEST_CASE("what waits to be sent again is discarded, and what has ended or is an
   const auto done = f.executing("done");
   f.record(done, WriteEvent::kDone);
   const auto again = f.unknown("again"), late = f.unknown("late");
-  f.record(f.get(again), WriteEvent::kLookAbsentResend, 0, true);
+  f.record(f.get(again), WriteEvent::kEffectAbsentResend, 0, true);
   REQUIRE(f.get(again).state == WriteState::kBuffered);
-  REQUIRE(f.get(again).closed);
-  f.record(f.get(late), WriteEvent::kLookDisproved, 60'000, true);
+  REQUIRE(f.get(again).irrevocable);
+  f.record(f.get(late), WriteEvent::kEffectDisproved, 60'000, true);
   REQUIRE(f.get(late).state == WriteState::kDeadLetter);
   auto theirs = immediate("theirs");
   theirs.account.account_id = "N0002";
@@ -96,9 +97,27 @@ TEST_CASE("what waits to be sent again is discarded, and what has ended or is an
   CHECK(f.get(again).state == WriteState::kDiscarded);
   CHECK(f.get(again).decided_by == kOperator);
   CHECK(f.get(late).state == WriteState::kDiscarded);
-  CHECK(f.ledger->history(again).back().outcome == "person_discard");
+  CHECK(f.ledger->history(again).back().outcome == "operator_discard");
   CHECK(f.get(done.write_id).state == WriteState::kCompleted);
   CHECK(f.get(other).state == WriteState::kBuffered);
+  CHECK(f.alerts.list(true).empty());
+}
+
+TEST_CASE("what waits for a person and cannot be cancelled any more is discarded too") {
+  HandOver f;
+  auto asked = new_write("asked about");
+  asked.approval_reason = "The tier asks.";
+  const auto write = f.submit(asked).write;
+  f.ledger.reset();
+  REQUIRE(hold_all(f.store, f.clock) == 1);
+  f.restart();
+  f.looked(write, "absent");
+  const auto released = std::get<WriteRecord>(f.decide_copied(write, WriteEvent::kOperatorRelease));
+  REQUIRE(released.state == WriteState::kPendingApproval);
+  CHECK_THAT(std::get<Error>(f.cancel(write.write_id, {})).what(), Catch::Contains("may have been sent already"));
+  f.hand_over();
+  CHECK(f.get(write.write_id).state == WriteState::kDiscarded);
+  CHECK(f.ledger->counts().needs_operator == 0);
   CHECK(f.alerts.list(true).empty());
 }
 
@@ -110,7 +129,7 @@ TEST_CASE("writes of an earlier generation are handed over too") {
   newer.account.generation = kAccount.generation + 1;
   f.submit(newer);
   f.hand_over();
-  CHECK(f.get(id).told_person);
+  CHECK(f.get(id).escalated);
 }
 
 TEST_CASE("what was accepted for a connection that is gone is neither sent again nor accepted") {
@@ -119,11 +138,11 @@ TEST_CASE("what was accepted for a connection that is gone is neither sent again
   const auto id = f.unknown("lost");
   f.hand_over();
   f.connect(std::int64_t{kAccount.generation} + (gone ? 0 : 1), gone);
-  const auto refused = f.resolve(id, WriteEvent::kPersonResend);
+  const auto refused = f.resolve(id, WriteEvent::kOperatorResend);
   REQUIRE(std::holds_alternative<Error>(refused));
   CHECK_THAT(std::get<Error>(refused).what(), Catch::Contains("is gone") && Catch::Contains("--happened"));
   CHECK(f.get(id).state == WriteState::kUnknown);
-  f.resolve(id, WriteEvent::kPersonDiscard);
+  f.resolve(id, WriteEvent::kOperatorDiscard);
   CHECK(f.get(id).state == WriteState::kDiscarded);
 }
 
@@ -132,6 +151,6 @@ TEST_CASE("what was accepted for the connection that there is goes on") {
   const auto id = f.unknown("lost");
   f.hand_over();
   f.connect(kAccount.generation, false);
-  f.resolve(id, WriteEvent::kPersonResend);
+  f.resolve(id, WriteEvent::kOperatorResend);
   CHECK(f.get(id).state == WriteState::kBuffered);
 }

@@ -24,7 +24,7 @@ NewWrite to_be_approved(const std::string& text) {
   return w;
 }
 
-std::string type_of(const std::variant<BufferedWrite, Error>& answer) {
+std::string type_of(const std::variant<WriteRecord, Error>& answer) {
   return std::holds_alternative<Error>(answer) ? std::get<Error>(answer).type() : "done";
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("an edit replaces the content, keeps the write, and begins its window 
   Fixture f;
   const auto write = f.submit(new_write("a")).write;
   f.clock.advance(20'000);
-  const auto edited = std::get<BufferedWrite>(f.edit(write, content("b"), "agent_1"));
+  const auto edited = std::get<WriteRecord>(f.edit(write, content("b"), "agent_1"));
   CHECK(edited.write_id == write.write_id);
   CHECK(edited.state == State::kBuffered);
   CHECK(edited.params_json == R"({"text":"b"})");
@@ -112,36 +112,36 @@ TEST_CASE("a write that needs approval waits for a person, who names what was sh
     CHECK(alerts().empty());
   }
   SECTION("accepted: its window begins") {
-    const auto accepted = std::get<BufferedWrite>(f.accept(write));
+    const auto accepted = std::get<WriteRecord>(f.accept(write));
     CHECK(accepted.state == State::kBuffered);
     CHECK(accepted.buffer_until_ms == f.clock.wall_ms() + 30'000);
     CHECK(f.ledger->history(write.write_id).back().who == "operator:ann");
     CHECK(type_of(f.accept(write)) == "ConflictError");
   }
   SECTION("rejected, with a reason") {
-    const auto rejected = std::get<BufferedWrite>(f.reject(write, "not today"));
+    const auto rejected = std::get<WriteRecord>(f.reject(write, "not today"));
     CHECK(rejected.state == State::kRejected);
     CHECK(rejected.error_type == "ApprovalRejected");
     CHECK(rejected.error_message == "A person rejected it: not today");
   }
   SECTION("edited by its agent meanwhile: the old consent does not count") {
-    CHECK(std::get<BufferedWrite>(f.edit(write, content("b"), "agent_1")).state == State::kPendingApproval);
+    CHECK(std::get<WriteRecord>(f.edit(write, content("b"), "agent_1")).state == State::kPendingApproval);
     CHECK(type_of(f.accept(write)) == "ConflictError");
     CHECK(f.ledger->get(write.write_id)->state == State::kPendingApproval);
   }
   SECTION("accepted, then edited by its agent: a person is asked again") {
-    const auto accepted = std::get<BufferedWrite>(f.accept(write));
-    const auto edited = std::get<BufferedWrite>(f.edit(accepted, content("b"), "agent_1"));
+    const auto accepted = std::get<WriteRecord>(f.accept(write));
+    const auto edited = std::get<WriteRecord>(f.edit(accepted, content("b"), "agent_1"));
     CHECK(edited.state == State::kPendingApproval);
     CHECK(edited.buffer_until_ms == 0);
     CHECK(f.take().empty());
   }
   SECTION("accepted, then edited by the operator: nobody is asked") {
-    const auto accepted = std::get<BufferedWrite>(f.accept(write));
-    CHECK(std::get<BufferedWrite>(f.edit(accepted, content("b"))).state == State::kBuffered);
+    const auto accepted = std::get<WriteRecord>(f.accept(write));
+    CHECK(std::get<WriteRecord>(f.edit(accepted, content("b"))).state == State::kBuffered);
   }
   SECTION("cancelled by its agent") {
-    CHECK(std::get<BufferedWrite>(f.cancel(write.write_id, "agent_1")).state == State::kCancelled);
+    CHECK(std::get<WriteRecord>(f.cancel(write.write_id, "agent_1")).state == State::kCancelled);
   }
 }
 
@@ -161,10 +161,10 @@ TEST_CASE("an agent edits a write so often, and a person after that") {
   Fixture f;
   auto write = f.submit(new_write("a")).write;
   for (int i = 0; i < 20; ++i)
-    write = std::get<BufferedWrite>(f.edit(write, content("a" + std::to_string(i)), "agent_1"));
+    write = std::get<WriteRecord>(f.edit(write, content("a" + std::to_string(i)), "agent_1"));
   const auto refused = f.edit(write, content("once more"), "agent_1");
   REQUIRE(std::holds_alternative<Error>(refused));
   CHECK(std::get<Error>(refused).type() == "BatchProtection");
   CHECK(f.ledger->get(write.write_id)->params_json == R"({"text":"a19"})");
-  CHECK(std::holds_alternative<BufferedWrite>(f.edit(write, content("by a person"), "")));
+  CHECK(std::holds_alternative<WriteRecord>(f.edit(write, content("by a person"), "")));
 }

@@ -2,13 +2,16 @@
 #include <algorithm>
 
 #include "core/util/json.hpp"
+#include "core/write/copies.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
+#include "core/write/ledger_order.hpp"
 
 namespace krux {
 namespace {
 
 constexpr std::size_t kLargestNote = 64 * 1024;
+constexpr int kRoundsOfPuttingOff = 64;
 
 LedgerRow row_of_seq(StatementCache& sql, std::int64_t seq) {
   static const auto by_seq = select_rows("seq = ?1");
@@ -44,36 +47,55 @@ Error attempt_has_ended(const std::string& write_id, std::uint32_t attempt) {
 
 }  // namespace
 
-BufferedWrite Ledger::recover_one(StatementCache& sql, std::int64_t seq, std::optional<std::int64_t> settle_ms) const {
+/// An attempt of an earlier run, or one of this run that nobody was called for, since its claim seemed to have failed.
+WriteRecord Ledger::recover_one(StatementCache& sql, std::int64_t seq, bool host_started,
+                                std::optional<std::int64_t> settle_ms) const {
   auto row = row_of_seq(sql, seq);
-  apply(row, WriteEvent::kHostStarted, "ConflictError");
-  row.write.looks = 0;
-  row.write.unknown_since_ms = clock_.wall_ms();
-  row.write.error_type = "OutcomeUnknown";
-  row.write.error_message = "The host stopped or lost its store while the write was under way.";
-  set_due(row, settle_ms.value_or(row.write.settle_ms));
+  auto& w = row.write;
+  const bool never_called = !host_started || w.begun_attempt < w.attempts;
+  const auto event = never_called ? WriteEvent::kCertainlyNotDone : WriteEvent::kHostStarted;
+  apply(row, event, "ConflictError");
+  row.owner_epoch = 0;  // its settle time begins here, and a further start does not begin it again
+  if (never_called) {
+    w.error_type = "WriteFailed";
+    w.error_message = "The host stopped or lost its store before the adapter was called.";
+    set_due(row, 0);
+  } else {
+    w.looks = 0;
+    w.unknown_since_ms = clock_.wall_ms();
+    w.error_type = "OutcomeUnknown";
+    w.error_message = "The host stopped or lost its store while the write was under way.";
+    set_due(row, settle_ms.value_or(w.settle_ms));
+  }
   update_row(sql, row);
-  end_attempt(sql, seq, clock_.wall_ms(), to_string(WriteEvent::kHostStarted), {}, row.write.error_message);
-  return row.write;
+  end_attempt(sql, seq, clock_.wall_ms(), to_string(event), never_called ? "nothing_sent" : "", w.error_message);
+  return w;
+}
+
+/// A look waits until no request of the run that made the attempt can be under way: once, after that run has ended.
+void Ledger::settle_anew(StatementCache& sql, std::optional<std::int64_t> settle_ms) const {
+  sql.get(
+         "UPDATE writes SET due_at_ms = ?1 + coalesce(nullif(?3, -1), settle_ms), "
+         "due_boot_ms = ?2 + coalesce(nullif(?3, -1), settle_ms), boot = ?4, owner_epoch = NULL "
+         "WHERE state = 'unknown' AND state <> 'buffered' AND due_at_ms IS NOT NULL AND looks = 0 AND escalated = 0 "
+         "AND owner_epoch IS NOT NULL AND held_as_copy = 0")
+      .bind_all(clock_.wall_ms(), clock_.boot_ms(), settle_ms.value_or(-1), boot_)
+      .run();
 }
 
 std::size_t Ledger::recover(bool host_started, std::optional<std::int64_t> settle_ms,
                             std::vector<std::int64_t> in_flight) {
-  using Writes = std::vector<BufferedWrite>;
+  using Writes = std::vector<WriteRecord>;
   const auto found = commit_and_wait<Writes>(
       {"write.recover.before_commit", "write.recover.after_commit"},
       [this, host_started, settle_ms, in_flight = std::move(in_flight)](StatementCache& sql) {
-        if (host_started) {
-          auto& restart = sql.get(
-              "UPDATE writes SET due_at_ms = ?1 + coalesce(nullif(?3, -1), settle_ms), "
-              "due_boot_ms = ?2 + coalesce(nullif(?3, -1), settle_ms), boot = ?4 "
-              "WHERE state = 'unknown' AND state <> 'buffered' AND due_at_ms IS NOT NULL");
-          restart.bind_all(clock_.wall_ms(), clock_.boot_ms(), settle_ms.value_or(-1), boot_).run();
-        }
+        if (host_started) settle_anew(sql, settle_ms);
         Writes recovered;
         for (const auto seq : executing(sql)) {
-          if (!contains(in_flight, seq)) recovered.push_back(recover_one(sql, seq, settle_ms));
+          if (!contains(in_flight, seq)) recovered.push_back(recover_one(sql, seq, host_started, settle_ms));
         }
+        // Also of what was claimed and not begun: that proves something of this ledger, and nothing of its original.
+        if (host_started) reconcile_first(sql);
         return recovered;
       },
       [listeners = listeners_, &clock = clock_](const Writes& recovered) {
@@ -87,7 +109,9 @@ std::vector<Ledger::Candidate> Ledger::candidates(StatementCache& sql, std::span
                                                   std::size_t more) const {
   auto& rows = sql.get(
       "SELECT seq, due_at_ms FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 AND "
-      "(state = 'unknown') = ?4 AND due_at_ms <= ?5 AND (boot <> ?6 OR due_boot_ms <= ?7) ORDER BY due_at_ms LIMIT ?8");
+      "(state = 'unknown' OR reconcile_first = 1) = ?4 AND due_at_ms <= ?5 AND (boot <> ?6 OR due_boot_ms <= ?7) ORDER "
+      "BY "
+      "due_at_ms LIMIT ?8");
   std::vector<Candidate> found;
   for (const auto& account : accounts) {
     for (const bool look : {false, true}) {
@@ -106,8 +130,12 @@ void Ledger::claim(StatementCache& sql, LedgerRow& row) const {
   const auto now = clock_.wall_ms();
   apply(row, WriteEvent::kClaim, "ConflictError");
   set_due(row, std::nullopt);
+  row.write.waits_in_line = false;
+  row.waits_for_connection = false;  // whatever comes of this attempt settles first
   row.owner_epoch = epoch_;
   ++row.write.attempts;
+  // Where a rollback point comes first, it is stored with the mark just before the call.
+  if (row.write.rollback_ms == 0 || !row.write.point_json.empty()) row.write.begun_attempt = row.write.attempts;
   if (row.write.first_attempt_at_ms == 0) row.write.first_attempt_at_ms = now;
   update_row(sql, row);
   sql.get("INSERT INTO attempts (write_seq, kind, number, started_at_ms, who) VALUES (?1, 'attempt', ?2, ?3, 'host')")
@@ -115,23 +143,49 @@ void Ledger::claim(StatementCache& sql, LedgerRow& row) const {
       .run();
 }
 
-std::vector<BufferedWrite> Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy) {
-  using Writes = std::vector<BufferedWrite>;
+/// Whether it is the due row's turn in its lane. If not, it is put off.
+bool Ledger::is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wait_ms) const {
+  auto& w = row.write;
+  if (w.ordering_key.empty()) return true;
+  const auto turn = turn_of(sql, row, clock_.wall_ms(), order_wait_ms);
+  w.waits_in_line = turn.put_off_ms.has_value();
+  if (turn.put_off_ms) {
+    set_due(row, turn.put_off_ms);
+    update_row(sql, row);
+    return false;
+  }
+  w.out_of_order = w.out_of_order || turn.out_of_order;
+  return true;
+}
+
+std::vector<WriteRecord> Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
+                                      std::int64_t order_wait_ms) {
+  using Writes = std::vector<WriteRecord>;
   return commit_and_wait<Writes>(
       {"write.claim.before_commit", "write.claim.after_commit"},
-      [this, accounts = std::move(accounts), room, busy = std::move(busy)](StatementCache& sql) {
+      [this, accounts = std::move(accounts), room, busy = std::move(busy), order_wait_ms](StatementCache& sql) {
         Writes taken;
+        auto seen = busy;
         std::size_t looks = 0;
-        for (const auto& candidate : candidates(sql, accounts, room, busy.size())) {
-          if (taken.size() == room.all) break;
-          if (contains(busy, candidate.seq) || (candidate.look && looks == room.looks)) continue;
-          auto row = row_of_seq(sql, candidate.seq);
-          if (candidate.look) {
-            ++looks;
-          } else {
-            claim(sql, row);
+        // A long line is put off at once: those behind it are not to wait for one commit a row.
+        bool put_off = true;
+        for (int round = 0; put_off && taken.size() < room.all && round < kRoundsOfPuttingOff; ++round) {
+          put_off = false;
+          for (const auto& candidate : candidates(sql, accounts, room, seen.size())) {
+            if (taken.size() == room.all) break;
+            if (contains(seen, candidate.seq) || (candidate.look && looks == room.looks)) continue;
+            auto row = row_of_seq(sql, candidate.seq);
+            if (candidate.look) {
+              ++looks;
+            } else if (is_next(sql, row, order_wait_ms)) {
+              claim(sql, row);
+            } else {
+              put_off = true;
+              continue;
+            }
+            seen.push_back(candidate.seq);
+            taken.push_back(std::move(row.write));
           }
-          taken.push_back(std::move(row.write));
         }
         return taken;
       },
@@ -142,12 +196,15 @@ std::vector<BufferedWrite> Ledger::take(std::vector<AccountRef> accounts, Room r
       });
 }
 
-void Ledger::keep_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json) {
-  commit_and_wait<bool>({"write.point.before_commit", "write.point.after_commit"}, [this, write_id, attempt,
-                                                                                    point_json](StatementCache& sql) {
+void Ledger::keep_rollback_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json) {
+  commit_and_wait<bool>({"write.rollback_point.before_commit", "write.rollback_point.after_commit"}, [this, write_id,
+                                                                                                      attempt,
+                                                                                                      point_json](
+                                                                                                         StatementCache&
+                                                                                                             sql) {
     sql.get(
-           "UPDATE writes SET point_json = coalesce(point_json, ?5) WHERE seq = ?1 AND write_id = ?2 AND attempts = ?3 "
-           "AND owner_epoch = ?4 AND state = 'executing'")
+           "UPDATE writes SET point_json = coalesce(point_json, nullif(?5, '')), begun_attempt = ?3 WHERE seq = ?1 AND "
+           "write_id = ?2 AND attempts = ?3 AND owner_epoch = ?4 AND state = 'executing'")
         .bind_all(seq_of_id(write_id), write_id, std::int64_t{attempt}, epoch_, point_json)
         .run();
     if (sqlite3_changes(sql.db()) == 0) throw attempt_has_ended(write_id, attempt);
@@ -174,22 +231,27 @@ bool Ledger::keep_note(const std::string& write_id, std::uint32_t attempt, std::
 }
 
 Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& report) const {
-  static const auto by_id = select_rows(kById);
-  auto& rows = sql.get(by_id).bind_all(seq_of_id(report.write_id), report.write_id);
-  const ResetAtEnd reset(rows);
   const bool of_attempt = report.of == WriteReport::Of::kAttempt;
-  if (!rows.step()) throw database_error("The ledger lost the write " + report.write_id + ".");
-  auto row = read_row(rows);
+  auto row = must_have_row(sql, report.write_id);
   auto& w = row.write;
   // A look says nothing about a later attempt; an attempt's outcome counts once, in the run that claimed it.
   const bool ours = w.state == WriteState::kExecuting && row.owner_epoch == epoch_;
   if (w.attempts != report.attempt || (of_attempt && !ours)) {
     throw attempt_has_ended(report.write_id, report.attempt);
   }
+  if (report.event == WriteEvent::kCopyReconciled && w.held_as_copy)
+    return record_evidence(sql, std::move(row), report);
   const auto now = clock_.wall_ms();
-  const bool was_told = w.told_person;
-  apply(row, report.event, "ConflictError");
-  if (!has_ended(w.state)) set_due(row, report.due_in_ms);
+  const bool was_told = w.escalated;
+  // Released while it was looked for: what was found then counts as for any other write, and nothing is sent again.
+  const bool found_behind = report.event == WriteEvent::kCopyReconciled && report.evidence == "found";
+  const auto event = found_behind ? WriteEvent::kEffectFound : report.event;
+  const bool first_look = w.reconcile_first && !w.held_as_copy;
+  apply(row, event, "ConflictError");
+  // An edit may have begun the window anew while it was looked for: a look never shortens that.
+  const bool in_window = first_look && w.due_at_ms > now + report.due_in_ms.value_or(0);
+  if (!has_ended(w.state) && !report.keeps_due && !in_window) set_due(row, report.due_in_ms);
+  row.waits_for_connection = report.waits_for_connection && !in_window && !has_ended(w.state);
   if (w.state == WriteState::kUnknown && of_attempt) {
     w.looks = 0;
     w.unknown_since_ms = now;
@@ -197,45 +259,58 @@ Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& repo
   if (report.uses_try) ++w.tries;
   if (!of_attempt && report.counts_look) ++w.looks;
   if (w.state == WriteState::kCompleted) w.result_json = report.result_json;
-  w.error_type = report.error_type;
-  w.error_message = report.error_message;
-  update_row(sql, row);
+  // A late look that has nothing new to say about the write leaves what the person was told. A look at a copy, or
+  // before the first attempt, says nothing about why the write stands where it does.
+  const bool told_anew = report.alert && report.alert->write_id == w.write_id;
+  const bool says_why = !w.held_as_copy && (!first_look || has_ended(w.state));
+  if (says_why && (!was_told || !w.escalated || told_anew)) {
+    w.error_type = report.error_type;
+    w.error_message = report.error_message;
+  }
   if (of_attempt) {
     end_attempt(sql, w.seq, now, to_string(report.event), report.wire, report.error_message);
   } else {
-    sql.get(
-           "INSERT INTO attempts (write_seq, kind, number, started_at_ms, ended_at_ms, outcome, message, who) "
-           "VALUES (?1, 'look', ?2, ?3, ?4, ?5, nullif(?6, ''), 'host')")
-        .bind_all(w.seq, std::int64_t{report.attempt}, report.started_at_ms, now, to_string(report.event),
-                  report.error_message)
-        .run();
+    add_look(sql, w, report, event);
   }
   // Also before another alert: what was told last is what counts.
-  if (was_told && (!w.told_person || report.alert)) close_alerts_of(sql.db(), w.write_id, "host", now);
+  if (was_told && (!w.escalated || told_anew)) close_alerts_of(sql.db(), w.write_id, "host", now);
   if (report.alert) insert_alert(sql.db(), *report.alert, now);
-  auto undone = undone_by(sql, w);
-  return {std::move(w), std::move(undone)};
+  std::vector<WriteRecord> others;
+  follow_end(sql, w, others);
+  update_row(sql, row);
+  // It holds up those behind it for another time now.
+  if (of_attempt && !w.ordering_key.empty() && !has_ended(w.state)) call_next(sql, w);
+  if (auto undone = rolled_back_by(sql, w)) others.push_back(std::move(*undone));
+  return {std::move(w), std::move(others)};
 }
 
-void Ledger::record(WriteReport report, Done<BufferedWrite> done) {
+void Ledger::record(WriteReport report, Done<WriteRecord> done) {
   const bool of_attempt = report.of == WriteReport::Of::kAttempt;
   const Points points = of_attempt ? Points{"write.outcome.before_commit", "write.outcome.after_commit"}
                                    : Points{"write.look.before_commit", "write.look.after_commit"};
   commit<Recorded>(
       points, [this, report = std::move(report)](StatementCache& sql) { return record_one(sql, report); },
-      announced_with_undone(std::move(done)));
+      announced_with_others(std::move(done)));
 }
 
 void Ledger::connection_restored(const AccountRef& account) {
   commit_and_wait<bool>({"write.restore.before_commit", "write.restore.after_commit"}, [this,
                                                                                         account](StatementCache& sql) {
-    // Of unknown writes those that were looked for before: their settle time is over.
     sql.get(
            "UPDATE writes INDEXED BY writes_by_state SET due_at_ms = ?4, due_boot_ms = ?5, boot = ?6 WHERE state IN "
-           "('dead_letter', 'unknown') AND state <> 'buffered' AND service = ?1 AND account_id = ?2 AND "
-           "generation = ?3 AND due_at_ms IS NOT NULL AND ((state = 'dead_letter' AND error_type = 'NotAuthenticated') "
-           "OR (state = 'unknown' AND EXISTS (SELECT 1 FROM attempts a WHERE a.write_seq = writes.seq AND "
-           "a.kind = 'look' AND a.number = writes.attempts)))")
+           "('pending_approval', 'held', 'dead_letter', 'unknown') AND state <> 'buffered' AND service = ?1 AND "
+           "account_id = ?2 AND generation = ?3 AND due_at_ms IS NOT NULL AND (waits_for_connection = 1 OR "
+           "(held_as_copy = 0 "
+           "AND state = 'dead_letter' AND error_type = 'NotAuthenticated'))")
+        .bind_all(account.service, account.account_id, std::int64_t{account.generation}, clock_.wall_ms(),
+                  clock_.boot_ms(), boot_)
+        .run();
+    sql.get(
+           "UPDATE writes INDEXED BY writes_due SET due_at_ms = ?4, due_boot_ms = ?5, boot = ?6 WHERE service = ?1 AND "
+           "account_id = ?2 AND generation = ?3 AND (state = 'unknown' OR reconcile_first = 1) = 1 AND due_at_ms IS "
+           "NOT "
+           "NULL "
+           "AND state = 'buffered' AND waits_for_connection = 1")
         .bind_all(account.service, account.account_id, std::int64_t{account.generation}, clock_.wall_ms(),
                   clock_.boot_ms(), boot_)
         .run();

@@ -9,7 +9,7 @@ namespace {
 
 using Open = LedgerFigures::Open;
 
-std::string text(const Statement& row, int column) {
+std::string text_of_figure(const Statement& row, int column) {
   return std::string(row.text(column));
 }
 
@@ -17,10 +17,10 @@ void read_counters(StatementCache& sql, LedgerFigures& figures) {
   auto& rows = sql.get("SELECT what, n FROM counters WHERE what <> 'commit'");
   const ResetAtEnd reset(rows);
   while (rows.step()) {
-    if (rows.text(0) == "needs_person") {
-      figures.need_decision = rows.integer(1);
-    } else {
-      figures.by_state[text(rows, 0)] = rows.integer(1);
+    if (rows.text(0) == "held_as_copy") {
+      figures.held_as_copy = rows.integer(1);
+    } else if (rows.text(0) != "needs_operator") {
+      figures.by_state[text_of_figure(rows, 0)] = rows.integer(1);
     }
   }
 }
@@ -41,7 +41,7 @@ struct Account {
   }
 };
 Account account_of(const Statement& row) {
-  return {text(row, 0), text(row, 1), row.integer(2)};
+  return {text_of_figure(row, 0), text_of_figure(row, 1), row.integer(2)};
 }
 
 /// Writes that stand beside the buffered ones in the index of what is due: those that are tried or looked for again.
@@ -49,18 +49,16 @@ using OthersDue = std::map<Account, std::int64_t>;
 
 OthersDue read_open(StatementCache& sql, LedgerFigures& figures) {
   auto& rows = sql.get(
-      "SELECT service, account_id, generation, state, count(*), "
-      "sum(told_person = 1 OR state = 'pending_approval'), min(coalesce(unknown_since_ms, created_at_ms)), "
+      "SELECT service, account_id, generation, state, count(*), min(coalesce(unknown_since_ms, created_at_ms)), "
       "sum(due_at_ms IS NOT NULL) FROM writes WHERE state IN ('pending_approval', 'held', 'executing', 'unknown', "
       "'dead_letter') AND state <> 'buffered' GROUP BY 1, 2, 3, 4");
   const ResetAtEnd reset(rows);
   OthersDue due;
   while (rows.step()) {
-    auto& open = of(figures, text(rows, 0), text(rows, 1), text(rows, 3));
-    open.oldest_ms = open.count == 0 ? rows.integer(6) : std::min(open.oldest_ms, rows.integer(6));
+    auto& open = of(figures, text_of_figure(rows, 0), text_of_figure(rows, 1), text_of_figure(rows, 3));
+    open.oldest_ms = open.count == 0 ? rows.integer(5) : std::min(open.oldest_ms, rows.integer(5));
     open.count += rows.integer(4);
-    open.need_decision += rows.integer(5);
-    due[account_of(rows)] += rows.integer(7);
+    due[account_of(rows)] += rows.integer(6);
   }
   return due;
 }
@@ -93,7 +91,7 @@ void read_due(StatementCache& sql, const OthersDue& others, LedgerFigures& figur
       "generation = ?3 AND due_at_ms IS NOT NULL LIMIT ?4)");
   auto& first = sql.get(
       "SELECT due_at_ms FROM writes INDEXED BY writes_due WHERE service = ?1 AND account_id = ?2 AND generation = ?3 "
-      "AND (state = 'unknown') = 0 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1");
+      "AND (state = 'unknown' OR reconcile_first = 1) = 0 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1");
   const ResetAtEnd reset_waiting(waiting), reset_first(first);
   for (auto at = next_due(sql, {}); at; at = next_due(sql, *at)) {
     const auto besides = others.find(*at);
@@ -106,11 +104,21 @@ void read_due(StatementCache& sql, const OthersDue& others, LedgerFigures& figur
   }
 }
 
+void read_needs(StatementCache& sql, LedgerFigures& figures) {
+  auto& rows = sql.get(
+      "SELECT service, account_id, count(*) FROM writes INDEXED BY writes_need_operator WHERE needs_operator = 1 GROUP "
+      "BY "
+      "1, 2");
+  const ResetAtEnd reset(rows);
+  while (rows.step())
+    figures.need_decision.push_back({text_of_figure(rows, 0), text_of_figure(rows, 1), rows.integer(2)});
+}
+
 void read_alerts(StatementCache& sql, LedgerFigures& figures) {
   auto& rows =
       sql.get("SELECT severity, kind, count(*) FROM alerts WHERE acknowledged_at_ms IS NULL GROUP BY severity, kind");
   const ResetAtEnd reset(rows);
-  while (rows.step()) figures.alerts.push_back({text(rows, 0), text(rows, 1), rows.integer(2)});
+  while (rows.step()) figures.alerts.push_back({text_of_figure(rows, 0), text_of_figure(rows, 1), rows.integer(2)});
   auto& last = sql.get("SELECT max(id) FROM alerts");
   const ResetAtEnd reset_last(last);
   if (last.step()) figures.alerts_raised = last.integer(0);
@@ -130,6 +138,7 @@ LedgerFigures LedgerFiguresReader::read() {
   } const end{sql.db()};
   read_counters(sql, figures);
   read_due(sql, read_open(sql, figures), figures);
+  read_needs(sql, figures);
   read_alerts(sql, figures);
   return figures;
 }

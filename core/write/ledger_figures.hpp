@@ -7,23 +7,29 @@
 #include <vector>
 
 #include "core/storage/group_commit.hpp"
-#include "core/write/reader_pool.hpp"
+#include "core/storage/reader_pool.hpp"
 
 namespace krux {
 
 struct LedgerFigures {
   std::map<std::string, std::int64_t> by_state;  ///< all writes there are
-  std::int64_t need_decision = 0;
+  std::int64_t held_as_copy = 0;                 ///< held, because the data directory may be a copy
 
   /// Writes of one account and state that have not ended.
   struct Open {
     std::string service, account_id, state;
-    std::int64_t count = 0;          ///< of those that are buffered at most kMostCounted
-    std::int64_t need_decision = 0;  ///< of them: wait for a person
+    std::int64_t count = 0;  ///< of those that are buffered at most kMostCounted
     /// The earliest: when it became unknown, or was asked for. 0 of those that are buffered.
     std::int64_t oldest_ms = 0;
   };
   std::vector<Open> open;
+
+  /// Writes that wait for a person.
+  struct Need {
+    std::string service, account_id;
+    std::int64_t count = 0;
+  };
+  std::vector<Need> need_decision;
 
   /// When the write of the account that has waited longest for its turn was due; 0: none waits.
   struct Due {

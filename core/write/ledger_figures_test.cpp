@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/write/copies.hpp"
 #include "core/write/ledger_fixture.hpp"
 
 using namespace write_test;
@@ -54,7 +55,7 @@ TEST_CASE("figures count writes by account and state, with the age of the oldest
   const auto figures = f.reader.read();
   CHECK(figures.by_state.at("buffered") == 4);
   CHECK(figures.by_state.at("dead_letter") == 2);
-  CHECK(figures.by_state.count("needs_person") == 0);
+  CHECK(figures.by_state.count("needs_operator") == 0);
   CHECK(figures.by_state.count("commit") == 0);
   const auto* unknown = f.find(figures, "unknown");
   REQUIRE(unknown);
@@ -63,11 +64,10 @@ TEST_CASE("figures count writes by account and state, with the age of the oldest
   const auto* dead = f.find(figures, "dead_letter");
   REQUIRE(dead);
   CHECK(dead->count == 2);
-  CHECK(dead->need_decision == 1);
   CHECK(dead->oldest_ms == begun);
   const auto* pending = f.find(figures, "pending_approval");
   REQUIRE(pending);
-  CHECK(pending->need_decision == 1);
+  CHECK(pending->count == 1);
   REQUIRE(f.find(figures, "executing"));
   CHECK(f.find(figures, "executing")->count == 1);
   // A dead letter that is tried again stands in the same index.
@@ -78,6 +78,60 @@ TEST_CASE("figures count writes by account and state, with the age of the oldest
   REQUIRE(figures.due.size() == 2);
   CHECK(figures.due[1].account_id == "N2");
   CHECK(figures.due[1].due_at_ms == begun + 30'000);
+}
+
+TEST_CASE("who waits for a person is said once: by the write, the list, the count and the figures") {
+  FiguresFixture f;
+  const auto asks = [&](const std::string& text) {
+    auto write = new_write(text);
+    write.approval_reason = "Somebody must look at it.";
+    return f.submit(write).write;
+  };
+  const auto told = [&](const std::string& text, WriteEvent outcome, WriteEvent then) {
+    f.submit(immediate(text));
+    const auto write = f.take().at(0);
+    f.record(write, outcome, std::nullopt);
+    if (then != outcome) f.record(write, then, std::nullopt, true);
+    return write;
+  };
+  const auto agree = [&](std::size_t expected) {
+    std::vector<std::string> by_write, by_list;
+    for (const auto& write : f.ledger->list({})) {
+      if (write.needs_operator()) by_write.push_back(write.write_id);
+    }
+    WriteFilter filter;
+    filter.needs_operator = true;
+    for (const auto& write : f.ledger->list(filter)) by_list.push_back(write.write_id);
+    CHECK(by_write.size() == expected);
+    CHECK(by_list == by_write);
+    filter.states = {WriteState::kPendingApproval, WriteState::kBuffered, WriteState::kUnknown,
+                     WriteState::kDeadLetter};
+    filter.agent_id = "agent_1";
+    CHECK(f.ledger->list(filter).size() == expected);
+    CHECK(f.ledger->counts().needs_operator == static_cast<std::int64_t>(expected));
+    const auto figures = f.reader.read();
+    std::int64_t by_figures = 0;
+    for (const auto& need : figures.need_decision) by_figures += need.count;
+    CHECK(by_figures == static_cast<std::int64_t>(expected));
+  };
+  agree(0);
+  const auto pending = asks("asked");
+  asks("asked too");
+  told("letter", WriteEvent::kScheduleUsedUp, WriteEvent::kScheduleUsedUp);
+  told("absent", WriteEvent::kMayBeDone, WriteEvent::kEffectAbsentAsk);
+  f.submit(new_write("waits"));
+  agree(4);
+  REQUIRE(std::holds_alternative<WriteRecord>(f.accept(pending)));
+  agree(3);
+  f.store.run([&](SQLite::Database& db) {
+    StatementCache sql(db.getHandle());
+    hold_copies(sql, {"This data directory is a copy.", "boot-1", 0}, f.clock);
+  });
+  agree(5);
+  REQUIRE(std::holds_alternative<WriteRecord>(f.decide_copied(pending, WriteEvent::kOperatorRelease)));
+  agree(4);  // the host looks for it first
+  REQUIRE(std::holds_alternative<WriteRecord>(f.looked(pending, "absent")));
+  agree(4);
 }
 
 TEST_CASE("generations of one account are counted together") {

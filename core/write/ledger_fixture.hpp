@@ -29,13 +29,13 @@ struct LedgerFixture {
     ledger->submit(std::move(write), answer.slot());
     return answer.error();
   }
-  std::variant<BufferedWrite, Error> cancel(const std::string& id, const std::string& agent) {
-    Answer<BufferedWrite> answer;
+  std::variant<WriteRecord, Error> cancel(const std::string& id, const std::string& agent) {
+    Answer<WriteRecord> answer;
     ledger->cancel(id, agent, "agent:" + agent, answer.slot());
     return answer.wait();
   }
-  std::variant<BufferedWrite, Error> record(const BufferedWrite& write, WriteEvent event,
-                                            std::optional<std::int64_t> due = {}, bool look = false) {
+  std::variant<WriteRecord, Error> record(const WriteRecord& write, WriteEvent event,
+                                          std::optional<std::int64_t> due = {}, bool look = false) {
     WriteReport report;
     report.of = look ? WriteReport::Of::kLook : WriteReport::Of::kAttempt;
     report.write_id = write.write_id;
@@ -43,14 +43,33 @@ struct LedgerFixture {
     report.event = event;
     report.due_in_ms = due;
     report.result_json = R"({"id":"7"})";
-    Answer<BufferedWrite> answer;
+    Answer<WriteRecord> answer;
     ledger->record(report, answer.slot());
     return answer.wait();
   }
-  std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteEvent event,
-                                             std::optional<WriteState> expected = {}) {
-    Answer<BufferedWrite> answer;
-    ledger->resolve(id, event, expected, "operator:ann", answer.slot());
+  /// What a look at a held write has shown.
+  std::variant<WriteRecord, Error> looked(const WriteRecord& write, const std::string& evidence) {
+    WriteReport report;
+    report.of = WriteReport::Of::kLook;
+    report.write_id = write.write_id;
+    report.attempt = write.attempts;
+    report.event = WriteEvent::kCopyReconciled;
+    report.evidence = evidence;
+    if (evidence == "found") report.result_json = R"({"id":"found"})";
+    Answer<WriteRecord> answer;
+    ledger->record(report, answer.slot());
+    return answer.wait();
+  }
+  std::variant<WriteRecord, Error> decide_copied(const WriteRecord& write, WriteEvent event,
+                                                 const std::string& shown = {}) {
+    Answer<WriteRecord> answer;
+    ledger->decide_copied(write.write_id, event, shown, "operator:ann", answer.slot());
+    return answer.wait();
+  }
+  std::variant<WriteRecord, Error> resolve(const std::string& id, WriteEvent event,
+                                           std::optional<WriteState> expected = {}) {
+    Answer<WriteRecord> answer;
+    ledger->decide_outcome(id, event, expected, "operator:ann", answer.slot());
     return answer.wait();
   }
   template <class T, class Start>
@@ -59,25 +78,24 @@ struct LedgerFixture {
     start(answer.slot());
     return answer.wait();
   }
-  std::variant<BufferedWrite, Error> edit(const BufferedWrite& write, NewContent content,
-                                          const std::string& agent = {}) {
-    return ask<BufferedWrite>([&](auto done) {
+  std::variant<WriteRecord, Error> edit(const WriteRecord& write, NewContent content, const std::string& agent = {}) {
+    return ask<WriteRecord>([&](auto done) {
       ledger->edit(write.write_id, agent, write.content_hash, std::move(content),
                    agent.empty() ? "operator:ann" : "agent:" + agent, std::move(done));
     });
   }
-  std::variant<BufferedWrite, Error> accept(const BufferedWrite& write) {
-    return ask<BufferedWrite>(
+  std::variant<WriteRecord, Error> accept(const WriteRecord& write) {
+    return ask<WriteRecord>(
         [&](auto done) { ledger->accept(write.write_id, write.content_hash, "operator:ann", std::move(done)); });
   }
-  std::variant<BufferedWrite, Error> reject(const BufferedWrite& write, const std::string& reason = {}) {
-    return ask<BufferedWrite>(
+  std::variant<WriteRecord, Error> reject(const WriteRecord& write, const std::string& reason = {}) {
+    return ask<WriteRecord>(
         [&](auto done) { ledger->reject(write.write_id, reason, "operator:ann", std::move(done)); });
   }
-  std::variant<Submitted, Error> undo(const std::string& id, bool force = false, const std::string& agent = {}) {
-    return ask<Submitted>([&](auto done) { ledger->undo(id, agent, force, "operator:ann", std::move(done)); });
+  std::variant<Submitted, Error> roll_back(const std::string& id, bool force = false, const std::string& agent = {}) {
+    return ask<Submitted>([&](auto done) { ledger->roll_back(id, agent, force, "operator:ann", std::move(done)); });
   }
-  std::vector<BufferedWrite> take(std::size_t limit = 10, std::vector<std::int64_t> busy = {}) {
+  std::vector<WriteRecord> take(std::size_t limit = 10, std::vector<std::int64_t> busy = {}) {
     return ledger->take(accounts, {limit, limit}, std::move(busy));
   }
   void restart(const std::string& boot = "boot-1") {

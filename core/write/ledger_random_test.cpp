@@ -13,10 +13,12 @@ namespace {
 struct ModelWrite {
   std::string agent, content, key;
   State state = State::kBuffered;
-  bool closed = false, told = false;
+  bool irrevocable = false, told = false;
   std::int64_t due = 0, ended_at = 0;  ///< due 0: none
   std::uint32_t attempts = 0;
-  bool mine = false;  ///< the present run of the host claimed it last
+  bool mine = false;     ///< the present run of the host claimed it last
+  bool settles = false;  ///< a further start begins its settle time anew
+  bool first = false;    ///< looked for before it is claimed
 };
 
 bool live(State s) {
@@ -59,8 +61,8 @@ class Differential {
       REQUIRE(real);
       INFO(id << " is " << to_string(real->state) << ", should be " << to_string(expected.state));
       REQUIRE(real->state == expected.state);
-      REQUIRE(real->closed == expected.closed);
-      REQUIRE(real->told_person == expected.told);
+      REQUIRE(real->irrevocable == expected.irrevocable);
+      REQUIRE(real->escalated == expected.told);
       REQUIRE(real->attempts == expected.attempts);
       REQUIRE(real->due_at_ms == expected.due);
       REQUIRE(real->ended_at_ms == expected.ended_at);
@@ -70,13 +72,13 @@ class Differential {
       counts.dead_letter += expected.state == State::kDeadLetter;
       counts.completed += expected.state == State::kCompleted;
       counts.failed += expected.state == State::kFailed;
-      counts.needs_person += expected.told;
+      counts.needs_operator += expected.told;
     }
     const auto real = ledger_->counts();
     REQUIRE(std::tie(real.buffered, real.executing, real.unknown, real.dead_letter, real.completed, real.failed,
-                     real.needs_person) == std::tie(counts.buffered, counts.executing, counts.unknown,
-                                                    counts.dead_letter, counts.completed, counts.failed,
-                                                    counts.needs_person));
+                     real.needs_operator) == std::tie(counts.buffered, counts.executing, counts.unknown,
+                                                      counts.dead_letter, counts.completed, counts.failed,
+                                                      counts.needs_operator));
   }
 
  private:
@@ -91,7 +93,7 @@ class Differential {
     w.state = state;
     w.ended_at = at;
     w.due = 0;
-    w.told = false;
+    w.told = w.first = false;
   }
 
   /// Which write answers, or none.
@@ -142,10 +144,10 @@ class Differential {
     auto* entry = any();
     if (!entry) return;
     auto& w = entry->second;
-    Answer<BufferedWrite> answer;
+    Answer<WriteRecord> answer;
     ledger_->cancel(entry->first, w.agent, "agent:" + w.agent, answer.slot());
-    const bool may = !w.closed && (w.state == State::kBuffered || w.state == State::kDeadLetter);
-    REQUIRE(std::holds_alternative<BufferedWrite>(answer.wait()) == may);
+    const bool may = !w.irrevocable && (w.state == State::kBuffered || w.state == State::kDeadLetter);
+    REQUIRE(std::holds_alternative<WriteRecord>(answer.wait()) == may);
     if (may) end(w, State::kCancelled, now());
   }
 
@@ -158,10 +160,10 @@ class Differential {
     for (const auto& write : taken) {
       auto& w = model_.at(write.write_id);
       REQUIRE((w.due && w.due <= now()));
-      if (w.state == State::kUnknown) continue;
+      if (w.state == State::kUnknown || w.first) continue;
       w.state = State::kExecuting;
       w.due = 0;
-      w.mine = true;
+      w.mine = w.settles = true;
       ++w.attempts;
     }
   }
@@ -174,10 +176,11 @@ class Differential {
     r.attempt = attempt;
     r.event = event;
     r.due_in_ms = due;
+    r.keeps_due = event == WriteEvent::kFirstReconcileOver;
     r.result_json = "{}";
-    Answer<BufferedWrite> answer;
+    Answer<WriteRecord> answer;
     ledger_->record(r, answer.slot());
-    return std::holds_alternative<BufferedWrite>(answer.wait());
+    return std::holds_alternative<WriteRecord>(answer.wait());
   }
 
   void record() {
@@ -205,20 +208,31 @@ class Differential {
     auto* entry = any();
     if (!entry) return;
     auto& w = entry->second;
-    const int kind = static_cast<int>(random_() % 5);
-    constexpr WriteEvent events[] = {WriteEvent::kLookFound, WriteEvent::kLookAbsentAsk, WriteEvent::kLookAbsentResend,
-                                     WriteEvent::kLookDisproved, WriteEvent::kLookCannotTell};
-    const bool found_late = kind == 0 && w.state == State::kBuffered && w.closed;
-    const bool right = w.state == State::kUnknown || found_late;
+    const int kind = static_cast<int>(random_() % 6);
+    constexpr WriteEvent events[] = {WriteEvent::kEffectFound,        WriteEvent::kEffectAbsentAsk,
+                                     WriteEvent::kEffectAbsentResend, WriteEvent::kEffectDisproved,
+                                     WriteEvent::kEffectUnclear,      WriteEvent::kFirstReconcileOver};
+    const bool found_late = kind == 0 && w.state == State::kBuffered && (w.irrevocable || w.first);
+    const bool not_made = kind == 4 && w.first;
+    const bool right = kind == 5 ? w.first : w.state == State::kUnknown || found_late || not_made;
     const auto due = kind == 1 ? std::nullopt : std::optional<std::int64_t>(kind == 2 ? 0 : 3000);
     REQUIRE(report(entry->first, w.attempts, events[kind], true, due) == right);
     if (!right) return;
     if (kind == 0) return end(w, State::kCompleted, now());
+    if (kind == 5) {
+      w.first = false;
+      return;
+    }
+    if (not_made) {
+      w.due = std::max(w.due, now() + *due);
+      return;
+    }
     w.due = due ? now() + *due : 0;
+    w.settles = false;
     w.told = kind == 1 || (kind == 4 && w.told);
     if (kind == 2) {
       w.state = State::kBuffered;
-      w.closed = true;
+      w.irrevocable = true;
     }
     if (kind == 3) w.state = State::kDeadLetter;
   }
@@ -228,15 +242,15 @@ class Differential {
     if (!entry) return;
     auto& w = entry->second;
     const int kind = static_cast<int>(random_() % 3);
-    constexpr WriteEvent events[] = {WriteEvent::kPersonResend, WriteEvent::kPersonDiscard,
-                                     WriteEvent::kPersonHappened};
+    constexpr WriteEvent events[] = {WriteEvent::kOperatorResend, WriteEvent::kOperatorDiscard,
+                                     WriteEvent::kOperatorHappened};
     const bool dead = w.state == State::kDeadLetter, unknown = w.state == State::kUnknown;
     const bool asked = unknown && w.told;
-    const bool right =
-        asked || (unknown && kind != 0) || (dead && kind < 2) || (kind == 1 && w.state == State::kBuffered && w.closed);
-    Answer<BufferedWrite> answer;
-    ledger_->resolve(entry->first, events[kind], {}, "operator:ann", answer.slot());
-    REQUIRE(std::holds_alternative<BufferedWrite>(answer.wait()) == right);
+    const bool right = asked || (unknown && kind != 0) || (dead && kind < 2) ||
+                       (kind == 1 && w.state == State::kBuffered && w.irrevocable);
+    Answer<WriteRecord> answer;
+    ledger_->decide_outcome(entry->first, events[kind], {}, "operator:ann", answer.slot());
+    REQUIRE(std::holds_alternative<WriteRecord>(answer.wait()) == right);
     if (!right) return;
     if (kind == 1) return end(w, State::kDiscarded, now());
     if (kind == 2) return end(w, State::kCompleted, now());
@@ -244,7 +258,7 @@ class Differential {
     w.told = false;
     if (asked) {
       w.state = State::kBuffered;
-      w.closed = true;
+      w.irrevocable = true;
     }
   }
 
@@ -256,12 +270,13 @@ class Differential {
     ledger_->recover(true, {}, {});
     for (auto& [id, w] : model_) {
       w.mine = false;
-      if (w.state == State::kExecuting) {
+      w.first = w.first || (w.state == State::kBuffered && w.attempts == 0 && w.due && w.due <= now());
+      if (w.state == State::kExecuting)
         w.state = State::kUnknown;
-        w.due = now() + 60'000;
-      } else if (w.state == State::kUnknown && w.due) {
-        w.due = now() + 60'000;
-      }
+      else if (w.state != State::kUnknown || !w.due || !w.settles)
+        continue;
+      w.due = now() + 60'000;
+      w.settles = false;
     }
   }
 

@@ -38,12 +38,19 @@ class Pages {
       collect(sql_.get(page).bind_all(before_, filter_.service, filter_.account_id, limit_, to_string(state), agent));
     }
   }
-  void of_person(WriteState state) {
-    static const auto waiting = page_of("told_person = 1 AND state = ?5 AND (?6 = '' OR agent_id = ?6)");
-    collect(sql_.get(waiting).bind_all(before_, filter_.service, filter_.account_id, limit_, to_string(state),
-                                       filter_.agent_id));
+  /// An empty state is any.
+  void of_person(const std::string& state) {
+    static const auto waiting = page_of(
+        "seq IN (SELECT seq FROM writes INDEXED BY writes_need_operator WHERE needs_operator = 1) AND (?5 = '' OR "
+        "state = "
+        "?5) AND (?6 = '' OR agent_id = ?6)");
+    collect(sql_.get(waiting).bind_all(before_, filter_.service, filter_.account_id, limit_, state, filter_.agent_id));
   }
-  std::vector<BufferedWrite> newest() {
+  void of_copies() {
+    static const auto copies = page_of("held_as_copy = 1 AND (?5 = '' OR agent_id = ?5)");
+    collect(sql_.get(copies).bind_all(before_, filter_.service, filter_.account_id, limit_, filter_.agent_id));
+  }
+  std::vector<WriteRecord> newest() {
     std::sort(found_.begin(), found_.end(), [](auto& a, auto& b) { return a.seq > b.seq; });
     if (found_.size() > static_cast<std::size_t>(limit_)) found_.resize(static_cast<std::size_t>(limit_));
     return std::move(found_);
@@ -54,8 +61,11 @@ class Pages {
   void of_buffered() {
     static const std::string mine = "state = 'buffered' AND (?5 = '' OR agent_id = ?5)";
     static const auto back = page_of(mine);
-    static const auto due =
-        page_of("seq IN (SELECT seq FROM writes INDEXED BY writes_due WHERE due_at_ms IS NOT NULL) AND " + mine);
+    // Those that are held as a copy need not be due.
+    static const auto due = page_of(
+        "seq IN (SELECT seq FROM writes INDEXED BY writes_due WHERE due_at_ms IS NOT NULL UNION SELECT seq FROM writes "
+        "INDEXED BY writes_held_as_copy WHERE held_as_copy = 1) AND " +
+        mine);
     collect(sql_.get(waiting() <= kFewWaiting ? due : back)
                 .bind_all(before_, filter_.service, filter_.account_id, limit_, filter_.agent_id));
   }
@@ -85,7 +95,7 @@ class Pages {
   StatementCache& sql_;
   const WriteFilter& filter_;
   const std::int64_t before_, limit_;
-  std::vector<BufferedWrite> found_;
+  std::vector<WriteRecord> found_;
 };
 
 std::int64_t seq_of(StatementCache& sql, const std::string& write_id) {
@@ -111,7 +121,7 @@ std::vector<WriteState> states_of(const WriteFilter& filter) {
 
 }  // namespace
 
-std::optional<BufferedWrite> Ledger::get(const std::string& write_id) {
+std::optional<WriteRecord> Ledger::get(const std::string& write_id) {
   static const auto by_id = select_rows(kById);
   auto reader = readers_.lease();
   auto& rows = reader.sql().get(by_id).bind_all(seq_of_id(write_id), write_id);
@@ -120,18 +130,26 @@ std::optional<BufferedWrite> Ledger::get(const std::string& write_id) {
   return read_row(rows).write;
 }
 
-std::vector<BufferedWrite> Ledger::list(const WriteFilter& filter) {
+std::vector<WriteRecord> Ledger::list(const WriteFilter& filter) {
   auto reader = readers_.lease();
   Pages pages(reader.sql(), filter, seq_of(reader.sql(), filter.before_write_id));
+  if (filter.held_as_copy) {
+    pages.of_copies();
+    return pages.newest();
+  }
+  if (filter.needs_operator && filter.states.empty()) {
+    pages.of_person({});
+    return pages.newest();
+  }
   // Each state and agent is a range of the index that is read from its newest end: what is asked for is never searched
   // among rows of other states.
-  if (!filter.needs_person && filter.states.empty() && filter.agent_id.empty()) {
+  if (!filter.needs_operator && filter.states.empty() && filter.agent_id.empty()) {
     pages.of_all();
     return pages.newest();
   }
   for (const auto state : states_of(filter)) {
-    if (filter.needs_person) {
-      pages.of_person(state);
+    if (filter.needs_operator) {
+      pages.of_person(to_string(state));
     } else {
       pages.of_state(state);
     }
@@ -190,7 +208,16 @@ RecordTotals Ledger::totals(const std::string& write_id) {
   return {rows.integer(0), rows.integer(1)};
 }
 
-std::map<std::string, BatchUse> Ledger::limit_use(const std::string& agent_id, const BatchRule& rule) {
+std::optional<WriteRecord> Ledger::cleanup_of(const std::string& write_id) {
+  static const auto cleaning = select_rows("cleans = ?1 AND cleans IS NOT NULL");
+  auto reader = readers_.lease();
+  auto& rows = reader.sql().get(cleaning).bind_all(write_id);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) return std::nullopt;
+  return read_row(rows).write;
+}
+
+std::map<std::string, LimitUse> Ledger::limit_use(const std::string& agent_id, const LimitRule& rule) {
   auto reader = readers_.lease();
   auto& rows = reader.sql().get(
       "SELECT DISTINCT CASE ?5 WHEN '' THEN '' ELSE CAST(json_extract(params_json, '$.' || ?5) AS TEXT) END FROM "
@@ -198,7 +225,7 @@ std::map<std::string, BatchUse> Ledger::limit_use(const std::string& agent_id, c
       "WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND state NOT IN ('cancelled', 'rejected') "
       "AND created_at_ms > ?4 LIMIT 1000");
   const auto begin = clock_.wall_ms() - rule.window_ms;
-  std::map<std::string, BatchUse> used;
+  std::map<std::string, LimitUse> used;
   for (const auto& operation : rule.operations) {
     rows.bind_all(agent_id, operation, begin << 12, begin, rule.key);
     while (rows.step()) used.try_emplace(std::string(rows.text(0)));
@@ -213,16 +240,17 @@ std::map<std::string, BatchUse> Ledger::limit_use(const std::string& agent_id, c
 
 WriteCounts Ledger::counts() {
   WriteCounts counts;
-  const std::array<std::pair<std::string_view, std::int64_t*>, 9> wanted{
+  const std::array<std::pair<std::string_view, std::int64_t*>, 10> wanted{
       {{"buffered", &counts.buffered},
        {"executing", &counts.executing},
        {"unknown", &counts.unknown},
        {"dead_letter", &counts.dead_letter},
-       {"needs_person", &counts.needs_person},
+       {"needs_operator", &counts.needs_operator},
        {"completed", &counts.completed},
        {"failed", &counts.failed},
        {"pending_approval", &counts.pending_approval},
-       {"held", &counts.held}}};
+       {"held", &counts.held},
+       {"held_as_copy", &counts.held_as_copy}}};
   auto reader = readers_.lease();
   auto& rows = reader.sql().get("SELECT what, n FROM counters");
   const ResetAtEnd reset(rows);
@@ -249,7 +277,7 @@ std::optional<std::int64_t> Ledger::next_due_in(std::span<const AccountRef> acco
   auto reader = readers_.lease();
   auto& rows = reader.sql().get(
       "SELECT seq, due_at_ms, due_boot_ms, boot FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 "
-      "AND (state = 'unknown') = ?4 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT ?5");
+      "AND (state = 'unknown' OR reconcile_first = 1) = ?4 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT ?5");
   const ResetAtEnd reset(rows);
   std::optional<std::int64_t> next;
   for (const auto& account : accounts) {

@@ -5,19 +5,22 @@
 
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
+#include "core/write/ledger_order.hpp"
 
 namespace krux {
 namespace {
 
-constexpr const char *kIdPrefix = "w_", *kUndoPrefix = "rb_";
 constexpr const char* kColumns =
-    "seq, write_id, state, closed, told_person, due_at_ms, due_boot_ms, boot, owner_epoch, attempts, tries, looks, "
+    "seq, write_id, state, irrevocable, escalated, due_at_ms, due_boot_ms, boot, owner_epoch, attempts, tries, looks, "
     "immediate, created_at_ms, buffer_until_ms, delay_ms, settle_ms, first_attempt_at_ms, unknown_since_ms, "
     "ended_at_ms, "
     "agent_id, service, account_id, generation, operation, content_hash, idempotency_key, tier, definition_version, "
     "when_absent, summary, params_json, params_shown_json, note_json, point_json, result_json, error_type, "
     "error_message, "
-    "decided_by, undoes, undo_ms, target, counted_as, approval_reason";
+    "decided_by, rolls_back, rollback_ms, target, counted_as, approval_reason, ordering_key, waits_in_line, "
+    "out_of_order, "
+    "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
+    "evidence_at_ms, release_wanted";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -38,6 +41,17 @@ WriteState state_from(const std::string& text) {
   const auto state = parse_write_state(text);
   if (!state) throw database_error("The ledger holds a write in a state that this program does not know: " + text);
   return *state;
+}
+
+Cleanup cleanup_from(const std::string& text) {
+  for (const auto one : {Cleanup::kNone, Cleanup::kPossible, Cleanup::kPending, Cleanup::kDone, Cleanup::kLeft}) {
+    if (text == to_string(one)) return one;
+  }
+  throw database_error("The ledger holds a cleanup that this program does not know: " + text);
+}
+
+const char* prefix_of(const WriteRecord& write) {
+  return !write.cleans.empty() ? kCleanupPrefix : !write.rolls_back.empty() ? kRollbackPrefix : kIdPrefix;
 }
 
 void bind_nonzero(Statement& s, int index, std::int64_t value) {
@@ -80,8 +94,8 @@ LedgerRow read_row(const Statement& statement) {
   w.seq = c.integer();
   w.write_id = c.text();
   w.state = state_from(c.text());
-  w.closed = c.flag();
-  w.told_person = c.flag();
+  w.irrevocable = c.flag();
+  w.escalated = c.flag();
   w.due_at_ms = c.integer();
   row.due_boot_ms = c.integer();
   row.boot = c.integer();
@@ -118,12 +132,58 @@ LedgerRow read_row(const Statement& statement) {
   w.error_type = c.text();
   w.error_message = c.text();
   w.decided_by = c.text();
-  w.undoes = c.text();
-  w.undo_ms = c.integer();
+  w.rolls_back = c.text();
+  w.rollback_ms = c.integer();
   w.target = c.text();
   w.counted_as = c.text();
   w.approval_reason = c.text();
+  w.ordering_key = c.text();
+  w.waits_in_line = c.flag();
+  w.out_of_order = c.flag();
+  w.cleanup = cleanup_from(c.text());
+  w.cleans = c.text();
+  w.begun_attempt = c.small();
+  row.waits_for_connection = c.flag();
+  w.held_as_copy = c.flag();
+  w.reconcile_first = c.flag();
+  w.evidence = c.text();
+  w.evidence_json = c.text();
+  w.evidence_at_ms = c.integer();
+  w.release_wanted = c.flag();
   return row;
+}
+
+std::optional<LedgerRow> first_row(Statement& rows) {
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) return std::nullopt;
+  return read_row(rows);
+}
+
+std::optional<LedgerRow> row_of(StatementCache& sql, const std::string& write_id) {
+  static const auto by_id = select_rows(kById);
+  return first_row(sql.get(by_id).bind_all(seq_of_id(write_id), write_id));
+}
+
+LedgerRow must_have_row(StatementCache& sql, const std::string& write_id) {
+  auto row = row_of(sql, write_id);
+  if (!row) throw database_error("The ledger lost the write " + write_id + ".");
+  return std::move(*row);
+}
+
+bool is_disconnected(StatementCache& sql, const AccountRef& account) {
+  auto& rows = sql.get(
+      "SELECT 1 FROM connections WHERE service = ?1 AND account_id = ?2 AND (token IS NULL OR generation <> ?3)");
+  rows.bind_all(account.service, account.account_id, std::int64_t{account.generation});
+  const ResetAtEnd reset(rows);
+  return rows.step();
+}
+
+std::int64_t number_of_boot(StatementCache& sql, const std::string& boot_id) {
+  sql.get("INSERT OR IGNORE INTO boots (boot_id) VALUES (?1)").bind_all(boot_id).run();
+  auto& known = sql.get("SELECT boot FROM boots WHERE boot_id = ?1").bind_all(boot_id);
+  const ResetAtEnd reset(known);
+  if (!known.step()) throw database_error("The ledger lost the row of this boot.");
+  return known.integer(0);
 }
 
 std::int64_t intent_of(const std::string& content_hash) {
@@ -133,18 +193,13 @@ std::int64_t intent_of(const std::string& content_hash) {
   return static_cast<std::int64_t>(bits);
 }
 
-std::int64_t seq_of_id(const std::string& write_id) {
-  const auto* prefix = write_id.starts_with(kUndoPrefix) ? kUndoPrefix : kIdPrefix;
-  return order_of_id(prefix, write_id).value_or(-1);
-}
-
 void number_row(StatementCache& sql, LedgerRow& row) {
   auto& last = sql.get("SELECT max(seq) FROM writes");
   const ResetAtEnd reset(last);
   const auto newest = last.step() && !last.is_null(0) ? last.integer(0) : 0;
   auto& w = row.write;
   w.seq = std::max(w.created_at_ms << 12, newest + 1);
-  w.write_id = make_ordered_id(w.undoes.empty() ? kIdPrefix : kUndoPrefix, w.seq);
+  w.write_id = make_ordered_id(prefix_of(w), w.seq);
 }
 
 void insert_row(StatementCache& sql, const LedgerRow& row) {
@@ -152,10 +207,10 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
       "INSERT INTO writes (seq, write_id, state, due_at_ms, due_boot_ms, boot, immediate, created_at_ms, "
       "buffer_until_ms, "
       "delay_ms, settle_ms, agent_id, service, account_id, generation, operation, intent, content_hash, "
-      "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, undoes, "
-      "undo_ms, "
-      "target, counted_as, approval_reason, decided_by) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, rolls_back, "
+      "rollback_ms, "
+      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans) "
+      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -186,38 +241,42 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
   } else {
     s.bind(++i, w.params_shown_json);
   }
-  bind_nonempty(s, ++i, w.undoes);
-  s.bind(++i, w.undo_ms);
+  bind_nonempty(s, ++i, w.rolls_back);
+  s.bind(++i, w.rollback_ms);
   bind_nonempty(s, ++i, w.target);
   bind_nonempty(s, ++i, w.counted_as);
   bind_nonempty(s, ++i, w.approval_reason);
+  bind_nonempty(s, ++i, w.ordering_key);
   bind_nonempty(s, ++i, w.decided_by);
+  s.bind(++i, to_string(w.cleanup));
+  bind_nonempty(s, ++i, w.cleans);
   s.run();
 }
 
-void update_content(StatementCache& sql, const BufferedWrite& w) {
+void update_content(StatementCache& sql, const WriteRecord& w) {
   auto& s = sql.get(
       "UPDATE writes SET params_json = ?2, params_shown_json = nullif(?3, ?2), summary = ?4, content_hash = ?5, "
       "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, counted_as = "
       "nullif(?11, ''), "
-      "approval_reason = nullif(?12, '') WHERE seq = ?1");
+      "approval_reason = nullif(?12, ''), ordering_key = nullif(?13, '') WHERE seq = ?1");
   s.bind_all(w.seq, w.params_json, w.params_shown_json, w.summary, w.content_hash, intent_of(w.content_hash), w.target,
-             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason)
+             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason, w.ordering_key)
       .run();
 }
 
 void update_row(StatementCache& sql, const LedgerRow& row) {
   auto& s = sql.get(
-      "UPDATE writes SET state = ?2, closed = ?3, told_person = ?4, due_at_ms = ?5, due_boot_ms = ?6, boot = ?7, "
+      "UPDATE writes SET state = ?2, irrevocable = ?3, escalated = ?4, due_at_ms = ?5, due_boot_ms = ?6, boot = ?7, "
       "owner_epoch = ?8, attempts = ?9, tries = ?10, looks = ?11, buffer_until_ms = ?12, first_attempt_at_ms = ?13, "
       "unknown_since_ms = ?14, ended_at_ms = ?15, result_json = ?16, error_type = ?17, error_message = ?18, "
-      "decided_by = ?19 WHERE seq = ?1");
+      "decided_by = ?19, waits_in_line = ?20, out_of_order = ?21, cleanup = ?22, begun_attempt = ?23, "
+      "waits_for_connection = ?24, held_as_copy = ?25, reconcile_first = ?26, release_wanted = ?27 WHERE seq = ?1");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
   s.bind(++i, to_string(w.state));
-  s.bind(++i, w.closed ? 1 : 0);
-  s.bind(++i, w.told_person ? 1 : 0);
+  s.bind(++i, w.irrevocable ? 1 : 0);
+  s.bind(++i, w.escalated ? 1 : 0);
   bind_nonzero(s, ++i, w.due_at_ms);
   bind_due_clock(s, i, row);
   bind_nonzero(s, ++i, row.owner_epoch);
@@ -226,7 +285,16 @@ void update_row(StatementCache& sql, const LedgerRow& row) {
     bind_nonzero(s, ++i, t);
   }
   for (const auto* t : {&w.result_json, &w.error_type, &w.error_message, &w.decided_by}) bind_nonempty(s, ++i, *t);
+  s.bind(++i, w.waits_in_line ? 1 : 0);
+  s.bind(++i, w.out_of_order ? 1 : 0);
+  s.bind(++i, to_string(w.cleanup));
+  s.bind(++i, std::int64_t{w.begun_attempt});
+  s.bind(++i, row.waits_for_connection ? 1 : 0);
+  s.bind(++i, w.held_as_copy ? 1 : 0);
+  s.bind(++i, w.reconcile_first ? 1 : 0);
+  s.bind(++i, w.release_wanted ? 1 : 0);
   s.run();
+  if (!w.ordering_key.empty() && w.ended_at_ms > 0) call_next(sql, w);
 }
 
 }  // namespace krux

@@ -1,6 +1,7 @@
 // Reading and writing rows of table `writes`. Internal to the ledger.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/storage/statement.hpp"
@@ -11,31 +12,53 @@ namespace krux {
 
 /// A write with what only the ledger needs of it.
 struct LedgerRow {
-  BufferedWrite write;
+  WriteRecord write;
   std::int64_t due_boot_ms = 0, boot = 0;  ///< of write.due_at_ms, where that is not 0
+  /// The run of the host that claimed it last; 0 too when that run has ended and its requests are over.
   std::int64_t owner_epoch = 0;
+  bool waits_for_connection = false;  ///< the next try or look waits until the account's token works
 };
 
 /// "SELECT <every column> FROM writes WHERE " + `where`.
 std::string select_rows(const std::string& where);
-/// The seq of the write with that id, should it exist: its rows are asked for by both, `kById`.
-std::int64_t seq_of_id(const std::string& write_id);
+/// A write's row is asked for by its seq, which its id tells, and its id.
 inline constexpr const char* kById = "seq = ?1 AND write_id = ?2";
 LedgerRow read_row(const Statement& statement);
+/// The statement's first row; it is reset afterwards.
+std::optional<LedgerRow> first_row(Statement& rows);
+/// The row of the write with that id.
+std::optional<LedgerRow> row_of(StatementCache& sql, const std::string& write_id);
+/// Likewise of one that another row names. Throws krux::Error DatabaseError.
+LedgerRow must_have_row(StatementCache& sql, const std::string& write_id);
+
+/// A wish as a row, but for its time clocks and its id.
+LedgerRow admit(const NewWrite& asked, std::int64_t now_ms);
+/// A write of the host's own about another one: due at once, on the terms of that one.
+NewWrite write_about(const WriteRecord& subject, const char* operation, std::string params_json, std::string summary);
+
+/// Whether the connection that the account's writes were accepted for is gone. (A ledger without its row is not a
+/// host's.)
+bool is_disconnected(StatementCache& sql, const AccountRef& account);
+/// A write goes out on the connection that it was accepted for, or never: throws krux::Error NotConnected.
+void must_still_be_connected(StatementCache& sql, const WriteRecord& write);
 
 /// The first 64 bits of a content hash: column `intent`.
 std::int64_t intent_of(const std::string& content_hash);
+
+/// Of the machine's boot with this id, which is noted where it is new.
+std::int64_t number_of_boot(StatementCache& sql, const std::string& boot_id);
 
 /// Gives the write its id and seq: greater than all before, and of the time of its creation unless others took that.
 void number_row(StatementCache& sql, LedgerRow& row);
 void insert_row(StatementCache& sql, const LedgerRow& row);
 /// What an edit changes; update_row() has the rest.
-void update_content(StatementCache& sql, const BufferedWrite& write);
+void update_content(StatementCache& sql, const WriteRecord& write);
 /// Everything that changes after the insert, but note_json, point_json and what an edit changes.
 void update_row(StatementCache& sql, const LedgerRow& row);
 
-inline WritePhase phase_of(const BufferedWrite& write) {
-  return {write.state, write.closed, write.told_person};
+inline WritePhase phase_of(const WriteRecord& write) {
+  return {write.state,        write.irrevocable,     write.escalated,
+          write.held_as_copy, write.reconcile_first, write.release_wanted};
 }
 
 }  // namespace krux

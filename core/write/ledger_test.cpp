@@ -104,7 +104,7 @@ TEST_CASE("cancelling is for one's own writes that have not begun") {
   CHECK_FALSE(refused.retryable());
   CHECK(refused.context_json().find("executing") != std::string::npos);
   f.record(taken[0], WriteEvent::kCertainlyNotDone, 1000);
-  const auto cancelled = std::get<BufferedWrite>(f.cancel(id, ""));
+  const auto cancelled = std::get<WriteRecord>(f.cancel(id, ""));
   CHECK(cancelled.state == WriteState::kCancelled);
   CHECK(cancelled.due_at_ms == 0);
   CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == "CannotCancel");
@@ -125,7 +125,7 @@ TEST_CASE("a write that waits for approval or is held is not claimed but can be 
     const auto write = f.submit(asked).write;
     CHECK(write.due_at_ms == 0);
     CHECK(f.take().empty());
-    CHECK(std::get<BufferedWrite>(f.cancel(write.write_id, "agent_1")).state == WriteState::kCancelled);
+    CHECK(std::get<WriteRecord>(f.cancel(write.write_id, "agent_1")).state == WriteState::kCancelled);
   }
 }
 
@@ -227,30 +227,30 @@ TEST_CASE("a look says nothing about a later attempt") {
   const auto id = f.submit(immediate("a")).write.write_id;
   f.record(f.take().at(0), WriteEvent::kMayBeDone, 0);
   const auto looked_for = f.take().at(0);
-  f.record(looked_for, WriteEvent::kLookAbsentAsk, {}, true);
-  REQUIRE(f.ledger->get(id)->told_person);
-  f.resolve(id, WriteEvent::kPersonResend);
+  f.record(looked_for, WriteEvent::kEffectAbsentAsk, {}, true);
+  REQUIRE(f.ledger->get(id)->escalated);
+  f.resolve(id, WriteEvent::kOperatorResend);
   SECTION("found before the write is claimed again: it has happened") {
-    CHECK(std::get<BufferedWrite>(f.record(looked_for, WriteEvent::kLookFound, {}, true)).state ==
+    CHECK(std::get<WriteRecord>(f.record(looked_for, WriteEvent::kEffectFound, {}, true)).state ==
           WriteState::kCompleted);
   }
   SECTION("found after the claim: the new attempt counts") {
     f.take();
-    CHECK(std::get<Error>(f.record(looked_for, WriteEvent::kLookFound, {}, true)).type() == "ConflictError");
+    CHECK(std::get<Error>(f.record(looked_for, WriteEvent::kEffectFound, {}, true)).type() == "ConflictError");
   }
   SECTION("sent again, it can no longer be cancelled, only discarded") {
     CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == "CannotCancel");
-    CHECK(std::get<BufferedWrite>(f.resolve(id, WriteEvent::kPersonDiscard)).state == WriteState::kDiscarded);
+    CHECK(std::get<WriteRecord>(f.resolve(id, WriteEvent::kOperatorDiscard)).state == WriteState::kDiscarded);
   }
 }
 
 TEST_CASE("points and notes belong to the running attempt") {
   LedgerFixture f;
   const auto id = f.submit(immediate("a")).write.write_id;
-  CHECK_THROWS_AS(f.ledger->keep_point(id, 1, "{}"), Error);
+  CHECK_THROWS_AS(f.ledger->keep_rollback_point(id, 1, "{}"), Error);
   f.take();
-  f.ledger->keep_point(id, 1, R"({"first":1})");
-  f.ledger->keep_point(id, 1, R"({"second":1})");
+  f.ledger->keep_rollback_point(id, 1, R"({"first":1})");
+  f.ledger->keep_rollback_point(id, 1, R"({"second":1})");
   CHECK(f.ledger->get(id)->point_json == R"({"first":1})");
   CHECK(f.ledger->keep_note(id, 1, R"({"draft":"d1"})"));
   CHECK(f.ledger->keep_note(id, 1, R"({"draft":"d2"})"));

@@ -20,13 +20,13 @@ std::string key_of(const std::string& write_id) {
   return write_id.substr(write_id.find('_'));
 }
 
-OpenWrite small(const BufferedWrite& w) {
+OpenWrite small(const WriteRecord& w) {
   return {w.write_id, w.operation,     w.summary,         w.target,     w.account,
           w.state,    w.created_at_ms, w.buffer_until_ms, w.ended_at_ms};
 }
 
 template <class Wanted>
-std::vector<BufferedWrite> newest(Ledger& ledger, const std::string& agent_id, std::size_t most, Wanted wanted) {
+std::vector<WriteRecord> newest(Ledger& ledger, const std::string& agent_id, std::size_t most, Wanted wanted) {
   WriteFilter filter;
   filter.agent_id = agent_id;
   filter.limit = static_cast<std::int64_t>(most);
@@ -43,12 +43,13 @@ bool is_part_of(const std::string& target, const std::string& whole) {
 /// What a write makes, and what an undo takes away, has a name within what the write was sent to: "C1/170.1" in "C1".
 bool may_be_about(const OpenWrite& write, const std::string& target) {
   if (target.empty() || is_part_of(write.target, target)) return true;
-  return (has_ended(write.state) || write.write_id.starts_with("rb_")) && is_part_of(target, write.target);
+  const bool takes_away = write.write_id.starts_with("rb_") || write.write_id.starts_with("cu_");
+  return (has_ended(write.state) || takes_away) && is_part_of(target, write.target);
 }
 
 }  // namespace
 
-void OpenWrites::changed(const BufferedWrite& write) {
+void OpenWrites::changed(const WriteRecord& write) {
   const std::lock_guard lock(mutex_);
   const auto at = agents_.find(write.agent_id);
   if (at == agents_.end()) {

@@ -9,11 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/write/write.hpp"
+#include "core/write/ledger.hpp"
 
 namespace krux {
-
-class Ledger;
 
 /// What a reader needs to know of a write; small, since many are kept.
 struct OpenWrite {
@@ -29,12 +27,11 @@ struct OpenWritesFound {
 };
 
 /// Of each agent that reads: the writes that have not ended, and the newest of those that were completed or undone and
-/// may not be in the replica yet. Any thread. `ledger` must outlive it, and changed() be called for every change.
+/// may not be in the replica yet. Any thread. `ledger` must outlive it.
 class OpenWrites {
  public:
-  explicit OpenWrites(Ledger& ledger) : ledger_(ledger) {}
-
-  void changed(const BufferedWrite& write);
+  explicit OpenWrites(Ledger& ledger)
+      : ledger_(ledger), changes_(ledger.observe([this](const auto& write) { changed(write); })) {}
 
   /// `target` empty: all; otherwise those about it or about a part of it ("C1" has the part "C1/170.1"), and undos and
   /// ended writes about what it is a part of, which may have made it or taken it away.
@@ -54,6 +51,7 @@ class OpenWrites {
     bool cut = false;  ///< `open` does not hold all
     std::list<std::string>::iterator used;
   };
+  void changed(const WriteRecord& write);
   Known& known(std::unique_lock<std::mutex>& lock, const std::string& agent_id);
 
   Ledger& ledger_;
@@ -61,6 +59,7 @@ class OpenWrites {
   std::unordered_map<std::string, Known> agents_;
   std::list<std::string> recent_;                                  ///< agents, the last used one first
   std::unordered_map<std::string, std::uint64_t> unseen_changes_;  ///< of agents that are not known
+  Ledger::Observation changes_;
 };
 
 }  // namespace krux

@@ -25,7 +25,7 @@ struct Fixture : ExecutorFixture {
   Host host{scratch.path(), clock};
   std::vector<std::string> seen(const std::string& target = {}, std::int64_t through_ms = 0,
                                 const std::string& agent = "agent_1") {
-    return summaries(host.buffer.open_writes(agent, kAccount, target, through_ms));
+    return summaries(host.buffer.open.of(agent, kAccount, target, through_ms));
   }
 };
 
@@ -36,8 +36,8 @@ using Texts = std::vector<std::string>;
 TEST_CASE("an agent's own open writes are found by what they are about") {
   Fixture f;
   f.host.submit(about("C1", "before the first read"));
-  CHECK(f.host.buffer.any_open_writes("agent_1"));
-  CHECK_FALSE(f.host.buffer.any_open_writes("agent_2"));
+  CHECK(f.host.buffer.open.any("agent_1"));
+  CHECK_FALSE(f.host.buffer.open.any("agent_2"));
   f.host.submit(about("C1/1.5", "reply"));
   f.host.submit(about("C10", "elsewhere"));
   f.host.submit(about("C1", "another's", "agent_2"));
@@ -45,7 +45,7 @@ TEST_CASE("an agent's own open writes are found by what they are about") {
   CHECK(f.seen("C1") == Texts{"reply", "before the first read"});
   CHECK(f.seen("C1/1.5") == Texts{"reply"});
   CHECK(f.seen("C2").empty());
-  CHECK(summaries(f.host.buffer.open_writes("agent_1", {"notes", "N1", 2}, "", 0)).empty());
+  CHECK(summaries(f.host.buffer.open.of("agent_1", {"notes", "N1", 2}, "", 0)).empty());
 }
 
 TEST_CASE("a write stays until the replica has everything from after its end") {
@@ -55,7 +55,7 @@ TEST_CASE("a write stays until the replica has everything from after its end") {
   CHECK(f.seen() == Texts{"sent"});
   f.clock.advance(30'000);
   f.host.until(id, WriteState::kCompleted);
-  const auto ended = f.host.buffer.get(id)->ended_at_ms;
+  const auto ended = f.host.buffer.ledger.get(id)->ended_at_ms;
   CHECK(f.seen("C1", ended - 1) == Texts{"sent"});
   CHECK(f.seen("C1", ended).empty());
   CHECK(f.seen().empty());
@@ -73,7 +73,7 @@ TEST_CASE("what was cancelled is not shown, what was undone is until the replica
   const auto moved = f.host.until(f.host.submit(asked).write_id, WriteState::kCompleted);
   CHECK(f.seen("C1", moved.ended_at_ms).empty());
   f.clock.advance(1000);
-  const auto undo = std::get<Submitted>(f.host.undo(moved.write_id)).write.write_id;
+  const auto undo = std::get<Submitted>(f.host.roll_back(moved.write_id)).write.write_id;
   f.host.until(undo, WriteState::kCompleted);
   CHECK(f.seen("C1", moved.ended_at_ms) == Texts{"undo notes.move: moved", "moved"});
   CHECK(f.seen("C1/1.5", moved.ended_at_ms) == Texts{"undo notes.move: moved", "moved"});  // it may be what was undone
@@ -93,7 +93,7 @@ TEST_CASE("what waits is not hidden by what has ended since, and a cut is told")
     last = f.host.submit(asked).write_id;
     f.host.until(last, WriteState::kCompleted);
   }
-  const auto found = f.host.buffer.open_writes("agent_1", kAccount, "C1", 0);
+  const auto found = f.host.buffer.open.of("agent_1", kAccount, "C1", 0);
   CHECK(found.cut);
   REQUIRE(found.writes.size() == OpenWrites::kMostShown);
   CHECK(found.writes.front().write_id == last);
@@ -104,11 +104,11 @@ TEST_CASE("of each agent the newest are kept, of many agents those that read las
   Fixture f;
   f.seen();
   for (std::size_t i = 0; i < OpenWrites::kMostOpen + 20; ++i) f.host.submit(about("C1", std::to_string(i)));
-  CHECK(f.host.buffer.open_writes("agent_1", kAccount, "C1", 0).cut);
+  CHECK(f.host.buffer.open.of("agent_1", kAccount, "C1", 0).cut);
   auto seen = f.seen();
   REQUIRE(seen.size() == OpenWrites::kMostShown);
   CHECK(seen.front() == std::to_string(OpenWrites::kMostOpen + 19));
   for (std::size_t i = 0; i < OpenWrites::kMostAgents + 1; ++i) f.seen({}, 0, "agent_x" + std::to_string(i));
   CHECK(f.seen() == seen);  // asked from the ledger again
-  CHECK(f.host.buffer.open_writes("agent_1", kAccount, "C1", 0).cut);
+  CHECK(f.host.buffer.open.of("agent_1", kAccount, "C1", 0).cut);
 }

@@ -4,13 +4,13 @@
 #include <numeric>
 #include <random>
 
+#include "core/net/retry_after.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::int64_t kLongestRetryAfterMs = 24 * 3'600'000;
 constexpr std::size_t kLongestMessage = 2000;
 
 double random_of(const RetryPolicy& policy) {
@@ -19,16 +19,18 @@ double random_of(const RetryPolicy& policy) {
   return std::uniform_real_distribution<double>(0, 1)(generator);
 }
 
-/// Ten per cent to either side, so that what failed together is not tried again together.
+}  // namespace
+
 std::int64_t with_jitter(std::int64_t gap_ms, const RetryPolicy& policy) {
   return static_cast<std::int64_t>(static_cast<double>(gap_ms) * (0.9 + 0.2 * random_of(policy)));
 }
 
-/// Never before the time that the service named.
 std::int64_t after_service(std::int64_t retry_after_ms, const RetryPolicy& policy) {
   const auto gap = std::clamp<std::int64_t>(retry_after_ms, 0, kLongestRetryAfterMs);
   return gap + static_cast<std::int64_t>(static_cast<double>(gap) * 0.1 * random_of(policy));
 }
+
+namespace {
 
 const char* wire_name(WireState wire) {
   switch (wire) {
@@ -74,15 +76,15 @@ std::string sentence(const std::string& text, const char* otherwise) {
   return clean;
 }
 
-std::string named(const BufferedWrite& write) {
+std::string named(const WriteRecord& write) {
   return write.write_id + " (" + printable(write.operation + " " + write.summary) + ")";
 }
 
-NewAlert alert_about(const BufferedWrite& write, const char* kind, std::string message) {
+NewAlert alert_about(const WriteRecord& write, const char* kind, std::string message) {
   return {"critical", kind, write.account.service, write.account.account_id, write.write_id, std::move(message)};
 }
 
-WriteReport report_of(const BufferedWrite& write, WriteReport::Of of, const CallEnd& end) {
+WriteReport report_of(const WriteRecord& write, WriteReport::Of of, const CallEnd& end) {
   WriteReport report;
   report.of = of;
   report.write_id = write.write_id;
@@ -91,7 +93,7 @@ WriteReport report_of(const BufferedWrite& write, WriteReport::Of of, const Call
   return report;
 }
 
-WriteReport unknown_outcome(const BufferedWrite& write, const CallEnd& end, const std::string& why,
+WriteReport unknown_outcome(const WriteRecord& write, const CallEnd& end, const std::string& why,
                             const RetryPolicy& policy) {
   auto report = report_of(write, WriteReport::Of::kAttempt, end);
   report.event = WriteEvent::kMayBeDone;
@@ -102,16 +104,18 @@ WriteReport unknown_outcome(const BufferedWrite& write, const CallEnd& end, cons
 }
 
 /// The write waits for the operator to connect the account again, not for the schedule.
-void hold(WriteReport& report, const BufferedWrite& write, std::string message, const RetryPolicy& policy) {
+void hold(WriteReport& report, const WriteRecord& write, std::string message, const RetryPolicy& policy) {
   report.event = WriteEvent::kCertainlyNotDone;
+  report.waits_for_connection = true;
   report.due_in_ms = with_jitter(policy.schedule_ms.back(), policy);
   report.alert = alert_about(write, "not_authenticated", std::move(message));
   report.alert->write_id.clear();
   report.alert->once = true;
 }
 
-/// The account's token is refused.
-void hold_for_connection(WriteReport& report, const BufferedWrite& write, const CallFailure& failure,
+}  // namespace
+
+void hold_for_connection(WriteReport& report, const WriteRecord& write, const CallFailure& failure,
                          const RetryPolicy& policy) {
   hold(report, write,
        write.account.service + " refuses the token of account " + printable(write.account.account_id) +
@@ -120,14 +124,34 @@ void hold_for_connection(WriteReport& report, const BufferedWrite& write, const 
        policy);
 }
 
+bool could_not_look(const CallEnd& end) {
+  if (!end.failure) return false;
+  const auto status = end.failure->status;
+  return end.how == CallEnd::How::kNotRun || end.cut_off || status == KRUX_AUTH || status == KRUX_RATE_LIMITED;
+}
+
+void put_off_look(WriteReport& report, const WriteRecord& write, const CallFailure& failure,
+                  const RetryPolicy& policy) {
+  if (failure.status == KRUX_AUTH) {
+    hold_for_connection(report, write, failure, policy);
+  } else {
+    report.due_in_ms = after_service(std::max<std::int64_t>(failure.retry_after_ms.value_or(30'000), 1'000), policy);
+  }
+  report.event = WriteEvent::kEffectUnclear;
+  report.counts_look = false;
+}
+
+namespace {
+
 /// Nothing happened: tried again on the schedule, or a person is told.
-void next_try(WriteReport& report, const BufferedWrite& write, std::optional<std::int64_t> retry_after_ms,
+void next_try(WriteReport& report, const WriteRecord& write, std::optional<std::int64_t> retry_after_ms,
               const RetryPolicy& policy) {
   if (write.tries >= policy.schedule_ms.size()) {
     report.event = WriteEvent::kScheduleUsedUp;
-    const auto* known = write.closed ? " times. The last attempt certainly did not happen, but an earlier one may have "
-                                       "happened. Look at the service, then send it again or discard it. Last: "
-                                     : " times and certainly did not happen. Send it again or discard it. Last: ";
+    const auto* known = write.irrevocable
+                            ? " times. The last attempt certainly did not happen, but an earlier one may have "
+                              "happened. Look at the service, then send it again or discard it. Last: "
+                            : " times and certainly did not happen. Send it again or discard it. Last: ";
     report.alert = alert_about(
         write, "retries_used_up",
         "Write " + named(write) + " failed " + std::to_string(write.attempts) + known + report.error_message);
@@ -138,7 +162,7 @@ void next_try(WriteReport& report, const BufferedWrite& write, std::optional<std
       retry_after_ms ? after_service(*retry_after_ms, policy) : with_jitter(policy.schedule_ms[write.tries], policy);
 }
 
-WriteReport certain_failure(const BufferedWrite& write, const CallEnd& end, const CallFailure& failure,
+WriteReport certain_failure(const WriteRecord& write, const CallEnd& end, const CallFailure& failure,
                             const RetryPolicy& policy) {
   auto report = report_of(write, WriteReport::Of::kAttempt, end);
   report.event = WriteEvent::kCertainlyNotDone;
@@ -159,69 +183,93 @@ WriteReport certain_failure(const BufferedWrite& write, const CallEnd& end, cons
   return report;
 }
 
-void hand_to_person(WriteReport& report, const BufferedWrite& write, WriteEvent event, const char* kind,
+void hand_to_person(WriteReport& report, const WriteRecord& write, WriteEvent event, const char* kind,
                     const char* finding) {
   report.event = event;
   report.error_type = "OutcomeUnknown";
+  const bool told_of_it = write.escalated && write.error_message == finding;
   report.error_message = finding;
+  if (told_of_it) return;
   report.alert = alert_about(write, kind,
                              "Write " + named(write) + ": " + finding +
                                  " Look at the service, then send it again, discard it, or mark it as happened.");
 }
 
-void still_unclear(WriteReport& report, const BufferedWrite& write, std::int64_t now_ms, const RetryPolicy& policy) {
+std::optional<std::int64_t> late_look_in(const WriteRecord& write, std::int64_t now_ms, const RetryPolicy& policy) {
+  if (now_ms - write.unknown_since_ms >= policy.late_looks_for_ms) return std::nullopt;
+  return policy.late_look_gap_ms;
+}
+
+/// Whether the write goes out once more, because that is harmless and a step of its schedule is left.
+bool is_sent_again(WriteReport& report, const WriteRecord& write, bool may_repeat, const RetryPolicy& policy) {
+  if (!may_repeat || write.tries >= policy.schedule_ms.size()) return false;
+  report.event = WriteEvent::kEffectAbsentResend;
+  report.due_in_ms = 0;
+  report.uses_try = true;
+  report.waits_for_connection = false;
+  return true;
+}
+
+/// `asked`: the service, or the adapter, has answered that it cannot tell: asked once more it would say the same.
+void still_unclear(WriteReport& report, const WriteRecord& write, bool asked, bool may_repeat, std::int64_t now_ms,
+                   const RetryPolicy& policy) {
   report.error_type = "OutcomeUnknown";
-  if (!write.told_person && write.looks < policy.look_gaps_ms.size()) {
-    report.event = WriteEvent::kLookCannotTell;
+  if (report.error_message.empty()) report.error_message = "What the service shows does not tell whether it happened.";
+  const bool last = asked || write.looks >= policy.look_gaps_ms.size();
+  if (!write.escalated && last && is_sent_again(report, write, may_repeat, policy)) return;
+  if (!write.escalated && write.looks < policy.look_gaps_ms.size()) {
+    report.event = WriteEvent::kEffectUnclear;
     report.due_in_ms = with_jitter(policy.look_gaps_ms[write.looks], policy);
     return;
   }
   const auto why = report.error_message;
-  if (write.told_person) {
-    report.event = WriteEvent::kLookCannotTell;
+  if (write.escalated) {
+    report.event = WriteEvent::kEffectUnclear;
   } else {
     hand_to_person(report, write, WriteEvent::kLooksUsedUp, "outcome_unclear",
                    "it may have happened, and the service could not tell.");
-    if (!why.empty()) report.error_message += " " + why;
+    report.error_message += " " + why;
   }
-  if (now_ms - write.unknown_since_ms < policy.late_looks_for_ms) report.due_in_ms = policy.late_look_gap_ms;
+  report.due_in_ms = late_look_in(write, now_ms, policy);
 }
 
-/// The token is refused or the quota used up: not a look that could not tell, but none yet. Whatever the cause, a
-/// person does not wait for longer than until looks would have been used up.
-void not_looked(WriteReport& report, const BufferedWrite& write, const CallFailure& failure, std::int64_t now_ms,
-                const RetryPolicy& policy) {
-  if (failure.status == KRUX_AUTH) {
-    hold_for_connection(report, write, failure, policy);
-  } else {
-    report.due_in_ms = after_service(std::max<std::int64_t>(failure.retry_after_ms.value_or(30'000), 1'000), policy);
-  }
-  report.event = WriteEvent::kLookCannotTell;
+/// Not a look that could not tell, but none yet. Whatever the cause, a person does not wait for longer than until looks
+/// would have been used up.
+void not_looked(WriteReport& report, const WriteRecord& write, const CallFailure& failure, bool may_repeat,
+                std::int64_t now_ms, const RetryPolicy& policy) {
+  put_off_look(report, write, failure, policy);
   report.error_type = "OutcomeUnknown";
-  report.counts_look = false;
   const auto& gaps = policy.look_gaps_ms;
-  if (write.told_person || now_ms - write.unknown_since_ms < std::accumulate(gaps.begin(), gaps.end(), std::int64_t{0}))
+  if (write.escalated) {
+    report.due_in_ms = late_look_in(write, now_ms, policy);
     return;
+  }
+  if (now_ms - write.unknown_since_ms < std::accumulate(gaps.begin(), gaps.end(), std::int64_t{0})) return;
+  if (is_sent_again(report, write, may_repeat, policy)) return;
   const auto why = report.error_message;
   hand_to_person(report, write, WriteEvent::kLooksUsedUp, "outcome_unclear",
                  "it may have happened, and the service has not let the host look.");
   report.error_message += " " + why;
 }
 
-void absent(WriteReport& report, const BufferedWrite& write, bool may_repeat, const RetryPolicy& policy) {
-  if (may_repeat && write.tries < policy.schedule_ms.size()) {
-    report.event = WriteEvent::kLookAbsentResend;
-    report.due_in_ms = 0;
-    report.uses_try = true;
-    return;
-  }
-  hand_to_person(report, write, WriteEvent::kLookAbsentAsk, "outcome_absent",
-                 "its effect was not found at the service, which is no proof that it never happened.");
+const char* absence(const WriteRecord& write) {
+  if (!write.rolls_back.empty())
+    return "what it was to undo still stands at the service: the undo did not happen, or has been reverted.";
+  if (!write.cleans.empty()) return "whether what it was to take away is gone could not be found out.";
+  return "its effect was not found at the service, which is no proof that it never happened.";
+}
+
+void absent(WriteReport& report, const WriteRecord& write, bool may_repeat, std::int64_t now_ms,
+            const RetryPolicy& policy) {
+  if (is_sent_again(report, write, may_repeat, policy)) return;
+  hand_to_person(report, write, WriteEvent::kEffectAbsentAsk, "outcome_absent", absence(write));
+  // A service may act late. A cleanup is not looked for.
+  if (write.cleans.empty()) report.due_in_ms = late_look_in(write, now_ms, policy);
 }
 
 }  // namespace
 
-WriteReport judge_closed(const BufferedWrite& write, const std::string& why, const RetryPolicy& policy) {
+WriteReport judge_closed(const WriteRecord& write, const std::string& why, const RetryPolicy& policy) {
   CallEnd end;
   end.how = CallEnd::How::kNotRun;
   end.wire = WireState::kNothingSent;
@@ -233,13 +281,19 @@ WriteReport judge_closed(const BufferedWrite& write, const std::string& why, con
   return report;
 }
 
-WriteReport judge_attempt(const BufferedWrite& write, CallEnd end, const RetryPolicy& policy) {
+WriteReport judge_attempt(const WriteRecord& write, CallEnd end, const RetryPolicy& policy) {
   if (end.how == CallEnd::How::kAbandoned) {
     return unknown_outcome(write, end, "The adapter did not return before its deadline.", policy);
   }
   if (end.failure) {
     const bool wire_speaks = end.wire_counts && end.how == CallEnd::How::kAnswered;
     const auto failure = wire_speaks ? judge(*end.failure, end.wire) : *end.failure;
+    if (!write.cleans.empty() && failure.effect_none && failure.status == KRUX_NOT_FOUND) {
+      auto report = report_of(write, WriteReport::Of::kAttempt, end);
+      report.event = WriteEvent::kDone;  // gone already
+      report.result_json = R"({"status":"ok","was_gone":true})";
+      return report;
+    }
     return failure.effect_none ? certain_failure(write, end, failure, policy)
                                : unknown_outcome(write, end, failure.message, policy);
   }
@@ -257,34 +311,35 @@ WriteReport judge_attempt(const BufferedWrite& write, CallEnd end, const RetryPo
   return report;
 }
 
-WriteReport judge_point(const BufferedWrite& write, CallEnd end, const RetryPolicy& policy) {
+WriteReport judge_rollback_point(const WriteRecord& write, CallEnd end, const RetryPolicy& policy) {
   auto failure = end.failure.value_or(CallFailure{});
   if (end.how == CallEnd::How::kAbandoned) failure.status = KRUX_TIMEOUT;
   if (failure.message.empty()) failure.message = "The adapter could not record the state to return to on rollback.";
   return certain_failure(write, end, failure, policy);
 }
 
-WriteReport judge_look(const BufferedWrite& write, const CallEnd& end, const EffectFound& found, bool may_repeat,
-                       std::int64_t now_ms, const RetryPolicy& policy) {
+WriteReport judge_reconcile(const WriteRecord& write, const CallEnd& end, const EffectFound& found, bool may_repeat,
+                            std::int64_t now_ms, const RetryPolicy& policy) {
   auto report = report_of(write, WriteReport::Of::kLook, end);
   using Answer = EffectFound::Answer;
   const bool answered = end.how == CallEnd::How::kAnswered && !end.failure;
   if (end.failure) report.error_message = sentence(end.failure->message, "The look failed.");
-  const auto status = end.failure ? end.failure->status : KRUX_OK;
-  if (!answered && (status == KRUX_AUTH || status == KRUX_RATE_LIMITED)) {
-    not_looked(report, write, *end.failure, now_ms, policy);
+  if (answered && found.answer == Answer::kCannotTell) report.error_message = sentence(found.why, "");
+  if (could_not_look(end)) {
+    not_looked(report, write, *end.failure, may_repeat, now_ms, policy);
   } else if (answered && found.answer == Answer::kFound && is_json_object(found.result_json)) {
-    report.event = WriteEvent::kLookFound;
+    report.event = WriteEvent::kEffectFound;
     report.result_json = found.result_json;
   } else if (answered && found.answer == Answer::kAbsent) {
-    absent(report, write, may_repeat, policy);
+    absent(report, write, may_repeat, now_ms, policy);
   } else if (answered && found.answer == Answer::kDisproved) {
-    report.event = WriteEvent::kLookDisproved;
+    report.event = WriteEvent::kEffectDisproved;
     report.error_type = "WriteFailed";
     report.error_message = "The service shows that the write did not happen.";
     next_try(report, write, std::nullopt, policy);
   } else {
-    still_unclear(report, write, now_ms, policy);
+    const bool asked = answered && found.answer == Answer::kCannotTell;
+    still_unclear(report, write, asked, may_repeat, now_ms, policy);
   }
   return report;
 }

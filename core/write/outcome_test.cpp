@@ -6,8 +6,8 @@ using namespace krux;
 
 namespace {
 
-BufferedWrite executing(std::uint32_t tries = 0) {
-  BufferedWrite w;
+WriteRecord executing(std::uint32_t tries = 0) {
+  WriteRecord w;
   w.write_id = "w_1";
   w.operation = "notes.add";
   w.account = {"notes", "N1", 1};
@@ -119,7 +119,7 @@ TEST_CASE("jitter is ten per cent to either side, and Retry-After is never under
   CHECK(due(0, 30'000) == 30'000);
   CHECK(due(0.999999, 30'000) <= 33'000);
   CHECK(due(0, -5) == 0);
-  CHECK(due(0, std::int64_t{1} << 62) == 24 * 3'600'000);
+  CHECK(due(0, std::int64_t{1} << 62) == 7 * 24 * 3'600'000);
 }
 
 TEST_CASE("a refused token holds the write without using up its schedule") {
@@ -155,10 +155,10 @@ TEST_CASE("what an adapter says is bounded and harmless text") {
 
 TEST_CASE("a rollback point that cannot be made is certainly not done") {
   CallEnd abandoned;
-  CHECK(judge_point(executing(), abandoned, policy()).event == WriteEvent::kCertainlyNotDone);
-  CHECK(judge_point(executing(), failed(KRUX_NETWORK, false, WireState::kOpen), policy()).event ==
+  CHECK(judge_rollback_point(executing(), abandoned, policy()).event == WriteEvent::kCertainlyNotDone);
+  CHECK(judge_rollback_point(executing(), failed(KRUX_NETWORK, false, WireState::kOpen), policy()).event ==
         WriteEvent::kCertainlyNotDone);
-  CHECK(judge_point(executing(), failed(KRUX_NOT_FOUND, false, WireState::kOpen), policy()).event ==
+  CHECK(judge_rollback_point(executing(), failed(KRUX_NOT_FOUND, false, WireState::kOpen), policy()).event ==
         WriteEvent::kRefusedForGood);
 }
 
@@ -167,24 +167,35 @@ TEST_CASE("what a look finds decides, and absence is a person's matter") {
   auto write = executing();
   write.state = WriteState::kUnknown;
   const auto look = [&](const EffectFound& found, bool repeat) {
-    return judge_look(write, succeeded("", WireState::kNothingSent), found, repeat, 1000, policy());
+    return judge_reconcile(write, succeeded("", WireState::kNothingSent), found, repeat, 1000, policy());
   };
   const auto found = look(answer(A::kFound, R"({"id":7})"), false);
-  CHECK(found.event == WriteEvent::kLookFound);
+  CHECK(found.event == WriteEvent::kEffectFound);
   CHECK(found.result_json == R"({"id":7})");
-  CHECK(look(answer(A::kFound, "oops"), false).event == WriteEvent::kLookCannotTell);
+  CHECK(look(answer(A::kFound, "oops"), false).event == WriteEvent::kEffectUnclear);
 
   const auto absent = look(answer(A::kAbsent), false);
-  CHECK(absent.event == WriteEvent::kLookAbsentAsk);
-  CHECK_FALSE(absent.due_in_ms);
+  CHECK(absent.event == WriteEvent::kEffectAbsentAsk);
+  CHECK(absent.due_in_ms == 960'000);  // it may come late
   REQUIRE(absent.alert);
-  CHECK(look(answer(A::kAbsent), true).event == WriteEvent::kLookAbsentResend);
+  CHECK(look(answer(A::kAbsent), true).event == WriteEvent::kEffectAbsentResend);
   CHECK(look(answer(A::kAbsent), true).uses_try);
-  CHECK(look(answer(A::kDisproved), false).event == WriteEvent::kLookDisproved);
+  CHECK(look(answer(A::kDisproved), false).event == WriteEvent::kEffectDisproved);
   CHECK(look(answer(A::kDisproved), false).due_in_ms == 60'000);
   write.tries = 5;
-  CHECK(look(answer(A::kAbsent), true).event == WriteEvent::kLookAbsentAsk);
+  CHECK(look(answer(A::kAbsent), true).event == WriteEvent::kEffectAbsentAsk);
   CHECK(look(answer(A::kDisproved), true).event == WriteEvent::kScheduleUsedUp);
+}
+
+TEST_CASE("why a look cannot tell is what the person reads") {
+  auto write = executing();
+  write.state = WriteState::kUnknown;
+  write.looks = 4;
+  EffectFound found;
+  found.why = "The history is\x1b[2J hidden.";
+  const auto report = judge_reconcile(write, succeeded("", WireState::kNothingSent), found, false, 2000, policy());
+  CHECK(report.event == WriteEvent::kLooksUsedUp);
+  CHECK(report.error_message == "it may have happened, and the service could not tell. The history is\\x1b[2J hidden.");
 }
 
 TEST_CASE("a look that cannot tell is repeated at growing gaps, then told, then repeated for a day") {
@@ -194,32 +205,51 @@ TEST_CASE("a look that cannot tell is repeated at growing gaps, then told, then 
   const std::int64_t gaps[] = {60'000, 120'000, 240'000, 480'000};
   for (write.looks = 0; write.looks < 4; ++write.looks) {
     const auto report =
-        judge_look(write, failed(KRUX_NETWORK, false, WireState::kNothingSent), {}, true, 2000, policy());
-    CHECK(report.event == WriteEvent::kLookCannotTell);
+        judge_reconcile(write, failed(KRUX_NETWORK, false, WireState::kNothingSent), {}, false, 2000, policy());
+    CHECK(report.event == WriteEvent::kEffectUnclear);
     CHECK(report.due_in_ms == gaps[write.looks]);
     CHECK_FALSE(report.alert);
   }
-  const auto told = judge_look(write, CallEnd{}, {}, true, 2000, policy());
+  const auto told = judge_reconcile(write, CallEnd{}, {}, false, 2000, policy());
   CHECK(told.event == WriteEvent::kLooksUsedUp);
   CHECK(told.alert);
   CHECK(told.due_in_ms == 960'000);
-  write.told_person = true;
-  const auto late = judge_look(write, CallEnd{}, {}, true, 2000, policy());
-  CHECK(late.event == WriteEvent::kLookCannotTell);
+  write.escalated = true;
+  const auto late = judge_reconcile(write, CallEnd{}, {}, false, 2000, policy());
+  CHECK(late.event == WriteEvent::kEffectUnclear);
   CHECK(late.due_in_ms == 960'000);
   CHECK_FALSE(late.alert);
-  CHECK_FALSE(judge_look(write, CallEnd{}, {}, true, 1000 + 24 * 3'600'000, policy()).due_in_ms);
+  CHECK_FALSE(judge_reconcile(write, CallEnd{}, {}, false, 1000 + 24 * 3'600'000, policy()).due_in_ms);
 }
 
 TEST_CASE("a look that the service refuses for the token's sake does not count") {
   auto write = executing();
   write.state = WriteState::kUnknown;
   write.looks = 4;
-  const auto report = judge_look(write, failed(KRUX_AUTH, true, WireState::kAnswered), {}, false, 0, policy());
-  CHECK(report.event == WriteEvent::kLookCannotTell);
+  const auto report = judge_reconcile(write, failed(KRUX_AUTH, true, WireState::kAnswered), {}, false, 0, policy());
+  CHECK(report.event == WriteEvent::kEffectUnclear);
   CHECK_FALSE(report.counts_look);
   REQUIRE(report.alert);
   CHECK(report.alert->kind == "not_authenticated");
+}
+
+TEST_CASE("a look that never began does not count, and a person does not wait for longer because of it") {
+  auto write = executing();
+  write.state = WriteState::kUnknown;
+  write.unknown_since_ms = 1000;
+  auto end = failed(KRUX_UNAVAILABLE, true, WireState::kNothingSent, 1000);
+  const bool never_run = GENERATE(false, true);
+  end.cut_off = !never_run;
+  if (never_run) end.how = CallEnd::How::kNotRun;
+  for (write.looks = 0; write.looks < 5; ++write.looks) {
+    const auto report = judge_reconcile(write, end, {}, false, 2000, policy());
+    CHECK(report.event == WriteEvent::kEffectUnclear);
+    CHECK_FALSE(report.counts_look);
+    CHECK_FALSE(report.alert);
+    CHECK(report.due_in_ms >= 1000);
+    CHECK_FALSE(report.error_message.empty());
+  }
+  CHECK(judge_reconcile(write, end, {}, false, 1000 + 900'000, policy()).event == WriteEvent::kLooksUsedUp);
 }
 
 TEST_CASE("a look that cannot be made for a quarter of an hour is told to a person, and goes on") {
@@ -228,17 +258,17 @@ TEST_CASE("a look that cannot be made for a quarter of an hour is told to a pers
   write.state = WriteState::kUnknown;
   write.unknown_since_ms = 1000;
   const auto look = [&](std::int64_t now_ms) {
-    return judge_look(write, failed(status, true, WireState::kAnswered), {}, true, now_ms, policy());
+    return judge_reconcile(write, failed(status, true, WireState::kAnswered), {}, false, now_ms, policy());
   };
-  CHECK(look(1000 + 899'999).event == WriteEvent::kLookCannotTell);
+  CHECK(look(1000 + 899'999).event == WriteEvent::kEffectUnclear);
   const auto told = look(1000 + 900'000);
   CHECK(told.event == WriteEvent::kLooksUsedUp);
   REQUIRE(told.alert);
   CHECK(told.alert->kind == "outcome_unclear");
   CHECK(told.due_in_ms > 0);
-  write.told_person = true;
+  write.escalated = true;
   const auto late = look(1000 + 3'600'000);
-  CHECK(late.event == WriteEvent::kLookCannotTell);
+  CHECK(late.event == WriteEvent::kEffectUnclear);
   CHECK(late.due_in_ms > 0);
 }
 
@@ -247,11 +277,39 @@ TEST_CASE("a look that the quota delays is none yet and comes back when the serv
   write.state = WriteState::kUnknown;
   write.looks = 4;
   const auto report =
-      judge_look(write, failed(KRUX_RATE_LIMITED, true, WireState::kAnswered, 40'000), {}, false, 0, policy(0));
-  CHECK(report.event == WriteEvent::kLookCannotTell);
+      judge_reconcile(write, failed(KRUX_RATE_LIMITED, true, WireState::kAnswered, 40'000), {}, false, 0, policy(0));
+  CHECK(report.event == WriteEvent::kEffectUnclear);
   CHECK_FALSE(report.counts_look);
   CHECK_FALSE(report.alert);
   CHECK(report.due_in_ms == 40'000);
+}
+
+TEST_CASE("what is harmless to repeat is sent again when no look can tell") {
+  auto write = executing();
+  write.state = WriteState::kUnknown;
+  write.unknown_since_ms = 1000;
+  const auto asked = succeeded("", WireState::kNothingSent);
+  const auto sent_again = [](const WriteReport& report) {
+    return report.event == WriteEvent::kEffectAbsentResend && report.due_in_ms == 0 && report.uses_try &&
+           !report.waits_for_connection;
+  };
+  CHECK(sent_again(judge_reconcile(write, asked, {}, true, 2000, policy())));
+  // One that failed may tell later.
+  const auto broken = failed(KRUX_NETWORK, false, WireState::kNothingSent);
+  CHECK(judge_reconcile(write, broken, {}, true, 2000, policy()).event == WriteEvent::kEffectUnclear);
+  const auto refused = failed(KRUX_AUTH, true, WireState::kAnswered);
+  CHECK(judge_reconcile(write, refused, {}, true, 2000, policy()).event == WriteEvent::kEffectUnclear);
+  CHECK(sent_again(judge_reconcile(write, refused, {}, true, 1000 + 900'000, policy())));
+  write.looks = 4;
+  CHECK(sent_again(judge_reconcile(write, broken, {}, true, 2000, policy())));
+  SECTION("but not for ever") {
+    write.tries = 5;
+    CHECK(judge_reconcile(write, asked, {}, true, 2000, policy()).event == WriteEvent::kLooksUsedUp);
+  }
+  SECTION("and not behind the back of a person who was told") {
+    write.escalated = true;
+    CHECK(judge_reconcile(write, asked, {}, true, 2000, policy()).event == WriteEvent::kEffectUnclear);
+  }
 }
 
 TEST_CASE("that nothing happened is not said of a write that an earlier attempt may have carried out") {
@@ -262,7 +320,7 @@ TEST_CASE("that nothing happened is not said of a write that an earlier attempt 
     return report.alert->message;
   };
   CHECK_THAT(message(), Catch::Contains("times and certainly did not happen"));
-  write.closed = true;
+  write.irrevocable = true;
   CHECK_THAT(message(), !Catch::Contains("times and certainly did not happen") &&
                             Catch::Contains("an earlier one may have happened") &&
                             Catch::Contains("Look at the service"));

@@ -1,10 +1,13 @@
 #include "core/write/settled_waiters.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <limits>
 
 namespace krux {
 
-bool has_settled(const BufferedWrite& write) {
+bool has_settled(const WriteRecord& write) {
+  if (write.held_as_copy) return true;
   switch (write.state) {
     case WriteState::kPendingApproval:
     case WriteState::kHeld:
@@ -16,17 +19,20 @@ bool has_settled(const BufferedWrite& write) {
   }
 }
 
-SettledWaiters::SettledWaiters(Clock& clock, std::function<BufferedWrite(const std::string&)> look_up)
-    : clock_(clock), look_up_(std::move(look_up)), thread_([this] { watch(); }) {}
+SettledWaiters::SettledWaiters(Ledger& ledger, Clock& clock)
+    : ledger_(ledger), clock_(clock), thread_([this] { watch(); }), settled_(ledger.observe([this](const auto& write) {
+        if (has_settled(write)) answer(write.write_id, write);
+      })) {}
 
 SettledWaiters::~SettledWaiters() {
+  settled_.reset();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   cv_.notify_all();
   thread_.join();
-  for (auto& [write_id, done] : take_over(std::numeric_limits<std::int64_t>::max())) done(look_up_(write_id));
+  for (auto& [write_id, done] : take_over(std::numeric_limits<std::int64_t>::max())) done(present_state(write_id));
 }
 
 void SettledWaiters::add(const std::string& write_id, std::int64_t timeout_ms, Done done) {
@@ -38,15 +44,27 @@ void SettledWaiters::add(const std::string& write_id, std::int64_t timeout_ms, D
   if (earlier_) cv_.notify_all();
 }
 
-void SettledWaiters::settled(const BufferedWrite& write) {
-  answer(write.write_id, write);
+void SettledWaiters::wait(const std::string& write_id, std::int64_t timeout_ms, Done done) {
+  // Waiting begins before the look, so that a change in between is not missed.
+  add(write_id, timeout_ms, std::move(done));
+  const auto now = present_state(write_id);
+  if (now.write_id.empty() || has_settled(now)) answer(write_id, now);
 }
 
-void SettledWaiters::missing(const std::string& write_id) {
-  answer(write_id, {});
+/// The ledger's word, or as much as is known while it cannot be read.
+WriteRecord SettledWaiters::present_state(const std::string& write_id) {
+  try {
+    return ledger_.get(write_id).value_or(WriteRecord{});
+  } catch (const Error& e) {
+    spdlog::error("the state of write {} could not be read: {}", write_id, e.what());
+    WriteRecord write;
+    write.write_id = write_id;
+    write.state = WriteState::kUnknown;
+    return write;
+  }
 }
 
-void SettledWaiters::answer(const std::string& write_id, const BufferedWrite& write) {
+void SettledWaiters::answer(const std::string& write_id, const WriteRecord& write) {
   std::vector<Done> ready;
   {
     const std::lock_guard lock(mutex_);
@@ -89,7 +107,7 @@ void SettledWaiters::watch() {
     clock_.wait_until(lock, cv_, next(), [this] { return stopping_ || earlier_; });
     if (stopping_) return;
     lock.unlock();
-    for (auto& [write_id, done] : take_over(clock_.boot_ms())) done(look_up_(write_id));
+    for (auto& [write_id, done] : take_over(clock_.boot_ms())) done(present_state(write_id));
     lock.lock();
   }
 }

@@ -11,45 +11,49 @@
 #include <vector>
 
 #include "core/util/clock.hpp"
-#include "core/write/write.hpp"
+#include "core/write/ledger.hpp"
 
 namespace krux {
 
 /// Whether nothing more happens to the write within a caller's patience.
-bool has_settled(const BufferedWrite& write);
+bool has_settled(const WriteRecord& write);
 
-/// Any thread. Each callback runs once: on the thread of settled() or missing(), or on the timer's.
+/// Any thread.
 class SettledWaiters {
  public:
-  using Done = std::function<void(BufferedWrite)>;
-  /// `look_up` gives the present state of a write whose time is over; it must not throw.
-  SettledWaiters(Clock& clock, std::function<BufferedWrite(const std::string&)> look_up);
+  using Done = std::function<void(WriteRecord)>;
+  /// Both must outlive it.
+  SettledWaiters(Ledger& ledger, Clock& clock);
   ~SettledWaiters();  ///< who still waits is answered with the present state
   SettledWaiters(const SettledWaiters&) = delete;
   SettledWaiters& operator=(const SettledWaiters&) = delete;
 
-  void add(const std::string& write_id, std::int64_t timeout_ms, Done done);
-  void settled(const BufferedWrite& write);
-  void missing(const std::string& write_id);  ///< there is no such write
+  /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
+  /// when `timeout_ms` passed, with its present state. `done` runs once, on any thread, and must not block; its
+  /// write_id is empty when there is no such write.
+  void wait(const std::string& write_id, std::int64_t timeout_ms, Done done);
 
  private:
   struct Waiter {
     std::int64_t until_boot_ms;
     Done done;
   };
-  void answer(const std::string& write_id, const BufferedWrite& write);
+  void add(const std::string& write_id, std::int64_t timeout_ms, Done done);
+  WriteRecord present_state(const std::string& write_id);
+  void answer(const std::string& write_id, const WriteRecord& write);
   void watch();
   std::vector<std::pair<std::string, Done>> take_over(std::int64_t now_boot_ms);
   std::int64_t next() const;
 
+  Ledger& ledger_;
   Clock& clock_;
-  const std::function<BufferedWrite(const std::string&)> look_up_;
   std::mutex mutex_;
   std::condition_variable cv_;
   std::multimap<std::string, Waiter> waiters_;
   std::multimap<std::int64_t, std::string> times_;  ///< until_boot_ms -> write_id
   bool stopping_ = false, earlier_ = false;
   std::thread thread_;
+  Ledger::Observation settled_;
 };
 
 }  // namespace krux

@@ -12,15 +12,17 @@ using Event = WriteEvent;
 /// Which values of a flag a row of the table is for.
 enum class Only { kAny, kSet, kUnset };
 
-enum class Told { kClear, kSet, kKeep };
+enum class Escalated { kClear, kSet, kKeep };
 
 struct Row {
   State from;
   Event event;
-  Only closed, told;
+  Only irrevocable, escalated;
   State to;
-  Told then_told = Told::kClear;
-  bool then_closed = false;  ///< closes; what is closed stays so in any case
+  Escalated then_escalated = Escalated::kClear;
+  bool then_irrevocable = false;  ///< what is irrevocable stays so in any case
+  Only first = Only::kAny;        ///< of reconcile_first
+  bool then_held = false;
 };
 
 constexpr Row kTable[] = {
@@ -37,41 +39,124 @@ constexpr Row kTable[] = {
     {State::kBuffered, Event::kCancel, Only::kUnset, Only::kAny, State::kCancelled},
     {State::kDeadLetter, Event::kCancel, Only::kUnset, Only::kAny, State::kCancelled},
 
-    {State::kBuffered, Event::kClaim, Only::kAny, Only::kAny, State::kExecuting},
-    {State::kDeadLetter, Event::kClaim, Only::kAny, Only::kUnset, State::kExecuting},
+    {State::kBuffered, Event::kClaim, Only::kAny, Only::kAny, State::kExecuting, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kDeadLetter, Event::kClaim, Only::kAny, Only::kUnset, State::kExecuting, Escalated::kClear, false,
+     Only::kUnset},
     {State::kExecuting, Event::kDone, Only::kAny, Only::kAny, State::kCompleted},
     {State::kExecuting, Event::kRefusedForGood, Only::kAny, Only::kAny, State::kFailed},
     {State::kExecuting, Event::kCertainlyNotDone, Only::kAny, Only::kAny, State::kDeadLetter},
-    {State::kExecuting, Event::kScheduleUsedUp, Only::kAny, Only::kAny, State::kDeadLetter, Told::kSet},
+    {State::kExecuting, Event::kScheduleUsedUp, Only::kAny, Only::kAny, State::kDeadLetter, Escalated::kSet},
     {State::kExecuting, Event::kMayBeDone, Only::kAny, Only::kAny, State::kUnknown},
     {State::kExecuting, Event::kHostStarted, Only::kAny, Only::kAny, State::kUnknown},
 
-    {State::kUnknown, Event::kLookFound, Only::kAny, Only::kAny, State::kCompleted},
+    {State::kUnknown, Event::kEffectFound, Only::kAny, Only::kAny, State::kCompleted},
     // A look that began before a person said "send again" and ends before the write is claimed.
-    {State::kBuffered, Event::kLookFound, Only::kSet, Only::kAny, State::kCompleted},
-    {State::kUnknown, Event::kLookAbsentAsk, Only::kAny, Only::kAny, State::kUnknown, Told::kSet},
-    {State::kUnknown, Event::kLookAbsentResend, Only::kAny, Only::kAny, State::kBuffered, Told::kClear, true},
-    {State::kUnknown, Event::kLookDisproved, Only::kAny, Only::kAny, State::kDeadLetter},
-    {State::kUnknown, Event::kScheduleUsedUp, Only::kAny, Only::kAny, State::kDeadLetter, Told::kSet},
-    {State::kUnknown, Event::kLookCannotTell, Only::kAny, Only::kAny, State::kUnknown, Told::kKeep},
-    {State::kUnknown, Event::kLooksUsedUp, Only::kAny, Only::kAny, State::kUnknown, Told::kSet},
+    {State::kBuffered, Event::kEffectFound, Only::kSet, Only::kAny, State::kCompleted, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kBuffered, Event::kReconcileFirst, Only::kAny, Only::kAny, State::kBuffered, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kBuffered, Event::kEffectFound, Only::kAny, Only::kAny, State::kCompleted, Escalated::kClear, false,
+     Only::kSet},
+    {State::kBuffered, Event::kFirstReconcileOver, Only::kAny, Only::kAny, State::kBuffered, Escalated::kClear, false,
+     Only::kSet},
+    {State::kBuffered, Event::kEffectUnclear, Only::kAny, Only::kAny, State::kBuffered, Escalated::kClear, false,
+     Only::kSet},
+    {State::kDeadLetter, Event::kReconcileFirst, Only::kAny, Only::kUnset, State::kDeadLetter, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kDeadLetter, Event::kEffectFound, Only::kAny, Only::kUnset, State::kCompleted, Escalated::kClear, false,
+     Only::kSet},
+    {State::kDeadLetter, Event::kFirstReconcileOver, Only::kAny, Only::kUnset, State::kDeadLetter, Escalated::kClear,
+     false, Only::kSet},
+    {State::kDeadLetter, Event::kEffectUnclear, Only::kAny, Only::kUnset, State::kDeadLetter, Escalated::kClear, false,
+     Only::kSet},
+    {State::kUnknown, Event::kEffectAbsentAsk, Only::kAny, Only::kAny, State::kUnknown, Escalated::kSet},
+    {State::kUnknown, Event::kEffectAbsentResend, Only::kAny, Only::kAny, State::kBuffered, Escalated::kClear, true},
+    {State::kUnknown, Event::kEffectDisproved, Only::kAny, Only::kAny, State::kDeadLetter},
+    {State::kUnknown, Event::kScheduleUsedUp, Only::kAny, Only::kAny, State::kDeadLetter, Escalated::kSet},
+    {State::kUnknown, Event::kEffectUnclear, Only::kAny, Only::kAny, State::kUnknown, Escalated::kKeep},
+    {State::kUnknown, Event::kLooksUsedUp, Only::kAny, Only::kAny, State::kUnknown, Escalated::kSet},
 
-    {State::kUnknown, Event::kPersonResend, Only::kAny, Only::kSet, State::kBuffered, Told::kClear, true},
-    {State::kUnknown, Event::kPersonDiscard, Only::kAny, Only::kAny, State::kDiscarded},
-    {State::kUnknown, Event::kPersonHappened, Only::kAny, Only::kAny, State::kCompleted},
-    {State::kDeadLetter, Event::kPersonResend, Only::kAny, Only::kAny, State::kDeadLetter},
-    {State::kDeadLetter, Event::kPersonDiscard, Only::kAny, Only::kAny, State::kDiscarded},
-    {State::kBuffered, Event::kPersonDiscard, Only::kSet, Only::kAny, State::kDiscarded},
+    {State::kUnknown, Event::kOperatorResend, Only::kAny, Only::kSet, State::kBuffered, Escalated::kClear, true},
+    {State::kUnknown, Event::kOperatorDiscard, Only::kAny, Only::kAny, State::kDiscarded},
+    {State::kUnknown, Event::kOperatorHappened, Only::kAny, Only::kAny, State::kCompleted},
+    {State::kDeadLetter, Event::kOperatorResend, Only::kAny, Only::kAny, State::kDeadLetter},
+    {State::kDeadLetter, Event::kOperatorDiscard, Only::kAny, Only::kAny, State::kDiscarded},
+    {State::kPendingApproval, Event::kOperatorDiscard, Only::kSet, Only::kAny, State::kDiscarded},
+    {State::kHeld, Event::kOperatorDiscard, Only::kSet, Only::kAny, State::kDiscarded},
+    {State::kBuffered, Event::kOperatorDiscard, Only::kSet, Only::kAny, State::kDiscarded},
 
     {State::kCompleted, Event::kRolledBack, Only::kAny, Only::kAny, State::kRolledBack},
+
+    {State::kPendingApproval, Event::kHeldAsCopy, Only::kAny, Only::kAny, State::kPendingApproval, Escalated::kKeep,
+     false, Only::kAny, true},
+    {State::kHeld, Event::kHeldAsCopy, Only::kAny, Only::kAny, State::kHeld, Escalated::kKeep, false, Only::kAny, true},
+    {State::kBuffered, Event::kHeldAsCopy, Only::kAny, Only::kAny, State::kBuffered, Escalated::kKeep, false,
+     Only::kAny, true},
+    {State::kExecuting, Event::kHeldAsCopy, Only::kAny, Only::kAny, State::kUnknown, Escalated::kClear, false,
+     Only::kAny, true},
+    {State::kUnknown, Event::kHeldAsCopy, Only::kAny, Only::kAny, State::kUnknown, Escalated::kKeep, false, Only::kAny,
+     true},
+    {State::kDeadLetter, Event::kHeldAsCopy, Only::kAny, Only::kAny, State::kDeadLetter, Escalated::kKeep, false,
+     Only::kAny, true},
 };
+
+/// What the original did with it, nobody knows for sure: it is irrevocable.
+WritePhase released(const WritePhase& from) {
+  return {from.state, true, from.escalated};
+}
+
+/// What goes with a write that is held as a copy, in whatever state: nothing else does.
+std::optional<WritePhase> of_held_copy(const WritePhase& from, Event event) {
+  if (from.state == State::kExecuting) return std::nullopt;  // nothing of a copy is under way
+  auto next = from;
+  switch (event) {
+    case Event::kOperatorRelease:
+      if (!from.reconcile_first) return released(from);
+      next.release_wanted = true;
+      return next;
+    case Event::kEffectAbsentRelease:
+      return from.release_wanted ? std::optional(released(from)) : std::nullopt;
+    case Event::kOperatorDiscard:
+      return WritePhase{State::kDiscarded, from.irrevocable};
+    case Event::kOperatorHappened:
+      return WritePhase{State::kCompleted, from.irrevocable};
+    case Event::kHeldAsCopy:  // once more: the evidence may have become another
+      next.reconcile_first = true;
+      next.release_wanted = false;
+      return next;
+    case Event::kEffectUnclear:
+      return from.reconcile_first ? std::optional(next) : std::nullopt;
+    case Event::kCopyReconciled:
+      if (!from.reconcile_first) return std::nullopt;
+      next.reconcile_first = next.release_wanted = false;
+      return next;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A first look stays wanted until it is over: editing and approving say nothing about what was sent.
+bool looks_first_after(const WritePhase& from, Event event, State to) {
+  if (event == Event::kReconcileFirst || event == Event::kHeldAsCopy) return true;
+  return from.reconcile_first && event != Event::kFirstReconcileOver && !has_ended(to);
+}
 
 bool fits(Only wanted, bool flag) {
   return wanted == Only::kAny || (wanted == Only::kSet) == flag;
 }
 
-bool told_after(Told then, bool before) {
-  return then == Told::kSet || (then == Told::kKeep && before);
+bool escalated_after(Escalated then, bool before) {
+  return then == Escalated::kSet || (then == Escalated::kKeep && before);
+}
+
+const Row* row_for(const WritePhase& from, Event event) {
+  for (const Row& row : kTable) {
+    if (row.from == from.state && row.event == event && fits(row.irrevocable, from.irrevocable) &&
+        fits(row.escalated, from.escalated) && fits(row.first, from.reconcile_first))
+      return &row;
+  }
+  return nullptr;
 }
 
 std::string_view event_in_words(Event event) {
@@ -97,31 +182,43 @@ std::string_view event_in_words(Event event) {
     case Event::kCertainlyNotDone:
       return "recorded as certainly not done";
     case Event::kScheduleUsedUp:
-      return "handed to a person because its retries are used up";
+      return "escalated because its retries are used up";
     case Event::kMayBeDone:
       return "recorded as of unknown outcome";
     case Event::kHostStarted:
       return "taken over from an earlier run of the host";
-    case Event::kLookFound:
+    case Event::kEffectFound:
       return "recorded as found";
-    case Event::kLookAbsentAsk:
+    case Event::kEffectAbsentAsk:
       return "recorded as absent";
-    case Event::kLookAbsentResend:
-      return "sent again because its effect is absent";
-    case Event::kLookDisproved:
+    case Event::kEffectAbsentResend:
+      return "sent again because its effect was not found";
+    case Event::kEffectDisproved:
       return "recorded as proved not to have happened";
-    case Event::kLookCannotTell:
+    case Event::kEffectUnclear:
       return "recorded as still unclear";
     case Event::kLooksUsedUp:
-      return "handed to a person because no look could tell";
-    case Event::kPersonResend:
+      return "escalated because no look could tell";
+    case Event::kOperatorResend:
       return "sent again";
-    case Event::kPersonDiscard:
+    case Event::kOperatorDiscard:
       return "discarded";
-    case Event::kPersonHappened:
+    case Event::kOperatorHappened:
       return "marked as happened";
     case Event::kRolledBack:
       return "undone";
+    case Event::kHeldAsCopy:
+      return "held as a copy";
+    case Event::kOperatorRelease:
+      return "released";
+    case Event::kCopyReconciled:
+      return "given evidence about what its original did";
+    case Event::kEffectAbsentRelease:
+      return "released because its effect was not found";
+    case Event::kReconcileFirst:
+      return "looked for before its first attempt";
+    case Event::kFirstReconcileOver:
+      return "sent after its first look";
   }
   return "changed";
 }
@@ -129,22 +226,27 @@ std::string_view event_in_words(Event event) {
 }  // namespace
 
 std::string_view state_in_words(const WritePhase& phase) {
+  if (phase.release_wanted)
+    return "is held because this data directory may be a copy, and is looked for before it goes out";
+  if (phase.held_as_copy) return "is held because this data directory may be a copy, and an operator has to release it";
   switch (phase.state) {
     case State::kPendingApproval:
-      return "waits for an operator's approval";
+      return phase.irrevocable ? "waits for an operator's approval, and may have been sent already"
+                               : "waits for an operator's approval";
     case State::kHeld:
       return "is held by a transaction";
     case State::kBuffered:
-      return phase.closed ? "is about to be sent again after an attempt that may have had its effect"
-                          : "waits for the end of its window";
+      if (phase.reconcile_first) return "was due before the host was started and is looked for before it is sent";
+      return phase.irrevocable ? "is about to be sent again after an attempt that may have had its effect"
+                               : "waits for the end of its window";
     case State::kExecuting:
       return "is being executed right now";
     case State::kUnknown:
-      return phase.told_person ? "has an unknown outcome, and an operator was asked to decide"
-                               : "has an unknown outcome, and the host is still looking for its effect";
+      return phase.escalated ? "has an unknown outcome, and an operator was asked to decide"
+                             : "has an unknown outcome, and the host is still looking for its effect";
     case State::kDeadLetter:
-      if (phase.closed) return "failed and is tried again, but an earlier attempt may have had its effect";
-      return phase.told_person ? "failed, and an operator was asked to decide" : "failed and is to be tried again";
+      if (phase.irrevocable) return "failed and is tried again, but an earlier attempt may have had its effect";
+      return phase.escalated ? "failed, and an operator was asked to decide" : "failed and is to be tried again";
     case State::kCompleted:
       return "is already completed";
     case State::kFailed:
@@ -162,21 +264,46 @@ std::string_view state_in_words(const WritePhase& phase) {
 }
 
 const char* to_string(WriteEvent event) {
-  constexpr const char* names[] = {"accept",         "reject",           "edit",          "release",
-                                   "drop",           "cancel",           "claim",         "done",
-                                   "refused",        "not_done",         "used_up",       "may_be_done",
-                                   "host_started",   "look_found",       "look_absent",   "look_absent_resend",
-                                   "look_disproved", "look_cannot_tell", "looks_used_up", "person_resend",
-                                   "person_discard", "person_happened",  "rolled_back"};
+  constexpr const char* names[] = {"accept",
+                                   "reject",
+                                   "edit",
+                                   "release",
+                                   "drop",
+                                   "cancel",
+                                   "claim",
+                                   "done",
+                                   "refused",
+                                   "not_done",
+                                   "used_up",
+                                   "may_be_done",
+                                   "host_started",
+                                   "effect_found",
+                                   "effect_absent_ask",
+                                   "effect_absent_resend",
+                                   "effect_disproved",
+                                   "effect_unclear",
+                                   "looks_used_up",
+                                   "operator_resend",
+                                   "operator_discard",
+                                   "operator_happened",
+                                   "rolled_back",
+                                   "held_as_copy",
+                                   "operator_release",
+                                   "copy_reconciled",
+                                   "effect_absent_release",
+                                   "reconcile_first",
+                                   "first_reconcile_over"};
   static_assert(std::size(names) == kWriteEvents);
   return names[static_cast<int>(event)];
 }
 
 std::variant<WritePhase, Refusal> transition(const WritePhase& from, WriteEvent event) {
-  for (const Row& row : kTable) {
-    if (row.from != from.state || row.event != event) continue;
-    if (!fits(row.closed, from.closed) || !fits(row.told, from.told_person)) continue;
-    return WritePhase{row.to, from.closed || row.then_closed, told_after(row.then_told, from.told_person)};
+  if (from.held_as_copy && !has_ended(from.state)) {
+    if (const auto next = of_held_copy(from, event)) return *next;
+  } else if (const auto* row = row_for(from, event)) {
+    return WritePhase{row->to, from.irrevocable || row->then_irrevocable,
+                      escalated_after(row->then_escalated, from.escalated), row->then_held,
+                      looks_first_after(from, event, row->to)};
   }
   std::string sentence = "The write ";
   sentence += state_in_words(from);

@@ -75,33 +75,61 @@ TEST_CASE("what is absent is a person's decision") {
   const auto id = lose_and_settle(f, host);
   host.until_told(id);
   CHECK(AlertStore(host.store, f.clock).list(true).at(0).kind == "outcome_absent");
+  host.quiet();
   f.clock.advance(100'000'000);
   host.quiet();
   CHECK(f.executed == 1);
-  CHECK(f.looked == 1);
+  CHECK(f.looked == 2);  // once more, late; then the day is over
+  f.clock.advance(100'000'000);
+  host.quiet();
+  CHECK(f.looked == 2);
+  CHECK(AlertStore(host.store, f.clock).list(false).size() == 1);
   SECTION("send again") {
-    host.resolve(id, WriteBuffer::Decision::kResend);
+    host.resolve(id, WriteEvent::kOperatorResend);
     const auto done = host.until(id, State::kCompleted);
     CHECK(done.attempts == 2);
-    CHECK(done.closed);
+    CHECK(done.irrevocable);
     CHECK(f.executed == 2);
   }
   SECTION("it happened") {
-    host.resolve(id, WriteBuffer::Decision::kHappened);
+    host.resolve(id, WriteEvent::kOperatorHappened);
     host.until(id, State::kCompleted);
     CHECK(f.executed == 1);
   }
   SECTION("discard") {
-    host.resolve(id, WriteBuffer::Decision::kDiscard);
+    host.resolve(id, WriteEvent::kOperatorDiscard);
     host.until(id, State::kDiscarded);
     CHECK(AlertStore(host.store, f.clock).list(true).empty());
   }
 }
 
-TEST_CASE("what may be repeated is sent again when absent, until the schedule is used up") {
+TEST_CASE("an effect that comes after the look said absent completes the write and closes the alert") {
   Fixture f;
   f.answers({lost});
-  f.finds({kAbsent});
+  f.finds({kAbsent, kAbsent, kCannotTell, kAbsent, kFound});
+  Host host(f.scratch.path(), f.clock);
+  const auto id = lose_and_settle(f, host);
+  host.until_told(id);
+  const AlertStore alerts(host.store, f.clock);
+  CHECK(alerts.list(true).size() == 1);
+  for (int looked = 1; looked < 4; ++looked) {
+    host.quiet();
+    CHECK(f.looked == looked);
+    CHECK(alerts.list(false).size() == 1);  // he is told once
+    f.clock.advance(16 * 60'000);
+  }
+  host.quiet();
+  f.clock.advance(16 * 60'000);
+  CHECK(host.until(id, State::kCompleted).result_json == kFound.result_json);
+  CHECK(alerts.list(true).empty());
+  CHECK(f.executed == 1);
+}
+
+TEST_CASE("what may be repeated is sent again when absent or nobody can tell, until the schedule is used up") {
+  Fixture f;
+  f.answers({lost});
+  const auto found = GENERATE(kAbsent, kCannotTell);
+  f.finds({found});
   Host host(f.scratch.path(), f.clock);
   host.serve(f.adapter);
   auto asked = at_once("hello");
@@ -109,6 +137,10 @@ TEST_CASE("what may be repeated is sent again when absent, until the schedule is
   const auto id = host.submit(asked).write_id;
   for (unsigned attempt = 1; attempt <= 6; ++attempt) {
     REQUIRE(host.changes.until(id, [&](auto& w) { return w.state == State::kUnknown && w.attempts == attempt; }));
+    host.quiet();
+    f.clock.advance(60'000);
+  }
+  for (int minutes = 0; found.answer == kCannotTell.answer && minutes < 15; ++minutes) {
     host.quiet();
     f.clock.advance(60'000);
   }
@@ -153,7 +185,7 @@ TEST_CASE("proof that nothing happened leads to another try") {
   host.quiet();
   f.clock.advance(60'000);
   const auto done = host.until(id, State::kCompleted);
-  CHECK_FALSE(done.closed);
+  CHECK_FALSE(done.irrevocable);
   CHECK(done.attempts == 2);
 }
 
@@ -200,7 +232,7 @@ TEST_CASE("an abandoned call is of unknown outcome, and what it does later is dr
   const auto id = host.submit(at_once("hello")).write_id;
   entered.get_future().wait();
   // Past the deadline, and then past the grace that follows it.
-  for (int i = 0; i < 30'000 && host.buffer.get(id)->state == State::kExecuting; ++i) {
+  for (int i = 0; i < 30'000 && host.buffer.ledger.get(id)->state == State::kExecuting; ++i) {
     f.clock.advance(60'000);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -210,9 +242,9 @@ TEST_CASE("an abandoned call is of unknown outcome, and what it does later is dr
   CHECK_FALSE(late_send);
   CHECK_FALSE(late_note);
   host.quiet();
-  CHECK(host.buffer.get(id)->state == State::kUnknown);
-  CHECK(host.buffer.get(id)->attempts == 1);
-  CHECK(host.buffer.get(id)->result_json.empty());
+  CHECK(host.buffer.ledger.get(id)->state == State::kUnknown);
+  CHECK(host.buffer.ledger.get(id)->attempts == 1);
+  CHECK(host.buffer.ledger.get(id)->result_json.empty());
 }
 
 TEST_CASE("a call for which no worker was free has certainly done nothing") {
@@ -237,11 +269,11 @@ TEST_CASE("a call for which no worker was free has certainly done nothing") {
   f.clock.advance(60'000);
   int waiting = 0;
   for (int i = 0; i < 30'000 && waiting < 2; ++i) {
-    waiting = static_cast<int>(host.buffer.counts().dead_letter);
+    waiting = static_cast<int>(host.buffer.ledger.counts().dead_letter);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   CHECK(entered == 8);
-  for (const auto& w : host.buffer.list({"", "", "", {State::kDeadLetter}, false, 50, ""})) CHECK(w.tries == 0);
+  for (const auto& w : host.buffer.ledger.list({"", "", "", {State::kDeadLetter}, false, 50, ""})) CHECK(w.tries == 0);
   let_go.set_value();
 }
 

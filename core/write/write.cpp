@@ -16,6 +16,11 @@ constexpr std::array<const char*, kWriteStates> kNames = {
 
 }  // namespace
 
+const char* to_string(Cleanup cleanup) {
+  constexpr const char* names[] = {"none", "possible", "pending", "done", "left"};
+  return names[static_cast<int>(cleanup)];
+}
+
 const char* to_string(WriteState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
@@ -31,7 +36,14 @@ bool has_ended(WriteState state) {
   return state >= WriteState::kCompleted;
 }
 
-bool is_forced(const BufferedWrite& undo) {
+std::int64_t seq_of_id(const std::string& write_id) {
+  for (const auto* prefix : {kRollbackPrefix, kCleanupPrefix}) {
+    if (write_id.starts_with(prefix)) return order_of_id(prefix, write_id).value_or(-1);
+  }
+  return order_of_id(kIdPrefix, write_id).value_or(-1);
+}
+
+bool is_forced(const WriteRecord& undo) {
   return undo.params_json.starts_with("{\"force\":true");  // canonical: the host wrote it
 }
 
@@ -42,6 +54,16 @@ std::string content_hash(const AccountRef& account, const std::string& operation
   return sha256_hex(text);
 }
 
+std::string ordering_key_of(const std::string& agent_id, const AccountRef& account, const std::string& order) {
+  if (order.empty()) return {};
+  return "[" + json_string(agent_id) + "," + json_string(account.service) + "," + json_string(account.account_id) +
+         "," + std::to_string(account.generation) + "," + json_string(order) + "]";
+}
+
+std::string_view finding_of(const WriteRecord& write) {
+  return write.evidence.empty() ? "not_looked_yet" : std::string_view(write.evidence);
+}
+
 std::string machine_boot_id() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;
@@ -50,8 +72,8 @@ std::string machine_boot_id() {
   return id;
 }
 
-std::string undo_problem(const BufferedWrite& write) {
-  const bool could = write.state == WriteState::kCompleted && write.undoes.empty() && write.undo_ms > 0;
+std::string rollback_problem(const WriteRecord& write) {
+  const bool could = write.state == WriteState::kCompleted && write.rolls_back.empty() && write.rollback_ms > 0;
   if (!could || !write.result_json.empty()) return {};
   return "It was marked as happened by a person, so that the host does not know what it made at " +
          write.account.service + " and cannot undo it. Undo it at the service.";

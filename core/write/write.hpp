@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/account/account_ref.hpp"
 
 namespace krux {
 
@@ -14,7 +17,7 @@ enum class WriteState {
   kBuffered,
   kExecuting,
   kUnknown,     ///< may have happened: looked for, then a person decides
-  kDeadLetter,  ///< certainly not done: tried again on the schedule, or by a person once `told_person`
+  kDeadLetter,  ///< certainly not done: tried again on the schedule, or by the operator once `escalated`
   kCompleted,
   kFailed,  ///< refused for good
   kCancelled,
@@ -28,81 +31,107 @@ const char* to_string(WriteState state);
 std::optional<WriteState> parse_write_state(const std::string& text);
 bool has_ended(WriteState state);  ///< completed and what comes after it in the list above
 
-/// Whose account a write is for. Immutable; part of the content hash.
-struct AccountRef {
-  std::string service, account_id;
-  std::uint32_t generation = 0;
-  bool operator==(const AccountRef&) const = default;
+/// What attempts of a write that is not carried out may have made at the service, and what becomes of that.
+enum class Cleanup {
+  kNone,
+  kPossible,  ///< an attempt may make something before its effect: the operation's definition says so
+  kPending,   ///< the write has ended, and a cleanup takes away what was made
+  kDone,
+  kLeft,  ///< it could not be taken away, or somebody decided that it stays
 };
 
+const char* to_string(Cleanup cleanup);
+
 /// A limit of the definition as it counts for one write.
-struct BatchRule {
+struct LimitRule {
   std::vector<std::string> operations;
   std::int64_t limit = 0, window_ms = 0;
   std::string key, key_value;  ///< only writes whose parameter `key` has this value (text, or JSON); empty: all
   bool escalate = true;        ///< what exceeds it goes to a person; false: it is refused
 };
 
-/// What an agent asks for, checked and resolved.
-struct NewWrite {
-  std::string agent_id;
-  AccountRef account;
-  std::string operation;
+/// What an edit can replace of a write, and what follows from it.
+struct WriteContent {
   std::string params_json;        ///< canonical (RFC 8785), defaults filled in, names resolved
   std::string params_shown_json;  ///< as the agent gave them, for people; may equal params_json
   std::string summary;            ///< one line for people ("#general: Deployment complete!"), printable
-  std::string idempotency_key;    ///< empty: none
-  bool allow_duplicate = false;
-  bool sets_state = false;  ///< a reaction, a label: after another write may have unset it, it is no duplicate
-  bool immediate = false;
-  std::int64_t delay_ms = 30'000;
-  std::int64_t settle_ms = 60'000;
-  std::string tier, definition_version;  ///< frozen into the write
-  std::string when_absent;               ///< "ask" or "resend"; frozen too
-  std::int64_t undo_ms = 0;              ///< for how long after its end it can be undone; 0: not at all. Frozen too
-  std::string target;                    ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
-  std::vector<BatchRule> limits;
-  std::string counted_as;       ///< for which operation's limits it counts; empty: its own
+  std::string target;             ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
+  std::string tier, definition_version;
+  std::string counted_as;       ///< for which operation's limits it counts; empty: of a wish its own, of a row none
   std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
+  std::int64_t delay_ms = 30'000;
+};
+
+/// What a write is: frozen when it is accepted, but for its content, which an edit may replace.
+struct Write : WriteContent {
+  std::int64_t seq = 0;  ///< orders writes by their admission
+  std::string write_id, agent_id;
+  AccountRef account;
+  std::string operation;
+  std::string content_hash;
+  std::string idempotency_key;  ///< empty: none
+  std::string when_absent;      ///< "ask" or "resend"
+  std::string ordering_key;     ///< writes of one key go out one after the other; empty: in no order
+  std::string rolls_back;       ///< the write_id that this one undoes; its own id begins with "rb_" then
+  std::string cleans;           ///< the write_id that this one cleans up after; its own id begins with "cu_" then
+  bool immediate = false;
+  std::int64_t settle_ms = 60'000;
+  std::int64_t rollback_ms = 0;  ///< for how long after its end it can be undone; 0: not at all
+  std::int64_t created_at_ms = 0;
+};
+
+/// What has become of a write.
+struct WriteProgress {
+  WriteState state = WriteState::kBuffered;
+  bool escalated = false;        ///< waits for the operator's decision (unknown and absent, or no try is left)
+  bool irrevocable = false;      ///< an earlier attempt may have happened: neither cancelled nor edited any more
+  bool held_as_copy = false;     ///< held, because the data directory may be a copy of one that went on
+  bool reconcile_first = false;  ///< looked for before anything else is done
+  /// Of one that is held as a copy: a person released it before it was looked for. It goes on where the look does not
+  /// find it.
+  bool release_wanted = false;
+  /// As column `needs_operator`, which lists, counts and figures read.
+  bool needs_operator() const {
+    return escalated || (held_as_copy && !release_wanted) || state == WriteState::kPendingApproval;
+  }
+  /// Of one that is held as a copy, what a look by its marker has shown: "found" (with a result), "absent",
+  /// "cannot_tell"; empty: none has ended yet.
+  std::string evidence, evidence_json;
+  std::int64_t evidence_at_ms = 0;
+  std::int64_t due_at_ms = 0;        ///< when the host acts next (window over, next try, next look); 0: it does not
+  std::int64_t buffer_until_ms = 0;  ///< end of the window that the agent was told; 0 while pending_approval or held
+  std::int64_t first_attempt_at_ms = 0, unknown_since_ms = 0, ended_at_ms = 0;
+  std::uint32_t attempts = 0;
+  std::uint32_t tries = 0;          ///< steps of the retry schedule that are used
+  std::uint32_t looks = 0;          ///< since the outcome became unknown
+  std::uint32_t begun_attempt = 0;  ///< the last attempt whose call into the adapter may have begun
+  std::string result_json, note_json, point_json;
+  std::string error_type, error_message;
+  std::string decided_by;  ///< who cancelled, resolved, ...: "agent:<id>", "operator:<user>", "host"
+  Cleanup cleanup = Cleanup::kNone;
+  bool waits_in_line = false;  ///< its window is over and it is not its turn
+  bool out_of_order = false;   ///< went before one of its ordering key that held it up too long
+};
+
+/// A row of table `writes`.
+struct WriteRecord : Write, WriteProgress {};
+
+/// What an agent asks for, checked and resolved: the write, but for what the ledger adds (id, hash, ordering key,
+/// time), and on which terms it is admitted.
+struct NewWrite : Write {
+  std::string order;  ///< goes out behind its agent's earlier writes of the same; empty: in no order
+  std::vector<LimitRule> limits;
+  bool allow_duplicate = false;
+  bool sets_state = false;        ///< a reaction, a label: after another write may have unset it, it is no duplicate
+  bool leaves_something = false;  ///< an attempt that fails may: it is cleaned up
   /// The state it begins in when nobody is asked: kBuffered or kHeld.
   WriteState admitted_as = WriteState::kBuffered;
 };
 
 /// What an edit puts in the place of a write's content. The rest of the write stays.
-struct NewContent {
-  std::string params_json, params_shown_json, summary, target, tier, definition_version, approval_reason, counted_as;
-  std::int64_t delay_ms = 30'000;
-  std::vector<BatchRule> limits;
-};
-
-/// A row of table `writes`.
-struct BufferedWrite {
-  std::int64_t seq = 0;  ///< orders writes by their admission
-  std::string write_id, agent_id;
-  AccountRef account;
-  std::string operation, params_json, params_shown_json, summary, content_hash;
-  std::string idempotency_key, tier, definition_version, when_absent;
-  WriteState state = WriteState::kBuffered;
-  bool immediate = false;
-  bool told_person = false;  ///< waits for the operator's decision (unknown and absent, or the schedule is used up)
-  bool closed = false;       ///< an earlier attempt may have happened: neither cancelled nor edited any more
-  std::int64_t created_at_ms = 0;
-  std::int64_t due_at_ms = 0;        ///< when the host acts next (window over, next try, next look); 0: it does not
-  std::int64_t buffer_until_ms = 0;  ///< end of the window that the agent was told; 0 while pending_approval or held
-  std::int64_t delay_ms = 0, settle_ms = 0;
-  std::int64_t first_attempt_at_ms = 0, ended_at_ms = 0;
-  std::uint32_t attempts = 0;
-  std::uint32_t tries = 0;  ///< steps of the retry schedule that are used
-  std::uint32_t looks = 0;  ///< since the outcome became unknown
-  std::int64_t unknown_since_ms = 0;
-  std::string result_json, note_json, point_json;
-  std::string error_type, error_message;
-  std::string decided_by;  ///< who cancelled, resolved, ...: "agent:<id>", "operator:<user>", "host"
-  std::string undoes;      ///< the write_id that this one undoes; its own id begins with "rb_" then
-  std::int64_t undo_ms = 0;
-  std::string target;
-  std::string counted_as;       ///< for which operation's limits it counts; empty: for none
-  std::string approval_reason;  ///< why a person was asked
+struct NewContent : WriteContent {
+  std::string order;
+  std::vector<LimitRule> limits;
 };
 
 /// A row of table `edits`.
@@ -128,10 +157,13 @@ struct RecordTotals {
 
 /// Why a completed write, of an operation that can be undone, cannot be undone all the same: a sentence. Empty where
 /// nothing stands against it, and for other writes.
-std::string undo_problem(const BufferedWrite& write);
+std::string rollback_problem(const WriteRecord& write);
+
+/// Of a write that is held as a copy, what was found by now: "not_looked_yet", or its evidence.
+std::string_view finding_of(const WriteRecord& write);
 
 struct Submitted {
-  BufferedWrite write;
+  WriteRecord write;
   bool duplicate = false;  ///< an existing write answers this one (duplicate_of)
 };
 
@@ -139,23 +171,38 @@ struct Submitted {
 struct WriteFilter {
   std::string agent_id, service, account_id;  ///< empty: any
   std::vector<WriteState> states;             ///< empty: any
-  bool needs_person = false;                  ///< only those that wait for a decision
+  bool needs_operator = false;                ///< only those that wait for the operator
   std::int64_t limit = 50;                    ///< at most 500
   std::string before_write_id;                ///< pages back from here
+  bool held_as_copy = false;                  ///< only those that are held as a copy
 };
 
 struct WriteCounts {  ///< kept as counters; never count(*)
-  std::int64_t buffered = 0, executing = 0, unknown = 0, dead_letter = 0, needs_person = 0, completed = 0, failed = 0;
+  std::int64_t buffered = 0, executing = 0, unknown = 0, dead_letter = 0, needs_operator = 0, completed = 0, failed = 0;
   std::int64_t pending_approval = 0, held = 0;
+  std::int64_t held_as_copy = 0;
 };
 
-/// SHA-256 over service, account, generation, operation and canonical parameters.
 /// The operation of a write that undoes another. No definition has it: it is the host's.
-inline constexpr const char* kUndoOperation = "proxy.rollback";
+inline constexpr const char* kRollbackOperation = "proxy.rollback";
+/// Likewise of one that takes away what the attempts of another have left.
+inline constexpr const char* kCleanupOperation = "proxy.cleanup";
+
+/// What the ids of writes begin with, of undos, and of cleanups.
+inline constexpr const char *kIdPrefix = "w_", *kRollbackPrefix = "rb_", *kCleanupPrefix = "cu_";
+/// The seq of the write with that id, should it exist; -1 of a text that is no id.
+std::int64_t seq_of_id(const std::string& write_id);
 
 /// Of writes that undo: whether it goes on although the service's state has changed since.
-bool is_forced(const BufferedWrite& undo);
+bool is_forced(const WriteRecord& undo);
 
+/// How long a write may hold up those behind it of its ordering key, from its first attempt on, unless configured.
+inline constexpr std::int64_t kOrderWaitMs = 5 * 60'000;
+
+/// Where an ordered write stands: one key for each agent, connection and `order`. Empty of an empty one.
+std::string ordering_key_of(const std::string& agent_id, const AccountRef& account, const std::string& order);
+
+/// SHA-256 over service, account, generation, operation and canonical parameters.
 std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json);
 
 /// /proc/sys/kernel/random/boot_id.

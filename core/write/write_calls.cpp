@@ -1,5 +1,6 @@
 #include "core/write/write_calls.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -28,26 +29,38 @@ struct Slot {
   std::atomic<int> taken_{0};
 };
 
-AdapterWrite shown_to_adapter(const BufferedWrite& w) {
-  return {w.write_id,   w.operation, w.params_json,   w.note_json,
-          w.point_json, w.attempts,  w.created_at_ms, w.first_attempt_at_ms};
+/// What is closed is at its second attempt at least: of what goes out of a copy the original may have made the first.
+std::uint32_t attempt_shown(const WriteRecord& w) {
+  return w.irrevocable ? std::max(w.attempts, 2U) : w.attempts;
+}
+
+/// A first look and a look at a copy presume nothing: neither that a note in the row is still true, nor that this host
+/// made the only attempts.
+AdapterWrite shown_to_adapter(const WriteRecord& w) {
+  if (w.reconcile_first)
+    return {w.write_id, w.operation, w.params_json, {}, w.point_json, 0, w.created_at_ms, w.created_at_ms};
+  return {w.write_id,   w.operation,      w.params_json,   w.note_json,
+          w.point_json, attempt_shown(w), w.created_at_ms, w.first_attempt_at_ms};
 }
 
 RollbackRequest request_of(const WriteCall& call) {
-  const auto& undone = *call.undone;
+  const auto& undone = *call.subject;
   return {call.write.write_id, undone.operation,   undone.params_json,
           undone.point_json,   undone.result_json, is_forced(call.write)};
 }
 
 CallResult<std::string> execute(const WriteCall& call) {
   auto& adapter = *call.account->adapter;
-  return call.undone ? adapter.rollback(call.context, request_of(call))
-                     : adapter.execute_write(call.context, shown_to_adapter(call.write));
+  if (!call.write.rolls_back.empty()) return adapter.rollback(call.context, request_of(call));
+  if (call.write.cleans.empty()) return adapter.execute_write(call.context, shown_to_adapter(call.write));
+  auto cleaned = adapter.clean_up(call.context, shown_to_adapter(*call.subject));
+  if (auto* failure = std::get_if<CallFailure>(&cleaned)) return std::move(*failure);
+  return std::string(R"({"status":"ok"})");
 }
 
 CallResult<EffectFound> look(const WriteCall& call) {
   auto& adapter = *call.account->adapter;
-  if (!call.undone) return adapter.find_effect(call.context, shown_to_adapter(call.write));
+  if (call.write.rolls_back.empty()) return adapter.find_effect(call.context, shown_to_adapter(call.write));
   auto answer = adapter.find_rollback(call.context, request_of(call));
   // That it is undone is all that a look at an undo can tell.
   if (auto* found = std::get_if<EffectFound>(&answer)) found->result_json = R"({"status":"ok"})";
@@ -59,6 +72,7 @@ CallEnd end_of(const WriteCall& call, CallRunner::End how, Slot<T>& slot) {
   CallEnd end;
   end.wire_counts = call.account->acts_by_http;
   end.host_stops = call.context->left_ms() > 0 && call.context->cancelled();
+  end.cut_off = call.context->cut_off();
   end.wire = call.context->end();
   if (how == CallRunner::End::kReturned && slot.answer) {
     end.how = CallEnd::How::kAnswered;
@@ -77,15 +91,19 @@ T value_of(Slot<T>& slot, const CallEnd& end) {
   return has ? std::move(std::get<T>(*slot.answer)) : T{};
 }
 
-CallResult<std::string> make_point(const WriteCall& call, const std::function<void(const std::string&)>& keep) {
+CallResult<std::string> make_rollback_point(const WriteCall& call,
+                                            const std::function<void(const std::string&)>& keep) {
   auto& adapter = *call.account->adapter;
-  if (!adapter.supports_rollback(call.write.operation)) return std::string();
-  auto shown = shown_to_adapter(call.write);
-  if (shown.attempt == 1) shown.first_attempt_at_ms = 0;
-  auto answer = adapter.create_rollback_point(call.context, shown);
+  CallResult<std::string> answer = std::string();
+  const bool can_undo = adapter.supports_rollback(call.write.operation);
+  if (can_undo) {
+    auto shown = shown_to_adapter(call.write);
+    if (shown.attempt == 1) shown.first_attempt_at_ms = 0;
+    answer = adapter.create_rollback_point(call.context, shown);
+  }
   const auto* point = std::get_if<std::string>(&answer);
   if (!point) return answer;
-  if (!is_json_object(*point)) {
+  if (can_undo && !is_json_object(*point)) {
     return CallFailure{KRUX_INTERNAL, true, {}, "The adapter's rollback point is not a JSON object.", {}};
   }
   try {
@@ -98,19 +116,21 @@ CallResult<std::string> make_point(const WriteCall& call, const std::function<vo
 
 }  // namespace
 
-void start_point(CallRunner& runner, WriteCall call, std::function<void(const std::string&)> keep, PointDone done) {
+void start_rollback_point(CallRunner& runner, WriteCall call, std::function<void(const std::string&)> keep,
+                          RollbackPointDone done) {
   const auto slot = std::make_shared<Slot<std::string>>();
   const auto shared = std::make_shared<const WriteCall>(std::move(call));
   runner.start(
       shared->context, shared->account->health,
       [slot, shared, keep = std::move(keep)] {
-        if (slot->enter()) slot->answer = make_point(*shared, keep);
+        if (slot->enter()) slot->answer = make_rollback_point(*shared, keep);
       },
       [slot, shared, done = std::move(done)](CallRunner::End how) {
         auto end = end_of(*shared, how, *slot);
         auto point = value_of(*slot, end);
         done(std::move(end), std::move(point));
-      });
+      },
+      {Lane::kWrite});
 }
 
 void start_execute(CallRunner& runner, WriteCall call, ExecuteDone done) {
@@ -128,10 +148,11 @@ void start_execute(CallRunner& runner, WriteCall call, ExecuteDone done) {
         auto end = end_of(*shared, how, *slot);
         end.result_json = value_of(*slot, end);
         done(std::move(end));
-      });
+      },
+      {Lane::kWrite});
 }
 
-void start_look(CallRunner& runner, WriteCall call, LookDone done) {
+void start_reconcile(CallRunner& runner, WriteCall call, LookDone done) {
   const auto slot = std::make_shared<Slot<EffectFound>>();
   const auto shared = std::make_shared<const WriteCall>(std::move(call));
   runner.start(
@@ -143,7 +164,8 @@ void start_look(CallRunner& runner, WriteCall call, LookDone done) {
         auto end = end_of(*shared, how, *slot);
         auto found = value_of(*slot, end);
         done(std::move(end), std::move(found));
-      });
+      },
+      {Lane::kWrite});
 }
 
 }  // namespace krux

@@ -87,20 +87,20 @@ NewWrite of_kind(const std::string& kind) {
 }
 
 /// What is decided about a write of that kind, once it is submitted; too late after a crash, it is refused.
-void decide_about(const World& world, Host& host, const std::string& kind, const BufferedWrite& write) {
-  Answer<BufferedWrite> answer;
+void decide_about(const World& world, Host& host, const std::string& kind, const WriteRecord& write) {
+  Answer<WriteRecord> answer;
   if (kind == "accept") {
-    host.buffer.accept(write.write_id, write.content_hash, "operator:ann", answer.slot());
+    host.buffer.ledger.accept(write.write_id, write.content_hash, "operator:ann", answer.slot());
   } else if (kind == "reject") {
-    host.buffer.reject(write.write_id, "no", "operator:ann", answer.slot());
+    host.buffer.ledger.reject(write.write_id, "no", "operator:ann", answer.slot());
   } else if (kind == "edit") {
     NewContent content;
     content.params_json = R"({"text":"changed"})";
     content.summary = "changed";
     content.tier = "notify";
-    host.buffer.edit(write.write_id, "", write.content_hash, content, "operator:ann", answer.slot());
+    host.buffer.ledger.edit(write.write_id, "", write.content_hash, content, "operator:ann", answer.slot());
   } else if (kind == "cancel") {
-    if (std::holds_alternative<BufferedWrite>(host.cancel(write.write_id))) world.cancelled.add(write.write_id);
+    if (std::holds_alternative<WriteRecord>(host.cancel(write.write_id))) world.cancelled.add(write.write_id);
     return;
   } else {
     return;
@@ -114,7 +114,7 @@ void submit_all(const World& world, Host& host) {
   for (const char* kind :
        {"plain", "note", "lost", "absent", "undoable", "denied", "cancel", "accept", "reject", "edit"}) {
     Answer<Submitted> answer;
-    host.buffer.submit(of_kind(kind), answer.slot());
+    host.buffer.ledger.submit(of_kind(kind), answer.slot());
     const auto write = answer.value().write;
     world.accepted.add(write.write_id);
     decide_about(world, host, kind, write);
@@ -123,21 +123,21 @@ void submit_all(const World& world, Host& host) {
 
 /// Asks for the undo of what can be undone, as soon as it is done.
 void undo_completed(Host& host) {
-  for (const auto& w : host.buffer.list({"", "", "", {WriteState::kCompleted}, false, 50, ""})) {
-    if (w.operation == "notes.move") host.undo(w.write_id);
+  for (const auto& w : host.buffer.ledger.list({"", "", "", {WriteState::kCompleted}, false, 50, ""})) {
+    if (w.operation == "notes.move") host.roll_back(w.write_id);
   }
 }
 
 /// The operator sends again whatever the host asks about, and connects the account again.
 void decide(Host& host) {
-  for (const auto& w : host.buffer.list({"", "", "", {}, true, 50, ""})) {
-    host.resolve(w.write_id, WriteBuffer::Decision::kResend);
+  for (const auto& w : host.buffer.ledger.list({"", "", "", {}, true, 50, ""})) {
+    host.resolve(w.write_id, WriteEvent::kOperatorResend);
   }
   host.executor.connection_restored(kAccount);
 }
 
 bool all_ended(Host& host) {
-  const auto writes = host.buffer.list({});
+  const auto writes = host.buffer.ledger.list({});
   return std::all_of(writes.begin(), writes.end(), [](auto& w) {
     return has_ended(w.state) && (w.operation != "notes.move" || w.state == WriteState::kRolledBack);
   });
@@ -183,7 +183,7 @@ void check_world(const World& world) {
   DrivenClock clock(1'700'100'000'000);
   Host host(world.directory, clock);
   const auto effects = world.effects.lines(), accepted = world.accepted.lines(), cancelled = world.cancelled.lines();
-  const auto writes = host.buffer.list({});
+  const auto writes = host.buffer.ledger.list({});
   std::set<std::string> known;
   for (const auto& w : writes) {
     INFO(w.params_json << " " << to_string(w.state));

@@ -20,7 +20,7 @@ NewWrite at_once(const std::string& text) {
 
 std::optional<Error> submit_error(Host& host, const std::string& text) {
   Answer<Submitted> answer;
-  host.buffer.submit(at_once(text), answer.slot());
+  host.buffer.ledger.submit(at_once(text), answer.slot());
   auto result = answer.wait();
   if (auto* error = std::get_if<Error>(&result)) return *error;
   return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<Error> submit_error(Host& host, const std::string& text) {
 void run_until(Host& host, const std::string& id, State state) {
   for (int i = 0; i < 20'000; ++i) {
     try {
-      if (host.buffer.get(id)->state == state) return;
+      if (host.buffer.ledger.get(id)->state == state) return;
     } catch (const Error&) {
       // Not readable while the disk fails.
     }
@@ -62,7 +62,7 @@ TEST_CASE("while commits fail nothing is acknowledged, claimed or sent, and then
   vfs.fail_writes(code);
   // Whether this one is in the ledger is known only when the disk works again, unless the disk was merely full.
   Answer<Submitted> first;
-  host.buffer.submit(at_once("first"), first.slot());
+  host.buffer.ledger.submit(at_once("first"), first.slot());
   for (int i = 0; i < 20'000 && !host.store.failing(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const auto refused = submit_error(host, "second");
   REQUIRE(refused);
@@ -98,7 +98,7 @@ TEST_CASE("a host stops although its disk has failed for good") {
     host.serve(adapter);
     host.submit(at_once("hello"));
     for (int i = 0; i < 20'000 && vfs.faults() == 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    host.buffer.submit(at_once("late"), late.slot());
+    host.buffer.ledger.submit(at_once("late"), late.slot());
     host.executor.stop(100);
   }
   CHECK(std::holds_alternative<Error>(late.wait()));
@@ -134,7 +134,7 @@ TEST_CASE("an outcome that cannot be recorded is recorded when the disk works ag
   }
   vfs.heal();
   run_until(host, id, State::kCompleted);
-  CHECK(host.buffer.get(id)->result_json == R"({"kept":true})");
+  CHECK(host.buffer.ledger.get(id)->result_json == R"({"kept":true})");
   CHECK(executed == 1);
 }
 
@@ -160,5 +160,5 @@ TEST_CASE("a claim whose commit fails leads to no second attempt") {
   clock.advance(30'000);
   run_until(host, id, State::kCompleted);
   CHECK(executed == 1);
-  CHECK(host.buffer.get(id)->attempts == 1);
+  CHECK(host.buffer.ledger.get(id)->attempts == 1);
 }

@@ -28,7 +28,7 @@ TEST_CASE("cancel against claim: exactly one wins, thousands of times") {
     for (int i = 0; i < kWrites; ++i) {
       auto w = new_write(std::to_string(i));
       w.immediate = true;
-      host.buffer.submit(w, [&, i](std::variant<Submitted, Error> answer) {
+      host.buffer.ledger.submit(w, [&, i](std::variant<Submitted, Error> answer) {
         ids[static_cast<std::size_t>(i)] = std::get<Submitted>(answer).write.write_id;
         ++answered;
       });
@@ -42,28 +42,29 @@ TEST_CASE("cancel against claim: exactly one wins, thousands of times") {
         // From the front and from the back, so that the executor is met somewhere.
         for (int i = t; i < kWrites; i += kCancellers) {
           const auto id = ids[static_cast<std::size_t>(t == 0 ? kWrites - 1 - i : i)];
-          host.buffer.cancel(id, "agent_1", "agent:agent_1", [&, id](const std::variant<BufferedWrite, Error>& answer) {
-            if (std::holds_alternative<BufferedWrite>(answer)) {
-              const std::lock_guard lock(mutex);
-              cancelled.insert(id);
-            } else {
-              ++refused;
-            }
-            ++decided;
-          });
+          host.buffer.ledger.cancel(id, "agent_1", "agent:agent_1",
+                                    [&, id](const std::variant<WriteRecord, Error>& answer) {
+                                      if (std::holds_alternative<WriteRecord>(answer)) {
+                                        const std::lock_guard lock(mutex);
+                                        cancelled.insert(id);
+                                      } else {
+                                        ++refused;
+                                      }
+                                      ++decided;
+                                    });
           while (decided < i / 2) std::this_thread::yield();
         }
       });
     }
     for (auto& thread : threads) thread.join();
     for (int i = 0; i < 60'000; ++i) {
-      const auto counts = host.buffer.counts();
+      const auto counts = host.buffer.ledger.counts();
       if (counts.buffered == 0 && counts.executing == 0) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    CHECK(host.buffer.counts().completed + static_cast<std::int64_t>(cancelled.size()) == kWrites);
-    CHECK(host.buffer.counts().dead_letter == 0);
-    CHECK(host.buffer.counts().unknown == 0);
+    CHECK(host.buffer.ledger.counts().completed + static_cast<std::int64_t>(cancelled.size()) == kWrites);
+    CHECK(host.buffer.ledger.counts().dead_letter == 0);
+    CHECK(host.buffer.ledger.counts().unknown == 0);
   }
   CHECK_FALSE(cancelled.empty());
   CHECK_FALSE(effects.empty());
@@ -84,7 +85,7 @@ TEST_CASE("many clients with the same intent get one write") {
         Answer<Submitted> answer;
         auto w = new_write("same");
         if (i % 2) w.idempotency_key = "key";
-        host.buffer.submit(w, answer.slot());
+        host.buffer.ledger.submit(w, answer.slot());
         const auto got = answer.value();
         const std::lock_guard lock(mutex);
         ids.insert(got.write.write_id);
@@ -95,7 +96,7 @@ TEST_CASE("many clients with the same intent get one write") {
   for (auto& thread : threads) thread.join();
   CHECK(ids.size() == 1);
   CHECK(originals == 1);
-  CHECK(host.buffer.counts().buffered == 1);
+  CHECK(host.buffer.ledger.counts().buffered == 1);
 }
 
 TEST_CASE("who waits for a write hears of it once, whoever is first") {
@@ -116,8 +117,8 @@ TEST_CASE("who waits for a write hears of it once, whoever is first") {
     auto w = new_write(std::to_string(i));
     w.immediate = true;
     const auto id = host.submit(w).write_id;
-    host.buffer.when_settled(id, i % 7, [&](const BufferedWrite&) { ++heard; });
-    host.buffer.when_settled(id, 1'000'000'000, [&](const BufferedWrite&) { ++heard; });
+    host.buffer.settled.wait(id, i % 7, [&](const WriteRecord&) { ++heard; });
+    host.buffer.settled.wait(id, 1'000'000'000, [&](const WriteRecord&) { ++heard; });
   }
   for (int i = 0; i < 30'000 && heard < 2 * kWrites; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   moving = false;

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
-#include "core/service/accounts.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/clock.hpp"
 #include "core/write/enhanced_write_executor.hpp"
@@ -40,6 +40,7 @@ struct ScriptedAdapter final : ServiceAdapter {
   std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_point;
   std::function<CallResult<std::string>(const CallContextPtr&, const RollbackRequest&)> on_rollback;
   std::function<CallResult<EffectFound>(const CallContextPtr&, const RollbackRequest&)> on_find_rollback;
+  std::function<CallResult<bool>(const CallContextPtr&, const AdapterWrite&)> on_clean_up;
   bool can_undo = true;
 
   AdapterRoles roles() const override { return {false, false, true, true, false}; }
@@ -77,6 +78,11 @@ struct ScriptedAdapter final : ServiceAdapter {
   CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) override {
     return on_find_rollback ? on_find_rollback(call, request) : EffectFound{};
   }
+  CallResult<bool> clean_up(const CallContextPtr& call, const AdapterWrite& write) override {
+    if (on_clean_up) return on_clean_up(call, write);
+    answered_request(call);
+    return true;
+  }
   CallResult<Identity> verify(const CallContextPtr&) override { return none(); }
   CallResult<bool> revoke(const CallContextPtr&) override { return none(); }
 
@@ -97,7 +103,8 @@ inline std::shared_ptr<ServiceDefinition> notes_definition() {
   auto d = std::make_shared<ServiceDefinition>();
   d->service = "notes";
   d->api_base_url = "https://notes.example/";
-  d->capabilities = {operation("notes.add"), operation("notes.move", true), operation("notes.tag", false, true)};
+  d->capabilities = {operation("notes.add"), operation("notes.move", true), operation("notes.tag", false, true),
+                     operation("notes.post")};
   return d;
 }
 
@@ -121,7 +128,8 @@ inline NewWrite new_write(const std::string& text, const std::string& operation 
   w.tier = "notify";
   w.definition_version = "1";
   w.when_absent = "ask";
-  if (operation == "notes.move") w.undo_ms = 24 * 3'600'000;  // as the definition below has it
+  w.leaves_something = operation == "notes.post";
+  if (operation == "notes.move") w.rollback_ms = 24 * 3'600'000;  // as the definition below has it
   return w;
 }
 
@@ -144,14 +152,14 @@ class Answer {
 /// What changes tell; lets a test wait for a state instead of for a time.
 class Changes {
  public:
-  void saw(const BufferedWrite& write) {
+  void saw(const WriteRecord& write) {
     const std::lock_guard lock(mutex_);
     all_.push_back(write);
     latest_[write.write_id] = write;
     cv_.notify_all();
   }
   /// The first state of the write that fits, from now on or its latest. Gives up after half a minute of real time.
-  std::optional<BufferedWrite> until(const std::string& id, const std::function<bool(const BufferedWrite&)>& fits) {
+  std::optional<WriteRecord> until(const std::string& id, const std::function<bool(const WriteRecord&)>& fits) {
     std::unique_lock lock(mutex_);
     const auto there = [&] {
       const auto at = latest_.find(id);
@@ -172,8 +180,8 @@ class Changes {
  private:
   std::mutex mutex_;
   std::condition_variable cv_;
-  std::vector<BufferedWrite> all_;
-  std::map<std::string, BufferedWrite> latest_;
+  std::vector<WriteRecord> all_;
+  std::map<std::string, WriteRecord> latest_;
 };
 
 /// A run of the host. Several may follow each other on one directory.
@@ -184,9 +192,7 @@ struct Host {
         store(directory / "kruxos.db", kLedgerKind),
         buffer(store, clock, boot_id),
         runner(clock, {}),
-        executor(store, buffer, accounts, runner, clock, steady(std::move(options))) {
-    buffer.on_change([this](const BufferedWrite& w) { changes.saw(w); });
-  }
+        executor(store, buffer.ledger, accounts, runner, clock, steady(std::move(options))) {}
   ~Host() { executor.stop(5000); }
 
   static ExecutorOptions steady(ExecutorOptions options) {
@@ -197,34 +203,34 @@ struct Host {
     accounts.publish(account_of(adapter, notes_definition()));
     executor.start();
   }
-  BufferedWrite submit(NewWrite write) {
+  WriteRecord submit(NewWrite write) {
     Answer<Submitted> answer;
-    buffer.submit(std::move(write), answer.slot());
+    buffer.ledger.submit(std::move(write), answer.slot());
     return answer.value().write;
   }
-  std::variant<BufferedWrite, Error> cancel(const std::string& id, const std::string& agent = "agent_1") {
-    Answer<BufferedWrite> answer;
-    buffer.cancel(id, agent, "agent:" + agent, answer.slot());
+  std::variant<WriteRecord, Error> cancel(const std::string& id, const std::string& agent = "agent_1") {
+    Answer<WriteRecord> answer;
+    buffer.ledger.cancel(id, agent, "agent:" + agent, answer.slot());
     return answer.wait();
   }
-  std::variant<Submitted, Error> undo(const std::string& id, bool force = false, const std::string& agent = {}) {
+  std::variant<Submitted, Error> roll_back(const std::string& id, bool force = false, const std::string& agent = {}) {
     Answer<Submitted> answer;
-    buffer.undo(id, agent, force, agent.empty() ? "operator:ann" : "agent:" + agent, answer.slot());
+    buffer.ledger.roll_back(id, agent, force, agent.empty() ? "operator:ann" : "agent:" + agent, answer.slot());
     return answer.wait();
   }
-  std::variant<BufferedWrite, Error> resolve(const std::string& id, WriteBuffer::Decision decision) {
-    Answer<BufferedWrite> answer;
-    buffer.resolve(id, decision, {}, "operator:ann", answer.slot());
+  std::variant<WriteRecord, Error> resolve(const std::string& id, WriteEvent decision) {
+    Answer<WriteRecord> answer;
+    buffer.ledger.decide_outcome(id, decision, {}, "operator:ann", answer.slot());
     return answer.wait();
   }
   /// Waits for the state, without the clock moving; fails the calling expression otherwise.
-  BufferedWrite until(const std::string& id, WriteState state) {
+  WriteRecord until(const std::string& id, WriteState state) {
     auto found = changes.until(id, [&](auto& w) { return w.state == state; });
     if (!found) throw std::runtime_error("write never became " + std::string(to_string(state)));
     return *found;
   }
-  BufferedWrite until_told(const std::string& id) {
-    auto found = changes.until(id, [&](auto& w) { return w.told_person; });
+  WriteRecord until_told(const std::string& id) {
+    auto found = changes.until(id, [&](auto& w) { return w.escalated; });
     if (!found) throw std::runtime_error("nobody was told of the write");
     return *found;
   }
@@ -240,6 +246,7 @@ struct Host {
   AccountDirectory accounts;
   GroupCommit store;
   WriteBuffer buffer;
+  Ledger::Observation observed = buffer.ledger.observe([this](const WriteRecord& w) { changes.saw(w); });
   CallRunner runner;
   EnhancedWriteExecutor executor;
 };

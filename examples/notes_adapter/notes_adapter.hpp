@@ -1,4 +1,5 @@
-// The smallest whole adapter: every role, against an imaginary service of notes.
+// Every role of an adapter, step by step, against an imaginary service of notes. A service that is plain REST needs
+// less: examples/tasks_adapter.
 //
 //   GET    me                                -> {"id", "name"}            whose token it is
 //   DELETE token                             -> 204                       forget the token

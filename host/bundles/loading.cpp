@@ -93,7 +93,7 @@ std::vector<BundleAhead> bundles_ahead(const std::filesystem::path& data_dir, co
 
 void load_bundles(const BundleLoading& loading, PluginRegistry& registry, DefinitionSet& definitions) {
   try {
-    remove_leftovers(loading.data_dir, loading.bundles_dir);
+    if (loading.tidies) remove_leftovers(loading.data_dir, loading.bundles_dir);
     for (const auto& pin : read_pins(loading.data_dir).bundles) load(pin, loading, registry, definitions);
   } catch (const std::exception& e) {
     registry.add_refused(refused(pins_file(loading.data_dir), fmt::format("No bundle is loaded. {}", e.what())));

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/capability/definition_set.hpp"
+#include "core/policy/definition_set.hpp"
 #include "host/plugins/plugin_registry.hpp"
 
 namespace krux {
@@ -13,11 +13,13 @@ struct BundleLoading {
   ProbeOptions probe;
   /// The default's isolation is Isolation::kProcess.
   std::function<std::optional<Isolation>(const std::string& service)> chosen;
+  /// False leaves what earlier installations have left: it is for the host that owns the data directory.
+  bool tidies = true;
 };
 
 /// Adds every installed bundle that is as it was pinned, with its definition; each of the others is refused with a
 /// sentence and ends nothing. The plugins directory comes first: what is in `registry` and `definitions` already is not
-/// replaced. Removes what earlier installations have left.
+/// replaced.
 void load_bundles(const BundleLoading& loading, PluginRegistry& registry, DefinitionSet& definitions);
 
 /// What the next start will change about the bundles that this one has loaded.

@@ -59,10 +59,10 @@ struct Host {
     DefinitionSet definitions;
     DefinitionSetIndex index{definitions};
     PluginRegistry plugins;
-    explicit Started(const Host& h)
+    explicit Started(const Host& h, bool tidies = true)
         : definitions(h.definitions_dir, h.policies_dir),
           plugins(PluginRegistry::discover(h.plugins_dir.path(), test::options(&index))) {
-      load_bundles({h.data, h.bundles, test::options().probe, [&h](const auto&) { return h.chosen; }}, plugins,
+      load_bundles({h.data, h.bundles, test::options().probe, [&h](const auto&) { return h.chosen; }, tidies}, plugins,
                    definitions);
     }
     const PluginInfo& last() const { return plugins.all().back(); }
@@ -231,6 +231,9 @@ TEST_CASE("what is left of other installations is removed at start, and a missin
   // Not this data directory's: another one's bundle, or something else altogether.
   fs::create_directory(host.bundles / "mock-7");
   fs::create_directory(host.bundles / "backup-2024");
+  CHECK(Host::Started(host, false).plugins.all().size() == 1);
+  CHECK(fs::exists(staging));  // an installation may be under way beside whoever only looks
+  CHECK(fs::exists(host.bundles / "mock-1"));
   CHECK(Host::Started(host).plugins.all().size() == 1);
   CHECK_FALSE(fs::exists(staging));
   CHECK_FALSE(fs::exists(host.bundles / "mock-1"));
@@ -239,6 +242,22 @@ TEST_CASE("what is left of other installations is removed at start, and a missin
   CHECK(read_pins(host.data).directories == std::vector<std::string>{"mock-2"});
   fs::remove_all(host.bundles);
   CHECK_THAT(Host::Started(host).last().reason, Contains("mock-2"));
+}
+
+TEST_CASE("a bundle is refused where the kernel does not confine it, when it is installed and at each start") {
+  Host host;
+  host.install();
+  auto unconfined = test::options().probe;
+  unconfined.confinement.landlock_abi = 0;
+  DefinitionSet definitions(host.definitions_dir, host.policies_dir);
+  PluginRegistry plugins;
+  load_bundles({host.data, host.bundles, unconfined, {}}, plugins, definitions);
+  REQUIRE(plugins.all().size() == 1);
+  CHECK(plugins.all()[0].state == PluginInfo::State::kRefused);
+  CHECK_THAT(plugins.all()[0].reason, Contains("does not confine") && Contains("has no Landlock"));
+  BundleStore store(host.data, host.bundles);
+  const auto staged = store.stage(host.bundle.path());
+  CHECK_THROWS_WITH(inspect_bundle(staged, nullptr, unconfined), Contains("does not confine"));
 }
 
 TEST_CASE("libraries that do not pass the checks are not installed") {

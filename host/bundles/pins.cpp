@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/storage/checked_file.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/util/checked_file.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 #include "host/bundles/terms_json.hpp"
-#include "host/json_out.hpp"
 
 namespace krux {
 namespace {
@@ -123,6 +123,14 @@ std::string pins_json(const BundlePins& pins) {
       out.EndObject();
     });
   });
+}
+
+std::vector<std::string> pinned_files(const BundlePins& pins) {
+  std::vector<std::string> names;
+  for (const auto& pin : pins.bundles) {
+    for (const auto& [name, hash] : pin.files) names.push_back(pin.directory + "/" + name);
+  }
+  return names;
 }
 
 std::filesystem::path pins_file(const std::filesystem::path& data_dir) {

@@ -35,6 +35,9 @@ struct BundlePins {
 BundlePins parse_pins(std::string_view json, const std::string& name);
 std::string pins_json(const BundlePins& pins);
 
+/// "notes-1/manifest.yaml": all that belongs to what is installed, below the bundles directory.
+std::vector<std::string> pinned_files(const BundlePins& pins);
+
 std::filesystem::path pins_file(const std::filesystem::path& data_dir);
 
 /// None where there is no file. Throws ConfigError when the file is damaged or could have been written by others.

@@ -33,6 +33,8 @@ TEST_CASE("pins are read as they were written") {
   REQUIRE(read.find("mock"));
   CHECK(read.find("other") == nullptr);
   CHECK(read.next == 4);
+  CHECK(pinned_files(read) == std::vector<std::string>{"mock-3/manifest.yaml", "mock-3/mock.policy.yaml",
+                                                       "mock-3/mock.so", "mock-3/mock.yaml"});
   CHECK(read.find("mock")->files == pins.bundles[0].files);
   CHECK(changes_between(read.find("mock")->terms, pins.bundles[0].terms).empty());
 }

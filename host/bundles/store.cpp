@@ -9,15 +9,15 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/config/yaml_tree.hpp"
-#include "core/storage/checked_file.hpp"
+#include "core/definition/definition_loader.hpp"
 #include "core/storage/data_directory.hpp"
-#include "core/storage/file_owner.hpp"
-#include "core/storage/write_file.hpp"
+#include "core/util/checked_file.hpp"
 #include "core/util/error.hpp"
 #include "core/util/fault_point.hpp"
+#include "core/util/file_owner.hpp"
 #include "core/util/text.hpp"
+#include "core/util/write_file.hpp"
+#include "core/util/yaml_tree.hpp"
 
 namespace krux {
 namespace {

@@ -1,7 +1,7 @@
 #include "host/bundles/terms_json.hpp"
 
 #include "core/util/error.hpp"
-#include "host/json_out.hpp"
+#include "core/util/json_out.hpp"
 
 namespace krux {
 namespace {
@@ -12,7 +12,7 @@ Value need(std::optional<Value> value, const char* name) {
   return std::move(*value);
 }
 
-std::string text(const JsonValue& object, const char* name) {
+std::string text_of(const JsonValue& object, const char* name) {
   return std::string(need(find_string(object, name), name));
 }
 
@@ -37,7 +37,7 @@ std::vector<std::string> texts(const JsonValue& object, const char* name) {
 
 template <class Enum>
 Enum one_of(const JsonValue& object, const char* name, std::initializer_list<Enum> all) {
-  const auto given = text(object, name);
+  const auto given = text_of(object, name);
   for (const auto value : all) {
     if (given == to_string(value)) return value;
   }
@@ -47,7 +47,7 @@ Enum one_of(const JsonValue& object, const char* name, std::initializer_list<Enu
 BundleTerms::Capability parse_capability(const JsonValue& object) {
   using Kind = CapabilityKind;
   BundleTerms::Capability capability;
-  capability.name = text(object, "name");
+  capability.name = text_of(object, "name");
   capability.kind = one_of(object, "kind", {Kind::kRead, Kind::kWrite, Kind::kCancel});
   capability.tier = one_of(object, "tier", {Tier::kAutonomous, Tier::kNotify, Tier::kApprovalRequired, Tier::kBlocked});
   if (find_member(object, "delay_ms")) capability.delay_ms = need(find_int(object, "delay_ms"), "delay_ms");
@@ -56,9 +56,9 @@ BundleTerms::Capability parse_capability(const JsonValue& object) {
   return capability;
 }
 
-BatchLimit parse_limit(const JsonValue& object) {
-  BatchLimit limit{texts(object, "operations"), need(find_int(object, "limit"), "limit"),
-                   need(find_int(object, "window_ms"), "window_ms"), text(object, "per")};
+Limit parse_limit(const JsonValue& object) {
+  Limit limit{texts(object, "operations"), need(find_int(object, "limit"), "limit"),
+              need(find_int(object, "window_ms"), "window_ms"), text_of(object, "per")};
   if (limit.operations.empty() || limit.limit < 1 || limit.window_ms < 1 || limit.window_ms > 1'000'000'000'000 ||
       limit.limit > 1'000'000)
     need(std::optional<bool>(), "limits");
@@ -82,7 +82,7 @@ void put_terms(JsonWriter& out, const BundleTerms& terms) {
     put(out, "undoable", c.undoable);
     put(out, "fetches", c.fetches);
   });
-  put_objects(out, "limits", terms.limits, [&](const BatchLimit& limit) {
+  put_objects(out, "limits", terms.limits, [&](const Limit& limit) {
     put(out, "operations", limit.operations);
     put(out, "limit", limit.limit);
     put(out, "window_ms", limit.window_ms);
@@ -91,22 +91,31 @@ void put_terms(JsonWriter& out, const BundleTerms& terms) {
   put(out, "escalate_on_exceed", terms.escalate_on_exceed);
   put(out, "scopes", terms.scopes);
   put(out, "token_pattern", terms.token_pattern);
+  put(out, "auth", terms.auth);
+  put(out, "own_address", terms.own_address);
+  put(out, "settings", terms.settings);
+  put(out, "safe_posts", terms.safe_posts);
 }
 
 BundleTerms parse_terms(const JsonValue& object) {
   BundleTerms terms;
-  terms.service = text(object, "service");
-  terms.prefix = text(object, "prefix");
-  terms.version = text(object, "version");
-  terms.display_name = text(object, "display_name");
-  terms.api_base_url = text(object, "api_base_url");
+  terms.service = text_of(object, "service");
+  terms.prefix = text_of(object, "prefix");
+  terms.version = text_of(object, "version");
+  terms.display_name = text_of(object, "display_name");
+  terms.api_base_url = text_of(object, "api_base_url");
   terms.hosts = texts(object, "hosts");
   for (const auto& item : array(object, "capabilities").GetArray())
     terms.capabilities.push_back(parse_capability(item));
   for (const auto& item : array(object, "limits").GetArray()) terms.limits.push_back(parse_limit(item));
   terms.escalate_on_exceed = flag(object, "escalate_on_exceed");
   terms.scopes = texts(object, "scopes");
-  terms.token_pattern = text(object, "token_pattern");
+  terms.token_pattern = text_of(object, "token_pattern");
+  if (!find_member(object, "auth")) return terms;  // pinned before definitions said so
+  terms.auth = text_of(object, "auth");
+  terms.own_address = text_of(object, "own_address");
+  terms.settings = texts(object, "settings");
+  terms.safe_posts = texts(object, "safe_posts");
   return terms;
 }
 

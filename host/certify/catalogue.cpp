@@ -122,6 +122,12 @@ const std::vector<CheckInfo>& table() {
        "Executed and looked with parameters of every kind that no host would pass.",
        "Never a crash; an operation that it does not have fails with no effect.",
        "Check what you get before you use it.", kWrite, check_write_bad},
+      {"write.find_unattempted", "A look presumes nothing",
+       "Looked with attempt 0 and without a note, as the host does in what may be a copy: before the write was ever "
+       "executed, and after it was, as if by another host.",
+       "Before, absent or cannot tell, never found; after, found with the same result.",
+       "With attempt 0, look for the write_id since created_at_ms, and conclude nothing from a note that is missing.",
+       kWrite, check_find_unattempted},
       {"write.find_faults", "A disturbed look is no answer",
        "Disturbed each request of find_effect, with the effect there.",
        "found, cannot tell, or a failure; never absent.", "", kWrite, check_find_faults},

@@ -9,7 +9,7 @@
 #include <set>
 #include <system_error>
 
-#include "core/capability/definition_loader.hpp"
+#include "core/definition/definition_loader.hpp"
 #include "core/net/http_transport.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
@@ -171,7 +171,8 @@ CertifyReport Kit::run() {
     skip_all(tasks(), kNoSection);
   } else {
     transport_ = make_http_transport({});
-    service_ = std::make_unique<FakeService>(manifest, transport_, scratch_.path() / "service.log");
+    service_ = std::make_unique<FakeService>(manifest, load_definition(manifest.directory / manifest.definition),
+                                             transport_, scratch_.path() / "service.log");
     if (make("service.starts", [&] { service_->start(); })) {
       run_tasks(tasks());
     } else {

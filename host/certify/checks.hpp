@@ -43,6 +43,7 @@ void check_write_server(Lab& lab, const std::string& subject);
 void check_write_garbage(Lab& lab, const std::string& subject);
 void check_write_in_time(Lab& lab, const std::string& subject);
 void check_write_bad(Lab& lab, const std::string& subject);
+void check_find_unattempted(Lab& lab, const std::string& subject);
 void check_find_faults(Lab& lab, const std::string& subject);
 
 void check_rollback(Lab& lab, const std::string& subject);

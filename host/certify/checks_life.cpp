@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/capability/input_check.hpp"
+#include "core/definition/input_check.hpp"
 #include "core/util/error.hpp"
 #include "host/certify/checks.hpp"
 #include "host/certify/write_trial.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "core/capability/input_check.hpp"
+#include "core/definition/input_check.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"

@@ -35,10 +35,6 @@ void expect_undone(WriteTrial& trial, const std::string& before, const std::stri
     throw CheckFailed(fmt::format("{}, the service's state is not the one of before the write.", when));
 }
 
-bool is_server_error(Fault fault) {
-  return fault == Fault::kServerError || fault == Fault::kUnavailable || fault == Fault::kBadGateway;
-}
-
 /// The adapter's word about a disturbed rollback, and its look afterwards, against what the service has.
 void judge_rollback(WriteTrial& trial, const CallAnswer<std::string>& answer, bool undone, const std::string& when) {
   if (answer.value() && !undone) throw CheckFailed(fmt::format("{}, it said that it was undone, and it is not.", when));

@@ -14,7 +14,7 @@ namespace {
 constexpr int kPassesForChanges = 4;
 constexpr std::int64_t kLongWhileMs = 3'600'000;
 constexpr std::size_t kMostKills = 12;
-constexpr std::int64_t kShortDeadlineMs = 300, kDeadlineMs = 10'000;
+constexpr std::int64_t kHungDeadlineMs = 300, kDeadlineMs = 10'000;
 
 void need_sync(Lab& lab) {
   if (!lab.adapter()->roles().sync) throw not_applicable("the adapter has no sync role");
@@ -265,7 +265,7 @@ void check_sync_cursors(Lab& lab, const std::string&) {
 
 void check_sync_in_time(Lab& lab, const std::string&) {
   const auto good = undisturbed(lab);
-  hang_in(lab, 1, kShortDeadlineMs, false);
+  hang_in(lab, 1, kHungDeadlineMs, false);
   hang_in(lab, (good.requests + 1) / 2, kDeadlineMs, true);
 }
 

@@ -23,10 +23,6 @@ std::string when(std::size_t at, Fault fault) {
   return fmt::format("When in request {} {}", at, in_words(fault));
 }
 
-bool is_server_error(Fault fault) {
-  return fault == Fault::kServerError || fault == Fault::kBadGateway || fault == Fault::kUnavailable;
-}
-
 /// The request that has the effect, disturbed; and what must be said of it.
 void disturb(WriteTrial& trial, std::size_t at, Fault fault) {
   trial.prepare();
@@ -219,6 +215,41 @@ void check_write_bad(Lab& lab, const std::string& subject) {
   if (!end.answer.failure()->effect_none)
     throw CheckFailed(fmt::format("Of an operation that it does not have it said {}", in_words(*end.answer.failure())),
                       "Nothing was sent: say no_effect().");
+}
+
+void check_find_unattempted(Lab& lab, const std::string& subject) {
+  WriteTrial trial(lab, subject);
+  trial.need_counts();
+  trial.prepare();
+  const auto unattempted = [](AdapterWrite write) {
+    write.attempt = 0;
+    write.note_json.clear();
+    write.first_attempt_at_ms = write.created_at_ms;
+    return write;
+  };
+  const auto accepted = trial.write();
+  trial.set_write(unattempted(accepted));
+  const auto before = trial.find();
+  // What sets a state may be found set by somebody else.
+  if (!trial.capability().harmless_to_repeat && before.value() && before.value()->answer == EffectFound::Answer::kFound)
+    throw CheckFailed("Of a write that was never executed find_effect said \"found\".",
+                      "Take nothing for the write's effect that does not carry its write_id.");
+  if (trial.effects() != 0) throw CheckFailed("find_effect changed the service.");
+  trial.set_write(accepted);
+  if (const auto end = trial.execute(); !end.ok())
+    throw CheckFailed(fmt::format("An undisturbed execution failed: {}", in_words(*end.answer.failure())));
+  trial.set_write(unattempted(trial.write()));
+  trial.new_instance();
+  const auto after = trial.find();
+  if (!trial.can_find()) return;
+  if (!after.value())
+    throw CheckFailed(fmt::format("The service has the effect, and find_effect with attempt 0 and no note failed: {}",
+                                  in_words(*after.failure())));
+  if (after.value()->answer != EffectFound::Answer::kFound)
+    throw CheckFailed("The service has the effect, and find_effect with attempt 0 and no note did not find it.");
+  if (!same_json(after.value()->result_json, trial.result()))
+    throw CheckFailed(fmt::format("execute_write gave {}, and find_effect with attempt 0 and no note found {}.",
+                                  printable(trial.result()), printable(after.value()->result_json)));
 }
 
 void check_find_faults(Lab& lab, const std::string& subject) {

@@ -19,7 +19,7 @@ namespace krux::certify {
 namespace {
 
 constexpr std::int64_t kReadyMs = 10'000;
-constexpr std::size_t kShownBytes = 600;
+constexpr std::size_t kShownAnswerBytes = 600;
 
 /// One that nobody listens on at this moment.
 std::uint16_t free_port() {
@@ -47,9 +47,10 @@ std::string make_token(const std::string& pattern) {
 
 }  // namespace
 
-FakeService::FakeService(const BundleManifest& manifest, std::shared_ptr<HttpTransport> transport,
-                         std::filesystem::path log)
+FakeService::FakeService(const BundleManifest& manifest, ServiceDefinition definition,
+                         std::shared_ptr<HttpTransport> transport, std::filesystem::path log)
     : manifest_(manifest),
+      definition_(std::move(definition)),
       transport_(std::move(transport)),
       log_(std::move(log)),
       token_(make_token(manifest.conformance->token)) {}
@@ -69,7 +70,8 @@ void FakeService::start() {
     throw CheckFailed(fmt::format("It could not be started: {}.", error.what()));
   }
   await_ready();
-  const ServiceRequests requests(transport_, root_of(base_url_of(kit, port_)), token_);
+  const ServiceRequests requests(transport_, root_of(base_url_of(kit, port_)),
+                                 authorization_for(definition_, kit, token_));
   try {
     auto prepare = values;
     prepare["n"] = "0";
@@ -82,15 +84,17 @@ void FakeService::start() {
 void FakeService::await_ready() {
   const auto& kit = *manifest_.conformance;
   const auto url = fill(kit.ready, {{"port", std::to_string(port_)}});
-  const ServiceRequests requests(transport_, root_of(base_url_of(kit, port_)), token_);
+  const ServiceRequests requests(transport_, root_of(base_url_of(kit, port_)),
+                                 authorization_for(definition_, kit, token_));
   const auto until = steady_ms() + kReadyMs;
   while (steady_ms() < until) {
     if (!process_->running())
-      throw CheckFailed(fmt::format("{} It printed: {}", process_->end_in_words(), tail_of(log_, kShownBytes)));
+      throw CheckFailed(fmt::format("{} It printed: {}", process_->end_in_words(), tail_of(log_, kShownAnswerBytes)));
     if (requests.answers(url, 2'000)) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  throw CheckFailed(fmt::format("{} did not answer 200 within 10 s. It printed: {}", url, tail_of(log_, kShownBytes)));
+  throw CheckFailed(
+      fmt::format("{} did not answer 200 within 10 s. It printed: {}", url, tail_of(log_, kShownAnswerBytes)));
 }
 
 }  // namespace krux::certify

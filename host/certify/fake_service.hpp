@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/bundle/manifest.hpp"
+#include "core/definition/definition.hpp"
 #include "host/certify/child_process.hpp"
 #include "host/certify/service_requests.hpp"
 
@@ -15,7 +16,8 @@ namespace krux::certify {
 class FakeService {
  public:
   /// Nothing is started yet. `log` takes what it prints.
-  FakeService(const BundleManifest& manifest, std::shared_ptr<HttpTransport> transport, std::filesystem::path log);
+  FakeService(const BundleManifest& manifest, ServiceDefinition definition, std::shared_ptr<HttpTransport> transport,
+              std::filesystem::path log);
 
   /// Starts it on a free port and prepares it. Throws CheckFailed, with the end of what it printed.
   void start();
@@ -29,6 +31,7 @@ class FakeService {
   void await_ready();
 
   const BundleManifest& manifest_;
+  const ServiceDefinition definition_;
   const std::shared_ptr<HttpTransport> transport_;
   const std::filesystem::path log_;
   const std::string token_;

@@ -70,6 +70,10 @@ HttpOutcome give_slowly(HttpSink& sink, const HttpResponse& real) {
 
 }  // namespace
 
+bool is_server_error(Fault fault) {
+  return fault == Fault::kServerError || fault == Fault::kUnavailable || fault == Fault::kBadGateway;
+}
+
 const char* in_words(Fault fault) {
   switch (fault) {
     case Fault::kNone:
@@ -147,8 +151,8 @@ void FaultTransport::note(std::size_t number, bool delivered, int status) {
   seen_[number].status = status;
 }
 
-HttpOutcome FaultTransport::exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                                     std::string_view authorization, HttpSink& sink) {
+HttpOutcome FaultTransport::send(const CallContextPtr& call, const Url& url, const HttpRequest& request,
+                                 const RequestSecret& secret, HttpSink& sink) {
   std::size_t number = 0;
   const auto fault = take(request, url, number);
   if (!is_loopback_url(url)) return broken("is the only one that is reached here, and this is another host");
@@ -162,7 +166,7 @@ HttpOutcome FaultTransport::exchange(const CallContextPtr& call, const Url& url,
                     fault == Fault::kTokenRefused;
   if (kept) return undelivered(fault, number, sink);
   HttpResponse answer;
-  auto outcome = deliver(call, url, request, authorization, answer);
+  auto outcome = deliver(call, url, request, secret, answer);
   note(number, true, outcome.status == KRUX_OK ? answer.status : 0);
   if (outcome.status != KRUX_OK) return outcome;
   if (fault == Fault::kHangAfter) return hang(call);
@@ -197,10 +201,10 @@ HttpOutcome FaultTransport::hang(const CallContextPtr& call) {
 
 /// By a call of its own, so that what is on the wire does not count as the adapter's.
 HttpOutcome FaultTransport::deliver(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                                    std::string_view authorization, HttpResponse& answer) {
+                                    const RequestSecret& secret, HttpResponse& answer) {
   const auto own = std::make_shared<CallContext>(call->owner(), call->clock(), call->deadline_boot_ms());
   const auto token = call->on_cancel([own] { own->cancel(); });
-  auto outcome = inner_->exchange(own, url, request, authorization, answer);
+  auto outcome = inner_->send(own, url, request, secret, answer);
   call->drop_on_cancel(token);
   return outcome;
 }

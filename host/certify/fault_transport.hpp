@@ -32,6 +32,9 @@ enum class Fault {
   kSlow,          ///< delivered; the whole answer in small pieces
 };
 
+/// The service answers that the trouble is its own.
+bool is_server_error(Fault fault);
+
 /// "the answer was lost", as part of a sentence.
 const char* in_words(Fault fault);
 
@@ -60,8 +63,8 @@ class FaultTransport final : public HttpTransport {
   FaultTransport(std::shared_ptr<HttpTransport> inner, std::string token)
       : inner_(std::move(inner)), token_(std::move(token)) {}
 
-  HttpOutcome exchange(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                       std::string_view authorization, HttpSink& sink) override;
+  HttpOutcome send(const CallContextPtr& call, const Url& url, const HttpRequest& request, const RequestSecret& secret,
+                   HttpSink& sink) override;
   void stop() override { inner_->stop(); }
 
   /// Counts requests from here on.
@@ -78,7 +81,7 @@ class FaultTransport final : public HttpTransport {
   void note(std::size_t number, bool delivered, int status);
   HttpOutcome hang(const CallContextPtr& call);
   HttpOutcome deliver(const CallContextPtr& call, const Url& url, const HttpRequest& request,
-                      std::string_view authorization, HttpResponse& answer);
+                      const RequestSecret& secret, HttpResponse& answer);
   HttpOutcome undelivered(Fault fault, std::size_t number, HttpSink& sink);
   HttpOutcome show(Fault fault, std::size_t number, const HttpRequest& request, const HttpResponse& real,
                    HttpSink& sink);

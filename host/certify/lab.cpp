@@ -69,11 +69,25 @@ std::string root_of(const std::string& base_url) {
   return parse_base_url(base_url).origin();
 }
 
+std::string auth_user_of(const ServiceDefinition& definition, const BundleConformance& kit) {
+  const auto user = kit.settings.find(definition.auth.user);
+  return user == kit.settings.end() ? "" : user->second;
+}
+
+Authorization authorization_for(const ServiceDefinition& definition, const BundleConformance& kit,
+                                const std::string& token) {
+  auto made = authorization_of(definition.auth, auth_user_of(definition, kit), token);
+  if (made) return *std::move(made);
+  throw CheckFailed("The manifest's token is none that the definition's `auth` section can send.",
+                    "Give `conformance` a `token` of that form, and the `settings` that `auth` names.");
+}
+
 Lab::Lab(Bench& bench)
     : bench_(bench),
       runner_(clock_, {8, 64, kGraceMs}),
       faults_(std::make_shared<FaultTransport>(bench.transport, bench.token)),
-      service_(bench.transport, root_of(base_url_of(bench.kit(), bench.port)), bench.token),
+      service_(bench.transport, root_of(base_url_of(bench.kit(), bench.port)),
+               authorization_for(*bench.definition, bench.kit(), bench.token)),
       factory_(*bench.registry, runner_, clock_,
                [this](int, const std::string&, const std::string&, std::string_view line) { watch(line, "its log"); }) {
 }
@@ -96,11 +110,16 @@ std::shared_ptr<ServiceAdapter> Lab::make(const std::string& account_id, std::ui
   options.service = definition().service;
   options.api_base_url = base;
   options.hosts = definition().hosts;
+  options.auth = definition().auth;
+  options.auth_user = auth_user_of(definition(), bench_.kit());
+  options.safe_posts = definition().safe_posts;
   AdapterSetup setup;
   setup.service = definition().service;
   setup.account_id = account_id;
   setup.generation = generation;
   setup.config_json = bench_.kit().config_json;
+  setup.base_url = base;
+  setup.settings = bench_.kit().settings;
   if (bench_.identity && bench_.identity->scopes_known && !account_id.empty()) setup.scopes = bench_.identity->scopes;
   setup.http = std::make_shared<AccountHttp>(std::move(options), faults_, clock_, std::move(hooks));
   try {
@@ -143,18 +162,18 @@ void Lab::throw_abandoned(std::string_view what, const CallOptions& options) con
                     "Ask call.cancelled() in every loop, and wait for nothing but the host's HTTP client.");
 }
 
-std::shared_ptr<SyncStore> Lab::fresh_replica() {
+std::shared_ptr<Replica> Lab::fresh_replica() {
   const auto* plugin = bench_.registry->find(definition().service);
   const auto file = bench_.scratch / fmt::format("replica-{}.db", ++bench_.serial);
-  return std::make_shared<SyncStore>(file, plugin->collections, clock_);
+  return std::make_shared<Replica>(file, plugin->collections, clock_);
 }
 
-std::shared_ptr<SyncStore> Lab::synced_replica() {
+std::shared_ptr<Replica> Lab::synced_replica() {
   if (bench_.synced) return bench_.synced;
   const auto* plugin = bench_.registry->find(definition().service);
   // Of the worker, not of this check: it outlives the check's clock.
   static const SystemClock clock;
-  bench_.synced = std::make_shared<SyncStore>(bench_.scratch / "synced.db", plugin->collections, clock);
+  bench_.synced = std::make_shared<Replica>(bench_.scratch / "synced.db", plugin->collections, clock);
   const auto mine = adapter();
   if (!mine->roles().sync) return bench_.synced;
   try {

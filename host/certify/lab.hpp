@@ -13,12 +13,12 @@
 
 #include "core/adapter/call_runner.hpp"
 #include "core/bundle/manifest.hpp"
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "host/certify/check.hpp"
 #include "host/certify/fault_transport.hpp"
 #include "host/certify/kit_clock.hpp"
 #include "host/certify/service_requests.hpp"
-#include "host/plugins/abi_bridge/plugin_factory.hpp"
+#include "host/runner/plugin_factory.hpp"
 
 namespace krux::certify {
 
@@ -34,7 +34,7 @@ struct Bench {
   std::function<void(const std::string& where)> leak;  ///< the token stood there; any thread
   // Found out by the first check that needs it.
   std::optional<Identity> identity;
-  std::shared_ptr<SyncStore> synced;
+  std::shared_ptr<Replica> synced;
   std::uint64_t serial = 0;
 
   const BundleConformance& kit() const { return *manifest.conformance; }
@@ -96,9 +96,9 @@ class Lab {
     return {std::move(*result), std::chrono::duration_cast<std::chrono::milliseconds>(took).count()};
   }
 
-  std::shared_ptr<SyncStore> fresh_replica();
+  std::shared_ptr<Replica> fresh_replica();
   /// One that was synced once, for reads and resolve; empty where the adapter has no sync role or its sync fails.
-  std::shared_ptr<SyncStore> synced_replica();
+  std::shared_ptr<Replica> synced_replica();
 
   /// A text that no other check uses.
   std::string unique();
@@ -136,5 +136,10 @@ class Lab {
 /// "http://127.0.0.1:1234/api/" and its root, "http://127.0.0.1:1234".
 std::string base_url_of(const BundleConformance& kit, std::uint16_t port);
 std::string root_of(const std::string& base_url);
+/// The account's setting that the definition's `auth` section names; empty: none.
+std::string auth_user_of(const ServiceDefinition& definition, const BundleConformance& kit);
+/// Throws CheckFailed where the token is none that the definition's `auth` section can send.
+Authorization authorization_for(const ServiceDefinition& definition, const BundleConformance& kit,
+                                const std::string& token);
 
 }  // namespace krux::certify

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/capability/definition.hpp"
+#include "core/definition/definition.hpp"
 
 namespace krux::certify {
 

@@ -19,8 +19,8 @@ namespace {
 /// A service that answers everything alike.
 class OneAnswer final : public HttpTransport {
  public:
-  HttpOutcome exchange(const CallContextPtr&, const Url&, const HttpRequest&, std::string_view,
-                       HttpSink& sink) override {
+  HttpOutcome send(const CallContextPtr&, const Url&, const HttpRequest&, const RequestSecret&,
+                   HttpSink& sink) override {
     ++delivered;
     sink.head(200, {{"Content-Length", "21"}, {"X-One", "1"}});
     sink.body(R"({"id":"a","list":[1]})");
@@ -44,7 +44,7 @@ struct Wire {
     HttpRequest request;
     request.method = "POST";
     request.max_response_bytes = 1 << 20;
-    return transport.exchange(call, parse_url(url), request, "", answer);
+    return transport.send(call, parse_url(url), request, "", answer);
   }
 };
 
@@ -100,8 +100,7 @@ TEST_CASE("A hanging request ends with its call, and nothing leaves the loopback
   Wire wire;
   wire.transport.arm({Fault::kHang, 1, 0});
   wire.transport.on_hang([call = wire.call] { call->cancel(); });
-  CHECK(wire.transport.exchange(wire.call, parse_url("http://127.0.0.1:1/"), {}, "", wire.answer).status ==
-        KRUX_CANCELLED);
+  CHECK(wire.transport.send(wire.call, parse_url("http://127.0.0.1:1/"), {}, "", wire.answer).status == KRUX_CANCELLED);
   Wire other;
   CHECK(other.send(Fault::kNone, "https://notes.example/").status == KRUX_NETWORK);
   CHECK(other.inner->delivered == 0);
@@ -112,7 +111,7 @@ TEST_CASE("A fault hits the requests that it is for") {
   wire.transport.arm({Fault::kNotSent, 2, 2});
   std::vector<krux_status> ends;
   for (int i = 0; i < 4; ++i) {
-    ends.push_back(wire.transport.exchange(wire.call, parse_url("http://127.0.0.1:1/"), {}, "", wire.answer).status);
+    ends.push_back(wire.transport.send(wire.call, parse_url("http://127.0.0.1:1/"), {}, "", wire.answer).status);
   }
   CHECK(ends == std::vector<krux_status>{KRUX_OK, KRUX_NETWORK, KRUX_NETWORK, KRUX_OK});
 }

@@ -4,9 +4,10 @@
 
 #include <kruxos/abi.h>
 
-#include "core/storage/write_file.hpp"
 #include "core/util/json.hpp"
+#include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
+#include "core/util/write_file.hpp"
 #include "host/certify/certify.hpp"
 
 namespace krux::certify {
@@ -41,11 +42,6 @@ std::string failed_text(const CheckResult& check) {
     if (!text.empty()) out += fmt::format("                {:<9} {}\n", label, printable(text));
   }
   return out;
-}
-
-void put(JsonWriter& out, const char* name, std::string_view value) {
-  out.Key(name);
-  out.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
 }
 
 void put_counts(JsonWriter& out, const CertifyReport& report) {

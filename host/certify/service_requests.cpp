@@ -64,7 +64,7 @@ std::string fill_json(std::string_view json, const Values& values) {
 
 void add_members(Values& values, std::string_view prefix, std::string_view object_json) {
   if (!is_json_object(object_json, {kLargestAnswer, 64})) return;
-  const auto object = parse_json(object_json, "the answer", {kLargestAnswer, 64});
+  const auto object = parse_json(object_json, "the answer", {kLargestAnswer, 64, OddText::kReplaced});
   for (const auto& member : object.GetObject()) {
     if (!member.value.IsString() && !member.value.IsNumber()) continue;
     values[fmt::format("{}.{}", prefix, view(member.name))] =
@@ -85,7 +85,7 @@ std::string ServiceRequests::ask(const BundleRequest& request, const Values& val
   std::string problem;
   try {
     const auto url = parse_url(root_ + fill_path(request.path, values));
-    const auto outcome = transport_->exchange(call, url, http, "Bearer " + token_, answer);
+    const auto outcome = transport_->send(call, url, http, authorization_.secret(), answer);
     if (outcome.status != KRUX_OK) problem = outcome.message;
   } catch (const Error& error) {
     problem = error.what();
@@ -101,7 +101,7 @@ std::string ServiceRequests::ask(const BundleRequest& request, const Values& val
 std::string ServiceRequests::look(const BundleMeasure& measure, const Values& values) const {
   const auto text = ask(measure.request, values);
   try {
-    const auto document = parse_json(text, "the fake service's answer", {kLargestAnswer, 64});
+    const auto document = parse_json(text, "the fake service's answer", {kLargestAnswer, 64, OddText::kReplaced});
     const auto* at = rapidjson::Pointer(measure.pointer).Get(document);
     return at ? canonical_json(*at) : "null";
   } catch (const Error& error) {
@@ -122,7 +122,7 @@ std::int64_t ServiceRequests::count(const BundleMeasure& measure, const Values& 
 bool ServiceRequests::answers(const std::string& url, std::int64_t timeout_ms) const {
   const auto call = std::make_shared<CallContext>(CallOwner{}, system_clock(), system_clock().boot_ms() + timeout_ms);
   HttpResponse answer;
-  const auto outcome = transport_->exchange(call, parse_url(url), {}, "", answer);
+  const auto outcome = transport_->send(call, parse_url(url), {}, "", answer);
   return outcome.status == KRUX_OK && answer.status == 200;
 }
 

@@ -27,8 +27,8 @@ void add_members(Values& values, std::string_view prefix, std::string_view objec
 /// says of it is of no use then.
 class ServiceRequests {
  public:
-  ServiceRequests(std::shared_ptr<HttpTransport> transport, std::string root, std::string token)
-      : transport_(std::move(transport)), root_(std::move(root)), token_(std::move(token)) {}
+  ServiceRequests(std::shared_ptr<HttpTransport> transport, std::string root, Authorization authorization)
+      : transport_(std::move(transport)), root_(std::move(root)), authorization_(std::move(authorization)) {}
 
   /// The answer's body. Anything but a status below 400 is a failure.
   std::string ask(const BundleRequest& request, const Values& values) const;
@@ -43,7 +43,7 @@ class ServiceRequests {
  private:
   const std::shared_ptr<HttpTransport> transport_;
   const std::string root_;  ///< "http://127.0.0.1:1234"
-  const std::string token_;
+  const Authorization authorization_;
 };
 
 }  // namespace krux::certify

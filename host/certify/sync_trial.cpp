@@ -18,7 +18,8 @@ constexpr int kMostPasses = 12;
 constexpr std::int64_t kAfterFailureMs = 5'000;
 
 std::string content_of(std::int64_t order_ms, std::string_view json) {
-  return fmt::format("{} {}", order_ms, canonical_json(parse_json(json, "a record", {2 << 20, 64})));
+  return fmt::format("{} {}", order_ms,
+                     canonical_json(parse_json(json, "a record", {2 << 20, 64, OddText::kReplaced})));
 }
 
 /// The real session, watched, and ended behind a certain commit as a kill would end it.
@@ -28,15 +29,17 @@ class WatchedSession final : public SyncSession {
                  std::shared_ptr<OfferedRows> offered)
       : lab_(lab), inner_(std::move(inner)), kill_after_(kill_after), offered_(std::move(offered)) {}
 
-  void put(Record record) override {
+  std::string put(Record record) override {
     lab_.watch(record.json, "a synced record");
     lab_.watch(record.text, "a synced record");
     const auto key = fmt::format("{}/{}", record.collection, record.id);
     const auto order_ms = record.order_ms;
     auto json = record.json;
-    inner_->put(std::move(record));
+    auto why = inner_->put(std::move(record));
     (*offered_)[key].insert(content_of(order_ms, json));
+    return why;
   }
+  void leave_out(Record record, std::string_view why) override { inner_->leave_out(std::move(record), why); }
   void keep_text(std::string_view collection, std::string_view id, std::string_view text) override {
     lab_.watch(text, "a text that its sync keeps");
     inner_->keep_text(collection, id, text);
@@ -49,6 +52,9 @@ class WatchedSession final : public SyncSession {
   void put_blob(std::string_view collection, std::string_view id, std::string_view name, std::int64_t total,
                 const std::function<std::int64_t(char*, std::size_t)>& source) override {
     inner_->put_blob(collection, id, name, total, source);
+  }
+  void erase_blob(std::string_view collection, std::string_view id, std::string_view name) override {
+    inner_->erase_blob(collection, id, name);
   }
   std::optional<std::string> cursor(std::string_view key) override { return inner_->cursor(key); }
   void set_cursor(std::string_view key, std::string_view value) override {
@@ -166,10 +172,17 @@ void SyncTrial::settle() {
   std::string last;
   for (int i = 0; i < kMostPasses; ++i) {
     const auto end = pass();
-    if (end.how == PassEnd::How::kDone && end.problems == 0) return;
-    last = end.how == PassEnd::How::kDone
-               ? fmt::format("{} parts still fail: {}", end.problems, store_->problems().front().message)
-               : in_words(end.failure);
+    const auto left_out = store_->left_out(1);
+    if (end.how == PassEnd::How::kDone && end.problems == 0 && left_out.empty()) return;
+    if (end.how != PassEnd::How::kDone) {
+      last = in_words(end.failure);
+    } else if (end.problems > 0) {
+      last = fmt::format("{} parts still fail: {}", end.problems, store_->problems().front().message);
+    } else {
+      last = fmt::format("{} records are left out, {} \"{}\" the last, since the replica cannot take them: {}",
+                         store_->state().left_out, left_out.front().collection, left_out.front().id,
+                         left_out.front().reason);
+    }
     const auto wait = end.failure.retry_after_ms.value_or(0);
     lab_.clock().advance(
         std::max({wait, kAfterFailureMs,

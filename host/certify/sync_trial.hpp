@@ -32,7 +32,7 @@ struct PassEnd {
 /// One account's replica and the instance that syncs it.
 class SyncTrial {
  public:
-  SyncTrial(Lab& lab, std::shared_ptr<SyncStore> store, std::shared_ptr<ServiceAdapter> adapter)
+  SyncTrial(Lab& lab, std::shared_ptr<Replica> store, std::shared_ptr<ServiceAdapter> adapter)
       : lab_(lab), store_(std::move(store)), adapter_(std::move(adapter)) {}
   /// With a replica and an instance of its own.
   explicit SyncTrial(Lab& lab) : SyncTrial(lab, lab.fresh_replica(), lab.adapter()) {}
@@ -51,13 +51,13 @@ class SyncTrial {
   ReplicaRows rows() const;
   std::size_t commits() const { return commits_; }  ///< so far
   const OfferedRows& offered() const { return *offered_; }
-  SyncStore& store() { return *store_; }
+  Replica& store() { return *store_; }
 
  private:
   CallResult<SyncStep> step(std::size_t kill_after, std::size_t& commits);
 
   Lab& lab_;
-  std::shared_ptr<SyncStore> store_;
+  std::shared_ptr<Replica> store_;
   std::shared_ptr<ServiceAdapter> adapter_;
   std::size_t commits_ = 0;
   /// Shared with sessions: an abandoned call may go on putting.

@@ -2,6 +2,7 @@
 
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "core/util/json_out.hpp"
 #include "host/certify/worker.hpp"
 
 namespace krux::certify {
@@ -9,11 +10,6 @@ namespace {
 
 constexpr JsonLimits kLimits{4 << 20, 8};
 constexpr const char* kKinds[] = {"begins", "ended", "leak", "cannot"};
-
-void put(JsonWriter& out, const char* name, std::string_view value) {
-  out.Key(name);
-  out.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
-}
 
 std::string get(const JsonValue& object, std::string_view name) {
   return std::string(find_string(object, name).value_or(""));

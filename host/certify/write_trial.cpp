@@ -4,7 +4,7 @@
 
 #include <mutex>
 
-#include "core/capability/input_check.hpp"
+#include "core/definition/input_check.hpp"
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/text.hpp"

@@ -7,11 +7,11 @@
 #include <optional>
 #include <ostream>
 
+#include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 #include "host/bundles/store.hpp"
 #include "host/cli/bundle_output.hpp"
 #include "host/cli/commands.hpp"
-#include "host/json_out.hpp"
 
 namespace krux::cli {
 namespace {

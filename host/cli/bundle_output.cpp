@@ -4,8 +4,8 @@
 
 #include <ostream>
 
+#include "core/util/json_out.hpp"
 #include "host/bundles/terms_json.hpp"
-#include "host/json_out.hpp"
 
 namespace krux::cli {
 namespace {
@@ -70,6 +70,10 @@ void print_offer(const Session& session, const BundleOffer& offer) {
   listing.add("Runs in", isolation_cell(offer));
   listing.add("Speaks to", list_of(terms.hosts, "no host"));
   listing.add("Its service", terms.api_base_url);
+  listing.add("Token in", terms.auth);
+  listing.add_unless_empty("Own address", terms.own_address);
+  listing.add_unless_empty("Settings", list_of(terms.settings, ""));
+  listing.add_unless_empty("Only reads", list_of(terms.safe_posts, ""));
   listing.add("Account", terms.token_pattern.empty() ? std::string("no token can be pasted for it")
                                                      : "a token of the form " + terms.token_pattern);
   listing.add_unless_empty("Scopes", list_of(terms.scopes, ""));

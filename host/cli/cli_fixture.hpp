@@ -7,9 +7,9 @@
 
 #include "host/cli/command_line.hpp"
 #include "host/cli/fake_console.hpp"
-#include "host/control/control_server.hpp"
-#include "host/control/fake_operator.hpp"
-#include "host/gateway/http_server.hpp"
+#include "host/http/http_server.hpp"
+#include "host/operator/control_server.hpp"
+#include "host/operator/fake_operator.hpp"
 #include "support/scratch.hpp"
 
 namespace krux::test {

@@ -17,7 +17,7 @@ using Fixture = CliFixture;
 
 const std::string kWrite =
     R"({"write":{"write_id":"w_1","agent":"al","service":"x","account_id":"A1","operation":"x.send","state":"unknown",)"
-    R"("needs_person":true,"params":{"text":"hello\u001b[2J world","n":3},"content_hash":"abc","created_at_ms":1000,)"
+    R"("needs_operator":true,"params":{"text":"hello\u001b[2J world","n":3},"content_hash":"abc","created_at_ms":1000,)"
     R"("due_at_ms":2000,"error":{"type":"OutcomeUnknown","message":"no answer"},)"
     R"("history":[{"kind":"attempt","attempt":1,"started_at_ms":1500,"outcome":"may_be_done","message":"time-out"}]}})";
 
@@ -101,19 +101,38 @@ TEST_CASE("status", "[cli]") {
   f.api.answers["status"] =
       R"({"status":"degraded","ready":true,"version":"0.1.0","pid":42,"uptime_ms":65000,"agents":2,)"
       R"("gateway":{"host":"127.0.0.1","port":7700,"tls":false},"health":{"host":"127.0.0.1","port":7704},)"
-      R"("writes":{"buffered":3,"executing":0,"unknown":1,"needs_person":1},"alerts":{"open":2},)"
+      R"("writes":{"pending_approval":1,"buffered":3,"executing":0,"unknown":1,"needs_operator":2},"alerts":{"open":2},)"
       R"("services":[{"service":"x","adapter_version":"1.2.3","account_name":"Acme","state":"connected","synced_at_ms":1,)"
-      R"("phase":"syncing","parts_done":3,"parts_total":45,"problems":2}]})";
+      R"("phase":"syncing","parts_done":3,"parts_total":45,"problems":2,"left_out":1}]})";
   CHECK(f.run({"status"}) == 0);
-  for (const auto* part : {"degraded, ready", "0.1.0 (pid 42, up 1 min)", "http://127.0.0.1:7700",
-                           "3 buffered, 1 unknown", "kruxos approve list", "2 open", "Acme", "1.2.3", "syncing 3/45",
-                           "2 parts could not be synced: kruxos sync x"}) {
+  for (const auto* part :
+       {"degraded, ready", "0.1.0 (pid 42, up 1 min)", "http://127.0.0.1:7700",
+        "1 waiting for approval, 3 buffered, 1 unknown", "2 wait for you: kruxos approve list", "2 open", "Acme",
+        "1.2.3", "syncing 3/45", "2 parts could not be synced, 1 record left out: kruxos sync x"}) {
     INFO(part);
     CHECK(has(f.out(), part));
   }
   CHECK_FALSE(has(f.out(), "executing"));
+  CHECK_FALSE(has(f.out(), "not whole yet"));
   CHECK(f.run({"status", "--json"}) == 0);
   CHECK(f.out() == f.api.answers["status"] + "\n");
+}
+
+TEST_CASE("an account whose collections are filled anew has no time of its last sync", "[cli]") {
+  Fixture f;
+  for (const bool whole : {false, true}) {
+    const std::string account =
+        std::string(R"({"service":"x","account_name":"Acme","phase":"syncing","synced_at_ms":1,)") +
+        "\"whole\":" + (whole ? "true" : "false") + "}";
+    f.api.answers["status"] = "{\"services\":[" + account + "]}";
+    CHECK(f.run({"status"}) == 0);
+    CHECK(has(f.out(), "not whole yet") == !whole);
+    CHECK(has(f.out(), " ago") == whole);
+    f.api.answers["sync_now"] = "{\"sync\":{\"accounts\":[" + account + "]}}";
+    CHECK(f.run({"sync", "x"}) == 0);
+    CHECK(has(f.out(), "not whole yet") == !whole);
+    CHECK(has(f.out(), " ago") == whole);
+  }
 }
 
 TEST_CASE("agents", "[cli]") {
@@ -207,10 +226,14 @@ TEST_CASE("sync returns at once, or waits for the pass with its progress", "[cli
   CHECK(f.run({"sync", "x"}) == 0);
   CHECK(has(f.out(), "syncing"));
   f.api.answers["sync_now"] = state(
-      R"("phase":"idle","passes":4,"records":{"messages":40,"users":2},"problems":[{"part":"#a","message":"No access."}])");
+      R"("phase":"idle","passes":4,"records":{"messages":40,"users":2},"problems":[{"part":"#a","message":"No access."}],)"
+      R"("left_out":2,"left_out_last":[{"collection":"messages","id":"C1/7","reason":"its id contains a NUL"}])");
   CHECK(f.run({"sync", "x"}) == 0);
   CHECK(has(f.out(), "40 messages, 2 users"));
   CHECK(has(f.out(), "No access."));
+  CHECK(has(f.out(), "2 records are left out"));
+  CHECK(has(f.out(), "messages C1/7"));
+  CHECK(has(f.out(), "its id contains a NUL"));
   f.console.terminal = true;
   int slept = 0;
   f.api.answers["sync_status"] = state(R"("phase":"syncing","full":true,"passes":4,"parts_done":1,"parts_total":3)");
@@ -242,9 +265,12 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
     return std::string(R"({"write_id":")") + id +
            R"(","agent":"al","operation":"x.send","summary":"#general: hi","state":")" + state + "\"" + more + "}";
   };
-  f.api.answers["writes person"] = R"({"writes":[)" + row("w_1", "unknown", R"(,"needs_person":true)") + "]}";
-  f.api.answers["writes"] = R"({"writes":[)" + row("w_1", "unknown", R"(,"needs_person":true)") + "," +
-                            row("w_2", "buffered", R"(,"due_at_ms":99999999999999)") + "]}";
+  const auto needy = row("w_1", "unknown", R"(,"needs_operator":true)") + "," +
+                     row("w_4", "pending_approval", R"(,"needs_operator":true)") + "," +
+                     row("w_5", "pending_approval", R"(,"needs_operator":true,"held_as_copy":true)");
+  f.api.answers["writes person"] = R"({"writes":[)" + needy + "]}";
+  f.api.answers["writes"] =
+      R"({"writes":[)" + needy + "," + row("w_2", "buffered", R"(,"due_at_ms":99999999999999)") + "]}";
   f.api.answers["writes completed,failed,cancelled,rejected,rolled_back,discarded"] =
       R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000)") + "]}";
   CHECK(f.run({"approve", "list", "--service", "x y"}) == 0);
@@ -257,10 +283,15 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
   REQUIRE(recent != std::string::npos);
   CHECK((f.out().find("w_1") > waiting && f.out().find("w_1") < pending));
   CHECK((f.out().find("w_2") > pending && f.out().find("w_2") < recent));
+  CHECK((f.out().find("w_4") > f.out().find("Waiting for your approval") && f.out().find("w_4") < waiting));
+  CHECK(f.out().find("w_4") == f.out().rfind("w_4"));
+  CHECK((f.out().find("w_5") > f.out().find("Held, because") && f.out().find("w_5") < pending));
+  CHECK(f.out().find("w_5") == f.out().rfind("w_5"));
   CHECK(f.out().find("w_3") > recent);
   CHECK(f.out().find("w_1", pending) == std::string::npos);
   CHECK(f.run({"approve", "list", "--json"}) == 0);
-  CHECK(parse_json(f.out(), "it").MemberCount() == 3);
+  const auto listed = parse_json(f.out(), "it");
+  for (const auto* key : {"needs_operator", "needs_person", "pending", "recent"}) CHECK(listed.HasMember(key));
   f.api.answers.clear();
   CHECK(f.run({"approve", "list"}) == 0);
   CHECK(has(f.out(), "There are no writes."));
@@ -277,17 +308,17 @@ TEST_CASE("a write is shown whole", "[cli]") {
 
 TEST_CASE("a decision about an unknown write is a person's", "[cli]") {
   Fixture f;
-  f.api.answers["write"] = f.api.answers["resolve_write"] = kWrite;
+  f.api.answers["write"] = f.api.answers["decide_outcome"] = kWrite;
   CHECK(f.run({"approve", "resolve", "w_1", "--resend"}) == 2);
   CHECK(has(f.err(), "--yes"));
   CHECK(f.api.asked().empty());
   const std::vector<std::pair<std::string, std::string>> decisions{
-      {"--resend", "0"}, {"--discard", "1"}, {"--happened", "2"}};
-  for (const auto& [option, number] : decisions) {
+      {"--resend", "operator_resend"}, {"--discard", "operator_discard"}, {"--happened", "operator_happened"}};
+  for (const auto& [option, event] : decisions) {
     CHECK(f.run({"approve", "resolve", "w_1", option, "--yes"}) == 0);
     const auto asked = f.api.asked();
     REQUIRE(asked.size() == 1);
-    CHECK(has(asked[0], "resolve_write w_1 " + number));
+    CHECK(has(asked[0], "decide_outcome w_1 " + event));
   }
   f.console.terminal = true;
   f.console.lines = {"no"};

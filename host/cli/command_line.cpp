@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <functional>
+#include <tuple>
 
 #include "core/util/clock.hpp"
 #include "host/cli/commands.hpp"
@@ -27,6 +28,7 @@ struct Parsed {
   std::int64_t alert = 0;
   ScaffoldPlan scaffold;
   BundleArguments bundle;
+  BackupArguments backup;
   std::function<int(const Session&)> run;
 };
 
@@ -117,6 +119,8 @@ void add_service_commands(CLI::App& app, Parsed& p) {
   connect->add_option("--profile", p.connect.profile, "For how much it is connected");
   connect->add_option("--flow", p.connect.flow, "Which kind of app is used");
   connect->add_option("--client-id", p.connect.client_id, "Of the app; its secret is read from KRUXOS_CLIENT_SECRET");
+  connect->add_option("--base-url", p.connect.base_url, "The account's own address, where its service has several");
+  connect->add_option("--set", p.connect.settings, "A setting of the account, for each one")->type_name("NAME=VALUE");
   auto* token = connect->add_flag("--token", p.connect.token, "Paste a token instead of using the browser");
   connect->add_flag("--no-browser", p.connect.no_browser, "Show the address, but open no browser");
   connect->add_flag("--help-setup", p.connect.setup, "Show how to make the app")->excludes(token);
@@ -148,6 +152,19 @@ void add_disconnect_command(CLI::App& app, Parsed& p) {
   disconnect->add_flag("-y,--yes", p.yes, "Do not ask");
   auto* receipt = disconnect->add_option("--receipt", p.receipt, "Show this receipt")->type_name("ID");
   disconnect->add_flag("--receipts", p.receipts, "Show all receipts")->excludes(receipt);
+}
+
+void add_backup_commands(CLI::App& app, Parsed& p) {
+  auto* backup = add(&app, "backup", "Copy the running host's data directory, consistent and checked", p,
+                     [&p](const Session& s) { return make_backup_of_host(s, p.backup); });
+  backup->add_option("DIR", p.backup.directory, "A directory that is to be made")->required();
+  backup->add_option("--with-key", p.backup.key_file, "Copy the vault's key into this file, which is to be made")
+      ->type_name("FILE");
+  backup->add_flag("--without-replicas", p.backup.without_replicas,
+                   "Leave out the local copies of the services' data, which are synced anew then");
+  auto* restore = add(&app, "restore", "Put a backup into an empty data directory, which then starts held", p,
+                      [&p](const Session& s) { return restore_data_directory(s, p.file); });
+  restore->add_option("DIR", p.file, "The backup")->required();
 }
 
 void add_vault_commands(CLI::App& app, Parsed& p) {
@@ -202,6 +219,33 @@ void add_dead_letter_commands(CLI::App& app, Parsed& p) {
   add_decision(dlq, "discard", "Give writes up", "discard", p);
 }
 
+void add_held_commands(CLI::App& app, Parsed& p) {
+  auto* held = group(app, "held", "Writes that are held because the data directory may be a copy");
+  add(held, "list", "Which, and whether their effect was found", p, [&p](const Session& s) {
+    return list_held(s, p.service);
+  })->add_option("--service", p.service, "Of this service only");
+  add(held, "show", "One write with its content and attempts", p,
+      [&p](const Session& s) { return show_write(s, p.id); })
+      ->add_option("ID", p.id, "The write's id")
+      ->required();
+  for (const auto& [name, help, decision] :
+       {std::tuple("release", "The original did not send them: let them go out", "release"),
+        std::tuple("complete", "The original sent them: record what was found", "happened"),
+        std::tuple("discard", "Give them up", "discard")}) {
+    auto* command = add_decision(held, name, help, decision, p);
+    command->get_option("--all")->description(std::string_view(decision) == "release"    ? "All that were not found"
+                                              : std::string_view(decision) == "happened" ? "All that were found"
+                                                                                         : "All");
+    command->callback([&p, decision = decision] {
+      p.run = [&p, decision](const Session& s) {
+        p.decide.decision = decision;
+        p.decide.held = true;
+        return decide_writes(s, p.decide);
+      };
+    });
+  }
+}
+
 void add_approve_commands(CLI::App& app, Parsed& p) {
   auto* approve = group(app, "approve", "What agents want to write");
   auto* list = add(approve, "list", "What waits for you, is buffered, under way or recent", p,
@@ -218,7 +262,7 @@ void add_approve_commands(CLI::App& app, Parsed& p) {
     return cancel_write(s, p.id, p.yes);
   })->add_flag("-y,--yes", p.yes, "Do not ask");
   auto* resolve = one("resolve", "Decide about a write whose outcome is unknown",
-                      [&p](const Session& s) { return resolve_write(s, p.id, p.decision, p.yes); });
+                      [&p](const Session& s) { return decide_outcome(s, p.id, p.decision, p.yes); });
   resolve->add_flag("-y,--yes", p.yes, "Do not ask");
   auto* decision = resolve->add_option_group("decision");
   for (const auto& [name, help] : {std::pair("resend", "It did not happen: send it again"),
@@ -296,9 +340,11 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_agent_commands(app, parsed);
   add_service_commands(app, parsed);
   add_disconnect_command(app, parsed);
+  add_backup_commands(app, parsed);
   add_vault_commands(app, parsed);
   add_approve_commands(app, parsed);
   add_dead_letter_commands(app, parsed);
+  add_held_commands(app, parsed);
   add_adapter_commands(app, parsed);
   add_completion(app, parsed);
   try {

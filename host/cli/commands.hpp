@@ -39,8 +39,10 @@ int revoke_agent(const Session& session, const std::string& name, bool yes);
 struct ConnectArguments {
   std::string service;  ///< "status" shows all connections instead
   std::string account, profile, flow, client_id;
-  bool token = false;  ///< pasted, also where the service can be connected in the browser
-  bool setup = false;  ///< shows how to make the app instead
+  std::string base_url;               ///< the account's own
+  std::vector<std::string> settings;  ///< "name=value"
+  bool token = false;                 ///< pasted, also where the service can be connected in the browser
+  bool setup = false;                 ///< shows how to make the app instead
   bool no_browser = false;
 };
 int connect_service(const Session& session, const ConnectArguments& arguments);
@@ -54,6 +56,14 @@ int show_receipt(const Session& session, const std::string& id);
 int list_receipts(const Session& session);
 int sync_service(const Session& session, const std::string& service, bool wait);
 
+struct BackupArguments {
+  std::string directory, key_file;
+  bool without_replicas = false;
+};
+int make_backup_of_host(const Session& session, const BackupArguments& arguments);
+/// Works without a running host, and only so.
+int restore_data_directory(const Session& session, const std::string& backup);
+
 int show_vault(const Session& session);
 int unlock_vault(const Session& session);
 int rotate_vault(const Session& session);
@@ -64,10 +74,11 @@ int list_writes(const Session& session, const std::string& service, int recent);
 int show_write(const Session& session, const std::string& id);
 int cancel_write(const Session& session, const std::string& id, bool yes);
 /// `decision`: "resend", "discard" or "happened".
-int resolve_write(const Session& session, const std::string& id, const std::string& decision, bool yes);
+int decide_outcome(const Session& session, const std::string& id, const std::string& decision, bool yes);
 
 struct DecisionOptions {
-  std::string decision;  ///< accept, reject, resend, discard
+  std::string decision;  ///< accept, reject, resend, discard; of what is held as a copy: release, discard, happened
+  bool held = false;     ///< of writes that are held as a copy
   std::vector<std::string> ids;
   bool all = false;  ///< instead of ids: all that wait for this decision, of `service` and `agent` where they are given
   std::string service, agent, reason;
@@ -77,6 +88,8 @@ int decide_writes(const Session& session, const DecisionOptions& options);
 /// `assignments`: NAME=TEXT, NAME:=JSON.
 int edit_write(const Session& session, const std::string& id, const std::vector<std::string>& assignments, bool yes);
 int rollback_write(const Session& session, const std::string& id, bool force, bool yes);
+/// Those that are held because the data directory may be a copy.
+int list_held(const Session& session, const std::string& service);
 int list_dead_letters(const Session& session, const std::string& service);
 
 /// Shown by `kruxos completion bash`.

@@ -6,25 +6,26 @@ const char* const kBashCompletion = R"(# bash completion of kruxos
 _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
-    --data-dir|--definitions|--dir|--bundles-dir|install) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --socket|--output|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --data-dir|--definitions|--dir|--bundles-dir|install|backup|restore) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
+    --socket|--output|--with-key|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
-      --dir|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir) ((i++)) ;;
+      --dir|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect disconnect sync approve dlq plugin adapter vault config alerts completion' ;;
+    '') choices='status agent connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status --account --profile --flow --client-id --token --help-setup --no-browser' ;;
     disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
+    backup*) choices='--with-key --without-replicas' ;;
     vault) choices='status unlock rotate passphrase' ;;
     'vault passphrase') choices='--remove' ;;
     approve) choices='list show accept reject edit cancel rollback resolve' ;;
@@ -32,6 +33,9 @@ _kruxos() {
     'approve reject'*) choices='--all --service --agent --reason --yes' ;;
     'approve edit'*) choices='--yes' ;;
     'approve rollback'*) choices='--force --yes' ;;
+    held) choices='list show release complete discard' ;;
+    'held list') choices='--service' ;;
+    'held release'*|'held complete'*|'held discard'*) choices='--all --service --agent --yes' ;;
     dlq) choices='list show retry discard' ;;
     'dlq list') choices='--service' ;;
     'approve list') choices='--service --recent' ;;

@@ -59,6 +59,15 @@ TEST_CASE("connecting in the browser shows the address and how it ended", "[cli]
   CHECK_FALSE(has(f.out() + f.err(), "s3cret"));
 }
 
+TEST_CASE("the browser is not given the app's secret", "[cli]") {
+  Browser f;
+  const ClientSecret secret("s3cret");
+  f.console.has_browser = true;
+  f.console.when_opened = [] { CHECK(std::getenv("KRUXOS_CLIENT_SECRET") == nullptr); };
+  CHECK(f.run({"connect", "x", "--client-id", "id", "--account", "work", "--profile", "read"}) == 0);
+  CHECK(f.console.opened.size() == 1);
+}
+
 TEST_CASE("on a terminal the browser is the way where the service has it, and a token with --token", "[cli]") {
   Browser f;
   f.console.terminal = true;

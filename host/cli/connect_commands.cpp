@@ -7,7 +7,7 @@
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/secret_body.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {
@@ -22,6 +22,28 @@ std::string access_ends(const JsonValue& connection, std::int64_t now_ms) {
   return fmt::format("{}{}", relative(at, now_ms), refreshes ? ", refreshes by itself" : ", then connect it again");
 }
 
+/// "https://git.example.com/, region=eu": what the account has of its own.
+std::string own_of(const JsonValue& connection) {
+  auto has = text(connection, "base_url");
+  for (const auto& setting : part(connection, "settings").GetObject()) {
+    if (setting.value.IsString())
+      has += fmt::format("{}{}={}", has.empty() ? "" : ", ", view(setting.name), view(setting.value));
+  }
+  return has;
+}
+
+/// Of --set.
+std::map<std::string, std::string> settings_of(const ConnectArguments& arguments) {
+  std::map<std::string, std::string> settings;
+  for (const auto& given : arguments.settings) {
+    const auto equals = given.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw CliError(kUsage, fmt::format("--set takes NAME=VALUE, not \"{}\".", printable(given)));
+    settings[given.substr(0, equals)] = given.substr(equals + 1);
+  }
+  return settings;
+}
+
 int show_connections(const Session& session) {
   const auto answer = session.host.get("/v1/connections");
   if (session.printed(answer)) return kOk;
@@ -32,6 +54,7 @@ int show_connections(const Session& session) {
                {"STATE"},
                {"CONNECTED"},
                {"ACCESS ENDS", false, true}});
+  Table own({{"OWN", false, true}, {"", false, true}});
   Table problems({{"PROBLEM", false, true}, {"", false, true}});
   for (const auto& connection : items(answer.json, "connections").GetArray()) {
     const auto state = text(connection, "state"), problem = text(connection, "problem");
@@ -46,6 +69,7 @@ int show_connections(const Session& session) {
                                                   : Style::kWarn},
                relative(number(connection, "connected_at_ms"), session.now_ms),
                access_ends(connection, session.now_ms)});
+    if (const auto has = own_of(connection); !has.empty()) own.add({name, has});
     if (!problem.empty()) problems.add({{name, Style::kWarn}, problem});
     if (!missing.empty()) problems.add({{name, Style::kWarn}, "lacks the scopes " + missing});
   }
@@ -54,6 +78,10 @@ int show_connections(const Session& session) {
     return kOk;
   }
   table.print(session.console);
+  if (!own.empty()) {
+    session.console.out() << "\n";
+    own.print(session.console);
+  }
   if (problems.empty()) return kOk;
   session.console.out() << "\n";
   problems.print(session.console);
@@ -88,6 +116,7 @@ int print_connected(const Session& session, const JsonValue& connection) {
   listing.add("Account", fmt::format("{} ({})", text(connection, "account_name"), text(connection, "account_id")));
   listing.add_unless_empty("Name", text(connection, "name"));
   listing.add_unless_empty("Profile", text(connection, "profile"));
+  listing.add_unless_empty("Own", own_of(connection));
   listing.add_unless_empty("Scopes", joined(items(connection, "scopes")));
   listing.add_unless_empty("Missing", {joined(items(connection, "missing_scopes")), Style::kWarn});
   listing.add_unless_empty("Access ends", access_ends(connection, session.now_ms));
@@ -102,7 +131,9 @@ int connect_by_token(const Session& session, const ConnectArguments& arguments, 
   trim(token);
   if (token.empty()) throw CliError(kUsage, "No token was given; nothing was changed. Give it on standard input.");
   check_token(token);
-  const auto body = secret_body({{"token", as_view(token)}, {"account", arguments.account}});
+  const auto body =
+      secret_body({{"token", as_view(token)}, {"account", arguments.account}, {"base_url", arguments.base_url}},
+                  settings_of(arguments));
   const auto answer = session.host.post(target, as_view(body));
   if (session.printed(answer)) return kOk;
   return print_connected(session, part(answer.json, "connection"));
@@ -144,7 +175,12 @@ int show_setup(const Session& session, const ConnectArguments& arguments, const 
 }
 
 SecretBytes client_secret_of(const Session& session, const JsonValue& flow) {
-  if (const char* given = std::getenv("KRUXOS_CLIENT_SECRET"); given && *given) return make_secret(given);
+  constexpr const char* variable = "KRUXOS_CLIENT_SECRET";
+  if (const char* given = std::getenv(variable); given && *given) {
+    auto secret = make_secret(given);
+    ::unsetenv(variable);  // the browser that is started next would have it
+    return secret;
+  }
   if (text(flow, "client_secret") != "required" || !session.console.reads_terminal()) return {};
   auto secret = session.console.read_secret("Client secret (not shown while you type): ");
   trim(secret);
@@ -183,7 +219,9 @@ int connect_in_browser(const Session& session, const ConnectArguments& arguments
                                  {"profile", arguments.profile},
                                  {"flow", arguments.flow},
                                  {"client_id", arguments.client_id},
-                                 {"client_secret", as_view(client_secret)}});
+                                 {"client_secret", as_view(client_secret)},
+                                 {"base_url", arguments.base_url}},
+                                settings_of(arguments));
   const auto answer = session.host.post(target + "/oauth", as_view(body));
   const auto& attempt = part(answer.json, "attempt");
   const auto address = text(attempt, "authorize_url");

@@ -79,14 +79,14 @@ class Socket {
   const Descriptor fd_;
 };
 
-struct Parsed {
+struct ParsedAnswer {
   int status = 0;
   std::string body;
 };
 
-Parsed parse_answer(std::string text) {
+ParsedAnswer parse_answer(std::string text) {
   const auto end = text.find("\r\n\r\n");
-  Parsed parsed;
+  ParsedAnswer parsed;
   if (text.starts_with("HTTP/1.1 ") && text.size() > 12 && end != std::string::npos)
     std::from_chars(text.data() + 9, text.data() + 12, parsed.status);
   if (parsed.status == 0) throw CliError(kFailed, "The host's answer broke off. Its log may say why.");

@@ -9,7 +9,7 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/write_output.hpp"
 #include "host/cli/write_pages.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {
@@ -20,7 +20,30 @@ constexpr std::size_t kShownAtOnce = 20;
 /// What is decided about: as it was shown, or as the host has it where nothing is shown.
 struct Target {
   std::string write_id, content_hash;
+  std::string finding;  ///< of what is held as a copy
+
+  explicit Target(const JsonValue& write)
+      : write_id(text(write, "write_id")),
+        content_hash(text(write, "content_hash")),
+        finding(text(part(write, "evidence"), "finding")) {}
 };
+
+/// What --all leaves of what is held.
+struct Left {
+  int found = 0, not_found = 0, not_looked = 0, released = 0;
+};
+
+std::string in_words(const Left& left) {
+  std::string list;
+  const auto add = [&](int count, const char* why) {
+    if (count > 0) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, why);
+  };
+  add(left.found, "found (kruxos held complete)");
+  add(left.not_found, "not found (kruxos held release or discard)");
+  add(left.not_looked, "not looked for yet");
+  add(left.released, "released before, to go out if a look does not find them");
+  return list;
+}
 
 /// The state that writes must be in for the decision.
 const char* state_for(const std::string& decision) {
@@ -31,22 +54,30 @@ std::string question_for(const std::string& decision, std::size_t writes, bool m
   const auto what = writes == 1 ? std::string("it") : fmt::format("these {} writes", writes);
   if (decision == "accept") return fmt::format("Accept {}?", what);
   if (decision == "reject") return fmt::format("Reject {}?", what);
+  if (decision == "release")
+    return fmt::format("Let {} go out?{}", what,
+                       may_have_happened ? " What the original of this copy has sent is then sent twice." : "");
+  if (decision == "happened") return fmt::format("Record that {} happened? Nothing of it will be sent again.", what);
   if (decision == "discard") return fmt::format("Give {} up? Nothing of it will be sent again.", what);
   return fmt::format("Try {} again now?{}", what,
                      may_have_happened ? " What an earlier attempt has done then happens twice." : "");
 }
 
 std::string body_of(const DecisionOptions& options, const std::vector<Target>& targets) {
-  const bool about_dead_letters = options.decision == "resend" || options.decision == "discard";
+  const bool about_dead_letters = !options.held && (options.decision == "resend" || options.decision == "discard");
   const auto state =
       about_dead_letters ? fmt::format(R"(,"expected_state":"{}")", state_for(options.decision)) : std::string();
   std::string list;
   for (const auto& target : targets) {
-    list += fmt::format(R"({}{{"write_id":{},"content_hash":{}{}}})", list.empty() ? "" : ",",
-                        json_string(target.write_id), json_string(target.content_hash), state);
+    const auto finding = options.held && !target.finding.empty()
+                             ? ",\"expected_finding\":" + json_string(target.finding)
+                             : std::string();
+    list += fmt::format(R"({}{{"write_id":{},"content_hash":{}{}{}}})", list.empty() ? "" : ",",
+                        json_string(target.write_id), json_string(target.content_hash), state, finding);
   }
   const auto reason = options.reason.empty() ? std::string() : ",\"reason\":" + json_string(options.reason);
-  return fmt::format(R"({{"decision":"{}","writes":[{}]{}}})", options.decision, list, reason);
+  const auto* held = options.held ? ",\"held\":true" : "";
+  return fmt::format(R"({{"decision":"{}","writes":[{}]{}{}}})", options.decision, list, reason, held);
 }
 
 /// One command's decision, taken in steps of as many writes as are asked about at once.
@@ -71,28 +102,57 @@ class Deciding {
     return true;
   }
   bool about_all() {
-    auto query = fmt::format("state={}", state_for(options_.decision));
+    auto query = options_.held ? std::string("held=1") : fmt::format("state={}", state_for(options_.decision));
     if (!options_.service.empty()) query += "&service=" + url_encode(options_.service);
     if (!options_.agent.empty()) query += "&agent=" + url_encode(options_.agent);
     WritePages pages(session_.host, query, at_once_);
-    bool any = false;
+    std::vector<Target> all;
     while (const auto page = pages.next()) {
-      any = true;
-      const auto& writes = items(page->json, "writes");
-      if (options_.yes ? !decide(listed(writes)) : !step(ids_of(writes))) return false;
+      for (auto& target : listed(items(page->json, "writes"))) all.push_back(std::move(target));
     }
-    if (!any) session_.console.err() << fmt::format("No write is {}.\n", state_for(options_.decision));
+    if (all.empty()) session_.console.err() << none_of_all();
+    // Pages begin with the newest; what goes out in order is decided in that order.
+    std::reverse(all.begin(), all.end());
+    for (std::size_t at = 0; at < all.size(); at += at_once_) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at);
+      const std::vector<Target> targets(begin,
+                                        begin + static_cast<std::ptrdiff_t>(std::min(at_once_, all.size() - at)));
+      if (options_.yes ? !decide(targets) : !step(ids_of(targets))) return false;
+    }
+    if (const auto left = in_words(left_); !left.empty())
+      session_.console.err() << fmt::format("Of what is held these were left: {}.\n", left);
     return true;
   }
+  std::string none_of_all() const {
+    if (!options_.held) return fmt::format("No write is {}.\n", state_for(options_.decision));
+    if (options_.decision == "happened") return "No write is held whose effect was found.\n";
+    if (options_.decision == "release") return "No write is held that could be released.\n";
+    return "No write is held.\n";
+  }
+  /// All that are held: what was found is completed and never released.
+  bool is_meant(const JsonValue& write) {
+    const auto finding = text(part(write, "evidence"), "finding");
+    const bool found = finding == "found";
+    if (options_.decision == "discard" || (options_.decision == "happened" && found)) return true;
+    const bool released = flag(write, "release_wanted");
+    if (options_.decision == "release" && !found && !released) return true;
+    ++(found                         ? left_.found
+       : released                    ? left_.released
+       : finding == "not_looked_yet" ? left_.not_looked
+                                     : left_.not_found);
+    return false;
+  }
 
-  static std::vector<Target> listed(const JsonValue& page) {
+  std::vector<Target> listed(const JsonValue& page) {
     std::vector<Target> targets;
-    for (const auto& write : page.GetArray()) targets.push_back({text(write, "write_id"), text(write, "content_hash")});
+    for (const auto& write : page.GetArray()) {
+      if (!options_.held || is_meant(write)) targets.emplace_back(write);
+    }
     return targets;
   }
-  static std::vector<std::string> ids_of(const JsonValue& page) {
+  static std::vector<std::string> ids_of(const std::vector<Target>& targets) {
     std::vector<std::string> ids;
-    for (const auto& write : page.GetArray()) ids.push_back(text(write, "write_id"));
+    for (const auto& target : targets) ids.push_back(target.write_id);
     return ids;
   }
 
@@ -103,8 +163,8 @@ class Deciding {
     for (const auto& id : ids) {
       const auto answer = session_.host.get(write_path(id));
       const auto& write = part(answer.json, "write");
-      targets.push_back({text(write, "write_id"), text(write, "content_hash")});
-      may_have_happened = may_have_happened || flag(write, "closed");
+      targets.emplace_back(write);
+      may_have_happened = may_have_happened || flag(write, "irrevocable") || options_.held;
       if (options_.yes) continue;
       print_write(session_, write);
       session_.console.out() << "\n";
@@ -118,6 +178,12 @@ class Deciding {
   /// The host refuses it as well, but there is no sense in asking. A write that --all met may have gone on since.
   void must_be_open_to_it(const JsonValue& write) const {
     const auto state = text(write, "state");
+    if (options_.held) {
+      if (options_.all || flag(write, "held_as_copy")) return;
+      throw CliError(kConflict, fmt::format("Write {} is {} and not held as a copy, so that nothing was asked and "
+                                            "nothing decided.",
+                                            printable(text(write, "write_id")), printable(state)));
+    }
     if (options_.all || state == state_for(options_.decision)) return;
     throw CliError(kConflict,
                    fmt::format("Write {} is {}, not {}, so that nothing was asked and nothing decided.{}",
@@ -138,8 +204,11 @@ class Deciding {
     if (session_.json) {
       results_ += (results_.empty() ? "" : ",") + to_json(result);
     } else if (error.ObjectEmpty()) {
-      session_.console.out() << (options_.decision == "resend"
-                                     ? fmt::format("Write {} is tried again now.\n", id)
+      session_.console.out() << (options_.decision == "resend" ? fmt::format("Write {} is tried again now.\n", id)
+                                 : flag(result, "release_wanted")
+                                     ? fmt::format("Write {} goes out as soon as a look has not found it.\n", id)
+                                 : options_.decision == "release"
+                                     ? fmt::format("Write {} is released: {}.\n", id, printable(text(result, "state")))
                                      : fmt::format("Write {} is now {}.\n", id, printable(text(result, "state"))));
     } else {
       session_.console.err() << fmt::format("Write {}: {}\n", id, printable(text(error, "message")));
@@ -150,6 +219,7 @@ class Deciding {
   const DecisionOptions& options_;
   const std::size_t at_once_;
   std::string results_;
+  Left left_;
   bool failed_ = false;
 };
 
@@ -225,6 +295,29 @@ int rollback_write(const Session& session, const std::string& id, bool force, bo
   return text(error, "type") == "RollbackConflict" ? kConflict : kFailed;
 }
 
+int list_held(const Session& session, const std::string& service) {
+  JsonDocument writes(rapidjson::kArrayType);
+  const bool whole =
+      all_writes(session.host, "held=1" + (service.empty() ? "" : "&service=" + url_encode(service)), writes);
+  if (session.json) {
+    session.console.out() << "{\"writes\":" << to_json(writes) << "}\n";
+    return whole ? kOk : tell_of_older(session);
+  }
+  if (writes.Empty()) {
+    session.console.out() << "No write is held as a copy.\n";
+    return kOk;
+  }
+  session.console.out()
+      << "This data directory may be a copy of one that went on, and its original may have sent these. Complete what "
+         "was found (kruxos held complete), then release or discard the rest (kruxos held release|discard).\n";
+  Table table({{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"STATE"}, {"ACCEPTED"}, {"EFFECT"}});
+  for (const auto& write : writes.GetArray())
+    table.add({text(write, "write_id"), text(write, "agent"), text(write, "operation"), text(write, "summary"),
+               text(write, "state"), relative(number(write, "created_at_ms"), session.now_ms), finding_of(write)});
+  table.print(session.console);
+  return whole ? kOk : tell_of_older(session);
+}
+
 int list_dead_letters(const Session& session, const std::string& service) {
   JsonDocument writes(rapidjson::kArrayType);
   const auto query = "state=dead_letter" + (service.empty() ? "" : "&service=" + url_encode(service));
@@ -245,8 +338,8 @@ int list_dead_letters(const Session& session, const std::string& service) {
     const auto& error = part(write, "error");
     table.add({text(write, "write_id"), text(write, "agent"), text(write, "operation"), text(write, "summary"),
                std::to_string(number(write, "attempts")),
-               flag(write, "needs_person") ? "waits for you" : relative(number(write, "due_at_ms"), session.now_ms),
-               fmt::format("{}{}: {}", flag(write, "closed") ? "an earlier attempt may have had its effect; " : "",
+               flag(write, "needs_operator") ? "waits for you" : relative(number(write, "due_at_ms"), session.now_ms),
+               fmt::format("{}{}: {}", flag(write, "irrevocable") ? "an earlier attempt may have had its effect; " : "",
                            text(error, "type"), text(error, "message"))});
   }
   table.print(session.console);

@@ -91,10 +91,10 @@ TEST_CASE("with --all every page is gone through", "[cli]") {
     CHECK(f.run({"dlq", "discard", "--all", "--agent", "al", "--service", "x", "--yes"}) == 0);
     const auto decided = f.decided();
     REQUIRE(decided.size() == 2);
-    CHECK(has(decided[0], "w_1:h_w_1"));
-    CHECK(has(decided[0], " w_500:h_w_500"));
-    CHECK(has(decided[1], "w_501:h_w_501"));
-    CHECK(has(decided[1], " w_528:h_w_528"));
+    CHECK(has(decided[0], "w_528:h_w_528"));
+    CHECK(has(decided[0], " w_29:h_w_29"));
+    CHECK(has(decided[1], "w_28:h_w_28"));
+    CHECK(has(decided[1], " w_1:h_w_1"));
   }
   SECTION("one answer as JSON") {
     f.lay_out("dead_letter", 528, 500);
@@ -111,9 +111,10 @@ TEST_CASE("with --all every page is gone through", "[cli]") {
     CHECK(has(f.console.prompts, "Give these 5 writes up?"));
     const auto decided = f.decided();
     REQUIRE(decided.size() == 1);
-    CHECK(has(decided[0], " w_20:h_w_20"));
-    CHECK_FALSE(has(decided[0], "w_21"));
-    CHECK(has(f.out(), "whole of w_25"));
+    CHECK(has(decided[0], "w_25:h_w_25"));
+    CHECK(has(decided[0], " w_6:h_w_6"));
+    CHECK_FALSE(has(decided[0], " w_5:"));
+    CHECK(has(f.out(), "whole of w_1"));
   }
 }
 
@@ -152,7 +153,7 @@ TEST_CASE("a decision of the dead letter queue is about dead letters only", "[cl
     REQUIRE(decided.size() == 1);
     CHECK(has(decided[0], "w_1:h_w_1:dead_letter "));
   }
-  f.api.answers["write w_1"] = whole("w_1", "unknown", R"(,"needs_person":true)");
+  f.api.answers["write w_1"] = whole("w_1", "unknown", R"(,"needs_operator":true)");
   f.console.terminal = true;
   f.console.lines = {"y"};
   CHECK(f.run({"dlq", "retry", "w_1"}) == 5);
@@ -163,25 +164,26 @@ TEST_CASE("a decision of the dead letter queue is about dead letters only", "[cl
 
 TEST_CASE("a decision about an unknown write goes with the state that was shown", "[cli]") {
   Fixture f;
-  f.api.answers["write w_1"] = f.api.answers["resolve_write"] = whole("w_1", "unknown");
+  f.api.answers["write w_1"] = f.api.answers["decide_outcome"] = whole("w_1", "unknown");
   f.console.terminal = true;
   f.console.lines = {"y"};
   CHECK(f.run({"approve", "resolve", "w_1", "--resend"}) == 0);
-  CHECK(has(f.api.asked().back(), "resolve_write w_1 0 unknown operator:"));
+  CHECK(has(f.api.asked().back(), "decide_outcome w_1 operator_resend unknown operator:"));
   CHECK(f.run({"approve", "resolve", "w_1", "--resend", "--yes"}) == 0);
-  CHECK(has(f.api.asked().back(), "resolve_write w_1 0 any operator:"));
+  CHECK(has(f.api.asked().back(), "decide_outcome w_1 operator_resend any operator:"));
 }
 
 TEST_CASE("of a dead letter that an earlier attempt may have carried out no more is said than is known", "[cli]") {
   Fixture f;
   f.lay_out("dead_letter", 2, 500);
   f.api.answers["writes dead_letter agent= service= limit=500 before="] =
-      R"({"writes":[)" + entry("w_1", R"(,"closed":true,"error":{"type":"ServiceUnavailable","message":"Down."})") +
-      "," + entry("w_2", R"(,"error":{"type":"ServiceUnavailable","message":"Down."})") + "]}";
+      R"({"writes":[)" +
+      entry("w_1", R"(,"irrevocable":true,"error":{"type":"ServiceUnavailable","message":"Down."})") + "," +
+      entry("w_2", R"(,"error":{"type":"ServiceUnavailable","message":"Down."})") + "]}";
   CHECK(f.run({"dlq", "list"}) == 0);
   CHECK_FALSE(has(f.out(), "These did not happen"));
   CHECK(count_of(f.out(), "an earlier attempt may have had its effect") == 1);
-  f.api.answers["write w_1"] = whole("w_1", "dead_letter", R"(,"closed":true)");
+  f.api.answers["write w_1"] = whole("w_1", "dead_letter", R"(,"irrevocable":true)");
   f.console.terminal = true;
   f.console.lines = {"n"};
   CHECK(f.run({"dlq", "retry", "w_1"}) == 1);
@@ -202,7 +204,7 @@ TEST_CASE("what cannot be undone says why, and how much of a history is shown", 
   Fixture f;
   f.api.answers["write w_1"] = whole(
       "w_1", "completed",
-      R"(,"undo_problem":"Nobody knows what it made.","history_total":70,"edits_total":60,)"
+      R"(,"rollback_problem":"Nobody knows what it made.","history_total":70,"edits_total":60,)"
       R"("history":[{"kind":"attempt","attempt":1}],"edits":[{"who":"al","from":{"note":"gone"},"to":{"text":"x"}}])");
   CHECK(f.run({"approve", "show", "w_1"}) == 0);
   CHECK(has(f.out(), "Nobody knows what it made."));
@@ -235,7 +237,7 @@ TEST_CASE("many writes are decided at once, as they were shown", "[cli]") {
   const auto asked = f.api.asked();
   REQUIRE(asked.size() == 2);
   CHECK(has(asked[0], "agent=al service=x"));
-  CHECK(has(asked[1], "decide accept w_1:a w_2:b"));
+  CHECK(has(asked[1], "decide accept w_2:b w_1:a"));
   CHECK(has(f.out(), "Write w_2 is now buffered."));
 
   f.console.terminal = true;
@@ -254,4 +256,66 @@ TEST_CASE("many writes are decided at once, as they were shown", "[cli]") {
   f.api.answers["writes dead_letter"] = R"({"writes":[]})";
   CHECK(f.run({"dlq", "discard", "--all", "--yes"}) == 0);
   CHECK(has(f.err(), "No write is dead_letter."));
+}
+
+TEST_CASE("what is held as a copy is completed where it was found, and released where it was not", "[cli]") {
+  Fixture f;
+  const auto held = [](const char* id, const char* finding, const char* more = "") {
+    return fmt::format(
+        R"({{"write_id":"{0}","content_hash":"h_{0}","state":"buffered","held_as_copy":true,"evidence":{{"finding":"{1}"}}{2}}})",
+        id, finding, more);
+  };
+  const auto list = held("w_1", "found") + "," + held("w_2", "absent") + "," + held("w_3", "not_looked_yet") + "," +
+                    held("w_4", "not_looked_yet", R"(,"release_wanted":true)");
+  for (const int limit : {20, 500})
+    f.api.answers[fmt::format("writes held_as_copy agent= service= limit={} before=", limit)] =
+        R"({"writes":[)" + list + "]}";
+  SECTION("list") {
+    CHECK(f.run({"held", "list"}) == 0);
+    CHECK(has(f.out(), "found: it was sent"));
+    CHECK(has(f.out(), "not found, which is no proof"));
+    CHECK(has(f.out(), "not looked for yet"));
+    CHECK(has(f.out(), "not looked for yet; goes out if it is not found"));
+    CHECK(f.run({"--json", "held", "list"}) == 0);
+  }
+  SECTION("complete") {
+    CHECK(f.run({"held", "complete", "--all", "--yes"}) == 0);
+    const auto decided = f.decided();
+    REQUIRE(decided.size() == 1);
+    CHECK(has(decided[0], "decide happened w_1:h_w_1:found held "));
+    CHECK(
+        has(f.err(),
+            "these were left: 1 not found (kruxos held release or discard), 1 not looked for yet, 1 released before"));
+  }
+  SECTION("release") {
+    f.api.answers["decide"] = R"({"results":[{"write_id":"w_2","state":"buffered","release_wanted":false},)"
+                              R"({"write_id":"w_3","state":"buffered","release_wanted":true}]})";
+    CHECK(f.run({"held", "release", "--all", "--yes"}) == 0);
+    const auto decided = f.decided();
+    REQUIRE(decided.size() == 1);
+    CHECK(has(decided[0], "decide release w_3:h_w_3:not_looked_yet w_2:h_w_2:absent held "));
+    CHECK(has(f.out(), "Write w_2 is released: buffered."));
+    CHECK(has(f.out(), "Write w_3 goes out as soon as a look has not found it."));
+    CHECK(has(f.err(), "these were left: 1 found (kruxos held complete), 1 released before"));
+  }
+  SECTION("discard") {
+    CHECK(f.run({"held", "discard", "--all", "--yes"}) == 0);
+    CHECK(has(f.decided().at(0),
+              "w_4:h_w_4:not_looked_yet w_3:h_w_3:not_looked_yet w_2:h_w_2:absent w_1:h_w_1:found held "));
+    CHECK_FALSE(has(f.err(), "left"));
+  }
+  SECTION("what is decided about is the finding that was shown, whatever the list said") {
+    f.console.terminal = true;
+    f.console.lines = {"y"};
+    f.api.answers["write w_3"] = R"({"write":)" + held("w_3", "cannot_tell") + "}";
+    f.run({"held", "release", "w_3"});
+    CHECK(has(f.out(), "the service could not tell"));
+    CHECK(has(f.decided().at(0), "decide release w_3:h_w_3:cannot_tell held "));
+  }
+  SECTION("one that is held no longer") {
+    f.console.terminal = true;
+    f.api.answers["write w_2"] = R"({"write":{"write_id":"w_2","state":"completed","held_as_copy":false}})";
+    CHECK(f.run({"held", "release", "w_2"}) == 5);
+    CHECK(f.decided().empty());
+  }
 }

@@ -6,7 +6,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {

@@ -20,7 +20,7 @@ class FakeConsole final : public cli::Console {
   std::string prompts, progress_text;
   bool has_browser = false;
   std::vector<std::string> opened;
-  std::function<void()> on_sleep = [] {};
+  std::function<void()> on_sleep = [] {}, when_opened = [] {};
 
   std::ostream& out() override { return out_text; }
   std::ostream& err() override { return err_text; }
@@ -44,6 +44,7 @@ class FakeConsole final : public cli::Console {
   }
   bool open_browser(const std::string& address) override {
     opened.push_back(address);
+    when_opened();
     return has_browser;
   }
 };

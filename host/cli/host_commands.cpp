@@ -5,7 +5,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {
@@ -39,10 +39,14 @@ std::string sync_words(const JsonValue& service) {
 
 std::string problem_words(const JsonValue& service) {
   auto problem = text(service, "problem");
-  const auto parts = number(service, "problems");
-  if (!problem.empty() || parts == 0) return problem;
-  return fmt::format("{} could not be synced: kruxos sync {}", parts == 1 ? "1 part" : fmt::format("{} parts", parts),
-                     text(service, "service"));
+  const auto counted = [](std::int64_t count, const char* what) {
+    return count == 1 ? fmt::format("1 {}", what) : fmt::format("{} {}s", count, what);
+  };
+  const auto parts = number(service, "problems"), left_out = number(service, "left_out");
+  if (!problem.empty() || (parts == 0 && left_out == 0)) return problem;
+  if (parts > 0) problem = counted(parts, "part") + " could not be synced";
+  if (left_out > 0) problem += (parts > 0 ? ", " : "") + counted(left_out, "record") + " left out";
+  return fmt::format("{}: kruxos sync {}", problem, text(service, "service"));
 }
 
 void print_services(const Session& session, const JsonValue& services) {
@@ -56,7 +60,7 @@ void print_services(const Session& session, const JsonValue& services) {
                text(service, "account_name"),
                {state, style},
                sync_words(service),
-               relative(number(service, "synced_at_ms"), session.now_ms),
+               synced(service, session.now_ms),
                problem_words(service)});
   }
   session.console.out() << "\n";
@@ -96,16 +100,20 @@ int show_status(const Session& session) {
   listing.add("Gateway", address_of(part(status, "gateway")));
   listing.add("Health", address_of(part(status, "health")) + "/health");
   listing.add("Agents", std::to_string(number(status, "agents")));
-  listing.add("Writes", counts(writes, {{"buffered", "buffered"},
+  listing.add("Writes", counts(writes, {{"pending_approval", "waiting for approval"},
+                                        {"buffered", "buffered"},
                                         {"executing", "executing"},
                                         {"unknown", "unknown"},
                                         {"dead_letter", "to be retried"}}));
   if (flag(part(status, "vault"), "locked"))
     listing.add("Vault", {"locked: nothing is synced and sent; kruxos vault unlock", Style::kWarn});
-  const auto waiting = number(writes, "needs_person") + number(writes, "pending_approval"),
-             alerts = number(part(status, "alerts"), "open");
+  const auto waiting = number(writes, "needs_operator"), alerts = number(part(status, "alerts"), "open");
   if (waiting > 0)
     listing.add("Decisions", {fmt::format("{} wait for you: kruxos approve list", waiting), Style::kWarn});
+  const auto held = number(writes, "held_as_copy");
+  if (held > 0)
+    listing.add("Held",
+                {fmt::format("{} because this data directory may be a copy: kruxos held list", held), Style::kWarn});
   if (alerts > 0) listing.add("Alerts", {fmt::format("{} open: kruxos alerts", alerts), Style::kWarn});
   listing.print(session.console);
   print_services(session, items(status, "services"));
@@ -136,7 +144,7 @@ int list_plugins(const Session& session) {
     table.add({text(plugin, "file"),
                text(plugin, "service"),
                text(plugin, "version"),
-               text(plugin, "origin"),
+               find_bool(plugin, "mock").value_or(false) ? "mock" : text(plugin, "origin"),
                {state, state == "loaded" ? Style::kGood : Style::kBad},
                process_words(plugin),
                plugin_reason(plugin)});

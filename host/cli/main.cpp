@@ -1,7 +1,9 @@
 // The operator's command.
+#include <sys/prctl.h>
+
 #include <exception>
 
-#include "core/capability/definition_set.hpp"
+#include "core/policy/definition_set.hpp"
 #include "core/util/text.hpp"
 #include "host/bundles/inspect.hpp"
 #include "host/certify/certify.hpp"
@@ -59,6 +61,7 @@ krux::cli::VerifyReport certify(const krux::cli::CertifyRequest& request) {
 }  // namespace
 
 int main(int count, char** values) {
+  prctl(PR_SET_DUMPABLE, 0);  // it holds tokens and passphrases: no core dump, and no look by others of this user
   return krux::cli::run_command({values + 1, values + count}, krux::cli::system_console(), verify, certify,
                                 inspect_bundle);
 }

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <map>
 
-#include "core/capability/definition_loader.hpp"
+#include "core/definition/definition_loader.hpp"
 #include "core/util/descriptor.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/control_client.hpp"

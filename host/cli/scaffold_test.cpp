@@ -8,8 +8,8 @@
 #include <iterator>
 #include <set>
 
-#include "core/capability/definition_loader.hpp"
-#include "core/capability/policy.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/policy/policy.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/cli/fake_console.hpp"
 #include "support/safe_file.hpp"
@@ -62,10 +62,10 @@ TEST_CASE("a new adapter has all its files, with its names in them", "[scaffold]
   Author author;
   REQUIRE(author.make("my_notes", {"--prefix", "note", "--display-name", "Ann's Notes & Co"}) == 0);
   CHECK_THAT(author.console.out_text.str(), Contains(author.target().string()));
-  CHECK(names_in(author.target()) ==
-        std::set<std::string>{".gitignore", "CMakeLists.txt", "README.md", "fake_my_notes.py", "manifest.yaml",
-                              "my_notes.policy.yaml", "my_notes.yaml", "my_notes_adapter.cpp", "my_notes_adapter.hpp",
-                              "my_notes_adapter_test.cpp", "my_notes_json.hpp"});
+  CHECK(names_in(author.target()) == std::set<std::string>{".gitignore", "CMakeLists.txt", "README.md",
+                                                           "fake_my_notes.py", "manifest.yaml", "my_notes.policy.yaml",
+                                                           "my_notes.yaml", "my_notes_adapter.cpp",
+                                                           "my_notes_adapter.hpp", "my_notes_adapter_test.cpp"});
   for (const auto& name : names_in(author.target())) {
     INFO(name);
     const auto text = read(author.target() / name);

@@ -26,17 +26,25 @@ void append_string(SecretBytes& body, std::string_view text) {
 
 }  // namespace
 
-SecretBytes secret_body(std::initializer_list<std::pair<std::string_view, std::string_view>> members) {
+SecretBytes secret_body(std::initializer_list<std::pair<std::string_view, std::string_view>> members,
+                        const std::map<std::string, std::string>& settings) {
   SecretBytes body;
-  body.push_back('{');
-  for (const auto& [name, value] : members) {
+  const auto add = [&](std::string_view name, std::string_view value) {
     if (!is_valid_utf8(value) || value.find('\0') != std::string_view::npos)
       throw CliError(kFailed, "This is no text in UTF-8. Nothing was changed.");
-    if (value.empty()) continue;
-    if (body.size() > 1) body.push_back(',');
+    if (body.back() != '{') body.push_back(',');
     append_string(body, name);
     body.push_back(':');
     append_string(body, value);
+  };
+  body.push_back('{');
+  for (const auto& [name, value] : members) {
+    if (!value.empty()) add(name, value);
+  }
+  if (!settings.empty()) {
+    append(body, body.size() > 1 ? ",\"settings\":{" : "\"settings\":{");
+    for (const auto& [name, value] : settings) add(name, value);
+    body.push_back('}');
   }
   body.push_back('}');
   return body;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -10,7 +12,8 @@
 namespace krux::cli {
 
 /// {"name": "value", ...}; members whose value is empty are left out. Throws CliError for a value that is no UTF-8 or
-/// holds a NUL.
-SecretBytes secret_body(std::initializer_list<std::pair<std::string_view, std::string_view>> members);
+/// holds a NUL. `settings`, unless empty, is an object of that name.
+SecretBytes secret_body(std::initializer_list<std::pair<std::string_view, std::string_view>> members,
+                        const std::map<std::string, std::string>& settings = {});
 
 }  // namespace krux::cli

@@ -5,7 +5,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {
@@ -44,11 +44,15 @@ bool all_passed(const JsonValue& before, const JsonValue& now) {
   return all;
 }
 
-/// "40 messages, 3 channels"
+/// "40 messages (12 built anew), 3 channels"
 std::string records_of(const JsonValue& account) {
   std::string out;
-  for (const auto& [name, count] : part(account, "records").GetObject())
+  const auto* building = find_member(account, "building");
+  for (const auto& [name, count] : part(account, "records").GetObject()) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count.IsInt64() ? count.GetInt64() : 0, view(name));
+    const auto anew = building ? find_int(*building, view(name)) : std::nullopt;
+    if (anew) out += fmt::format(" ({} built anew)", *anew);
+  }
   return out;
 }
 
@@ -61,10 +65,19 @@ void print_sync(const Session& session, const JsonValue& sync, std::int64_t now_
     const auto name = text(account, "account_name"), error = text(account, "last_error");
     table.add({name, text(account, "phase"),
                total > 0 ? fmt::format("{}/{}", number(account, "parts_done"), total) : "-", records_of(account),
-               relative(number(account, "synced_at_ms"), now_ms), relative(number(account, "next_at_ms"), now_ms)});
+               synced(account, now_ms), relative(number(account, "next_at_ms"), now_ms)});
     if (!error.empty()) problems.add({{name, Style::kWarn}, error});
     for (const auto& problem : items(account, "problems").GetArray())
       problems.add({{text(problem, "part"), Style::kWarn}, text(problem, "message")});
+    const auto left_out = number(account, "left_out");
+    if (left_out > 0) {
+      problems.add({{name, Style::kWarn},
+                    fmt::format("{} left out: the replica could not take what the service has, and agents cannot find "
+                                "it. The latest:",
+                                left_out == 1 ? "1 record is" : fmt::format("{} records are", left_out))});
+    }
+    for (const auto& record : items(account, "left_out_last").GetArray())
+      problems.add({{text(record, "collection") + " " + text(record, "id"), Style::kWarn}, text(record, "reason")});
   }
   table.print(session.console);
   if (problems.empty()) return;

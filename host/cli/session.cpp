@@ -67,6 +67,11 @@ std::string relative(std::int64_t at_ms, std::int64_t now_ms) {
   return distance > 0 ? "in " + duration(distance) : duration(-distance) + " ago";
 }
 
+std::string synced(const JsonValue& account, std::int64_t now_ms) {
+  if (!find_bool(account, "whole").value_or(true)) return "not whole yet";
+  return relative(number(account, "synced_at_ms"), now_ms);
+}
+
 std::string moment(std::int64_t at_ms, std::int64_t now_ms) {
   if (at_ms == 0) return {};
   auto utc = format_time(at_ms).substr(0, 19);

@@ -69,6 +69,10 @@ std::string joined(const JsonValue& array);
 
 /// "3 min ago", "in 25 s", "now"; "-" for 0.
 std::string relative(std::int64_t at_ms, std::int64_t now_ms);
+
+/// When the account's last pass ended, relative(); "not whole yet" while what was read of earlier passes is filled
+/// anew.
+std::string synced(const JsonValue& account, std::int64_t now_ms);
 /// "2 d 3 h", "45 s"
 std::string duration(std::int64_t ms);
 /// "2026-11-21 09:30:00 UTC (3 min ago)"; empty for 0.

@@ -6,7 +6,7 @@
 #include "host/cli/commands.hpp"
 #include "host/cli/write_output.hpp"
 #include "host/cli/write_pages.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {
@@ -27,6 +27,14 @@ std::string show_before(const Session& session, const std::string& id, bool yes)
   return text(part(answer.json, "write"), "state");
 }
 
+bool is_held(const JsonValue& write) {
+  return flag(write, "held_as_copy");
+}
+
+bool is_asked(const JsonValue& write) {
+  return text(write, "state") == "pending_approval" && !is_held(write);
+}
+
 const char* question_for(const std::string& decision) {
   if (decision == "resend") return "Send it again? If it did happen after all, it then happens twice.";
   if (decision == "discard") return "Give it up? It will not be sent again.";
@@ -37,31 +45,34 @@ const char* question_for(const std::string& decision) {
 
 int list_writes(const Session& session, const std::string& service, int recent) {
   JsonDocument waiting(rapidjson::kArrayType), pending(rapidjson::kArrayType);
-  const bool all_waiting = all_writes(session.host, query("needs_person=1", service), waiting);
+  const bool all_waiting = all_writes(session.host, query("needs_operator=1", service), waiting);
   const bool all_pending = all_writes(session.host, query(fmt::format("state={}", kPending), service), pending);
   const auto answer =
       session.host.get(fmt::format("/v1/writes?{}", query(fmt::format("state={}&limit={}", kEnded, recent), service)));
   const auto& ended = items(answer.json, "writes");
   const bool whole = all_waiting && all_pending;
   if (session.json) {
-    session.console.out() << fmt::format(R"({{"needs_person":{},"pending":{},"recent":{}}})", to_json(waiting),
-                                         to_json(pending), to_json(ended))
+    session.console.out() << fmt::format(R"({{"needs_operator":{0},"needs_person":{0},"pending":{1},"recent":{2}}})",
+                                         to_json(waiting), to_json(pending), to_json(ended))
                           << "\n";
     return whole ? kOk : tell_of_older(session);
   }
-  JsonDocument others(rapidjson::kArrayType), asked(rapidjson::kArrayType);
-  for (const auto& write : pending.GetArray()) {
-    if (flag(write, "needs_person")) continue;
-    auto& list = text(write, "state") == "pending_approval" ? asked : others;
+  JsonDocument others(rapidjson::kArrayType), asked(rapidjson::kArrayType), undecided(rapidjson::kArrayType),
+      held(rapidjson::kArrayType);
+  const auto add = [](JsonDocument& list, const JsonValue& write) {
     list.PushBack(JsonValue(write, list.GetAllocator()), list.GetAllocator());
+  };
+  for (const auto& write : waiting.GetArray()) add(is_held(write) ? held : is_asked(write) ? asked : undecided, write);
+  for (const auto& write : pending.GetArray()) {
+    if (!flag(write, "needs_operator") && !is_asked(write)) add(others, write);
   }
   print_writes(session, "Waiting for your approval (kruxos approve accept|reject ID)", "SINCE", asked);
-  print_writes(session, "Waiting for your decision (kruxos approve resolve ID)", "SINCE", waiting);
+  print_writes(session, "Waiting for your decision (kruxos approve resolve ID)", "SINCE", undecided);
+  print_writes(session, "Held, because this data directory may be a copy (kruxos held list)", "SINCE", held);
   print_writes(session, "Buffered and under way (kruxos approve cancel ID)", "DUE", others);
   print_writes(session, "Recent", "ENDED", ended);
   print_limits(session, session.host.get("/v1/limits").json, service);
-  if (waiting.Empty() && asked.Empty() && others.Empty() && ended.Empty())
-    session.console.out() << "There are no writes.\n";
+  if (waiting.Empty() && others.Empty() && ended.Empty()) session.console.out() << "There are no writes.\n";
   return whole ? kOk : tell_of_older(session);
 }
 
@@ -81,7 +92,7 @@ int cancel_write(const Session& session, const std::string& id, bool yes) {
   return report_write(session, session.host.post(write_path(id, "/cancel")));
 }
 
-int resolve_write(const Session& session, const std::string& id, const std::string& decision, bool yes) {
+int decide_outcome(const Session& session, const std::string& id, const std::string& decision, bool yes) {
   if (!yes && !session.console.reads_terminal())
     throw CliError(kUsage, "This decision is a person's, and there is no terminal to ask on: add --yes.");
   if (!yes && session.json)

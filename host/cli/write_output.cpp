@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "core/util/text.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {
@@ -22,17 +23,47 @@ std::string time_of(const JsonValue& write, std::int64_t now_ms) {
   const auto ended = number(write, "ended_at_ms");
   if (ended != 0) return relative(ended, now_ms);
   if (text(write, "state") == "pending_approval") return relative(number(write, "created_at_ms"), now_ms);
-  if (flag(write, "needs_person") && number(write, "unknown_since_ms") != 0)
+  if (flag(write, "needs_operator") && number(write, "unknown_since_ms") != 0)
     return relative(number(write, "unknown_since_ms"), now_ms);
   return text(write, "state") == "executing" ? "now" : relative(number(write, "due_at_ms"), now_ms);
 }
 
-/// What would be sent, a line for each parameter.
-void add_content(Listing& listing, const JsonValue& parameters) {
+std::string value_in_words(const JsonValue& value) {
+  return value.IsString() ? std::string(view(value)) : to_json(value);
+}
+
+/// What would be sent, a line for each parameter; behind an id the name that the agent gave.
+void add_content(Listing& listing, const JsonValue& parameters, const JsonValue& as_given) {
   for (const auto& parameter : parameters.GetObject()) {
-    const auto& value = parameter.value;
-    listing.add("  " + printable(view(parameter.name)), value.IsString() ? std::string(view(value)) : to_json(value));
+    auto line = value_in_words(parameter.value);
+    const auto* given = find_member(as_given, view(parameter.name));
+    if (given && !(*given == parameter.value)) line += fmt::format(" ({})", value_in_words(*given));
+    listing.add("  " + printable(view(parameter.name)), line);
   }
+}
+
+/// The write that an undo or a cleanup is about: what to look for at the service, and when it came to be there.
+void add_about(Listing& listing, const JsonValue& about, std::int64_t now_ms) {
+  if (about.ObjectEmpty()) return;
+  listing.add("About",
+              fmt::format("{} {}, {}", text(about, "write_id"), text(about, "operation"), text(about, "state")));
+  listing.add_unless_empty("  summary", text(about, "summary"));
+  add_content(listing, part(about, "params"), part(about, "params_shown"));
+  listing.add_unless_empty("  attempted", moment(number(about, "first_attempt_at_ms"), now_ms));
+  listing.add_unless_empty("  ended", moment(number(about, "ended_at_ms"), now_ms));
+  const auto& result = part(about, "result");
+  if (!result.ObjectEmpty()) listing.add("  result", to_json(result));
+}
+
+/// Since when, and until when, an attempt of it was under way: where to look at the service.
+std::string time_window(const JsonValue& write, std::int64_t now_ms) {
+  const auto first = number(write, "first_attempt_at_ms");
+  std::int64_t last = 0;
+  for (const auto& record : items(write, "history").GetArray()) {
+    if (text(record, "kind") == "attempt") last = std::max(last, number(record, "ended_at_ms"));
+  }
+  if (first == 0 || last <= first) return moment(first, now_ms);
+  return fmt::format("{}, until {}", moment(first, now_ms), moment(last, now_ms));
 }
 
 void tell_of_total(const Session& session, const char* what, const JsonValue& shown, std::int64_t total) {
@@ -63,27 +94,50 @@ void print_writes(const Session& session, const char* title, const char* time_ti
   session.console.out() << "\n";
 }
 
+Cell finding_of(const JsonValue& write) {
+  const auto finding = text(part(write, "evidence"), "finding");
+  if (finding == "found") return {"found: it was sent", Style::kGood};
+  if (finding == "absent") return {"not found, which is no proof", Style::kWarn};
+  if (finding == "cannot_tell") return {"the service could not tell", Style::kWarn};
+  if (flag(write, "release_wanted")) return {"not looked for yet; goes out if it is not found", Style::kDim};
+  return {"not looked for yet", Style::kDim};
+}
+
 void print_write(const Session& session, const JsonValue& write) {
   const auto now = session.now_ms;
   const auto state = text(write, "state");
   const auto& error = part(write, "error");
   Listing listing;
   listing.add("Write", text(write, "write_id"));
-  listing.add("State", {flag(write, "needs_person") ? state + ", waits for your decision" : state, style_of(state)});
+  listing.add("State", {flag(write, "needs_operator") ? state + ", waits for your decision" : state, style_of(state)});
+  if (flag(write, "held_as_copy")) {
+    listing.add("Held", {"this data directory may be a copy: kruxos held list", Style::kWarn});
+    listing.add("Effect", finding_of(write));
+    const auto& found = part(part(write, "evidence"), "result");
+    if (!found.ObjectEmpty()) listing.add("Found", to_json(found));
+  }
   listing.add("Agent", text(write, "agent"));
   listing.add("Account", fmt::format("{} {}", text(write, "service"), text(write, "account_id")));
   listing.add("Operation", text(write, "operation"));
-  add_content(listing, part(write, "params"));
+  add_content(listing, part(write, "params"), part(write, "params_shown"));
+  add_about(listing, part(write, "about"), now);
   listing.add("Hash", text(write, "content_hash"));
   listing.add("Created", moment(number(write, "created_at_ms"), now));
   if (number(write, "ended_at_ms") == 0) listing.add_unless_empty("Due", moment(number(write, "due_at_ms"), now));
+  listing.add_unless_empty("Attempted", time_window(write, now));
   listing.add_unless_empty("Ended", moment(number(write, "ended_at_ms"), now));
   listing.add_unless_empty("By", text(write, "decided_by"));
   listing.add_unless_empty("Asked because", text(write, "approval_reason"));
-  listing.add_unless_empty("Undoes", text(write, "undoes"));
-  listing.add_unless_empty("Undoable until", moment(number(write, "undo_until_ms"), now));
-  listing.add_unless_empty("Undo", text(write, "undo_problem"));
-  if (flag(write, "closed") && number(write, "ended_at_ms") == 0)
+  listing.add_unless_empty("Undoes", text(write, "rolls_back"));
+  listing.add_unless_empty("Cleans up", text(write, "cleans"));
+  if (const auto cleanup = text(write, "cleanup"); !cleanup.empty() && cleanup != "none")
+    listing.add("Cleanup", fmt::format("{}, by {}", cleanup, text(write, "cleaned_by")));
+  listing.add_unless_empty("Undoable until", moment(number(write, "rollback_until_ms"), now));
+  listing.add_unless_empty("Undo", text(write, "rollback_problem"));
+  if (flag(write, "waits_in_line") && number(write, "ended_at_ms") == 0)
+    listing.add("Order", "waits behind an earlier write of its agent to the same place");
+  if (flag(write, "out_of_order")) listing.add("Order", {"went before an earlier write that held it up", Style::kWarn});
+  if (flag(write, "irrevocable") && number(write, "ended_at_ms") == 0)
     listing.add("Beware", {"an earlier attempt may have had its effect", Style::kWarn});
   if (!text(error, "message").empty())
     listing.add("Error", {fmt::format("{}: {}", text(error, "type"), text(error, "message")), Style::kBad});

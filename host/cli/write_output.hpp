@@ -15,6 +15,8 @@ std::string write_path(const std::string& id, std::string_view action = {});
 void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes);
 /// One with its content and its result.
 void print_write(const Session& session, const JsonValue& write);
+/// What a look has shown of a write that is held as a copy.
+Cell finding_of(const JsonValue& write);
 /// `total`: how many there are, of which the host gave the newest.
 void print_history(const Session& session, const JsonValue& history, std::int64_t total);
 void print_edits(const Session& session, const JsonValue& edits, std::int64_t total);

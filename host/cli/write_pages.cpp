@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux::cli {
 namespace {

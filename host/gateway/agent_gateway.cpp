@@ -14,11 +14,18 @@
 #include "host/gateway/failed_tries.hpp"
 #include "host/gateway/json_rpc.hpp"
 #include "host/gateway/upload_places.hpp"
+#include "host/http/http_server.hpp"
 
 namespace krux {
 namespace {
 
-constexpr const char* kUploads = "/uploads";
+constexpr const char *kRpc = "/rpc", *kUploads = "/uploads";
+/// What each message takes up besides its body: its answer, so far as that is short.
+constexpr std::size_t kMessageBytes = 128 << 10;
+/// A result of this length needs no room of its own: a write's acknowledgement above all.
+constexpr std::size_t kShortResult = 2 << 10;
+/// What takes longer to be taken apart is none of a receiving thread's business.
+constexpr std::size_t kShortMessage = 4 << 10;
 
 ServerResponse rpc_refusal(int status, const RpcError& error) {
   ServerResponse response;
@@ -47,6 +54,17 @@ ServerResponse locked(std::int64_t wait_ms) {
   return response;
 }
 
+/// The message's id is not known: it has not been looked at, or not to its end.
+ServerResponse not_taken(const Error& why) {
+  const auto seconds = (why.retry_after_ms().value_or(1000) + 999) / 1000;
+  const auto when = why.retryable() ? fmt::format(R"(true,"retry_after":{})", seconds) : "false";
+  auto response = rpc_refusal(why.type() == "RateLimited" ? 429 : 503,
+                              {rpc_code::kRateLimit, why.what(),
+                               fmt::format(R"({{"type":{},"retryable":{}}})", json_string(why.type()), when)});
+  if (why.retryable()) response.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return response;
+}
+
 ServerResponse wrong_method(const char* allowed) {
   auto response = error_response(405, "InvalidInput", fmt::format("This path is served to {} only.", allowed));
   response.headers.emplace_back("Allow", allowed);
@@ -57,6 +75,24 @@ ServerResponse not_now(const std::string& why) {
   auto response = error_response(429, "RateLimited", why);
   response.headers.emplace_back("Retry-After", "1");
   return response;
+}
+
+ServerResponse not_read() {
+  return not_now(
+      "The messages of this agent that are not answered yet, and the answers that it has not read, hold as much memory "
+      "as an agent may have. Read the answers, then send this one again.");
+}
+
+/// A result that would be too much is left out: the agent has others to read first.
+RpcOutcome within(MemoryShare& memory, RpcOutcome outcome) {
+  const auto* result = std::get_if<std::string>(&outcome);
+  if (!result || result->size() <= kShortResult || memory.grow(result->size())) return outcome;
+  return RpcError{
+      rpc_code::kRateLimit,
+      "The call was carried out, but its answer is left out: this agent's answers that are not sent yet hold "
+      "as much memory as an agent may have. Read those, then ask again, for less at a time; a write is in "
+      "proxy.list_writes.",
+      R"({"type":"RateLimited","retryable":false})"};
 }
 
 /// What a request says of its body's length; nothing where that shows at its end alone.
@@ -107,26 +143,52 @@ std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool 
   return std::nullopt;
 }
 
+namespace {
+
+std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool loopback_only) {
+  if (auto refused = refuse_foreign(request, loopback_only)) return refused;
+  if (request.path != kRpc && request.path != kUploads)
+    return error_response(404, "NotFound",
+                          "There is nothing here: agents send JSON-RPC to POST /rpc, and files to POST /uploads.");
+  if (request.method != "POST") return wrong_method("POST");
+  return std::nullopt;
+}
+
+}  // namespace
+
 struct AgentGateway::State : std::enable_shared_from_this<State> {
   State(AgentApi& agent_api, Clock& clock, GatewayLimits limits, AgentMeters* agent_meters)
       : api(agent_api),
         meters(agent_meters),
         tries(clock),
         methods(agent_api, clock, limits, agent_meters),
+        memory(limits.memory),
         places(limits.uploads_per_agent, limits.uploads) {}
 
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request);
-  void rpc(const ServerRequest& request, Respond respond);
+  RunsOn where(const std::string& agent_id, std::string_view message);
+  void rpc(ServerRequest request, Respond respond);
+  void run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share, std::string_view message,
+           Respond respond);
   void upload(const ServerRequest& request, Respond respond);
-  std::variant<std::monostate, BodyToFile, ServerResponse> admit_upload(const ServerRequest& head);
+  std::variant<Admitted, Refused> admit(const ServerRequest& head);
+  std::variant<Admitted, Refused> admit_message(const ServerRequest& head, const std::string& agent_id);
+  std::variant<Admitted, Refused> admit_upload(const ServerRequest& head, const std::string& agent_id);
 
   AgentApi& api;
   AgentMeters* const meters;
   FailedTries tries;
   AgentMethods methods;
+  AgentMemory memory;
   UploadPlaces places;
 };
+
+/// Of one call, the read is answered by the thread that received it, unless its agent has others under way.
+RunsOn AgentGateway::State::where(const std::string& agent_id, std::string_view message) {
+  const bool single = message.size() <= kShortMessage && message.find_first_not_of(" \t\r\n") != message.find('[');
+  return single && HttpServer::thread_is_lent() && !methods.any_under_way(agent_id) ? RunsOn::kCaller : RunsOn::kWorker;
+}
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request) {
   const auto address = tries_key(request.peer.address);
@@ -140,18 +202,38 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   return not_authenticated();
 }
 
-void AgentGateway::State::rpc(const ServerRequest& request, Respond respond) {
+void AgentGateway::State::rpc(ServerRequest request, Respond respond) {
   auto who = authenticate(request);
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
-  const auto dispatch = [self = shared_from_this(), caller](const std::string& method, std::string_view params,
-                                                            RpcReply reply) {
-    self->methods.run(caller, method, params, std::move(reply));
+  // Before it is taken apart: of an agent that has all that it may have under way, no more than its key is looked at.
+  if (const auto full = methods.all_taken(caller->agent.agent_id)) {
+    if (meters) meters->requested("unknown", rpc_code::kRateLimit);
+    return respond(not_taken(*full));
+  }
+  const auto share = request.memory ? request.memory : memory.take(caller->agent.agent_id, kMessageBytes);
+  if (!share) return respond(not_read());
+  // What it costs to take a message apart and to check what is in it, its agent decides: not on an event loop.
+  const auto message = std::make_shared<const std::string>(std::move(request.body));
+  api.in_turn(
+      caller->agent.agent_id,
+      [self = shared_from_this(), caller, share, message, respond] { self->run(caller, share, *message, respond); },
+      [respond](const Error& why) { respond(not_taken(why)); }, where(caller->agent.agent_id, *message));
+}
+
+void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
+                              std::string_view message, Respond respond) {
+  const auto dispatch = [self = shared_from_this(), caller, share](const std::string& method, std::string_view params,
+                                                                   RpcReply reply) {
+    self->methods.run(caller, method, params, [share, reply = std::move(reply)](RpcOutcome outcome) {
+      reply(within(*share, std::move(outcome)));
+    });
   };
-  run_json_rpc(request.body, dispatch, {}, [respond = std::move(respond)](std::string text) {
+  run_json_rpc(message, dispatch, {}, [share, respond = std::move(respond)](std::string text) {
     ServerResponse response;
     response.status = text.empty() ? 204 : 200;
     response.body = std::move(text);
+    response.memory = share;
     respond(std::move(response));
   });
 }
@@ -176,20 +258,35 @@ void AgentGateway::State::upload(const ServerRequest& request, Respond respond) 
   });
 }
 
-std::variant<std::monostate, BodyToFile, ServerResponse> AgentGateway::State::admit_upload(const ServerRequest& head) {
-  auto who = authenticate(head);
-  if (auto* refused = std::get_if<ServerResponse>(&who)) return std::move(*refused);
-  const auto& agent_id = std::get<Agent>(who).agent_id;
+/// A message is in memory before it can be looked at, and its answer until it is sent: both are counted beforehand.
+std::variant<Admitted, Refused> AgentGateway::State::admit_message(const ServerRequest& head,
+                                                                   const std::string& agent_id) {
+  const std::uint64_t most = HttpLimits().body_bytes;
+  const auto bytes = std::min(declared_length(head).value_or(most), most);
+  auto share = memory.take(agent_id, static_cast<std::size_t>(bytes) + kMessageBytes);
+  if (!share) return Refused{not_read(), agent_id};
+  return Admitted{agent_id, std::move(share)};
+}
+
+std::variant<Admitted, Refused> AgentGateway::State::admit_upload(const ServerRequest& head,
+                                                                  const std::string& agent_id) {
   auto target = api.upload_target();
   const auto bytes = std::min(declared_length(head).value_or(target.most_bytes), target.most_bytes);
   try {
     auto place = places.take(agent_id, static_cast<std::int64_t>(bytes), [&] { return api.upload_room(agent_id); });
-    if (const auto* why = std::get_if<std::string>(&place)) return not_now(*why);
+    if (const auto* why = std::get_if<std::string>(&place)) return Refused{not_now(*why), agent_id};
     target.room = std::get<std::shared_ptr<BodyRoom>>(std::move(place));
   } catch (const Error& error) {
-    return error_response(503, error.type(), error.what());
+    return Refused{error_response(503, error.type(), error.what()), agent_id};
   }
-  return target;
+  return Admitted{agent_id, nullptr, std::move(target)};
+}
+
+std::variant<Admitted, Refused> AgentGateway::State::admit(const ServerRequest& head) {
+  auto who = authenticate(head);
+  if (auto* refused = std::get_if<ServerResponse>(&who)) return Refused{std::move(*refused)};
+  const auto& agent_id = std::get<Agent>(who).agent_id;
+  return head.path == kRpc ? admit_message(head, agent_id) : admit_upload(head, agent_id);
 }
 
 AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
@@ -198,25 +295,17 @@ AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, Ag
 AgentGateway::~AgentGateway() = default;
 
 Handler AgentGateway::handler(bool loopback_only) {
-  return [state = state_, loopback_only](const ServerRequest& request, const Respond& respond) {
-    if (auto refused = refuse_foreign(request, loopback_only)) return respond(*std::move(refused));
-    if (request.path != "/rpc" && request.path != kUploads)
-      return respond(error_response(404, "NotFound",
-                                    "There is nothing here: agents send JSON-RPC to POST /rpc, and files to POST "
-                                    "/uploads."));
-    if (request.method != "POST") return respond(wrong_method("POST"));
-    if (request.path == "/rpc") return state->rpc(request, respond);
-    state->upload(request, respond);
+  return [state = state_, loopback_only](ServerRequest request, const Respond& respond) {
+    if (auto refused = refuse_unknown(request, loopback_only)) return respond(*std::move(refused));
+    request.path == kRpc ? state->rpc(std::move(request), respond) : state->upload(request, respond);
   };
 }
 
 Admission AgentGateway::admission(bool loopback_only) {
-  using Verdict = std::variant<std::monostate, BodyToFile, ServerResponse>;
-  return {kUploads, [state = state_, loopback_only](const ServerRequest& head) -> Verdict {
-            if (auto refused = refuse_foreign(head, loopback_only)) return *std::move(refused);
-            if (head.method != "POST") return std::monostate{};
-            return state->admit_upload(head);
-          }};
+  return [state = state_, loopback_only](const ServerRequest& head) -> std::variant<Admitted, Refused> {
+    if (auto refused = refuse_unknown(head, loopback_only)) return Refused{*std::move(refused)};
+    return state->admit(head);
+  };
 }
 
 Handler health_handler(HealthSource& source, std::function<void(Respond)> metrics) {

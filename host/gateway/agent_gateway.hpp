@@ -12,7 +12,8 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/state/agents.hpp"
 #include "core/util/clock.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/gateway/agent_memory.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux {
 
@@ -22,13 +23,18 @@ struct UploadRequest {
 };
 
 /// What the gateway needs of the host. Any thread; only invoke() and add_upload() may take their time, by calling back
-/// later.
+/// later. All but authenticate() and those of uploads are called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
   /// The agent whose key this is, unless it was revoked.
   virtual std::optional<Agent> authenticate(std::string_view key) = 0;
-  /// As CapabilityHandler's members of these names.
+  /// As CapabilityHandler's members of these names. A host without workers runs `work` at once.
+  virtual void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
+                       RunsOn on) {
+    (void)agent_id, (void)refused, (void)on;
+    work();
+  }
   virtual void invoke(Invocation invocation, std::function<void(InvocationResult)> done) = 0;
   virtual std::string list_json(const std::string& category, const std::string& tag,
                                 const std::string& name_contains) = 0;
@@ -49,6 +55,7 @@ struct GatewayLimits {
   std::size_t calls_per_agent = 256;
   std::size_t uploads_per_agent = 4;  ///< that arrive at a time
   std::size_t uploads = 32;           ///< of all agents
+  MemoryLimits memory;                ///< of messages and their answers, until these are sent
 };
 
 /// Serves as an HttpServer's handler on any of its threads. What it is given must outlive the server, and `meters`,
@@ -63,7 +70,8 @@ class AgentGateway {
   /// Only a request whose Host header names this machine's loopback is served then: a foreign page whose name resolves
   /// to 127.0.0.1 gets nothing. For listeners bound to the loopback.
   Handler handler(bool loopback_only);
-  /// For the same listener: uploads are looked at before their bytes arrive.
+  /// For the same listener: whose a request is, before its body arrives. Nothing is taken in of one without a valid
+  /// key.
   Admission admission(bool loopback_only);
 
  private:

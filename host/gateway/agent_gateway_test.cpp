@@ -67,6 +67,9 @@ TEST_CASE("wrong parameters are named", "[gateway]") {
       {"capabilities.list", R"({"tags":"x"})", "it takes category, tag, name_contains"},
       {"session.create", R"({"agent_name":7})", "must be a string"},
       {"session.end", "{}", "missing"},
+      {"session.create", R"({"agent_name":"a\u0000b"})", "\\\"agent_name\\\" holds the character U+0000"},
+      {"session.create", R"({"purpose":"\ud800"})", "\\\"purpose\\\" holds half of a surrogate pair"},
+      {"capabilities.invoke", R"({"capability":"x","idempotency_key":"\u0000"})", "\\\"idempotency_key\\\" holds"},
   };
   for (const auto& row : rows) {
     const auto text = f.call(row.method, row.params);
@@ -191,7 +194,7 @@ TEST_CASE("calls in flight are limited for a connection and for an agent", "[gat
   f.api.wait_for_held(100);
   CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})"), "This agent has 100 calls in flight"));
   CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})", kOtherKey), R"("success":true)"));
-  CHECK(has(f.call("capabilities.list", "{}"), "capabilities"));
+  CHECK(has(f.call("capabilities.list", "{}", kOtherKey), "capabilities"));
   f.api.release();
   const auto one = first.receive().body, two = second.receive().body;
   CHECK(count_of(one, R"("success":true)") == 64);
@@ -199,6 +202,28 @@ TEST_CASE("calls in flight are limited for a connection and for an agent", "[gat
   CHECK(count_of(one, R"("code":-32000)") == 6);
   CHECK(count_of(two, "This agent has 100 calls in flight") == 4);
   CHECK(has(f.call("capabilities.invoke", R"({"capability":"x"})"), R"("success":true)"));
+}
+
+TEST_CASE("a message of an agent that may have no more calls is refused as it is", "[gateway]") {
+  GatewayLimits limits;
+  limits.calls_per_agent = 2;
+  Fixture f(limits);
+  const auto header = "Authorization: Bearer " + kKey + "\r\n";
+  RawClient busy(f.port), client(f.port);
+  busy.send(http_post("/rpc", invoke_batch(2, "wait"), header));
+  f.api.wait_for_held(2);
+  CHECK(f.api.turns_asked == 1);
+  const auto refused = client.ask(http_post("/rpc", "[[[ no one looks at this", header));
+  CHECK(refused.status == 429);
+  CHECK(refused.headers.at("Retry-After") == "1");
+  CHECK(has(refused.body, "This agent has 2 calls in flight"));
+  CHECK(has(refused.body, R"("type":"RateLimited","retryable":true,"retry_after":1)"));
+  CHECK(f.api.turns_asked == 1);
+  CHECK(has(f.metrics.text({}), R"(kruxos_agent_requests_total{method="unknown",outcome="rate_limited"} 1)"));
+  CHECK(f.post(invoke_batch(1, "x"), kOtherKey).status == 200);
+  f.api.release();
+  CHECK(busy.receive().status == 200);
+  CHECK(client.ask(http_post("/rpc", invoke_batch(1, "x"), header)).status == 200);  // on the same connection
 }
 
 TEST_CASE("a hundred agents' clients at once", "[gateway]") {
@@ -267,7 +292,7 @@ TEST_CASE("requests are counted by method and outcome, refused keys by why", "[g
   CHECK(counted("session.end", "invalid_params", 1));
   CHECK(counted("capabilities.list", "invalid_params", 1));
   CHECK(counted("capabilities.invoke", "ok", 4));
-  CHECK(counted("capabilities.invoke", "rate_limited", 1));
+  CHECK(counted("unknown", "rate_limited", 1));  // it was not looked at
   CHECK(counted("unknown", "unknown_method", 1));
   CHECK_FALSE(has(text, "wrong_key\"} 0"));
   CHECK_FALSE(has(text, "locked_out\"} 0"));
@@ -308,4 +333,40 @@ TEST_CASE("health and readiness", "[gateway]") {
   CHECK(client.ask(http_get("/metrics.txt")).status == 404);
   CHECK(client.ask(http_get("/metrics")).status == 404);
   CHECK(client.ask("GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n").status == 403);
+}
+
+TEST_CASE("a message is not looked at before its agent's turn, and one that is not taken says when to come back") {
+  Fixture f;
+  const auto message = R"({"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":{"capability":"x.read"}})";
+  SECTION("its turn comes") {
+    f.api.holds_turns_of = "agent_1";
+    RawClient client(f.port);
+    client.send(http_post("/rpc", message, "Authorization: Bearer " + kKey + "\r\n"));
+    // Another agent's is answered meanwhile.
+    CHECK(f.post(message, kOtherKey).status == 200);
+    CHECK(f.api.invoked == 1);
+    f.api.give_turn();
+    CHECK(client.receive().status == 200);
+    CHECK(f.api.invoked == 2);
+  }
+  SECTION("it has too much waiting") {
+    f.api.refusal = Error("RateLimited", "256 calls of this agent wait already.", true, 1500);
+    const auto answer = f.post(message);
+    CHECK(answer.status == 429);
+    CHECK(answer.headers.at("Retry-After") == "2");
+    CHECK(answer.body.find(R"("type":"RateLimited","retryable":true,"retry_after":2)") != std::string::npos);
+  }
+  SECTION("its turn did not come") {
+    f.api.refusal = Error("Timeout", "It waited 10 s.", true, 1000);
+    const auto answer = f.post(message);
+    CHECK(answer.status == 503);
+    CHECK(answer.body.find("It waited 10 s.") != std::string::npos);
+  }
+  SECTION("it began and was given up") {
+    f.api.refusal = Error("Timeout", "It may have been done in part.");
+    const auto answer = f.post(message);
+    CHECK(answer.status == 503);
+    CHECK(answer.headers.count("Retry-After") == 0);
+    CHECK(answer.body.find(R"("type":"Timeout","retryable":false})") != std::string::npos);
+  }
 }

@@ -21,11 +21,13 @@ RpcError invalid_params(std::string message) {
   return {rpc_code::kInvalidParams, std::move(message), R"({"type":"InvalidInput","retryable":false})"};
 }
 
-RpcError too_many_calls(const std::string& whose, std::size_t limit) {
-  return {rpc_code::kRateLimit,
-          fmt::format("{} has {} calls in flight, which is the limit. Send this one again when others are answered.",
-                      whose, limit),
-          R"({"type":"RateLimited","retryable":true,"retry_after":1})"};
+std::string too_many_calls(const std::string& whose, std::size_t limit) {
+  return fmt::format("{} has {} calls in flight, which is the limit. Send this one again when others are answered.",
+                     whose, limit);
+}
+
+RpcError refused_call(std::string why) {
+  return {rpc_code::kRateLimit, std::move(why), R"({"type":"RateLimited","retryable":true,"retry_after":1})"};
 }
 
 Error session_expired() {
@@ -97,6 +99,8 @@ struct AgentMethods::Params {
     if (found->text.size() > max_bytes)
       throw invalid_input(
           fmt::format("\"{}\" has {} bytes, at most {} are allowed.", name, found->text.size(), max_bytes));
+    if (const auto why = why_odd_text(found->text); !why.empty())
+      throw invalid_input(fmt::format("\"{}\" {}.", name, why));
     return found->text;
   }
 
@@ -116,6 +120,11 @@ void AgentMethods::answer(const RpcReply& reply, std::string_view method, RpcOut
   const auto* error = std::get_if<RpcError>(&outcome);
   if (meters_) meters_->requested(method, error ? error->code : 0);
   reply(std::move(outcome));
+}
+
+std::optional<Error> AgentMethods::all_taken(const std::string& agent_id) {
+  if (*counter_of(agent_id) < limits_.calls_per_agent) return std::nullopt;
+  return Error("RateLimited", too_many_calls("This agent", limits_.calls_per_agent), true, 1000);
 }
 
 void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply) {
@@ -197,10 +206,11 @@ void AgentMethods::invoke(const CallerPtr& caller, const Params& params, RpcRepl
     return answer(reply, kInvoke, failure(session_expired()));
 
   auto of_connection = Place::take(caller->in_flight, limits_.calls_per_connection, caller);
-  if (!of_connection) return answer(reply, kInvoke, too_many_calls("This connection", limits_.calls_per_connection));
+  if (!of_connection)
+    return answer(reply, kInvoke, refused_call(too_many_calls("This connection", limits_.calls_per_connection)));
   const auto counter = counter_of(call.agent_id);
   auto of_agent = Place::take(*counter, limits_.calls_per_agent, counter);
-  if (!of_agent) return answer(reply, kInvoke, too_many_calls("This agent", limits_.calls_per_agent));
+  if (!of_agent) return answer(reply, kInvoke, refused_call(too_many_calls("This agent", limits_.calls_per_agent)));
   api_.invoke(std::move(call), [of_connection = std::move(of_connection), of_agent = std::move(of_agent),
                                 reply = std::move(reply), meters = meters_](const InvocationResult& result) mutable {
     of_connection.reset();

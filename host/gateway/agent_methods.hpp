@@ -5,8 +5,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "core/util/error.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/json_rpc.hpp"
 #include "host/gateway/sessions.hpp"
@@ -25,6 +27,11 @@ class AgentMethods {
   using CallerPtr = std::shared_ptr<Caller>;
 
   AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters);
+
+  /// Why no call of this agent would begin now.
+  std::optional<Error> all_taken(const std::string& agent_id);
+  /// Whether a call of this agent is under way, of whatever kind.
+  bool any_under_way(const std::string& agent_id) { return *counter_of(agent_id) > 0; }
 
   void run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply);
 

@@ -13,8 +13,8 @@
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "host/gateway/agent_gateway.hpp"
-#include "host/gateway/http_server.hpp"
-#include "host/gateway/raw_client.hpp"
+#include "host/http/http_server.hpp"
+#include "host/http/raw_client.hpp"
 #include "support/scratch.hpp"
 
 namespace gateway_test {
@@ -24,7 +24,8 @@ using namespace krux::test;
 
 inline const std::string kKey(64, 'a'), kOtherKey(64, 'b'), kWrongKey(64, 'c');
 
-/// Two agents; "wait" calls are held until they are released, others are answered with their own arguments.
+/// Two agents; "wait" calls are held until they are released, "big" ones have a long answer, others are answered with
+/// their own arguments.
 class FakeApi final : public AgentApi {
  public:
   std::optional<Agent> authenticate(std::string_view key) override {
@@ -32,12 +33,35 @@ class FakeApi final : public AgentApi {
     if (key == kOtherKey) return Agent{"agent_2", "bob"};
     return std::nullopt;
   }
+  void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
+               RunsOn on) override {
+    ++turns_asked;
+    if (on == RunsOn::kCaller) ++turns_on_the_receiver;
+    if (!refusal.type().empty()) return refused(refusal);
+    if (agent_id != holds_turns_of) return work();
+    const std::lock_guard lock(mutex_);
+    turns_.push_back(std::move(work));
+    changed_.notify_all();
+  }
+  /// Waits for a message of the agent whose turns are held, and gives it its turn.
+  void give_turn() {
+    std::function<void()> work;
+    {
+      std::unique_lock lock(mutex_);
+      REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return !turns_.empty(); }));
+      work = std::move(turns_.back());
+      turns_.pop_back();
+    }
+    work();
+  }
   void invoke(Invocation call, std::function<void(InvocationResult)> done) override {
     const std::lock_guard lock(mutex_);
     last = call;
     ++invoked;
     if (call.capability == "wait")
       held_.push_back(std::move(done));
+    else if (call.capability == "big")
+      done({true, "\"" + std::string(big_bytes, 'b') + "\"", {}});
     else if (call.capability == "fail")
       done({false, {}, R"({"type":"NotConnected"})"});
     else
@@ -62,6 +86,10 @@ class FakeApi final : public AgentApi {
          ",\"type\":" + json_string(upload.mime_type) + ",\"sha256\":" + json_string(sha256_hex(bytes)) + "}");
   }
 
+  // Set while no request is under way.
+  Error refusal{"", ""};
+  std::string holds_turns_of;
+
   support::Scratch scratch;
   std::atomic<int> targets{0};
   std::uint64_t most_bytes = 4 << 20;
@@ -80,13 +108,16 @@ class FakeApi final : public AgentApi {
     for (const auto& done : held) done({true, "{}", {}});
   }
 
+  std::size_t big_bytes = 1 << 20;  ///< of the answer to "big"
   Invocation last;
   std::atomic<int> invoked{0};
+  std::atomic<int> turns_asked{0}, turns_on_the_receiver{0};
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::function<void(InvocationResult)>> held_;
+  std::vector<std::function<void()>> turns_;
 };
 
 struct Fixture {
@@ -95,11 +126,16 @@ struct Fixture {
   MetricRegistry metrics;
   AgentMeters meters{metrics};
   AgentGateway gateway;
-  HttpServer server{2};
+  DrivenClock server_clock;
+  HttpServer server;
   std::uint16_t port;
 
-  explicit Fixture(GatewayLimits limits = {}) : gateway(api, clock, limits, &meters) {
-    port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true), {}, std::nullopt, gateway.admission(true)).port;
+  enum class Time { kReal, kDriven };  ///< of connections
+  explicit Fixture(GatewayLimits limits = {}, HttpLimits http = {}, Time time = Time::kReal)
+      : gateway(api, clock, limits, &meters),
+        server(2, HttpServer::Begin::kAtOnce, time == Time::kDriven ? &server_clock : nullptr,
+               HttpServer::Handlers::kTakeTime) {
+    port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true), http, std::nullopt, gateway.admission(true)).port;
   }
   RawAnswer post(std::string_view body, const std::string& key = kKey, const std::string& more = {}) {
     RawClient client(port);

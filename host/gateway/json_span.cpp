@@ -24,12 +24,9 @@ class Splitter {
   bool Uint64(std::uint64_t) { return scalar(JsonKind::kNumber, {}); }
   bool Double(double) { return scalar(JsonKind::kNumber, {}); }
   bool RawNumber(const char*, rapidjson::SizeType, bool) { return scalar(JsonKind::kNumber, {}); }
-  bool String(const char* s, rapidjson::SizeType n, bool) {
-    return without_nul({s, n}) && scalar(JsonKind::kString, {s, n});
-  }
+  bool String(const char* s, rapidjson::SizeType n, bool) { return scalar(JsonKind::kString, {s, n}); }
   bool Key(const char* s, rapidjson::SizeType n, bool) {
     const std::string_view name(s, n);
-    if (!without_nul(name)) return false;
     value_from_ = stream_.Tell();
     if (depth_ != 1) return true;
     if (parts.find(name)) return stop(fmt::format("the key \"{}\" stands twice", printable(name)));
@@ -50,10 +47,6 @@ class Splitter {
     why = std::move(reason);
     return false;
   }
-  bool without_nul(std::string_view s) {
-    return s.find('\0') == std::string_view::npos || stop("it has a NUL character in a string");
-  }
-
   bool open(JsonKind kind) {
     if (++depth_ > max_depth_) return stop(fmt::format("it is nested more than {} levels deep", max_depth_));
     if (depth_ == 1) parts.kind = kind;
@@ -115,8 +108,15 @@ std::optional<JsonParts> take_apart(std::string_view text, const JsonLimits& lim
     why = fmt::format("it has {} bytes, at most {} are allowed", text.size(), limits.max_bytes);
     return std::nullopt;
   }
-  constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-  rapidjson::MemoryStream stream(text.data(), text.size());
+  // Numbers are not read here: their text is passed on.
+  constexpr unsigned flags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+  std::string readable;  // as long as the text, and with the same parts at the same places
+  if (text.find("\\u") != std::string_view::npos) {
+    readable = text;
+    make_halves_readable(readable);
+  }
+  rapidjson::MemoryStream stream(readable.empty() ? text.data() : readable.data(), text.size());
   Splitter splitter(text, stream, limits.max_depth);
   rapidjson::Reader reader;
   const auto result = reader.Parse<flags>(stream, splitter);

@@ -17,7 +17,7 @@ enum class JsonKind { kNull, kBool, kNumber, kString, kObject, kArray };
 struct JsonSpan {
   JsonKind kind = JsonKind::kNull;
   std::string_view raw;  ///< as it stood, quotes included
-  std::string text;      ///< strings: unescaped
+  std::string text;      ///< strings: unescaped; may hold what why_odd_text() refuses, whose field the caller knows
 };
 
 struct JsonMember {
@@ -35,9 +35,9 @@ struct JsonParts {
 
 inline constexpr std::size_t kMaxParts = 256;
 
-/// The text's members, or nothing and in `why` the reason: no JSON, no UTF-8, a NUL, too long, nested too deep, or an
-/// object (the outermost one; its members' own are looked at when they are taken apart) with more than kMaxParts keys
-/// or one that stands twice.
+/// The text's members, or nothing and in `why` the reason: no JSON, no UTF-8, a NUL byte, too long, nested too deep, or
+/// an object (the outermost one; its members' own are looked at when they are taken apart) with more than kMaxParts
+/// keys or one that stands twice.
 std::optional<JsonParts> take_apart(std::string_view text, const JsonLimits& limits, std::string& why);
 
 }  // namespace krux

@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux {
 

@@ -175,9 +175,9 @@ TEST_CASE("who sends nothing is cut off soon, and who sends gets more time", "[g
   HttpLimits limits;
   limits.body_ms = 50;  // how often the server looks
   std::atomic<int> targets{0};
-  const Admission admission{"/uploads", [&](const ServerRequest&) {
-                              return BodyToFile{scratch.path() / std::to_string(++targets), 1 << 20, 300, 1};
-                            }};
+  const Admission admission = [&](const ServerRequest&) {
+    return Admitted{{}, nullptr, BodyToFile{scratch.path() / std::to_string(++targets), 1 << 20, 300, 1}};
+  };
   HttpServer server;
   const auto port =
       server

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
 #include "core/metrics/account_label.hpp"
+#include "core/replica/replica.hpp"
 #include "core/replica/sync_scheduler.hpp"
-#include "core/replica/sync_store.hpp"
-#include "core/service/accounts.hpp"
 #include "core/state/agents.hpp"
 #include "core/vault/vault.hpp"
 #include "core/write/ledger_figures.hpp"
 #include "core/write/write_buffer.hpp"
+#include "host/accounts/service_host.hpp"
 #include "host/plugins/plugin_registry.hpp"
 #include "host/runner/adapter_runners.hpp"
-#include "host/service_host.hpp"
 
 namespace krux {
 namespace {
@@ -25,8 +25,17 @@ constexpr MetricName kBuild{"kruxos_build_info", "1, with the version of the hos
 constexpr MetricName kStart{"kruxos_start_time_seconds", "When the host was started, Unix time."};
 constexpr MetricName kLedgerFailing{"kruxos_ledger_failing", "1 while commits to the ledger fail."};
 constexpr MetricName kVaultLocked{"kruxos_vault_locked", "1 while the vault is locked."};
-constexpr MetricName kQueued{"kruxos_worker_queue_length", "Calls that wait for a worker thread."};
+constexpr MetricName kQueued{"kruxos_worker_queue_length", "Calls that wait for their turn, by lane."};
+constexpr MetricName kBegun{"kruxos_worker_calls_total", "Calls that a worker thread began, by lane."};
+constexpr MetricName kWaited{"kruxos_worker_wait_seconds_total", "How long these had waited for their turns."};
+constexpr MetricName kNotBegun{"kruxos_worker_calls_not_begun_total",
+                               "Calls refused because their queue was full or their turn did not come in time."};
 constexpr MetricName kLost{"kruxos_worker_threads_lost", "Threads that have not come back from calls given up."};
+constexpr MetricName kConnections{"kruxos_connections", "Open connections, by listener and by who has them."};
+constexpr MetricName kSentAway{"kruxos_connections_sent_away_total",
+                               "Waiting connections closed so that another one had a place."};
+constexpr MetricName kConnectionsRefused{"kruxos_connections_refused_total",
+                                         "Connections for which no other could be closed."};
 constexpr MetricName kProcessUp{"kruxos_adapter_process_up", "1 while the adapter's own process serves."};
 constexpr MetricName kRestarts{"kruxos_adapter_process_restarts_total",
                                "How often the adapter's own process was started again."};
@@ -37,17 +46,21 @@ constexpr MetricName kQuarantined{"kruxos_adapter_quarantined",
 constexpr MetricName kAbandoned{"kruxos_adapter_calls_abandoned_total",
                                 "Calls into the adapter that were given up at their deadline."};
 constexpr MetricName kLag{"kruxos_sync_lag_seconds",
-                          "Age of what the replica is complete through; before the first pass, since the connection."};
+                          "Age of what the replica is complete through; while it is not whole, since the connection."};
 constexpr MetricName kPasses{"kruxos_sync_passes_total", "Sync passes that were completed."};
 constexpr MetricName kFailures{"kruxos_sync_failures_total", "Sync steps that failed."};
 constexpr MetricName kProblems{"kruxos_sync_problems",
                                "Parts of the account, such as channels, that cannot be synced."};
+constexpr MetricName kLeftOut{"kruxos_replica_left_out",
+                              "Records that the service has and the replica could not take."};
 constexpr MetricName kChanges{"kruxos_sync_records_total", "Records that syncs brought into the replica, by change."};
 constexpr MetricName kRecords{"kruxos_replica_records", "Records in the replica."};
 constexpr MetricName kQuotaLeft{"kruxos_quota_left_ratio",
                                 "Part of a quota rule that is left, in the fullest of its buckets."};
 
 constexpr MetricName kWrites{"kruxos_writes", "Writes in the ledger, by state."};
+constexpr MetricName kHeldAsCopy{"kruxos_writes_held_as_copy",
+                                 "Writes that are held because the data directory may be a copy."};
 constexpr MetricName kAccountWrites{"kruxos_account_writes", "Writes that have not ended."};
 constexpr MetricName kNeedDecision{"kruxos_account_writes_need_decision", "Writes that wait for a person."};
 constexpr MetricName kOldest{"kruxos_oldest_write_age_seconds",
@@ -75,12 +88,29 @@ MetricLabels with(MetricLabels labels, const char* name, std::string value) {
   return labels;
 }
 
+void put_listener(const std::string& listener, const PlaceFigures& figures, MetricSheet& out) {
+  for (const auto& [whose, of] : {std::pair{"strangers", figures.strangers}, std::pair{"agents", figures.agents}}) {
+    const MetricLabels labels{{"listener", listener}, {"whose", whose}};
+    out.gauge(kConnections, labels, static_cast<double>(of.open));
+    out.counter(kSentAway, labels, static_cast<double>(of.sent_away));
+    out.counter(kConnectionsRefused, labels, static_cast<double>(of.refused));
+  }
+}
+
 void put_host(const FigureParts& parts, std::int64_t started_ms, MetricSheet& out) {
   out.gauge(kBuild, {{"version", KRUXOS_VERSION}}, 1);
   out.gauge(kStart, {}, static_cast<double>(started_ms) / 1000);
   out.gauge(kLedgerFailing, {}, parts.store.failing() ? 1 : 0);
-  out.gauge(kQueued, {}, static_cast<double>(parts.runner.queued()));
+  for (const auto lane : kLanes) {
+    const auto figures = parts.runner.figures(lane);
+    const MetricLabels labels{{"lane", to_string(lane)}};
+    out.gauge(kQueued, labels, static_cast<double>(figures.waiting));
+    out.counter(kBegun, labels, static_cast<double>(figures.begun));
+    out.counter(kWaited, labels, static_cast<double>(figures.waited_ms) / 1000);
+    out.counter(kNotBegun, labels, static_cast<double>(figures.not_begun));
+  }
   out.gauge(kLost, {}, parts.runner.lost());
+  for (const auto& [listener, figures] : parts.listeners) put_listener(listener, figures(), out);
   for (const auto& plugin : parts.plugins.all()) {
     if (plugin.state != PluginInfo::State::kLoaded) continue;
     const auto process = parts.runners.find(plugin.service);
@@ -91,12 +121,15 @@ void put_host(const FigureParts& parts, std::int64_t started_ms, MetricSheet& ou
   }
 }
 
-void put_replica(const SyncStore& replica, const Connection& connection, std::int64_t now_ms, MetricSheet& out) {
+void put_replica(const Replica& replica, const Connection& connection, std::int64_t now_ms, MetricSheet& out) {
   const auto labels = labels_of(connection.service, connection.account_id);
   const auto state = replica.state();
-  const auto through = state.complete_through_ms > 0 ? state.complete_through_ms : connection.connected_at_ms;
+  // The times of earlier passes say nothing of a collection that is filled anew.
+  const bool whole = state.whole && state.complete_through_ms > 0;
+  const auto through = whole ? state.complete_through_ms : connection.connected_at_ms;
   out.gauge(kLag, labels, seconds_since(through, now_ms));
   out.gauge(kProblems, labels, static_cast<double>(replica.problems().size()));
+  out.gauge(kLeftOut, labels, static_cast<double>(state.left_out));
   const auto changes = replica.changes();
   out.counter(kChanges, with(labels, "change", "added"), static_cast<double>(changes.added));
   out.counter(kChanges, with(labels, "change", "updated"), static_cast<double>(changes.updated));
@@ -133,13 +166,15 @@ void put_ledger(const FigureParts& parts, LedgerFiguresReader& reader, MetricShe
   const auto now = parts.clock.wall_ms();
   for (const auto& [state, count] : figures.by_state)
     out.gauge(kWrites, {{"state", state}}, static_cast<double>(count));
+  out.gauge(kHeldAsCopy, {}, static_cast<double>(figures.held_as_copy));
   std::map<MetricLabels, std::int64_t> need_decision;
   for (const auto& open : figures.open) {
     const auto labels = labels_of(open.service, open.account_id);
     out.gauge(kAccountWrites, with(labels, "state", open.state), static_cast<double>(open.count));
-    need_decision[labels] += open.need_decision;
+    need_decision[labels];
     if (open.oldest_ms > 0) out.gauge(kOldest, with(labels, "state", open.state), seconds_since(open.oldest_ms, now));
   }
+  for (const auto& need : figures.need_decision) need_decision[labels_of(need.service, need.account_id)] = need.count;
   for (const auto& [labels, count] : need_decision) out.gauge(kNeedDecision, labels, static_cast<double>(count));
   std::map<MetricLabels, double> overdue;
   for (const auto& due : figures.due) {
@@ -157,7 +192,7 @@ void put_limits(const FigureParts& parts, MetricSheet& out) {
   const auto agents = parts.agents.list();
   for (const auto& service : parts.accounts.services()) {
     for (const auto& limit : service.definition->limits) {
-      const BatchRule rule{limit.operations, limit.limit, limit.window_ms, limit.key, {}, true};
+      const LimitRule rule{limit.operations, limit.limit, limit.window_ms, limit.key, {}, true};
       const MetricLabels labels{{"service", service.definition->service},
                                 {"operations", fmt::format("{}", fmt::join(limit.operations, ","))},
                                 {"per", limit.key.empty() ? "all" : limit.key},
@@ -165,7 +200,7 @@ void put_limits(const FigureParts& parts, MetricSheet& out) {
       out.gauge(kAllowed, labels, static_cast<double>(limit.limit));
       for (const auto& agent : agents) {
         if (agent.revoked) continue;
-        const auto used = parts.writes.limit_use(agent.agent_id, rule);
+        const auto used = parts.writes.ledger.limit_use(agent.agent_id, rule);
         std::int64_t most = 0, full = 0;
         for (const auto& [value, use] : used) {
           most = std::max(most, use.counted);

@@ -1,8 +1,12 @@
 // What the host's parts know of themselves, read for each page of metrics. docs/metrics.md lists it.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "host/http/connection_places.hpp"
 #include "host/metrics/metrics_page.hpp"
 
 namespace krux {
@@ -19,6 +23,8 @@ class SyncScheduler;
 class Vault;
 class WriteBuffer;
 
+using ListenerFigures = std::map<std::string, std::function<PlaceFigures()>>;  ///< by the listener's name
+
 struct FigureParts {
   Clock& clock;
   const GroupCommit& store;
@@ -31,6 +37,7 @@ struct FigureParts {
   WriteBuffer& writes;
   const SyncScheduler& scheduler;
   ServiceHost& services;
+  const ListenerFigures& listeners;
 };
 
 /// "host", "accounts", "ledger", "limits". All must outlive the page.

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/util/text.hpp"
-#include "host/control/worker_pool.hpp"
+#include "host/http/worker_pool.hpp"
 
 namespace krux {
 namespace {

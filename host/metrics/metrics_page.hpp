@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/metrics/metric_registry.hpp"
-#include "host/gateway/http_types.hpp"
+#include "host/http/http_types.hpp"
 
 namespace krux {
 

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kEntryPrefix = "krux_plugin_v";
 constexpr std::size_t kOthersShown = 16;
 constexpr std::size_t kLongestName = 4096;
+constexpr std::uint16_t kMostSegments = 64;  ///< each symbol is looked for in all of them; libraries have about ten
 
 #if defined(__x86_64__)
 constexpr std::uint16_t kMachine = EM_X86_64;
@@ -105,6 +106,9 @@ class Elf {
     }
     if (header_.e_type != ET_DYN) throw BadElf("It is not a shared library.");
     if (header_.e_phentsize != sizeof(Elf64_Phdr)) throw BadElf("It is truncated or damaged.");
+    if (header_.e_phnum > kMostSegments) {
+      throw BadElf(fmt::format("It has {} segments, at most {} are taken.", header_.e_phnum, kMostSegments));
+    }
   }
 
   void read_segments() {

@@ -63,7 +63,7 @@ TEST_CASE("What is no shared library for this machine is refused with the reason
   CHECK(inspect_exactly("").problem == "It is not an ELF file.");
   CHECK(inspect_exactly("#!/bin/sh\n").problem == "It is not an ELF file.");
   CHECK(inspect_exactly(ELFMAG).problem == "It is truncated or damaged.");
-  CHECK(inspect_exactly(test::read_file("/proc/self/exe")).problem.find("program") != std::string::npos);
+  CHECK(inspect_exactly(test::read_file("/bin/sh")).problem.find("program") != std::string::npos);
 
   auto bytes = plugin("mock_adapter");
   const auto changed = [&](std::size_t offset, char value) {
@@ -75,6 +75,27 @@ TEST_CASE("What is no shared library for this machine is refused with the reason
   CHECK(changed(EI_DATA, ELFDATA2MSB).find("64-bit") != std::string::npos);
   CHECK(changed(offsetof(Elf64_Ehdr, e_machine), EM_386).find("another processor") != std::string::npos);
   CHECK(changed(offsetof(Elf64_Ehdr, e_type), ET_REL) == "It is not a shared library.");
+}
+
+TEST_CASE("A library with more segments than one has is refused before its symbols are looked for in them") {
+  auto bytes = plugin("mock_adapter");
+  Elf64_Ehdr header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  Elf64_Phdr unused{};
+  unused.p_type = PT_NULL;
+  const std::string table = bytes.substr(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr));
+  header.e_phoff = bytes.size();
+  bytes += table;
+  while (header.e_phnum < 64) {
+    bytes.append(reinterpret_cast<const char*>(&unused), sizeof(unused));
+    ++header.e_phnum;
+  }
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  CHECK(inspect_exactly(bytes).problem.empty());
+  bytes.append(reinterpret_cast<const char*>(&unused), sizeof(unused));
+  ++header.e_phnum;
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  CHECK(inspect_exactly(bytes).problem == "It has 65 segments, at most 64 are taken.");
 }
 
 TEST_CASE("A library that asks for an executable stack is refused") {

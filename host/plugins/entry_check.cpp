@@ -51,9 +51,12 @@ std::string check_entry(const krux_plugin_entry& entry, std::uint64_t bytes, Ent
   if (bytes < offsetof(krux_plugin_entry, abi_minor) || entry.magic != KRUX_MAGIC) {
     return "Its entry table does not begin with the magic number; build it with KRUXOS_PLUGIN() or fill in KRUX_MAGIC.";
   }
-  if (entry.size > bytes || !KRUX_HAS(krux_plugin_entry, &entry, create)) {
-    return fmt::format("Its entry table is truncated: it has {} bytes, {} are needed.",
-                       std::min<std::uint64_t>(entry.size, bytes),
+  if (entry.size > bytes) {
+    return fmt::format("Its entry table is truncated: it says that it has {} bytes, and its symbol has {}.", entry.size,
+                       bytes);
+  }
+  if (!KRUX_HAS(krux_plugin_entry, &entry, create)) {
+    return fmt::format("Its entry table is truncated: it has {} bytes, {} are needed.", entry.size,
                        offsetof(krux_plugin_entry, create) + sizeof(entry.create));
   }
   if (!entry.describe || !entry.create) return "Its entry table lacks describe or create.";

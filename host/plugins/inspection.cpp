@@ -98,6 +98,7 @@ class Inspection {
     } else {
       detail = fmt::format("It also exports {} other symbols ({}, ...); build it with kruxos_add_plugin().",
                            elf_.other_count, elf_.others.front());
+      return Outcome::kWarned;
     }
     return Outcome::kPassed;
   }
@@ -110,6 +111,7 @@ class Inspection {
     report_.describe_json = std::move(result.describe_json);
     detail = fmt::format("Service {}, prefix {}, version {}, ABI {}.{}.", report_.entry.service, report_.entry.prefix,
                          report_.entry.version, KRUX_ABI_MAJOR, report_.entry.abi_minor);
+    for (const auto& part : result.unconfined) detail += " Its process was not confined: " + part;
     return Outcome::kPassed;
   }
 
@@ -118,6 +120,7 @@ class Inspection {
       const auto whole = parse_json(report_.describe_json, "the adapter's description");
       if (const auto* schema = find_member(whole, "config_schema")) report_.config_schema_json = to_json(*schema);
       report_.acts_by_http = find_bool(whole, "acts_by_http").value_or(true);
+      report_.mock = find_bool(whole, "mock").value_or(false);
       report_.collections = parse_collections(report_.describe_json);
       detail = schema_problem(report_.config_schema_json);
     } catch (const std::exception& e) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/capability/definition_set.hpp"
+#include "core/policy/definition_set.hpp"
 #include "core/replica/collection.hpp"
 #include "host/plugins/entry_check.hpp"
 #include "host/plugins/plugin_file.hpp"
@@ -34,8 +34,8 @@ class DefinitionSetIndex final : public DefinitionIndex {
 };
 
 struct PluginCheck {
-  enum class Outcome { kPassed, kFailed, kSkipped };
-  std::string name;  ///< "ELF file", "entry symbol", ...
+  enum class Outcome { kPassed, kWarned, kFailed, kSkipped };  ///< kWarned: a remark, which refuses nothing
+  std::string name;                                            ///< "ELF file", "entry symbol", ...
   Outcome outcome = Outcome::kSkipped;
   std::string detail;  ///< a sentence; says what to do where it failed
 };
@@ -51,6 +51,7 @@ struct PluginReport {
   std::vector<CollectionSpec> collections;
   std::string config_schema_json;  ///< empty: the adapter takes no configuration
   bool acts_by_http = true;        ///< false: the wire proves nothing about its writes
+  bool mock = false;               ///< it stands in for the service's adapter, in tests
 
   bool passed() const;
   std::string first_failure() const;  ///< the detail of the first failed check, or empty

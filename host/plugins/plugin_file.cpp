@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "core/storage/file_owner.hpp"
+#include "core/util/file_owner.hpp"
 
 namespace krux {
 

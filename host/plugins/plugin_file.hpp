@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/storage/checked_file.hpp"
+#include "core/util/checked_file.hpp"
 
 namespace krux {
 

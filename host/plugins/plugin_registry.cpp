@@ -35,6 +35,7 @@ PluginInfo info_of(PluginReport report) {
   info.collections = std::move(report.collections);
   info.config_schema_json = std::move(report.config_schema_json);
   info.acts_by_http = report.acts_by_http;
+  info.mock = report.mock;
   return info;
 }
 

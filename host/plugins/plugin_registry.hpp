@@ -30,6 +30,7 @@ struct PluginInfo {
   std::vector<CollectionSpec> collections;
   std::string config_schema_json;  ///< empty: it takes no configuration
   bool acts_by_http = true;        ///< false: the wire proves nothing about its writes
+  bool mock = false;               ///< it stands in for the service's adapter, in tests
   Isolation isolation = Isolation::kInProcess;
   enum class Origin { kDirectory, kBundle } origin = Origin::kDirectory;  ///< the plugins directory, or a bundle
   const krux_plugin_entry* entry = nullptr;  ///< of one that is loaded here; valid until the process ends

@@ -81,6 +81,7 @@ TEST_CASE("Each broken plugin is refused with its reason") {
       {"bad_version", "version \"1.0\""},
       {"bad_description", "description is unfit"},
       {"endless_description", "larger than 256 KiB"},
+      {"endless_schema", "config_schema uses \"$ref\", which the host does not take"},
       {"throwing_description", "describe itself: The file \\x1b[1m of names is missing."},
       {"crashing_constructor", "crashed while it was loaded"},
       {"exiting_constructor", "ended the process"},

@@ -1,90 +1,71 @@
 #include "host/plugins/probe.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
-
-extern char** environ;
+#include "core/util/text.hpp"
+#include "host/sandbox/confined_child.hpp"
+#include "host/sandbox/process_watch.hpp"
+#include "host/sandbox/wire.hpp"
 
 namespace krux {
 namespace {
 
 constexpr std::size_t kLargestAnswer = 2 << 20;
-
-/// The loader's and the sanitizers' settings; nothing else of the host's environment is the plugin's business.
-std::vector<char*> environment_for_probe() {
-  std::vector<char*> out;
-  for (char** at = environ; *at; ++at) {
-    const std::string_view variable(*at);
-    for (const auto name : {"LD_LIBRARY_PATH=", "PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS="}) {
-      if (variable.starts_with(name)) out.push_back(*at);
-    }
-  }
-  out.push_back(nullptr);
-  return out;
-}
+constexpr std::chrono::milliseconds kWatchEvery{250};
 
 using Time = std::chrono::steady_clock::time_point;
 
+/// The probe's process, until it was reaped.
 class Child {
  public:
-  Child(const std::filesystem::path& program, const std::filesystem::path& argument) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-    out_ = ends[0];
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    std::string name = program.string(), file = argument.string();
-    char* arguments[] = {name.data(), file.data(), nullptr};
-    const auto environment = environment_for_probe();
-    const int error = posix_spawn(&pid_, name.c_str(), &actions, &attributes, arguments, environment.data());
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    close(ends[1]);
-    if (error == 0) return;
-    close(out_);
-    throw std::system_error(error, std::generic_category(), name);
-  }
+  Child(ConfinedChild child, std::int64_t memory_mb)
+      : pid_(child.pid), socket_(std::move(child.socket)), watch_(child.pid, memory_mb) {}
   ~Child() {
-    close(out_);
     if (pid_ > 0) end();
   }
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Everything it writes until it closes its end; nothing when the time is over or it writes too much.
+  /// Nothing: it ended or took too long.
+  std::optional<std::vector<std::string>> missing(Time until) {
+    auto report = receive_report(socket_->get(), left_ms(until));
+    if (!report) return std::nullopt;
+    threads_.emplace(std::move(report->threads), pid_);
+    return std::move(report->missing);
+  }
+
+  /// Everything it writes until it closes its end; nothing when the time is over, or it writes or takes too much.
   std::optional<std::string> read_all(Time until) {
     std::string text;
     for (;;) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
-      pollfd wait{out_, POLLIN, 0};
-      if (left <= 0 || (poll(&wait, 1, static_cast<int>(left)) < 0 && errno != EINTR)) return std::nullopt;
-      if (wait.revents == 0) continue;
+      const auto left = left_ms(until);
+      pollfd wait[] = {{socket_->get(), POLLIN, 0}, {threads_ ? threads_->fd() : -1, POLLIN, 0}};
+      const auto at_most = std::min<std::int64_t>(left, kWatchEvery.count());
+      if (left <= 0 || (poll(wait, 2, static_cast<int>(at_most)) < 0 && errno != EINTR)) return std::nullopt;
+      if (threads_) threads_->serve(wait[1].revents);
+      if (takes_too_much()) return std::nullopt;
+      if (wait[0].revents == 0) continue;
       char part[16384];
-      const auto got = read(out_, part, sizeof(part));
+      const auto got = recv(socket_->get(), part, sizeof(part), 0);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return text;
       text.append(part, static_cast<std::size_t>(got));
@@ -96,6 +77,7 @@ class Child {
   std::optional<int> wait(Time until) {
     while (std::chrono::steady_clock::now() < until) {
       if (const auto status = reap(WNOHANG)) return status;
+      if (takes_too_much()) return std::nullopt;
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     return std::nullopt;
@@ -104,8 +86,18 @@ class Child {
     kill(pid_, SIGKILL);
     reap(0);
   }
+  /// As the end of a sentence; empty: nothing.
+  const std::string& excess() const { return excess_; }
 
  private:
+  bool takes_too_much() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < watch_at_) return false;
+    watch_at_ = now + kWatchEvery;
+    excess_ = watch_.excess();
+    return !excess_.empty();
+  }
+
   std::optional<int> reap(int flags) {
     int status = 0;
     pid_t got = 0;
@@ -117,12 +109,20 @@ class Child {
     return status;
   }
 
+  static std::int64_t left_ms(Time until) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(until - std::chrono::steady_clock::now()).count();
+  }
+
   pid_t pid_ = -1;
-  int out_ = -1;
+  const std::unique_ptr<Descriptor> socket_;
+  std::optional<ThreadBudget> threads_;
+  ProcessWatch watch_;
+  Time watch_at_ = std::chrono::steady_clock::now() + kWatchEvery;
+  std::string excess_;
 };
 
 ProbeResult refused(std::string problem) {
-  return {std::move(problem), {}, {}};
+  return {std::move(problem), {}, {}, {}};
 }
 
 ProbeResult read_answer(std::string_view text) {
@@ -134,7 +134,8 @@ ProbeResult read_answer(std::string_view text) {
   if (!service || !prefix || !version || !description || !minor) return refused("The probe's answer is incomplete.");
   return {{},
           {std::string(*service), std::string(*prefix), std::string(*version), static_cast<std::uint32_t>(*minor)},
-          std::string(*description)};
+          std::string(*description),
+          {}};
 }
 
 }  // namespace
@@ -143,10 +144,14 @@ ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& 
   const auto program = options.program.empty() ? find_helper("kruxos-plugin-probe") : options.program;
   if (program.empty()) return refused("kruxos-plugin-probe is missing beside the host; install it again.");
   try {
-    Child child(program, file);
+    Child child(start_confined(program, std::filesystem::absolute(file), options.confinement),
+                options.confinement.memory_mb);
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeout_ms);
+    const auto missing = child.missing(until);
+    if (options.confinement.required && missing && !missing->empty()) return refused(refusal_of(*missing));
     const auto text = child.read_all(until);
     const auto ended = text ? child.wait(until) : std::nullopt;
+    if (!child.excess().empty()) return refused(fmt::format("It was ended while it was loaded: {}.", child.excess()));
     if (!ended) {  // the destructor ends it
       return refused(fmt::format("It did not finish loading within {} seconds.", (options.timeout_ms + 999) / 1000));
     }
@@ -156,9 +161,15 @@ ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& 
     }
     if (text->empty())
       return refused(fmt::format("It ended the process that loaded it (exit code {}).", WEXITSTATUS(status)));
-    return read_answer(*text);
+    auto result = read_answer(*text);
+    if (missing) result.unconfined = *missing;
+    for (const auto& part : result.unconfined)
+      spdlog::warn("{} was loaded in a process that was not confined: {}", printable(file.string()), part);
+    return result;
   } catch (const std::system_error& e) {
     return refused(fmt::format("It could not be probed: {}.", e.what()));
+  } catch (const BadFrame& e) {
+    return refused(fmt::format("The probe's answer makes no sense: {}", e.what()));
   } catch (const Error& e) {
     return refused(fmt::format("The probe's answer makes no sense: {}", e.what()));
   }

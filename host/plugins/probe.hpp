@@ -5,20 +5,25 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "host/plugins/entry_check.hpp"
+#include "host/sandbox/confinement.hpp"
 
 namespace krux {
 
 struct ProbeOptions {
   std::filesystem::path program;     ///< kruxos-plugin-probe; empty: find_helper()
   std::int64_t timeout_ms = 10'000;  ///< real time: it bounds another process
+  /// Required, since the code that is loaded may be that of a stranger, whom nobody has agreed to yet.
+  Confinement confinement{.processor_seconds = 20};
 };
 
 struct ProbeResult {
   std::string problem;  ///< a sentence; empty when the plugin loaded and its entry is in order
   EntryInfo entry;
   std::string describe_json;
+  std::vector<std::string> unconfined;  ///< what the kernel refused, where it was not required: sentences
 };
 
 /// Blocks until the probe has answered, died or used up its time. Any thread.

@@ -1,9 +1,6 @@
-// kruxos-plugin-probe FILE: loads one plugin, asks what it says of itself, and prints that as one JSON object:
-// {"problem": "..."} or {"service", "prefix", "version", "abi_minor", "describe"} with the description as a string.
-// kruxosd starts it and expects it to crash or hang; it limits itself before it loads anything.
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+// kruxos-plugin-probe FILE CONFINEMENT...: loads one plugin, asks what it says of itself, and writes that to descriptor
+// 3 as one JSON object: {"problem": "..."} or {"service", "prefix", "version", "abi_minor", "describe"} with the
+// description as a string. kruxosd and kruxos start it and expect it to crash or hang; it is confined as a runner is.
 #include <unistd.h>
 
 #include <csignal>
@@ -13,38 +10,12 @@
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "host/plugins/checked_load.hpp"
-#include "host/runner/program/confine.hpp"
+#include "host/sandbox/confine.hpp"
+#include "host/sandbox/confined_child.hpp"
 
 namespace {
 
 constexpr std::size_t kLargestDescription = 256 * 1024, kLongestReason = 1000;
-
-void limit(__rlimit_resource what, rlim_t most) {
-  const rlimit value{most, most};
-  setrlimit(what, &value);
-}
-
-void limit_self() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_DUMPABLE, 0);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, 20);
-  limit(RLIMIT_FSIZE, 0);
-  limit(RLIMIT_NOFILE, 64);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  limit(RLIMIT_AS, rlim_t{2} << 30);
-#endif
-}
-
-/// The answer gets a descriptor of its own; what the plugin prints goes nowhere.
-int take_output() {
-  const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  dup2(null, STDIN_FILENO);
-  dup2(null, STDOUT_FILENO);
-  dup2(null, STDERR_FILENO);
-  return out;
-}
 
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
@@ -91,21 +62,19 @@ std::string probe(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    constexpr std::string_view usage = "usage: kruxos-plugin-probe FILE\n";
+  const auto confinement = argc < 2 ? std::nullopt : krux::confinement_from(argc - 2, argv + 2);
+  if (!confinement) {
+    constexpr std::string_view usage = "kruxos-plugin-probe is started by kruxosd and kruxos, to look at an adapter.\n";
     return write_all(STDERR_FILENO, usage) ? 2 : 3;
   }
-  limit_self();
-  const int out = take_output();
-  // What a runner gives up before it loads the same file. A kernel that refuses says so there.
-  krux::hide_files(std::filesystem::absolute(argv[1]).parent_path());
-  krux::filter_system_calls(krux::Filter::kLoading);
+  std::signal(SIGPIPE, SIG_IGN);
+  krux::confine(*confinement, std::filesystem::path(argv[1]).parent_path(), krux::kChildSocket);
   std::string answer;
   try {
     answer = probe(argv[1]);
   } catch (const std::exception& e) {
     answer = problem_json(krux::printable(e.what()));
   }
-  const bool written = write_all(out, answer);
+  const bool written = write_all(krux::kChildSocket, answer);
   _exit(written ? 0 : 3);  // without the plugin's static destructors: the answer is out
 }

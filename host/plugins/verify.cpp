@@ -14,6 +14,8 @@ std::string_view word(PluginCheck::Outcome outcome) {
   switch (outcome) {
     case PluginCheck::Outcome::kPassed:
       return "ok";
+    case PluginCheck::Outcome::kWarned:
+      return "warn";
     case PluginCheck::Outcome::kFailed:
       return "FAILED";
     case PluginCheck::Outcome::kSkipped:

@@ -43,3 +43,10 @@ TEST_CASE("Odd paths are reported, not thrown") {
   CHECK(report_text(odd).find('\x1b') == std::string::npos);
   CHECK_NOTHROW(parse_json(report_json(odd), "report"));
 }
+
+TEST_CASE("A schema that the host does not take is shown with its rule and place") {
+  const test::PluginDir dir;
+  const auto report = verify_plugin(dir.add("endless_schema"), test::options());
+  CHECK_FALSE(report.passed());
+  CHECK_THAT(report_text(report), Catch::Contains("FAILED  description") && Catch::Contains("uses \"$ref\""));
+}

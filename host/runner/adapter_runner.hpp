@@ -13,8 +13,8 @@
 
 #include "core/adapter/call.hpp"
 #include "core/util/clock.hpp"
-#include "host/runner/helper_threads.hpp"
 #include "host/runner/runner_process.hpp"
+#include "host/sandbox/helper_threads.hpp"
 
 namespace krux {
 

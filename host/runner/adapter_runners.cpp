@@ -7,15 +7,38 @@
 
 namespace krux {
 
-AdapterRunners::AdapterRunners(const PluginRegistry& registry, Clock& clock, Options options,
-                               const RunnerAlerts& alerts) {
+namespace {
+
+Confinement confinement_of(const PluginInfo& plugin, const AdapterRunners::Options& options) {
+  const auto found = options.limits.find(plugin.service);
+  const auto limits = found == options.limits.end() ? RunnerLimits{} : found->second;
+  Confinement confinement;
+  confinement.required = plugin.origin == PluginInfo::Origin::kBundle;
+  confinement.memory_mb = limits.memory_mb;
+  confinement.open_files = limits.open_files;
+  confinement.landlock_abi = options.landlock_abi;
+  return confinement;
+}
+
+}  // namespace
+
+AdapterRunners::AdapterRunners(const PluginRegistry& registry, Clock& clock, const Options& options,
+                               const RunnerAlerts& alerts)
+    : log_(std::make_shared<LogLimit>(options.log, options.log_allowance)) {
   const auto program = options.program.empty() ? find_helper("kruxos-plugin-runner") : options.program;
   for (const auto& plugin : registry.all()) {
     if (plugin.state != PluginInfo::State::kLoaded || plugin.isolation != Isolation::kProcess) continue;
-    RunnerLaunch launch{program,       plugin.file,    plugin.service,           plugin.prefix, plugin.version,
-                        plugin.sha256, RunnerLimits{}, options.hello_timeout_ms, options.log};
-    const auto limits = options.limits.find(plugin.service);
-    if (limits != options.limits.end()) launch.limits = limits->second;
+    RunnerLaunch launch{program,
+                        plugin.file,
+                        plugin.service,
+                        plugin.prefix,
+                        plugin.version,
+                        plugin.sha256,
+                        confinement_of(plugin, options)};
+    launch.hello_timeout_ms = options.hello_timeout_ms;
+    launch.idle_allowance = options.idle_allowance;
+    launch.log = LogLimit::log_of(log_);
+    launch.look_at_log = [log = log_] { log->look(); };
     runners_[plugin.service] = std::make_shared<AdapterRunner>(std::move(launch), clock, alerts, helpers_);
   }
 }

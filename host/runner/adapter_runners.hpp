@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "host/plugins/abi_bridge/log_limit.hpp"
 #include "host/plugins/plugin_registry.hpp"
 #include "host/runner/adapter_runner.hpp"
 
@@ -19,9 +20,12 @@ class AdapterRunners {
     std::map<std::string, RunnerLimits> limits;  ///< by service; the default's where one is missing
     AdapterLog log = default_adapter_log();
     std::int64_t hello_timeout_ms = 10'000;
+    IdleAllowance idle_allowance{};
+    int landlock_abi = Confinement{}.landlock_abi;
+    LogAllowance log_allowance{};
   };
   /// Starts nothing yet. `clock` and what `alerts` uses outlive it and every call.
-  AdapterRunners(const PluginRegistry& registry, Clock& clock, Options options, const RunnerAlerts& alerts);
+  AdapterRunners(const PluginRegistry& registry, Clock& clock, const Options& options, const RunnerAlerts& alerts);
   ~AdapterRunners();  ///< stop()
 
   /// nullptr: the adapter of that service runs in the host's process, or there is none.
@@ -32,6 +36,7 @@ class AdapterRunners {
   bool stop(std::int64_t grace_ms);
 
  private:
+  const std::shared_ptr<LogLimit> log_;
   std::map<std::string, std::shared_ptr<AdapterRunner>> runners_;
   std::shared_ptr<HelperThreads> helpers_ = std::make_shared<HelperThreads>();
 };

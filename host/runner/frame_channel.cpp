@@ -1,9 +1,10 @@
 #include "host/runner/frame_channel.hpp"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -57,19 +58,20 @@ bool FrameChannel::flush_locked() {
   return true;
 }
 
-bool FrameChannel::pump(int timeout_ms, int other, bool& other_ready, const OnFrame& on_frame) {
-  other_ready = false;
-  pollfd wait[3] = {{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {other, POLLIN, 0}};
+bool FrameChannel::pump(int timeout_ms, std::span<pollfd> others, const OnFrame& on_frame) {
+  std::array<pollfd, 2 + kMostOthers> wait{{{socket_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+  const auto count = std::min(others.size(), kMostOthers);
+  std::copy_n(others.begin(), count, wait.begin() + 2);
   {
     const std::lock_guard lock(mutex_);
     if (!waiting_.empty()) wait[0].events |= POLLOUT;
   }
-  if (::poll(wait, 3, timeout_ms) < 0) return errno == EINTR;
+  if (::poll(wait.data(), 2 + count, timeout_ms) < 0) return errno == EINTR;
+  std::copy_n(wait.begin() + 2, count, others.begin());
   if (wait[1].revents != 0) {
     eventfd_t ignored = 0;
     eventfd_read(wake_.get(), &ignored);
   }
-  other_ready = wait[2].revents != 0;
   if ((wait[0].revents & POLLOUT) != 0) {
     const std::lock_guard lock(mutex_);
     flush_locked();

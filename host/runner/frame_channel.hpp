@@ -1,14 +1,17 @@
 // One end of the socket between the host and a runner.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "core/util/descriptor.hpp"
-#include "host/runner/wire.hpp"
+#include "host/runner/frame.hpp"
 
 namespace krux {
 
@@ -25,10 +28,13 @@ class FrameChannel {
   bool send(FrameKind kind, std::uint64_t call, std::uint64_t request, std::string_view payload);
 
   using OnFrame = std::function<void(Frame)>;
-  /// Waits up to `timeout_ms` (-1: for ever) for bytes, or for `other` to become readable; sends what waits, hands over
-  /// every whole frame. `other` < 0: none; `other_ready` says whether it is. False: the peer has closed its end.
-  /// Throws BadFrame, and whatever `on_frame` throws.
-  bool pump(int timeout_ms, int other, bool& other_ready, const OnFrame& on_frame);
+  static constexpr std::size_t kMostOthers = 2;
+  /// Waits up to `timeout_ms` (-1: for ever) for bytes, or for one of `others`, which get their `revents`; sends what
+  /// waits, hands over every whole frame. False: the peer has closed its end. Throws BadFrame, and whatever `on_frame`
+  /// throws.
+  bool pump(int timeout_ms, std::span<pollfd> others, const OnFrame& on_frame);
+
+  int socket() const { return socket_.get(); }  ///< for what comes before the first frame
 
   /// Nothing is sent any more, and the peer reads an end. Any thread.
   void shut();

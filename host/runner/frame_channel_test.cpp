@@ -38,13 +38,11 @@ TEST_CASE("many threads send whole frames, and one that reads late gets them all
   std::vector<std::uint64_t> next(kThreads, 0);
   int got = 0;
   std::thread flusher([&] {
-    bool ready = false;
-    while (ours.pump(-1, -1, ready, [](const Frame&) {})) {
+    while (ours.pump(-1, {}, [](const Frame&) {})) {
     }
   });
-  bool ready = false;
   while (got < kThreads * kFrames) {
-    REQUIRE(theirs.pump(5000, -1, ready, [&](const Frame& frame) {
+    REQUIRE(theirs.pump(5000, {}, [&](const Frame& frame) {
       CHECK(frame.request == next[frame.call]++);
       CHECK(frame.payload == std::string(3000, static_cast<char>('a' + frame.call)));
       ++got;
@@ -58,11 +56,11 @@ TEST_CASE("a frame of the largest size passes") {
   const Pair pair;
   FrameChannel ours(pair.ends[0]), theirs(pair.ends[1]);
   const std::string payload(kLargestFrame - 17, 'z');
-  bool ready = false, got = false;
+  bool got = false;
   REQUIRE(ours.send(FrameKind::kReturned, 1, 2, payload));
   while (!got) {
-    REQUIRE(ours.pump(0, -1, ready, [](const Frame&) {}));
-    REQUIRE(theirs.pump(0, -1, ready, [&](const Frame& frame) { got = frame.payload == payload; }));
+    REQUIRE(ours.pump(0, {}, [](const Frame&) {}));
+    REQUIRE(theirs.pump(0, {}, [&](const Frame& frame) { got = frame.payload == payload; }));
   }
 }
 
@@ -70,8 +68,7 @@ TEST_CASE("a peer that is gone, or takes nothing, ends the channel") {
   const Pair gone;
   FrameChannel ours(gone.ends[0]);
   close(gone.ends[1]);
-  bool ready = false;
-  CHECK_FALSE(ours.pump(1000, -1, ready, [](const Frame&) {}));
+  CHECK_FALSE(ours.pump(1000, {}, [](const Frame&) {}));
   CHECK_FALSE(ours.send(FrameKind::kCall, 1, 0, "x"));
 
   const Pair deaf;
@@ -88,6 +85,5 @@ TEST_CASE("bytes that are no frame end the pump") {
   FrameChannel ours(pair.ends[0]);
   const Descriptor theirs(pair.ends[1]);
   REQUIRE(::send(theirs.get(), "GET / HTTP/1.1\r\n\r\n", 18, 0) == 18);
-  bool ready = false;
-  CHECK_THROWS_AS(ours.pump(1000, -1, ready, [](const Frame&) {}), BadFrame);
+  CHECK_THROWS_AS(ours.pump(1000, {}, [](const Frame&) {}), BadFrame);
 }

@@ -78,6 +78,7 @@ CallResult<T> RemoteAdapter::ask_instance(const Instance& instance, CallFunction
   runner_->returned();
   try {
     WireReader in(*end.payload);
+    call->note_replaced(in.u64());
     if (in.flag()) {
       auto value = read(in);
       in.end();
@@ -126,21 +127,22 @@ std::variant<RemoteAdapter::Instance, CallFailure> RemoteAdapter::make_in(const 
   const Instance instance{process, process->new_id()};
   WireWriter arguments;
   arguments.text(account_.service).text(account_.account_id).u32(account_.generation);
-  arguments.text(account_.scopes_json).text(account_.config_json);
+  arguments.text(account_.scopes_json).text(account_.config_json).text(account_.base_url).text(account_.settings_json);
   put_collections(arguments, account_.collections);
   struct Made {
     AdapterRoles roles;
     bool resolves = false;
   };
-  const auto made = ask_instance<
-      Made>(instance, CallFunction::kCreate, call, arguments.bytes(), http(), [](WireReader& in) {
-    Made out;
-    for (bool* role : {&out.roles.sync, &out.roles.read, &out.roles.write, &out.roles.rollback, &out.roles.account}) {
-      *role = in.flag();
-    }
-    out.resolves = in.flag();
-    return out;
-  });
+  const auto made =
+      ask_instance<Made>(instance, CallFunction::kCreate, call, arguments.bytes(), http(), [](WireReader& in) {
+        Made out;
+        for (bool* role : {&out.roles.sync, &out.roles.read, &out.roles.write, &out.roles.rollback, &out.roles.account,
+                           &out.roles.cleanup}) {
+          *role = in.flag();
+        }
+        out.resolves = in.flag();
+        return out;
+      });
   if (const auto* failure = std::get_if<CallFailure>(&made)) return *failure;
   const std::lock_guard lock(mutex_);
   if (!instance_.process) {
@@ -264,6 +266,12 @@ CallResult<std::string> RemoteAdapter::rollback(const CallContextPtr& call, cons
 CallResult<EffectFound> RemoteAdapter::find_rollback(const CallContextPtr& call, const RollbackRequest& request) {
   if (!roles_.rollback) return no_role("rollback");
   return ask<EffectFound>(CallFunction::kFindRollback, call, one_rollback(request), http(), get_found);
+}
+
+CallResult<bool> RemoteAdapter::clean_up(const CallContextPtr& call, const AdapterWrite& write) {
+  if (!roles_.cleanup) return lacks_cleanup();
+  return on_schedule(
+      ask<bool>(CallFunction::kCleanUp, call, one_write(write), http(), [](WireReader& in) { return in.flag(); }));
 }
 
 CallResult<Identity> RemoteAdapter::verify(const CallContextPtr& call) {

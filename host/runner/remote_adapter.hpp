@@ -25,6 +25,7 @@ struct RemoteAccount {
   std::vector<CollectionSpec> collections;
   std::shared_ptr<HttpClient> http;
   UploadReader* uploads = nullptr;  ///< outlives every call
+  std::string base_url, settings_json;
 };
 
 /// Made anew in the next process when one has ended, by the first call that comes then.
@@ -53,6 +54,7 @@ class RemoteAdapter final : public ServiceAdapter {
   CallResult<std::string> create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) override;
   CallResult<std::string> rollback(const CallContextPtr& call, const RollbackRequest& request) override;
   CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) override;
+  CallResult<bool> clean_up(const CallContextPtr& call, const AdapterWrite& write) override;
   CallResult<Identity> verify(const CallContextPtr& call) override;
   CallResult<bool> revoke(const CallContextPtr& call) override;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "core/util/error.hpp"
@@ -13,7 +14,10 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kKillGraceMs = 1000;
-constexpr std::size_t kMostWaiting = 1;
+/// A tick counts once, for however long the host was stopped in it.
+constexpr int kKillTicks = 5;
+constexpr std::chrono::milliseconds kKillTick{100};
+constexpr std::size_t kMostCallsWaiting = 1;
 constexpr int kDeepestNesting = 8;
 constexpr const char* kCallEnded = "The call has ended.";
 
@@ -27,7 +31,8 @@ RemoteCall::RemoteCall(std::shared_ptr<RunnerProcess> process, std::shared_ptr<H
       context_(std::move(context)),
       loans_(std::move(loans)),
       id_(process_->new_id()),
-      kill_boot_ms_(context_->deadline_boot_ms() + kKillGraceMs) {}
+      kill_boot_ms_(context_->deadline_boot_ms() + kKillGraceMs),
+      kill_ticks_left_(kKillTicks) {}
 
 RemoteCall::End RemoteCall::run(std::string_view payload) {
   if (!process_->add(shared_from_this())) return {std::nullopt, "It had just ended."};
@@ -57,6 +62,11 @@ bool RemoteCall::wait(std::unique_lock<std::mutex>& lock, bool on_worker, Ready&
     } else if (!inbox_.empty()) {
       serve_next(lock);
     } else if (!clock_.wait_until(lock, changed_, kill_boot_ms_, [&] { return done() || !inbox_.empty(); })) {
+      if (kill_ticks_left_ > 0) {
+        const bool woken = changed_.wait_for(lock, kKillTick, [&] { return done() || !inbox_.empty(); });
+        if (!woken) --kill_ticks_left_;
+        continue;
+      }
       lock.unlock();
       process_->condemn("It was killed, since a call into it did not return in time.");
       lock.lock();
@@ -153,7 +163,7 @@ void RemoteCall::deliver_request(Frame frame) {
   if (kind == RequestKind::kSend) return begin_exchange(std::move(frame));
   const std::lock_guard lock(mutex_);
   if (over()) return send_answer(frame.request, {KRUX_CANCELLED, kCallEnded, std::nullopt, {}, {}});
-  if (inbox_.size() >= kMostWaiting) throw BadFrame("It asks before it has had its answer.");
+  if (inbox_.size() >= kMostCallsWaiting) throw BadFrame("It asks before it has had its answer.");
   inbox_.push_back(std::move(frame));
 }
 

@@ -14,8 +14,8 @@
 #include "core/net/http.hpp"
 #include "core/replica/sync_session.hpp"
 #include "core/upload/upload_reader.hpp"
-#include "host/runner/helper_threads.hpp"
 #include "host/runner/wire_types.hpp"
+#include "host/sandbox/helper_threads.hpp"
 
 namespace krux {
 
@@ -44,8 +44,9 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
     std::optional<std::string> payload;  ///< of kReturned
     std::string words;                   ///< otherwise: how the process ended
   };
-  /// Blocks until the runner has answered or has ended. One that does not answer for a second after the deadline is
-  /// killed.
+  /// Blocks until the runner has answered or has ended. One that does not answer for a second after the deadline, and
+  /// for half a second more in which the host itself ran, is killed: a host that was paused has not let it hear of the
+  /// cancellation.
   End run(std::string_view payload);
 
   // By the thread that reads the socket.
@@ -101,6 +102,7 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
   const RemoteLoans loans_;
   const std::uint64_t id_;
   const std::int64_t kill_boot_ms_;
+  int kill_ticks_left_;
   int depth_ = 0;  ///< of nested requests; the call's thread alone
 
   std::mutex mutex_;

@@ -52,6 +52,14 @@ WireAnswer RemoteCall::answer(const Frame& frame, const StreamPtr& stream) {
       return answer_reader(kind, in, stream);
     case RequestKind::kKeep:
       return answer_keep(in, stream);
+    case RequestKind::kPutFetched: {
+      auto record = get_record(in);
+      const auto too_large = in.text(limits::kLongestReport);
+      in.end();
+      WireAnswer answer;
+      answer.tail = reader().put_fetched(std::move(record), too_large);
+      return answer;
+    }
     case RequestKind::kReadUpload:
       return answer_upload(in);
     case RequestKind::kRemember:
@@ -80,7 +88,7 @@ WireAnswer RemoteCall::answer_reader(RequestKind kind, WireReader& in, const Str
     in.end();
     answer.result = reader().query(query, on_row);
   } else {
-    const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+    const auto collection = in.text(limits::kLongestName), id = in.bytes(limits::kLongestUnfitId);
     if (kind == RequestKind::kGet) {
       in.end();
       found = reader().get(collection, id, on_row);
@@ -112,24 +120,39 @@ WireAnswer RemoteCall::answer_store(RequestKind kind, WireReader& in, const Stre
     case RequestKind::kPut: {
       auto record = get_record(in);
       in.end();
-      session.put(std::move(record));
+      WireAnswer answer;
+      answer.tail = session.put(std::move(record));
+      return answer;
+    }
+    case RequestKind::kLeaveOut: {
+      auto record = get_record(in);
+      const auto why = in.text(limits::kLongestReport);
+      in.end();
+      session.leave_out(std::move(record), why);
       return {};
     }
     case RequestKind::kKeepText: {
-      const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
-      const auto text = in.text(limits::kLongestKeptText);
+      const auto collection = in.text(limits::kLongestName), id = in.bytes(limits::kLongestUnfitId);
+      const auto text = in.bytes(limits::kLongestKeptText + 1);
       in.end();
       session.keep_text(collection, id, text);
       return {};
     }
+    case RequestKind::kEraseBlob: {
+      const auto collection = in.text(limits::kLongestName), id = in.bytes(limits::kLongestUnfitId);
+      const auto name = in.text(limits::kLongestName);
+      in.end();
+      session.erase_blob(collection, id, name);
+      return {};
+    }
     case RequestKind::kErase: {
-      const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+      const auto collection = in.text(limits::kLongestName), id = in.bytes(limits::kLongestUnfitId);
       in.end();
       session.erase(collection, id);
       return {};
     }
     case RequestKind::kSweep: {
-      const auto collection = in.text(limits::kLongestName), scope = in.text(limits::kLongestId);
+      const auto collection = in.text(limits::kLongestName), scope = in.bytes(limits::kLongestUnfitId);
       const auto generation = in.i64(), from_ms = in.i64(), to_ms = in.i64();
       in.end();
       session.sweep(collection, scope, generation, from_ms, to_ms);
@@ -170,7 +193,7 @@ WireAnswer RemoteCall::answer_cursor(RequestKind kind, WireReader& in) {
 }
 
 WireAnswer RemoteCall::answer_put_blob(WireReader& in, const StreamPtr& stream) {
-  const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+  const auto collection = in.text(limits::kLongestName), id = in.bytes(limits::kLongestUnfitId);
   const auto name = in.text(limits::kLongestName);
   const auto total = in.i64();
   in.end();
@@ -180,11 +203,11 @@ WireAnswer RemoteCall::answer_put_blob(WireReader& in, const StreamPtr& stream) 
 }
 
 WireAnswer RemoteCall::answer_keep(WireReader& in, const StreamPtr& stream) {
-  const auto collection = in.text(limits::kLongestName), id = in.text(limits::kLongestId);
+  const auto collection = in.text(limits::kLongestName), id = in.bytes(limits::kLongestUnfitId);
   const auto name = in.text(limits::kLongestName);
   const bool has_bytes = in.flag();
   KeptBlob blob{std::string(name), in.i64(), {}};
-  const auto text = in.text(limits::kLongestKeptText);
+  const auto text = in.bytes(limits::kLongestKeptText + 1);
   in.end();
   if (has_bytes) {
     blob.source = [&](char* buffer, std::size_t capacity) { return pull(stream, buffer, capacity); };

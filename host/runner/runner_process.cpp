@@ -1,25 +1,22 @@
 #include "host/runner/runner_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "core/util/text.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
 #include "host/runner/remote_call.hpp"
-
-extern char** environ;
+#include "host/sandbox/confined_child.hpp"
 
 namespace krux {
 namespace {
@@ -27,54 +24,10 @@ namespace {
 using Time = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int kRunnerSocket = 3;
 constexpr auto kReapPatience = milliseconds(1000);
 constexpr int kMostStderrLines = 100;
 constexpr std::size_t kLongestStderrLine = 1024;
-constexpr std::uint32_t kMostNotes = 16;
-
-[[noreturn]] void throw_errno(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-/// posix_spawn's two lists, with what every runner needs in them.
-class SpawnPlan {
- public:
-  SpawnPlan(int socket, int stderr_end) {
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, stderr_end, STDERR_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, socket, kRunnerSocket);
-    posix_spawn_file_actions_addchdir_np(&actions, "/");
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    // A session of its own: what the operator's terminal sends to the host is the host's to pass on.
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-  }
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-  posix_spawn_file_actions_t actions{};
-  posix_spawnattr_t attributes{};
-};
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  out.reserve(texts.size() + 1);
-  for (auto& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
-}
+constexpr auto kWatchEvery = milliseconds(1000);
 
 std::string words_of(int status) {
   if (WIFSIGNALED(status)) return fmt::format("It crashed ({}).", strsignal(WTERMSIG(status)));
@@ -83,53 +36,20 @@ std::string words_of(int status) {
 
 }  // namespace
 
-std::vector<std::string> environment_for_runner(const RunnerLimits& limits) {
-  std::vector<std::string> out;
-  for (char** at = environ; *at; ++at) {
-    const std::string_view variable(*at);
-    for (const auto name : {"LD_LIBRARY_PATH=", "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=", "TZ="}) {
-      if (variable.starts_with(name)) out.emplace_back(variable);
-    }
-  }
-#if defined(__SANITIZE_ADDRESS__)
-  // Its shadow memory passes every limit that the kernel knows; it counts what is really used by itself.
-  const auto at = std::find_if(out.begin(), out.end(), [](auto& text) { return text.starts_with("ASAN_OPTIONS="); });
-  auto& options = at == out.end() ? out.emplace_back("ASAN_OPTIONS=") : *at;
-  options += fmt::format(":hard_rss_limit_mb={}:detect_leaks=0", limits.memory_mb);
-#else
-  static_cast<void>(limits);
-#endif
-  return out;
-}
-
 RunnerProcess::~RunnerProcess() {
   if (stderr_ >= 0) close(stderr_);
 }
 
 void RunnerProcess::spawn() {
-  int ends[2];
-  int pipe_ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("socketpair");
-  const Descriptor theirs(ends[1]);
-  channel_ = std::make_unique<FrameChannel>(ends[0]);
-  if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) throw_errno("pipe");
-  stderr_ = pipe_ends[0];
-  const Descriptor their_stderr(pipe_ends[1]);
-  SpawnPlan plan(theirs.get(), their_stderr.get());
-  std::vector<std::string> arguments{launch_.program.string(), launch_.plugin.string(),
-                                     std::to_string(launch_.limits.memory_mb),
-                                     std::to_string(launch_.limits.open_files)};
-  auto environment = environment_for_runner(launch_.limits);
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, launch_.program.c_str(), &plan.actions, &plan.attributes,
-                                pointers(arguments).data(), pointers(environment).data());
-  if (error != 0) throw std::system_error(error, std::generic_category(), launch_.program.string());
+  auto child = start_confined(launch_.program, launch_.plugin, launch_.confinement);
+  channel_ = std::make_unique<FrameChannel>(child.socket->release());
+  stderr_ = child.errors->release();
   {
     const std::lock_guard lock(mutex_);
-    pid_ = pid;
+    pid_ = child.pid;
     if (!end_.words.empty() || end_.ordered) kill(pid_, SIGKILL);  // nobody wanted it any more
   }
-  shown_pid_ = pid;
+  shown_pid_ = child.pid;
   open_channel_ = channel_.get();
 }
 
@@ -146,22 +66,61 @@ void RunnerProcess::run(const std::function<void()>& on_serving, const std::func
   finish(on_end);
 }
 
+/// Before anything of the adapter runs. False: it has ended, or is about to.
+bool RunnerProcess::confined(Time::time_point until) {
+  auto report = receive_report(channel_->socket(), launch_.hello_timeout_ms);
+  if (!report) {
+    if (Time::now() >= until) condemn_slow();
+    return false;
+  }
+  if (launch_.confinement.required && !report->missing.empty()) throw std::runtime_error(refusal_of(report->missing));
+  for (const auto& part : report->missing) spdlog::warn("[{}] its process: {}", launch_.service, part);
+  threads_.emplace(std::move(report->threads), shown_pid_);
+  processor_.emplace(shown_pid_, launch_.idle_allowance);
+  watch_.emplace(shown_pid_, launch_.confinement.memory_mb);
+  watched_at_ = Time::now();
+  return true;
+}
+
+void RunnerProcess::condemn_slow() {
+  condemn(fmt::format("It did not load the adapter within {} s.", launch_.hello_timeout_ms / 1000));
+}
+
 void RunnerProcess::serve(const std::function<void()>& on_serving) {
   const auto until = Time::now() + milliseconds(launch_.hello_timeout_ms);
+  if (!confined(until)) return;
   for (;;) {
-    int timeout = -1;
+    auto timeout = milliseconds(kWatchEvery);
     if (!said_hello_) {
-      const auto left = std::chrono::duration_cast<milliseconds>(until - Time::now()).count();
-      if (left <= 0)
-        return condemn(fmt::format("It did not load the adapter within {} s.", launch_.hello_timeout_ms / 1000));
-      timeout = static_cast<int>(left);
+      const auto left = std::chrono::ceil<milliseconds>(until - Time::now());
+      if (left <= milliseconds(0)) return condemn_slow();
+      timeout = std::min(timeout, left);
     }
-    bool printed = false;
-    const bool open =
-        channel_->pump(timeout, stderr_, printed, [&](Frame frame) { on_frame(std::move(frame), on_serving); });
-    if (printed) read_stderr();
+    pollfd others[] = {{stderr_, POLLIN, 0}, {threads_->fd(), POLLIN, 0}};
+    const bool open = channel_->pump(static_cast<int>(timeout.count()), others,
+                                     [&](Frame frame) { on_frame(std::move(frame), on_serving); });
+    if (others[0].revents != 0) read_stderr();
+    threads_->serve(others[1].revents);
     if (!open) return;
+    if (Time::now() - watched_at_ >= kWatchEvery) watch();
   }
+}
+
+void RunnerProcess::watch() {
+  watched_at_ = Time::now();
+  bool called = false;
+  {
+    const std::lock_guard lock(mutex_);
+    called = std::exchange(called_, !calls_.empty());
+  }
+  if (processor_->exceeded(called)) {
+    condemn(fmt::format(
+        "It was killed, since its threads went on using the processor while no call was under way: more than "
+        "{} s, and {} % of the time.",
+        launch_.idle_allowance.at_once_ms / 1000, launch_.idle_allowance.percent));
+  }
+  if (const auto excess = watch_->excess(); !excess.empty()) condemn(fmt::format("It was killed, since {}.", excess));
+  if (launch_.look_at_log) launch_.look_at_log();
 }
 
 void RunnerProcess::on_frame(Frame frame, const std::function<void()>& on_serving) {
@@ -195,10 +154,6 @@ void RunnerProcess::check_hello(const Frame& frame) {
   if (const auto problem = in.text(kLargestFrame); !problem.empty()) throw std::runtime_error(std::string(problem));
   const auto service = in.text(limits::kLongestName), prefix = in.text(limits::kLongestName);
   const auto plugin_version = in.text(limits::kLongestName), sha256 = in.text(limits::kLongestName);
-  const auto notes = in.count(kMostNotes);
-  for (std::uint32_t i = 0; i < notes; ++i) {
-    spdlog::warn("[{}] its process: {}", launch_.service, printable(in.text(kLongestStderrLine)));
-  }
   in.end();
   if (service != launch_.service || prefix != launch_.prefix || plugin_version != launch_.version ||
       sha256 != launch_.sha256) {
@@ -261,6 +216,7 @@ bool RunnerProcess::send(FrameKind kind, std::uint64_t call, std::uint64_t reque
 
 bool RunnerProcess::add(const std::shared_ptr<RemoteCall>& call) {
   const std::lock_guard lock(mutex_);
+  called_ = true;
   return !ended_ && calls_.emplace(call->id(), call).second;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
@@ -11,13 +12,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/config/config.hpp"
 #include "core/util/clock.hpp"
 #include "host/plugins/abi_bridge/lent_host.hpp"
 #include "host/runner/frame_channel.hpp"
+#include "host/sandbox/confinement.hpp"
+#include "host/sandbox/process_watch.hpp"
 
 namespace krux {
 
@@ -27,9 +30,11 @@ class RemoteCall;
 struct RunnerLaunch {
   std::filesystem::path program, plugin;
   std::string service, prefix, version, sha256;
-  RunnerLimits limits;
+  Confinement confinement;
   std::int64_t hello_timeout_ms = 10'000;  ///< real time: it bounds another process
+  IdleAllowance idle_allowance{};
   AdapterLog log;
+  std::function<void()> look_at_log;  ///< each second or so
 };
 
 struct RunnerEnd {
@@ -69,7 +74,10 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
 
  private:
   void spawn();
+  bool confined(std::chrono::steady_clock::time_point until);
+  void condemn_slow();
   void serve(const std::function<void()>& on_serving);
+  void watch();
   void on_frame(Frame frame, const std::function<void()>& on_serving);
   void check_hello(const Frame& frame);
   void log_line(const Frame& frame);
@@ -88,6 +96,10 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   std::string stderr_line_;
   int stderr_lines_ = 0;
   bool said_hello_ = false;
+  std::optional<ThreadBudget> threads_;
+  std::optional<IdleProcessor> processor_;
+  std::optional<ProcessWatch> watch_;
+  std::chrono::steady_clock::time_point watched_at_;
 
   mutable std::mutex mutex_;
   std::condition_variable ended_cv_;
@@ -97,11 +109,8 @@ class RunnerProcess : public std::enable_shared_from_this<RunnerProcess> {
   bool ended_ = false;
   RunnerEnd end_;
   std::map<std::uint64_t, std::shared_ptr<RemoteCall>> calls_;
+  bool called_ = false;  ///< since the last watch()
   std::atomic<std::uint64_t> next_id_{1};
 };
-
-/// What programs that the host starts get of its environment: the loader's, the sanitizers' and the time zone's
-/// settings.
-std::vector<std::string> environment_for_runner(const RunnerLimits& limits);
 
 }  // namespace krux

@@ -1,5 +1,5 @@
 // Frames and values: what goes in comes out, and any other bytes are refused, never more than that.
-#include "host/runner/wire.hpp"
+#include "host/runner/frame.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
@@ -77,7 +77,7 @@ std::vector<Sample> samples() {
        }),
        [](auto& in) { get_step(in); }},
       {made([&](auto& o) {
-         put_found(o, {EffectFound::Answer::kFound, "{}"});
+         put_found(o, {EffectFound::Answer::kFound, "{}", {}});
        }),
        [](auto& in) { get_found(in); }},
       {made([&](auto& o) { put_identity(o, identity); }), [](auto& in) { get_identity(in); }},

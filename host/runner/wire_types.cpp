@@ -139,11 +139,12 @@ void put_record(WireWriter& out, const Record& record) {
 Record get_record(WireReader& in) {
   Record record;
   record.collection = in.text(limits::kLongestName);
-  record.id = in.text(limits::kLongestId);
-  record.json = in.text(limits::kLargestRecord);
-  record.text = in.text(limits::kLongestRecordText);
-  record.order_key = in.text(limits::kLongestId);
-  record.scope = in.text(limits::kLongestId);
+  // What a service's characters make unfit, the replica makes fit or leaves out.
+  record.id = in.bytes(limits::kLongestUnfitId);
+  record.json = in.bytes(limits::kLargestRecord);
+  record.text = in.bytes(limits::kLongestRecordText);
+  record.order_key = in.bytes(limits::kLongestId);
+  record.scope = in.bytes(limits::kLongestUnfitId);
   record.order_ms = in.i64();
   record.generation = in.i64();
   const auto count = in.count(limits::kMostFields);
@@ -152,7 +153,7 @@ Record get_record(WireReader& in) {
     if (in.flag()) {
       record.fields.emplace_back(std::move(name), in.i64());
     } else {
-      record.fields.emplace_back(std::move(name), own(in.text(limits::kLongestRecordText)));
+      record.fields.emplace_back(std::move(name), own(in.bytes(limits::kLongestField)));
     }
   }
   return record;
@@ -197,7 +198,7 @@ HttpHeaders get_headers(WireReader& in) {
 void put_http_request(WireWriter& out, const HttpRequest& request, bool streamed) {
   out.text(request.method).text(request.url).u32(static_cast<std::uint32_t>(request.headers.size()));
   for (const auto& [name, value] : request.headers) out.text(name).text(value);
-  out.i64(request.timeout_ms).u64(request.max_response_bytes).flag(streamed);
+  out.i64(request.timeout_ms).u64(request.max_response_bytes).flag(request.only_reads).flag(streamed);
   if (streamed) {
     out.i64(request.body_length);
   } else {
@@ -216,6 +217,7 @@ HttpRequest get_http_request(WireReader& in, bool& streamed) {
   }
   request.timeout_ms = get_time(in);
   request.max_response_bytes = in.u64();
+  request.only_reads = in.flag();
   streamed = in.flag();
   if (streamed) {
     request.body_length = get_time(in);
@@ -263,7 +265,7 @@ SyncStep get_step(WireReader& in) {
 
 void put_found(WireWriter& out, const EffectFound& found) {
   put_enum(out, found.answer);
-  out.text(found.result_json);
+  out.text(found.result_json).text(found.why);
 }
 
 EffectFound get_found(WireReader& in) {
@@ -273,6 +275,7 @@ EffectFound get_found(WireReader& in) {
   if (!found.result_json.empty() && !is_json_object(found.result_json, {limits::kLargestResult, kDeepestJson})) {
     throw BadFrame("What was found is no JSON object.");
   }
+  found.why = in.text(limits::kLongestShownReason);
   return found;
 }
 

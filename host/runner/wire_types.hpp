@@ -6,7 +6,7 @@
 #include "core/adapter/service_adapter.hpp"
 #include "core/net/http.hpp"
 #include "core/replica/collection.hpp"
-#include "host/runner/wire.hpp"
+#include "host/runner/frame.hpp"
 
 namespace krux {
 

@@ -61,12 +61,14 @@ FIELD(krux_host, abi_minor, 4, uint32_t);
 FIELD(krux_host, self, 8, void*);
 FUNCTION(krux_host, query, 16, const void*, void*, const char*);
 
-SIZE(krux_account, 56);
+SIZE(krux_account, 88);
 FIELD(krux_account, size, 0, uint32_t);
 FIELD(krux_account, generation, 4, uint32_t);
 FIELD(krux_account, account_id, 8, krux_str);
 FIELD(krux_account, scopes_json, 24, krux_str);
 FIELD(krux_account, config_json, 40, krux_str);
+FIELD(krux_account, base_url, 56, krux_str);
+FIELD(krux_account, settings_json, 72, krux_str);
 
 SIZE(krux_adapter, 32);
 FIELD(krux_adapter, size, 0, uint32_t);
@@ -91,7 +93,7 @@ SIZE(krux_header, 32);
 FIELD(krux_header, name, 0, krux_str);
 FIELD(krux_header, value, 16, krux_str);
 
-SIZE(krux_http_request, 88);
+SIZE(krux_http_request, 96);
 FIELD(krux_http_request, size, 0, uint32_t);
 FIELD(krux_http_request, timeout_ms, 4, uint32_t);
 FIELD(krux_http_request, method, 8, krux_str);
@@ -101,6 +103,8 @@ FIELD(krux_http_request, body_source, 56, const krux_source*);
 FIELD(krux_http_request, headers, 64, const krux_header*);
 FIELD(krux_http_request, header_count, 72, size_t);
 FIELD(krux_http_request, max_response_bytes, 80, uint64_t);
+FIELD(krux_http_request, flags, 88, uint32_t);
+FIELD(krux_http_request, reserved, 92, uint32_t);
 
 SIZE(krux_http_answer, 40);
 FIELD(krux_http_answer, size, 0, uint32_t);
@@ -162,7 +166,7 @@ FIELD(krux_query_result, total, 8, uint64_t);
 FIELD(krux_query_result, incomplete, 16, int32_t);
 FIELD(krux_query_result, reserved, 20, uint32_t);
 
-SIZE(krux_reader, 48);
+SIZE(krux_reader, 56);
 FIELD(krux_reader, size, 0, uint32_t);
 FIELD(krux_reader, reserved, 4, uint32_t);
 FIELD(krux_reader, self, 8, void*);
@@ -170,6 +174,7 @@ FUNCTION(krux_reader, get, 16, krux_status, void*, krux_str, krux_str, const kru
 FUNCTION(krux_reader, query, 24, krux_status, void*, const krux_query*, const krux_row_sink*, krux_query_result*);
 FUNCTION(krux_reader, blob, 32, krux_status, void*, krux_str, krux_str, krux_str, const krux_sink*);
 FUNCTION(krux_reader, keep, 40, krux_status, void*, krux_str, krux_str, krux_str, const krux_source*, krux_str);
+FUNCTION(krux_reader, put, 48, krux_status, void*, const krux_record*, int32_t*, const krux_sink*);
 
 SIZE(krux_read_adapter, 24);
 FIELD(krux_read_adapter, size, 0, uint32_t);
@@ -199,7 +204,7 @@ FIELD(krux_record, generation, 112, int64_t);
 FIELD(krux_record, fields, 120, const krux_field*);
 FIELD(krux_record, field_count, 128, size_t);
 
-SIZE(krux_sync_store, 96);
+SIZE(krux_sync_store, 112);
 FIELD(krux_sync_store, size, 0, uint32_t);
 FIELD(krux_sync_store, reserved, 4, uint32_t);
 FIELD(krux_sync_store, self, 8, void*);
@@ -213,6 +218,8 @@ FUNCTION(krux_sync_store, set_cursor, 64, krux_status, void*, krux_str, krux_str
 FUNCTION(krux_sync_store, commit, 72, krux_status, void*);
 FUNCTION(krux_sync_store, report, 80, krux_status, void*, krux_str, krux_status, krux_str);
 FUNCTION(krux_sync_store, keep_text, 88, krux_status, void*, krux_str, krux_str, krux_str);
+FUNCTION(krux_sync_store, try_put, 96, krux_status, void*, const krux_record*, int32_t*, const krux_sink*);
+FUNCTION(krux_sync_store, erase_blob, 104, krux_status, void*, krux_str, krux_str, krux_str);
 
 SIZE(krux_sync_step, 40);
 FIELD(krux_sync_step, size, 0, uint32_t);
@@ -249,6 +256,12 @@ FUNCTION(krux_write_executor, execute_write, 8, krux_status, void*, const krux_c
          const krux_sink*);
 FUNCTION(krux_write_executor, find_effect, 16, krux_status, void*, const krux_call*, const krux_write*, int32_t*,
          const krux_sink*);
+
+/* kruxos/abi/cleanup.h */
+SIZE(krux_cleanup, 16);
+FIELD(krux_cleanup, size, 0, uint32_t);
+FIELD(krux_cleanup, reserved, 4, uint32_t);
+FUNCTION(krux_cleanup, clean_up, 8, krux_status, void*, const krux_call*, const krux_write*);
 
 /* kruxos/abi/rollback.h */
 SIZE(krux_rollback_request, 88);

@@ -27,6 +27,6 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/KruxosPluginApiConf
 install(DIRECTORY include/kruxos DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT plugin_api FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(TARGETS kruxos_plugin_api EXPORT KruxosPluginApi COMPONENT plugin_api)
 install(EXPORT KruxosPluginApi NAMESPACE Kruxos:: FILE KruxosPluginApiTargets.cmake DESTINATION ${package_dir} COMPONENT plugin_api)
-install(FILES cmake/KruxosAddPlugin.cmake plugin.map ${CMAKE_CURRENT_BINARY_DIR}/KruxosPluginApiConfig.cmake
+install(FILES cmake/KruxosAddPlugin.cmake cmake/KruxosKit.cmake plugin.map ${CMAKE_CURRENT_BINARY_DIR}/KruxosPluginApiConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/KruxosPluginApiConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT plugin_api)

@@ -328,8 +328,25 @@ TEST_CASE("The workbench syncs as the host does") {
     store.put(thing("bad", "[1]"));
     return SyncStep::done();
   };
+  bench.sync();
+  CHECK(bench.store.left_out().empty());  // what a step did not commit never happened
+  bench.adapter().on_sync = [](const Call&, SyncStore& store, bool) {
+    store.put(thing("bad", "[1]"));
+    store.put(thing("nul", R"({"a":"\u0000 \ud800 \ud83d\ude00"})"));
+    store.commit();
+    return SyncStep::done();
+  };
+  bench.sync();
+  CHECK(bench.store.left_out() == std::vector<std::string>{"things bad: its json: it is not a JSON object"});
+  CHECK(bench.store.rows("things").at("nul").json == R"({"a":"\ufffd \ufffd \ud83d\ude00"})");
+  bench.adapter().on_sync = [](const Call&, SyncStore& store, bool) {
+    auto strange = thing("bad", "{}");
+    strange.fields.emplace_back("no_such", "x");
+    store.put(strange);
+    return SyncStep::done();
+  };
   CHECK_THROWS_AS(bench.sync(), ProxyError);
-  CHECK_THAT(bench.store.refusals.back(), Contains("\"bad\"") && Contains("not a JSON object"));
+  CHECK_THAT(bench.store.refusals.back(), Contains("\"bad\"") && Contains("no_such"));
 }
 
 TEST_CASE("The workbench takes an answer as the host takes it") {

@@ -5,8 +5,6 @@
 namespace gmail {
 namespace {
 
-using kruxos::ErrorKind;
-
 constexpr std::uint64_t kLargestAnswer = 16 << 20;
 // A message of 50 MB, the most that Gmail receives, in base64.
 constexpr std::uint64_t kLargestStream = 96 << 20;
@@ -19,16 +17,6 @@ std::uint32_t time_for(std::uint64_t bytes) {
   return static_cast<std::uint32_t>(30'000 + bytes / 250);
 }
 
-GmailError unsent_or_lost(const kruxos::HttpResult& result) {
-  GmailError error(*result.error, result.message);
-  error.retry_after_ms(result.retry_after_ms);
-  // The host refuses these before it sends anything.
-  const bool unsent = error.kind() == ErrorKind::kRateLimited || error.kind() == ErrorKind::kAuth ||
-                      error.kind() == ErrorKind::kInvalid;
-  if (unsent) error.no_effect();
-  return error;
-}
-
 kruxos::HttpRequest get_request(const std::string& url) {
   kruxos::HttpRequest request;
   request.url = url;
@@ -37,16 +25,12 @@ kruxos::HttpRequest get_request(const std::string& url) {
   return request;
 }
 
-bool is_success(const kruxos::HttpResponse& response) {
-  return response.status >= 200 && response.status < 300;
-}
-
 /// `may_be_empty`: some methods that change something answer without a body.
 Fetched read_answer(const kruxos::Call& call, std::string_view what, const kruxos::HttpResult& result,
                     bool may_be_empty = false) {
   Fetched out;
   if (!result.ok()) {
-    out.error = unsent_or_lost(result);
+    out.error = failure_of<GmailError>(result);
   } else if (!is_success(result.response)) {
     out.error = error_of(what, result.response, call.now_ms());
   } else {
@@ -111,7 +95,7 @@ void ApiClient::stream(const kruxos::Call& call, std::string_view what, const st
     on_body(part);
     return true;
   });
-  if (!result.ok()) throw unsent_or_lost(result);
+  if (!result.ok()) throw failure_of<GmailError>(result);
   if (is_success(result.response)) return;
   result.response.body = std::move(beginning);
   throw error_of(what, result.response, call.now_ms());

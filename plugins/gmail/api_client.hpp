@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kruxos/adapter.hpp>
+#include <kruxos/kit/http.hpp>
 
 #include <functional>
 #include <optional>

@@ -1,9 +1,10 @@
 #include "body.hpp"
 
+#include <kruxos/kit/time.hpp>
 #include "mail/read_mail.hpp"
 #include "mail/utf8.hpp"
 #include "message_text.hpp"
-#include "moment.hpp"
+#include "model.hpp"
 #include "raw_reader.hpp"
 #include "searched_text.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 using kruxos::ErrorKind;
 
-constexpr std::size_t kLargestMail = 64 << 20;
+constexpr std::size_t kLargestHead = 2 << 20;  // what is read of a header
 // Two texts, escaped, and what else stands in an answer stay below the 8 MiB that the host takes.
 constexpr std::size_t kLongestText = 3 << 20;
 constexpr std::size_t kMostAttachments = 500;
@@ -69,18 +70,31 @@ Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) 
   const auto& readable = content.text_plain.empty() ? content.html_as_text : content.text_plain;
   ObjectWriter body;
   body.text("message_id", id).raw("text_plain", bounded_json(readable, is_cut));
-  body.raw("text_html", bounded_json(content.text_html, is_cut)).text("cached_at", format_moment(now_ms));
+  body.raw("text_html", bounded_json(content.text_html, is_cut)).text("cached_at", format_rfc3339(now_ms));
   if (is_cut) body.flag("is_cut", true);
   std::string problems = "[";
   for (const auto& problem : content.problems) problems += (problems.size() > 1 ? "," : "") + quoted(problem);
   if (problems.size() > 1 && problems.size() < 65'536) body.raw("problems", problems + "]");
-  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), plain(readable)};
+  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), plain(readable),
+           bounded(content)};
   cut_text(out.text, kMostSearched);
   return out;
 }
 
+FetchedHead fetch_head(const kruxos::Call& call, const ApiClient& api, std::string_view id) {
+  RawReader reader(kLargestHead, RawReader::Keeps::kHead);
+  api.stream(call, "messages.get",
+             "gmail/v1/users/me/messages/" + encoded(id) + "?format=raw&fields=" + encoded("raw,threadId"),
+             [&](std::string_view part) { reader.take(part); });
+  if (!reader.is_whole()) throw malformed("messages.get");
+  const auto head = reader.take_mail();
+  FetchedHead fetched{ParsedMail(head).content(), reader.thread_id()};
+  fetched.content.attachments.clear();
+  return fetched;
+}
+
 Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id) {
-  RawReader reader(kLargestMail);
+  RawReader reader(kLargestRawMail);
   try {
     api.stream(call, "messages.get", "gmail/v1/users/me/messages/" + encoded(id) + "?format=raw&fields=raw",
                [&](std::string_view part) { reader.take(part); });

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api_client.hpp"
+#include "mail/read_mail.hpp"
 
 namespace gmail {
 
@@ -14,6 +15,7 @@ struct Body {
   /// {"body":{"message_id","text_plain","text_html","cached_at"},"attachments":[…]} without the outer braces.
   std::string json;
   std::string text;  ///< that is searched
+  MailHead head;     ///< as the mail itself says, within a record's bounds
 };
 
 /// The name of the blob beside a message's record: Body::json as it was kept.
@@ -24,6 +26,14 @@ Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::strin
 
 /// Of a mail as it was sent.
 Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms);
+
+/// What a mail's header says, without its body, and Gmail's id of its conversation.
+struct FetchedHead {
+  MailContent content;  ///< texts and attachments are empty
+  std::string thread_id;
+};
+/// From the mail as it was sent. Throws GmailError.
+FetchedHead fetch_head(const kruxos::Call& call, const ApiClient& api, std::string_view id);
 
 /// There is no such message, as a sentence for agents.
 kruxos::ProxyError no_such_message(const std::string& id);

@@ -15,8 +15,6 @@
 namespace gmail {
 namespace {
 
-constexpr std::size_t kLargestMail = 64 << 20;
-
 std::string text_param(const Json& params, std::string_view name) {
   return std::string(text_of(params, name));
 }
@@ -39,21 +37,6 @@ void add_attachments(const Json& params, MessageDraft& draft) {
   }
 }
 
-MailContent content_of(const Json& message) {
-  MailContent out;
-  out.subject = header_of(message, "Subject");
-  const auto addresses = [&](std::string_view name) { return parse_addresses(header_of(message, name)); };
-  out.from = addresses("From");
-  out.reply_to = addresses("Reply-To");
-  out.to = addresses("To");
-  out.cc = addresses("Cc");
-  const auto ids = parse_message_ids(header_of(message, "Message-ID"));
-  if (!ids.empty()) out.message_id = ids.front();
-  out.in_reply_to = parse_message_ids(header_of(message, "In-Reply-To"));
-  out.references = parse_message_ids(header_of(message, "References"));
-  return out;
-}
-
 std::string addresses_of(const std::vector<MailAddress>& list) {
   std::string out;
   for (const auto& one : list) out += (out.empty() ? "" : ", ") + one.address;
@@ -70,15 +53,36 @@ std::optional<ReplyHead> shown_head(const Json& params) {
   return ReplyHead{text_param(params, "to"), text_param(params, "cc"), text_param(params, "subject")};
 }
 
+/// Blanks count once: mail programs and Gmail fold lines in their own ways.
+std::string with_single_blanks(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != ' ' || (!out.empty() && out.back() != ' ')) out += c;
+  }
+  if (!out.empty() && out.back() == ' ') out.pop_back();
+  return out;
+}
+
+void require_shown(const ReplyHead& shown, const ReplyHead& real) {
+  std::string what;
+  if (shown.to != real.to) what += " It goes to " + real.to + ", and " + shown.to + " was shown.";
+  if (shown.cc != real.cc) {
+    const auto named = [](const std::string& list) { return list.empty() ? std::string("nobody") : list; };
+    what += " Copies go to " + named(real.cc) + ", and " + named(shown.cc) + " was shown.";
+  }
+  if (with_single_blanks(shown.subject) != with_single_blanks(real.subject)) what += " Its subject is another.";
+  if (what.empty()) return;
+  throw refused(
+      "By the mail itself, the reply goes out differently from what was shown when it was accepted, so nothing was "
+      "sent." +
+      what.substr(0, 600) + " Read the mail with email.read, which looks at the mail itself, and reply anew.");
+}
+
 }  // namespace
 
-ReplyHead reply_head(const Message& original, bool all, std::string_view own_address) {
+ReplyHead reply_head(const MailHead& original, bool all, std::string_view own_address) {
   MailContent content;
-  content.subject = original.subject;
-  content.from = parse_addresses(original.from);
-  content.reply_to = parse_addresses(original.reply_to);
-  content.to = parse_addresses(original.to);
-  content.cc = parse_addresses(original.cc);
+  static_cast<MailHead&>(content) = original;
   MessageDraft draft;
   reply_to(content, all, {std::string(own_address)}, draft);
   return head_of(draft);
@@ -89,7 +93,7 @@ std::string header_of(const Json& message, std::string_view name) {
   const auto* headers = payload && payload->IsObject() ? member(*payload, "headers") : nullptr;
   if (!headers || !headers->IsArray()) return {};
   for (const auto& one : headers->GetArray()) {
-    if (one.IsObject() && same_header(text_of(one, "name"), name)) return decode_header(text_of(one, "value"));
+    if (one.IsObject() && same_ascii(text_of(one, "name"), name)) return decode_header(text_of(one, "value"));
   }
   return {};
 }
@@ -137,25 +141,17 @@ Sending::Outgoing Sending::built(const Json& params) const {
 }
 
 Sending::Outgoing Sending::reply(const Json& params) const {
-  std::string url = "gmail/v1/users/me/messages/" + encoded(text_of(params, "message_id")) + "?format=metadata";
-  for (const auto* name : {"From", "Reply-To", "To", "Cc", "Subject", "Message-ID", "In-Reply-To", "References"}) {
-    url += std::string("&metadataHeaders=") + name;
-  }
-  const auto original = api_.get(call_, "messages.get", url);
+  const auto original = fetch_head(call_, api_, text_of(params, "message_id"));
   MessageDraft draft;
   draft.from = {"", std::string(own_)};
-  reply_to(content_of(original), flag_of(params, "reply_all"), {std::string(own_)}, draft);
-  if (const auto shown = shown_head(params); shown && *shown != head_of(draft)) {
-    throw refused(
-        "The mail that this reply answers has other recipients or another subject than were shown when the reply was "
-        "accepted: nothing was sent. Reply anew.");
-  }
+  reply_to(original.content, flag_of(params, "reply_all"), {std::string(own_)}, draft);
+  if (const auto shown = shown_head(params)) require_shown(*shown, head_of(draft));
   draft.text = text_param(params, "body");
-  return {nullptr, OutgoingMail(marked(std::move(draft))), text_param(original, "threadId")};
+  return {nullptr, OutgoingMail(marked(std::move(draft))), original.thread_id};
 }
 
 Sending::Outgoing Sending::forwarded(const Json& params) const {
-  RawReader reader(kLargestMail);
+  RawReader reader(kLargestRawMail);
   api_.stream(call_, "messages.get",
               "gmail/v1/users/me/messages/" + encoded(text_of(params, "message_id")) + "?format=raw&fields=raw",
               [&](std::string_view part) { reader.take(part); });

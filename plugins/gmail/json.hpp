@@ -1,10 +1,10 @@
-// JSON, by what the adapters share.
+// JSON, by the author's kit.
 #pragma once
 
-#include "../json/json.hpp"
+#include <kruxos/kit/json.hpp>
 
 namespace gmail {
 
-using namespace service_json;
+using namespace kruxos::kit;
 
 }  // namespace gmail

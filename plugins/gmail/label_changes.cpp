@@ -221,7 +221,7 @@ std::string LabelChanges::execute(std::string_view operation, const Json& params
 
 EffectFound LabelChanges::find(std::string_view operation, const Json& params) const {
   const auto change = change_of(operation, params);
-  if (change.messages.empty()) return EffectFound::cannot_tell();
+  if (change.messages.empty()) return EffectFound::cannot_tell("The write names no message.");
   const auto now = present(change.messages);
   const bool all = std::all_of(now.begin(), now.end(), [&](const auto& one) { return holds(change, one.second); });
   return all ? EffectFound::found(result_of(operation, change, now)) : EffectFound::absent();
@@ -257,7 +257,7 @@ EffectFound LabelChanges::find_undone(const kruxos::RollbackRequest& request, co
   const auto now = present(change.messages);
   for (const auto& [id, labels] : now) {
     const auto was = before.find(id);
-    if (was == before.end()) return EffectFound::cannot_tell();
+    if (was == before.end()) return EffectFound::cannot_tell("What the labels of " + id + " were before is not known.");
     if (!undone(undo_of(change, was->second), labels)) return EffectFound::absent();
   }
   return EffectFound::found("{}");

@@ -1,21 +1,17 @@
 // What Gmail's refusals mean: {"error": {"code", "message", "status", "errors": [{"domain", "reason"}]}}.
 #include <algorithm>
-#include <charconv>
+#include <kruxos/kit/text.hpp>
+#include <kruxos/kit/time.hpp>
 
 #include "api_client.hpp"
-#include "moment.hpp"
 
 namespace gmail {
 namespace {
 
 using kruxos::ErrorKind;
 
-/// As much of a service's word as may stand in a sentence.
-std::string shown(std::string_view word) {
-  std::string out;
-  for (const char c : word.substr(0, 300)) out += c >= ' ' && c <= '~' ? c : '?';
-  return out;
-}
+// As much of a service's word as may stand in a sentence.
+constexpr std::size_t kLongestWord = 300;
 
 struct Refusal {
   std::string reason, status, message;
@@ -27,9 +23,9 @@ Refusal refusal_of(const std::string& body) {
   const auto* error = json.HasParseError() ? nullptr : member(json, "error");
   if (!error || !error->IsObject()) return out;
   out.status = text_of(*error, "status");
-  out.message = shown(text_of(*error, "message"));
-  const auto* errors = member(*error, "errors");
-  if (errors && errors->IsArray() && !errors->Empty()) out.reason = shown(text_of((*errors)[0], "reason"));
+  out.message = printable(text_of(*error, "message"), kLongestWord);
+  const auto* errors = array_of(*error, "errors");
+  if (errors && !errors->Empty()) out.reason = printable(text_of((*errors)[0], "reason"), kLongestWord);
   return out;
 }
 
@@ -49,18 +45,15 @@ bool is_about_access(const Refusal& refusal) {
          std::find(std::begin(reasons), std::end(reasons), refusal.reason) != std::end(reasons);
 }
 
-std::int64_t retry_after_ms(const kruxos::HttpResponse& response, const Refusal& refusal, std::int64_t now_ms) {
+std::int64_t wait_ms(const kruxos::HttpResponse& response, const Refusal& refusal, std::int64_t now_ms) {
   constexpr std::int64_t day_ms = 86'400'000;
-  std::int64_t seconds = 0;
-  if (const auto* value = response.header("Retry-After")) {
-    const auto read = std::from_chars(value->data(), value->data() + value->size(), seconds);
-    if (read.ec == std::errc()) return std::clamp<std::int64_t>(seconds, 0, 86'400) * 1000;
-  }
+  if (const auto wait = retry_after_ms(response); wait >= 0) return wait;
   // "User-rate limit exceeded.  Retry after 2026-05-29T12:00:05.000Z"
   constexpr std::string_view words = "Retry after ";
-  const auto at = refusal.message.find(words);
+  auto at = refusal.message.find(words);
   if (at == std::string::npos) return -1;
-  const auto until = parse_moment(std::string_view(refusal.message).substr(at + words.size()));
+  at += words.size();
+  const auto until = parse_rfc3339_at(refusal.message, at);
   return until ? std::clamp<std::int64_t>(*until - now_ms, 1'000, day_ms) : -1;
 }
 
@@ -83,8 +76,7 @@ Meaning meaning_of(int status, const Refusal& refusal) {
     return {ErrorKind::kInvalid, "InvalidInput", "Gmail does not accept the request", true};
   if (status == 403 || status == 409) return {ErrorKind::kRefused, "WriteFailed", "Gmail refuses this", true};
   // Between here and Gmail something refused; it may let the request through later.
-  const bool refused = status >= 400 && status < 500 && status != 408;
-  return {ErrorKind::kUnavailable, "ServiceUnavailable", "Gmail did not answer as it should", refused};
+  return {ErrorKind::kUnavailable, "ServiceUnavailable", "Gmail did not answer as it should", says_no_effect(status)};
 }
 
 }  // namespace
@@ -99,7 +91,7 @@ GmailError error_of(std::string_view what, const kruxos::HttpResponse& response,
   GmailError error(meaning.kind, sentence, refusal.reason, response.status);
   error.type(meaning.type);
   if (meaning.no_effect) error.no_effect();
-  if (meaning.kind == ErrorKind::kRateLimited) error.retry_after_ms(retry_after_ms(response, refusal, now_ms));
+  if (meaning.kind == ErrorKind::kRateLimited) error.retry_after_ms(wait_ms(response, refusal, now_ms));
   return error;
 }
 

@@ -38,11 +38,6 @@ std::string cut(std::string text, std::size_t most) {
   return text;
 }
 
-bool same_header(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 std::string header_text(std::string_view value, std::size_t most) {
   return cut(decode_header(value), most);
 }
@@ -58,24 +53,6 @@ std::string without_entities(std::string_view text) {
       at = end + 1;
     } else {
       out += text[at++];
-    }
-  }
-  return out;
-}
-
-std::string encoded(std::string_view text) {
-  constexpr char digits[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out += '%';
-      out += digits[u >> 4];
-      out += digits[u & 15];
     }
   }
   return out;

@@ -10,15 +10,9 @@ namespace gmail {
 std::string cut(std::string text, std::size_t most);
 
 /// A header's value, or a file's name, decoded and in one line, at most so many bytes.
-/// Whether two headers' names are the same: in any case, as they are ASCII.
-bool same_header(std::string_view a, std::string_view b);
-
 std::string header_text(std::string_view value, std::size_t most);
 
 /// "Don&#39;t" as "Don't": Gmail's snippets are written for web pages.
 std::string without_entities(std::string_view text);
-
-/// Percent-encoded for a path segment or a query's value.
-std::string encoded(std::string_view text);
 
 }  // namespace gmail

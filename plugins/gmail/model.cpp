@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <kruxos/kit/http.hpp>
 
+#include "mail/utf8.hpp"
 #include "message_text.hpp"
 #include "searched_text.hpp"
 
@@ -11,7 +13,7 @@ namespace {
 
 using kruxos::FieldType;
 
-constexpr std::size_t kLongestHeader = 16 << 10, kLongestName = 512, kMostAttachments = 100, kMostLabels = 1000;
+constexpr std::size_t kMostNamesKept = 100, kMostLabels = 1000;
 constexpr std::size_t kLongestId = 128;
 constexpr int kDeepestParts = 8;
 constexpr std::int64_t kFarthestMs = 17'000'000'000'000;  // what the boundary takes as a time
@@ -61,60 +63,51 @@ void read_headers(const Json& payload, Message& m) {
     std::string_view name;
     std::string Message::*to;
   };
-  constexpr Wanted wanted[] = {{"from", &Message::from},
-                               {"to", &Message::to},
-                               {"cc", &Message::cc},
-                               {"bcc", &Message::bcc},
-                               {"reply-to", &Message::reply_to},
-                               {"subject", &Message::subject},
-                               {"message-id", &Message::message_id},
+  constexpr Wanted wanted[] = {{"message-id", &Message::message_id},
                                {"in-reply-to", &Message::in_reply_to},
                                {"references", &Message::references}};
-  const auto* headers = member(payload, "headers");
-  if (!headers || !headers->IsArray()) return;
+  const auto* headers = array_of(payload, "headers");
+  if (!headers) return;
   for (const auto& header : headers->GetArray()) {
-    const auto name = text_of(header, "name");
+    const auto name = text_of(header, "name"), value = text_of(header, "value");
     for (const auto& one : wanted) {
-      if (same_header(name, one.name) && (m.*one.to).empty())
-        m.*one.to = header_text(text_of(header, "value"), kLongestHeader);
+      if (same_ascii(name, one.name) && (m.*one.to).empty()) m.*one.to = header_text(value, kLongestHeader);
+    }
+    if (same_ascii(name, "subject") && m.subject.empty()) m.subject = decode_header(value);
+    for (const auto& field : kAddressFields) {
+      if (same_ascii(name, field.header) && (m.*field.list).empty()) read_address_field(field, value, m);
     }
   }
+  static_cast<MailHead&>(m) = bounded(std::move(m));
   if (m.message_id.starts_with('<') && m.message_id.ends_with('>'))
     m.message_id = m.message_id.substr(1, m.message_id.size() - 2);
 }
 
 void read_parts(const Json& part, Message& m, int depth) {
-  if (depth > kDeepestParts || m.attachments.size() >= kMostAttachments) return;
+  if (depth > kDeepestParts || m.attachments.size() >= kMostNamesKept) return;
   const auto filename = text_of(part, "filename");
   if (!filename.empty()) {
     const auto* body = member(part, "body");
-    m.attachments.push_back({clean(text_of(part, "partId").substr(0, 64)), header_text(filename, kLongestName),
-                             cut(clean(text_of(part, "mimeType")), kLongestName),
+    m.attachments.push_back({std::string(text_of(part, "partId").substr(0, 64)), header_text(filename, kLongestName),
+                             cut(std::string(text_of(part, "mimeType")), kLongestName),
                              body ? std::max<std::int64_t>(0, integer_of(*body, "size")) : 0});
   }
-  const auto* parts = member(part, "parts");
-  if (!parts || !parts->IsArray()) return;
+  const auto* parts = array_of(part, "parts");
+  if (!parts) return;
   for (const auto& child : parts->GetArray()) read_parts(child, m, depth + 1);
 }
 
-std::string quoted_list(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const auto& text : texts) out += (out.size() > 1 ? "," : "") + quoted(text);
-  return out + "]";
-}
-
 std::string attachments_json(const std::vector<Attachment>& attachments) {
-  std::string out = "[";
+  ArrayWriter out;
   for (const auto& a : attachments) {
-    if (out.size() > 1) out += ',';
-    out += ObjectWriter()
-               .text("id", a.part_id)
-               .text("filename", a.filename)
-               .text("mime_type", a.mime_type)
-               .integer("size", a.size)
-               .done();
+    out.raw(ObjectWriter()
+                .text("id", a.part_id)
+                .text("filename", a.filename)
+                .text("mime_type", a.mime_type)
+                .integer("size", a.size)
+                .done());
   }
-  return out + "]";
+  return out.done();
 }
 
 bool is_user_label(std::string_view id) {
@@ -124,7 +117,7 @@ bool is_user_label(std::string_view id) {
 std::string searched(const Message& m) {
   std::string text;
   text.reserve(1024);
-  for (const auto* part : {&m.from, &m.to, &m.subject, &m.snippet}) text += plain(*part) + '\x1f';
+  for (const auto& part : {shown(m.from), shown(m.to), m.subject, m.snippet}) text += plain(part) + '\x1f';
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += part + '\x1f';
   };
@@ -135,11 +128,11 @@ std::string searched(const Message& m) {
   if (std::any_of(m.labels.begin(), m.labels.end(), [](const auto& id) { return is_user_label(id); }))
     add(mark(kHasUserLabel));
   if (!m.attachments.empty()) add(mark(kHasAttachment));
-  add(hidden(Hidden::kFrom, m.from));
-  add(hidden(Hidden::kTo, m.to));
+  add(hidden_people(Hidden::kFrom, m.from));
+  add(hidden_people(Hidden::kTo, m.to));
   add(hidden(Hidden::kSubject, m.subject));
-  add(hidden(Hidden::kCc, m.cc));
-  add(hidden(Hidden::kBcc, m.bcc));
+  add(hidden_people(Hidden::kCc, m.cc));
+  add(hidden_people(Hidden::kBcc, m.bcc));
   for (const auto& a : m.attachments) add(hidden(Hidden::kFilename, a.filename));
   return text;
 }
@@ -149,7 +142,7 @@ std::string searched(const Message& m) {
 std::vector<kruxos::Collection> collections() {
   return {
       {kMessages,
-       1,
+       2,  // 2: addresses one by one
        kruxos::Order::kTime,
        true,
        {{"message_id", FieldType::kText},
@@ -202,12 +195,12 @@ bool is_readable(const Json& json) {
 std::optional<Message> message_from_gmail(const Json& json) {
   Message m;
   if (!is_readable(json)) return std::nullopt;
-  m.id = clean(text_of(json, "id"));
+  m.id = text_of(json, "id");
   const auto date = number_of(json, "internalDate");
   if (m.id.empty() || m.id.size() > kLongestId || !date) return std::nullopt;
   m.date_ms = std::clamp(*date, -kFarthestMs, kFarthestMs);
-  m.thread_id = cut(clean(text_of(json, "threadId")), kLongestId);
-  m.snippet = cut(without_entities(clean(text_of(json, "snippet"))), kLongestHeader);
+  m.thread_id = cut(std::string(text_of(json, "threadId")), kLongestId);
+  m.snippet = cut(without_entities(std::string(text_of(json, "snippet"))), kLongestHeader);
   m.size = std::max<std::int64_t>(0, integer_of(json, "sizeEstimate"));
   m.labels = texts_of(json, "labelIds");
   if (m.labels.size() > kMostLabels) m.labels.resize(kMostLabels);
@@ -225,22 +218,17 @@ std::optional<Message> message_from_record(std::string_view text) {
   Message m;
   for (const auto& [name, to] : {std::pair{"id", &Message::id},
                                  {"thread_id", &Message::thread_id},
-                                 {"from", &Message::from},
-                                 {"to", &Message::to},
-                                 {"cc", &Message::cc},
-                                 {"bcc", &Message::bcc},
-                                 {"reply_to", &Message::reply_to},
-                                 {"subject", &Message::subject},
                                  {"message_id", &Message::message_id},
                                  {"in_reply_to", &Message::in_reply_to},
                                  {"references", &Message::references},
                                  {"snippet", &Message::snippet}}) {
     m.*to = text_of(json, name);
   }
+  read_head(json, m);
   m.date_ms = integer_of(json, "date_ms");
   m.size = integer_of(json, "size");
   m.labels = texts_of(json, "labels");
-  if (const auto* list = member(json, "attachments"); list && list->IsArray()) {
+  if (const auto* list = array_of(json, "attachments")) {
     for (const auto& a : list->GetArray()) {
       m.attachments.push_back({std::string(text_of(a, "id")), std::string(text_of(a, "filename")),
                                std::string(text_of(a, "mime_type")), integer_of(a, "size")});
@@ -252,15 +240,12 @@ std::optional<Message> message_from_record(std::string_view text) {
 
 kruxos::Record message_record(const Message& m) {
   ObjectWriter writer;
-  writer.text("id", m.id).text("thread_id", m.thread_id).text("from", m.from).text("to", m.to);
-  writer.text("subject", m.subject).text("snippet", m.snippet).integer("date_ms", m.date_ms).integer("size", m.size);
+  writer.text("id", m.id).text("thread_id", m.thread_id);
+  write_head(m, writer);
+  writer.text("snippet", m.snippet).integer("date_ms", m.date_ms).integer("size", m.size);
   writer.raw("labels", quoted_list(m.labels));
-  for (const auto& [name, text] : {std::pair{"cc", &m.cc},
-                                   {"bcc", &m.bcc},
-                                   {"reply_to", &m.reply_to},
-                                   {"message_id", &m.message_id},
-                                   {"in_reply_to", &m.in_reply_to},
-                                   {"references", &m.references}}) {
+  for (const auto& [name, text] :
+       {std::pair{"message_id", &m.message_id}, {"in_reply_to", &m.in_reply_to}, {"references", &m.references}}) {
     if (!text->empty()) writer.text(name, *text);
   }
   if (!m.attachments.empty()) writer.raw("attachments", attachments_json(m.attachments));
@@ -278,7 +263,8 @@ kruxos::Record message_record(const Message& m) {
 }
 
 std::optional<Label> label_from_gmail(const Json& json) {
-  Label label{clean(text_of(json, "id")), cut(clean(text_of(json, "name")), 1000), text_of(json, "type") == "system"};
+  Label label{std::string(text_of(json, "id")), cut(std::string(text_of(json, "name")), 1000),
+              text_of(json, "type") == "system"};
   if (label.id.empty() || label.id.size() > kLongestId) return std::nullopt;
   if (label.name.empty()) label.name = label.id;
   return label;
@@ -311,16 +297,6 @@ bool has_texts(const Json& object, std::string_view name) {
   const auto* list = member(object, name);
   if (!list) return true;
   return list->IsArray() && std::all_of(list->Begin(), list->End(), [](const Json& item) { return item.IsString(); });
-}
-
-std::vector<std::string> texts_of(const Json& object, std::string_view name) {
-  std::vector<std::string> out;
-  const auto* list = member(object, name);
-  if (!list || !list->IsArray()) return out;
-  for (const auto& item : list->GetArray()) {
-    if (item.IsString()) out.push_back(clean({item.GetString(), item.GetStringLength()}));
-  }
-  return out;
 }
 
 }  // namespace gmail

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "json.hpp"
+#include "mail/headers.hpp"
+#include "message_head.hpp"
 
 namespace gmail {
 
@@ -27,10 +29,10 @@ struct Attachment {
   std::int64_t size = 0;  ///< bytes, decoded
 };
 
-struct Message {
+/// Its lists of addresses and its subject are decoded. A list has at most 16 KiB; what is beyond is left out from an
+/// address on, and the field is named in `cut`. References beyond 16 KiB are left out.
+struct Message : MailHead {
   std::string id, thread_id;
-  // Headers, decoded. What an address header has beyond 16 KiB is left out, and so are references beyond that.
-  std::string from, to, cc, bcc, reply_to, subject;
   std::string message_id;  ///< of its header, without angle brackets
   std::string in_reply_to, references;
   std::string snippet;              ///< without Gmail's HTML entities
@@ -47,6 +49,7 @@ struct Message {
 
 /// From an answer to message_url(); nothing when it has no id or no date.
 std::optional<Message> message_from_gmail(const Json& json);
+
 /// From a record's own JSON.
 std::optional<Message> message_from_record(std::string_view json);
 kruxos::Record message_record(const Message& message);
@@ -62,8 +65,6 @@ kruxos::Record label_record(const Label& label);
 /// Labels are the same to Gmail's search whatever their case and whether blanks, "/" and "-" stand in them.
 std::string label_key(std::string_view name);
 
-/// The texts of an object's array of texts.
-std::vector<std::string> texts_of(const Json& object, std::string_view name);
 /// False where the member is there and is something else than an array of texts.
 bool has_texts(const Json& object, std::string_view name);
 

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "message_text.hpp"
 #include "searched_text.hpp"
 
@@ -33,9 +35,9 @@ TEST_CASE("a message is read as Gmail gives it") {
   const auto m = message_of(kMessage);
   CHECK(m.id == "18cf192837465abc");
   CHECK(m.thread_id == "18cf18a1b2e3f4d5");
-  CHECK(m.from == "Ada <ada@example.com>");
-  CHECK(m.to == "bob@example.com");
-  CHECK(m.cc == "carol@example.com");
+  CHECK(shown(m.from) == "Ada <ada@example.com>");
+  CHECK(shown(m.to) == "bob@example.com");
+  CHECK(shown(m.cc) == "carol@example.com");
   CHECK(m.subject == "Grüße");
   CHECK(m.message_id == "abc@example.com");
   CHECK(m.snippet == "Don't forget <this>");
@@ -77,7 +79,7 @@ TEST_CASE("what is searched are the words, marks for labels, and what they lack"
                        "Don't forget <this>\x1f"));
   CHECK(text.find("carol") == std::string::npos);
   CHECK(text.find("Plan") == std::string::npos);
-  CHECK(text.find(hidden(Hidden::kCc, "CAROL@")) != std::string::npos);
+  CHECK(text.find(hidden_address(Hidden::kCc, "CAROL@")) != std::string::npos);
   CHECK(text.find(hidden(Hidden::kFilename, "plan.pdf")) != std::string::npos);
   for (const char* id : {"INBOX", "UNREAD", "Label_7", kHasAttachment, kHasUserLabel}) {
     CHECK(text.find(mark(id)) != std::string::npos);
@@ -117,16 +119,63 @@ TEST_CASE("a message with members of other types cannot be read, one that lacks 
   CHECK(m.attachments[0].size == 0);
 }
 
-TEST_CASE("long headers are cut between characters, and many attachments end") {
+TEST_CASE("long headers are cut between addresses, which is said, and many attachments end") {
   std::string to, parts;
   for (int i = 0; i < 5'000; ++i) to += "ü@example.com, ";
   for (int i = 0; i < 300; ++i) parts += std::string(i ? "," : "") + R"({"filename":"a.txt","body":{"size":1}})";
   const auto m = message_of(R"({"id":"1","internalDate":"5","payload":{"headers":[{"name":"To","value":")" + to +
                             R"("}],"parts":[)" + parts + "]}}");
-  CHECK(m.to.size() <= 16'384);
-  CHECK(m.to.size() > 16'000);
+  CHECK(shown(m.to).size() <= 16'384);
+  CHECK(shown(m.to).size() > 15'900);
+  CHECK(std::all_of(m.to.begin(), m.to.end(), [](const auto& one) { return one.address == "ü@example.com"; }));
+  CHECK(m.cut == std::vector<std::string>{"to"});
+  CHECK(message_from_record(message_record(m).json)->cut == m.cut);
   CHECK(m.attachments.size() == 100);
   CHECK(message_record(m).json.size() < (1 << 20));
+}
+
+TEST_CASE("addresses are told apart before names are decoded") {
+  const auto of = [](const std::string& from) {
+    return message_of(R"({"id":"1","internalDate":"5","payload":{"headers":[{"name":"From","value":)" +
+                      gmail::quoted(from) + "}]}}");
+  };
+  const auto m = of("=?utf-8?Q?Boss_<boss=40example.com>,?= <evil@attacker.test>");
+  CHECK(m.from == std::vector<MailAddress>{{"Boss <boss@example.com>,", "evil@attacker.test"}});
+  CHECK(shown(m.from) == "\"Boss <boss@example.com>,\" <evil@attacker.test>");
+  CHECK(message_from_record(message_record(m).json)->from == m.from);
+  CHECK(of("Postmaster").from.size() == 1);
+  CHECK(shown(of("undisclosed-recipients:;").from) == "\"undisclosed-recipients:;\"");
+  CHECK(of("").from.empty());
+}
+
+TEST_CASE("a record of an earlier version is read") {
+  const auto m =
+      message_from_record(R"({"id":"1","from":"Ada <ada@example.com>","to":"a@b.test, c@d.test","subject":"x"})");
+  REQUIRE(m);
+  CHECK(m->from == std::vector<MailAddress>{{"Ada", "ada@example.com"}});
+  CHECK(m->to.size() == 2);
+}
+
+TEST_CASE("a sender that may be several is looked up in the mail") {
+  const auto doubtful = [](const std::string& name, const std::string& value) {
+    return has_doubtful_sender(parse(R"({"payload":{"headers":[{"name":)" + gmail::quoted(name) + R"(,"value":)" +
+                                     gmail::quoted(value) + "}]}}"));
+  };
+  for (const char* value : {"finance@attacker.test, Docs <noreply@docs.example>", "Boss <boss@example.com>, <e@a.test>",
+                            "boss@example.com <e@a.test>", "Boss <boss@example.com>, \" <e@a.test>",
+                            "Boss (boss@example.com) <e@a.test>", "a@b.test, c@d.test"}) {
+    INFO(value);
+    CHECK(doubtful("From", value));
+    CHECK(doubtful("reply-to", value));
+    CHECK_FALSE(doubtful("To", value));
+  }
+  for (const char* value :
+       {"Ada <ada@example.com>", "ada@example.com", "\"ada@example.com\" <ada@example.com>", "", "Postmaster",
+        "\"Lee, Amy\" <amy@example.com>", "=?utf-8?Q?Boss_<boss=40example.com>,?= <evil@attacker.test>"}) {
+    INFO(value);
+    CHECK_FALSE(doubtful("From", value));
+  }
+  CHECK_FALSE(has_doubtful_sender(parse("{}")));
 }
 
 TEST_CASE("labels are found by any way of writing them") {

@@ -43,6 +43,7 @@ class GmailAdapter final : public kruxos::SyncAdapter,
                            public kruxos::ReadAdapter,
                            public kruxos::WriteExecutor,
                            public kruxos::RollbackCapable,
+                           public kruxos::CleanupCapable,
                            public kruxos::AccountAdapter {
  public:
   GmailAdapter(kruxos::Host host, const kruxos::Account& account)
@@ -88,9 +89,13 @@ class GmailAdapter final : public kruxos::SyncAdapter,
     return writer_.find_rollback(call, request);
   }
 
+  void clean_up(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    writer_.clean_up(call, write);
+  }
+
   kruxos::Identity verify(const kruxos::Call& call) override {
     const auto profile = api_.get(call, "getProfile", "gmail/v1/users/me/profile?fields=emailAddress");
-    const std::string address = clean(text_of(profile, "emailAddress"));
+    const std::string address(text_of(profile, "emailAddress"));
     if (address.empty()) throw malformed("getProfile");
     kruxos::Identity identity;
     identity.account_id = folded(address);

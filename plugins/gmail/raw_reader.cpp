@@ -3,7 +3,7 @@
 namespace gmail {
 namespace {
 
-constexpr std::size_t kLongestKey = 16;
+constexpr std::size_t kLongestKey = 16, kLongestThreadId = 128;
 constexpr std::size_t kLargestGrown = 1 << 20;
 
 int value_of(char c) {
@@ -67,7 +67,7 @@ void RawReader::outside(char c) {
     if (depth_ == 0) state_ = State::kEnd;
   } else if (c == ',') {
     wants_key_ = depth_ == 1;
-    is_raw_ = false;
+    is_raw_ = is_thread_ = false;
   } else if (c == '"') {
     state_ = State::kText;
     is_key_ = wants_key_;
@@ -94,6 +94,7 @@ void RawReader::text_ended() {
   state_ = State::kOutside;
   if (is_key_) {
     is_raw_ = key_ == "raw";
+    is_thread_ = key_ == "threadId";
   } else if (is_raw_ && depth_ == 1) {
     // What is left of an incomplete group is no byte; six bits alone are none of base64.
     if (bit_count_ >= 6) broken_ = true;
@@ -117,6 +118,8 @@ void RawReader::character(char c) {
     if (key_.size() < kLongestKey) key_ += c;
   } else if (is_raw_ && depth_ == 1) {
     sextet(c);
+  } else if (is_thread_ && depth_ == 1) {
+    if (thread_id_.size() < kLongestThreadId) thread_id_ += c;
   }
 }
 
@@ -132,14 +135,22 @@ void RawReader::sextet(char c) {
     bit_count_ += 6;
     if (bit_count_ < 8) return;
     bit_count_ -= 8;
-    if (mail_.size() >= most_) {
-      too_large_ = broken_ = true;
-      return;
-    }
-    // A string that grows is copied, and held twice meanwhile. What is reserved takes no memory before it is written.
-    if (mail_.size() == kLargestGrown) mail_.reserve(most_);
-    mail_ += static_cast<char>(bits_ >> bit_count_ & 0xFF);
+    byte(static_cast<char>(bits_ >> bit_count_ & 0xFF));
   }
+}
+
+void RawReader::byte(char c) {
+  if (keeps_ == Keeps::kHead) {
+    if (head_ended_ || mail_.size() >= most_) return;
+    head_ended_ = c == '\n' && at_line_start_;
+    if (c != '\r') at_line_start_ = c == '\n';
+  } else if (mail_.size() >= most_) {
+    too_large_ = broken_ = true;
+    return;
+  }
+  // A string that grows is copied, and held twice meanwhile. What is reserved takes no memory before it is written.
+  if (mail_.size() == kLargestGrown) mail_.reserve(most_);
+  mail_ += c;
 }
 
 }  // namespace gmail

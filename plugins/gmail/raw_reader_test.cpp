@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#include "emulators/gmail/codec.hpp"
+
 using gmail::RawReader;
 
 namespace {
@@ -23,6 +25,22 @@ TEST_CASE("the member raw is decoded, however the answer is cut") {
   for (std::size_t part = 1; part < 12; ++part) CHECK(read(answer, part) == "Hello?\xfb");
   CHECK(read(R"({"raw":"SGVsbG8"})") == "Hello");
   CHECK(read(R"({"raw":""})") == "");
+}
+
+TEST_CASE("a header alone is kept, with the conversation's id") {
+  const auto head = [](const std::string& mail, std::size_t most) {
+    RawReader reader(most, RawReader::Keeps::kHead);
+    reader.take(R"({"threadId":"18cf","raw":")" + krux::test::gmail::encode_base64url(mail) +
+                R"(","x":{"threadId":"no"}})");
+    CHECK(reader.is_whole());
+    CHECK(reader.thread_id() == "18cf");
+    return reader.take_mail();
+  };
+  CHECK(head("A: b\r\nC: d\r\n\r\nbody\r\n\r\n", 100) == "A: b\r\nC: d\r\n\r\n");
+  CHECK(head("A: b\n\nbody", 100) == "A: b\n\n");
+  CHECK(head("\r\nbody", 100) == "\r\n");
+  CHECK(head("A: b", 100) == "A: b");
+  CHECK(head("A: bcdef\r\n\r\nbody", 4) == "A: b");
 }
 
 TEST_CASE("escapes within it are read") {

@@ -4,12 +4,20 @@
 #include <catch2/catch.hpp>
 #include <kruxos/testing.hpp>
 
+#include "emulators/gmail/codec.hpp"
 #include "model.hpp"
 
 using kruxos::testing::CallKind;
 using namespace gmail;
 
 namespace {
+
+// m1 as it was sent.
+const std::string kAnswer = "{\"raw\":\"" +
+                            krux::test::gmail::encode_base64url(
+                                "From: \"Ada \\\"A\\\"\" <ada@example.com>\r\nTo: me@example.com\r\n"
+                                "Cc: bob@example.com\r\nSubject: Plans\r\n\r\nHello\r\n") +
+                            "\"}";
 
 struct Desk {
   kruxos::testing::FakeHost host;
@@ -24,9 +32,9 @@ struct Desk {
     Message m;
     m.id = "m1";
     m.thread_id = "t1";
-    m.from = "Ada \"A\" <ada@example.com>";
-    m.to = "me@example.com";
-    m.cc = "bob@example.com";
+    m.from = {{"Ada \"A\"", "ada@example.com"}};
+    m.to = {{"", "me@example.com"}};
+    m.cc = {{"", "bob@example.com"}};
     m.subject = "Plans";
     m.snippet = "the snippet";
     m.labels = {"INBOX", "Label_1", "Label_9"};
@@ -40,6 +48,15 @@ struct Desk {
     auto out = parse(reader.read(call.call(), store.reader(), capability, params));
     REQUIRE_FALSE(out.HasParseError());
     return out;
+  }
+  void keep(const char* name, std::string bytes) {
+    auto to = store.store();
+    to.put_blob(kMessages, "m1", name, -1, [&](char* buffer, std::size_t room) {
+      const auto count = bytes.copy(buffer, room);
+      bytes.erase(0, count);
+      return static_cast<std::int64_t>(count);
+    });
+    to.commit();
   }
   std::string refused(const std::string& capability, const std::string& params) {
     kruxos::testing::FakeCall call(host.clock, CallKind::kFetch);
@@ -55,7 +72,7 @@ struct Desk {
 void check_message(const Json& m) {
   CHECK(text_of(m, "id") == "m1");
   CHECK(text_of(m, "thread_id") == "t1");
-  CHECK(text_of(m, "from") == "Ada \"A\" <ada@example.com>");
+  CHECK(text_of(m, "from") == "\"Ada \\\"A\\\"\" <ada@example.com>");
   CHECK(text_of(m, "sender") == text_of(m, "from"));
   CHECK(text_of(m, "to") == "me@example.com");
   CHECK(text_of(m, "subject") == "Plans");
@@ -80,8 +97,7 @@ TEST_CASE("a search shows what the documents promise") {
 
 TEST_CASE("a read shows the message, beside it and within, with its body") {
   Desk desk;
-  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw")
-      .answers(200, R"({"raw":"Q29udGVudC1UeXBlOiB0ZXh0L3BsYWluCgpIZWxsbwo"})");
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, kAnswer);
   const auto out = desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch);
   check_message(out);
   check_message(out["message"]);
@@ -94,8 +110,7 @@ TEST_CASE("a read shows the message, beside it and within, with its body") {
 
 TEST_CASE("a body that was fetched is kept, and found by its words") {
   Desk desk;
-  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw")
-      .answers(200, R"({"raw":"Q29udGVudC1UeXBlOiB0ZXh0L3BsYWluCgpIZWxsbwo"})");
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, kAnswer);
   kruxos::testing::FakeCall call(desk.host.clock, CallKind::kFetch);
   desk.reader.read(call.call(), desk.store.fetching_reader(), "email.read", R"({"message_id":"m1"})");
   CHECK(text_of(desk.read("email.read", R"({"message_id":"m1"})")["body"], "text_plain") == "Hello\n");
@@ -104,17 +119,21 @@ TEST_CASE("a body that was fetched is kept, and found by its words") {
 
 TEST_CASE("a body that is kept is not fetched again") {
   Desk desk;
-  const std::string kept = R"("body":{"message_id":"m1","text_plain":"kept"},"attachments":[])";
-  std::size_t at = 0;
-  auto to = desk.store.store();
-  to.put_blob(kMessages, "m1", "body", -1, [&](char* buffer, std::size_t room) {
-    const auto part = kept.substr(at, room);
-    part.copy(buffer, part.size());
-    at += part.size();
-    return static_cast<std::int64_t>(part.size());
-  });
-  to.commit();
-  CHECK(text_of(desk.read("email.read", R"({"message_id":"m1"})")["body"], "text_plain") == "kept");
+  desk.keep("head", R"({"subject":"Other plans","from":[{"name":"Bob","address":"bob@example.com"}],"cut":["to"]})");
+  desk.keep("body", R"("body":{"message_id":"m1","text_plain":"kept"},"attachments":[])");
+  const auto out = desk.read("email.read", R"({"message_id":"m1"})");
+  CHECK(text_of(out["body"], "text_plain") == "kept");
+  CHECK(text_of(out, "from") == "Bob <bob@example.com>");  // what the mail itself says
+  CHECK(text_of(out, "subject") == "Other plans");
+  CHECK(texts_of(out, "cut") == std::vector<std::string>{"to"});
+}
+
+TEST_CASE("a body that an earlier version kept is fetched again, with what the mail's header says") {
+  Desk desk;
+  desk.keep("body", R"("body":{"message_id":"m1","text_plain":"kept"},"attachments":[])");
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, kAnswer);
+  CHECK(text_of(desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch)["body"], "text_plain") ==
+        "Hello\n");
 }
 
 TEST_CASE("what cannot be read is said") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "body.hpp"
 #include "mail/outgoing_mail.hpp"
 #include "mail/recipients.hpp"
 #include "search.hpp"
@@ -9,12 +10,6 @@
 
 namespace gmail {
 namespace {
-
-std::string list_json(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const auto& text : texts) out += (out.size() > 1 ? "," : "") + quoted(text);
-  return out + "]";
-}
 
 bool is_fixed(std::string_view id) {
   return id == "SENT" || id == "DRAFT" || id == "CHAT";
@@ -58,8 +53,8 @@ std::string with_labels(const Json& params, const LabelNames& labels) {
     if (name == "add_labels" || name == "remove_labels" || !item.value.IsString()) continue;
     out.text(name, {item.value.GetString(), item.value.GetStringLength()});
   }
-  if (!add.empty()) out.raw("add_labels", list_json(add));
-  if (!remove.empty()) out.raw("remove_labels", list_json(remove));
+  if (!add.empty()) out.raw("add_labels", quoted_list(add));
+  if (!remove.empty()) out.raw("remove_labels", quoted_list(remove));
   return out.done();
 }
 
@@ -76,19 +71,23 @@ void check_forward(const Json& params) {
   settle_recipients(to, none, neither);
 }
 
-/// A person who is to approve a reply sees whom it goes to. What the replica does not have is looked up when it is
-/// sent.
+/// Whoever looks at a reply sees whom it goes to, and it goes to nobody else. A mail that is not known yet is not
+/// answered.
 std::string with_recipients(const kruxos::Reader& reader, const Json& params, std::string_view own_address) {
   const auto record = reader.get(kMessages, text_of(params, "message_id"));
-  const auto original = record ? message_from_record(*record) : std::nullopt;
+  auto original = record ? message_from_record(*record) : std::nullopt;
+  if (!original) throw no_such_message(std::string(text_of(params, "message_id")));
   const bool all = flag_of(params, "reply_all");
   ObjectWriter out;
   out.text("message_id", text_of(params, "message_id")).text("body", text_of(params, "body")).flag("reply_all", all);
-  if (!original) return out.done();
+  take_kept_head(reader, original->id, *original);
   const auto head = reply_head(*original, all, own_address);
   out.text("to", head.to);
   if (!head.cc.empty()) out.text("cc", head.cc);
-  return out.text("subject", head.subject).done();
+  out.text("subject", head.subject);
+  // By this the definition keeps a conversation's mails in order.
+  if (!original->thread_id.empty()) out.text("thread_id", original->thread_id);
+  return out.done();
 }
 
 void check_bulk(const Json& params) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "mail/recipients.hpp"
 #include "searched_text.hpp"
 
 namespace gmail {
@@ -43,6 +44,50 @@ Condition in_hidden(Hidden range, const std::string& text) {
   return words.empty() ? nothing() : contains_text(words);
 }
 
+/// "example.com", "amy.lee": what has dots as addresses have them, and no blanks.
+bool is_dotted(std::string_view text) {
+  const auto last = text.rfind('.');
+  if (last == std::string_view::npos || last == 0 || text.size() - last < 3) return false;
+  return text.find_first_of(" \t\"(),:;<>[\\]") == std::string_view::npos && text.find("..") == std::string_view::npos;
+}
+
+/// As domains are kept: in ASCII.
+std::string ascii_domain(const std::string& text) {
+  const auto found = parse_addresses("a@" + text);
+  const bool is_domain = found.size() == 1 && found.front().name.empty() && found.front().address.starts_with("a@");
+  return is_domain ? found.front().address.substr(2) : text;
+}
+
+/// An address, or a part of one. A whole one is that address alone: "amy@example.com" is not "amy@example.com.test".
+Condition addressed(Hidden range, std::string text) {
+  const auto at = text.rfind('@');
+  if (at == std::string::npos) {
+    const auto ascii = hidden_address(range, ascii_domain(text)), as_given = hidden_address(range, text);
+    return ascii == as_given ? contains_text(ascii) : any_of({contains_text(ascii), contains_text(as_given)});
+  }
+  text.replace(at + 1, std::string::npos, ascii_domain(text.substr(at + 1)));
+  const bool has_domain = is_dotted(text.substr(at + 1));
+  const auto anchor = !has_domain ? Anchor::kNone : at == 0 ? Anchor::kEnd : Anchor::kWhole;
+  return contains_text(hidden_address(range, text, anchor));
+}
+
+/// What is written as addresses are is looked for in addresses alone: nobody's name is an address.
+Condition of_person(Hidden range, const std::string& given) {
+  const auto text = plain(given);
+  const auto open = text.rfind('<');
+  if (open != std::string::npos && text.back() == '>') {
+    const auto people = parse_addresses(text);
+    if (people.size() == 1 && !people.front().address.empty()) {
+      return contains_text(hidden_person(range, people.front().name, people.front().address));
+    }
+  }
+  if (text.find('@') != std::string::npos || is_dotted(text)) return addressed(range, text);
+  const auto name = hidden_name(range, text);
+  if (name.empty()) return nothing();
+  const auto address = hidden_address(range, text);
+  return name == address ? contains_text(name) : any_of({contains_text(name), contains_text(address)});
+}
+
 class Translator {
  public:
   Translator(const LabelNames& labels, std::string_view own_address) : labels_(labels), own_(own_address) {}
@@ -59,9 +104,9 @@ class Translator {
         return marked(term.text);
       case TermKind::kLabel:
         return labelled(term.text);
-      case TermKind::kHasAttachment:
+      case TermKind::kHasAttachments:
         return marked(kHasAttachment);
-      case TermKind::kHasUserLabel:
+      case TermKind::kHasUserLabels:
         return marked(kHasUserLabel);
       case TermKind::kAnywhere:
         return all_of({});
@@ -79,14 +124,14 @@ class Translator {
       case TermKind::kText:
         return contains(term.text);
       case TermKind::kFrom:
-        return in_hidden(Hidden::kFrom, person(term));
+        return of_person(Hidden::kFrom, person(term));
       case TermKind::kTo:
-        return any_of({in_hidden(Hidden::kTo, person(term)), in_hidden(Hidden::kCc, person(term)),
-                       in_hidden(Hidden::kBcc, person(term))});
+        return any_of({of_person(Hidden::kTo, person(term)), of_person(Hidden::kCc, person(term)),
+                       of_person(Hidden::kBcc, person(term))});
       case TermKind::kCc:
-        return in_hidden(Hidden::kCc, person(term));
+        return of_person(Hidden::kCc, person(term));
       case TermKind::kBcc:
-        return in_hidden(Hidden::kBcc, person(term));
+        return of_person(Hidden::kBcc, person(term));
       case TermKind::kSubject:
         return in_hidden(Hidden::kSubject, term.text);
       case TermKind::kFilename:

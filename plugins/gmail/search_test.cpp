@@ -2,6 +2,8 @@
 #include "search.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
 #include <kruxos/testing.hpp>
 
 #include "searched_text.hpp"
@@ -39,8 +41,8 @@ struct Mailbox {
            std::vector<std::string> labels, int day) {
     Message m;
     m.id = id;
-    m.from = from;
-    m.to = to;
+    m.from = parse_addresses(from);
+    m.to = parse_addresses(to);
     m.subject = subject;
     m.snippet = "snippet of " + subject;
     for (const auto& label : labels) m.add(label);
@@ -48,8 +50,8 @@ struct Mailbox {
     m.message_id = id + "@mail.example.com";
     m.size = 1000 * day;
     if (id == "6") {
-      m.cc = "Dave <dave@example.com>";
-      m.bcc = "eve@example.com";
+      m.cc = {{"Dave", "dave@example.com"}};
+      m.bcc = {{"", "eve@example.com"}};
       m.attachments.push_back({"1", "Beach.JPG", "image/jpeg", 5});
     }
     store.store().put(message_record(m));
@@ -128,6 +130,44 @@ TEST_CASE("operators") {
   for (const auto& [text, ids] : rows) {
     INFO(text);
     CHECK(box.query(text) == ids);
+  }
+}
+
+TEST_CASE("an address is looked for among addresses, a name among names as well") {
+  Mailbox box;
+  box.put("a", "=?utf-8?Q?Boss_<boss=40example.com>,?= <evil@attacker.test>", "me@example.com", "x", {}, 4);
+  box.put("b", "\"boss@example.com\" <evil@attacker.test>", "=?utf-8?Q?boss=40example.com=2C?= <me@example.com>", "x",
+          {}, 4);
+  box.put("c", "=?utf-8?Q?boss=EF=BC=A0example.com?= <evil@attacker.test>", "me@example.com", "x", {}, 4);
+  box.put("d", "\"J. R. Müller, boss\" <real@example.com.attacker.test>", "me@example.com", "x", {}, 4);
+  box.put("e", "Boss <Boss@Example.com>", "a@xn--mnchen-3ya.de", "x", {}, 4);
+  box.store.store().commit();
+  const std::pair<const char*, std::string> rows[] = {
+      {"from:boss@example.com", "e"},
+      {"from:BOSS@EXAMPLE.COM", "e"},
+      {"from:boss@", "e"},
+      {"from:@example.com", "1236e"},
+      {"from:ss@example.com", ""},
+      {"from:boss@example", "e"},
+      {"from:example.com", "1236de"},
+      {"from:\"Boss <boss@example.com>\"", "e"},
+      {"from:\"Evil <boss@example.com>\"", ""},
+      {"from:boss", "abcde"},
+      {"from:müller", "d"},
+      {"from:\"j. r.\"", "d"},
+      {"from:evil@attacker.test", "abc"},
+      {"from:attacker.test", "abcd"},
+      {"from:real@example.com", ""},
+      {"to:boss@example.com", ""},
+      {"to:boss", "b"},
+      {"to:a@münchen.de", "e"},
+      {"to:münchen.de", "e"},
+  };
+  for (const auto& [text, ids] : rows) {
+    INFO(text);
+    auto found = box.query(text);
+    std::sort(found.begin(), found.end());
+    CHECK(found == ids);
   }
 }
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "mail/utf8.hpp"
+
 namespace gmail {
 namespace {
 
@@ -35,6 +37,35 @@ bool is_private(std::string_view text, std::size_t at) {
   return (byte(at) & 0xF0) == 0xE0 && c >= kPrivateFirst && c <= kPrivateLast;
 }
 
+std::string in_range(Hidden range, std::string_view bytes) {
+  std::string out;
+  out.reserve(3 * bytes.size());
+  const auto base = kPrivateFirst + kHiddenRange * static_cast<std::uint32_t>(range);
+  for (const char c : bytes) append(out, base + static_cast<unsigned char>(c));
+  return out;
+}
+
+// Bytes that no UTF-8 has.
+constexpr std::string_view kBetween = "\xff";
+constexpr std::string_view kOfAddresses = "@.<>", kOfNames = "\xfe\xfd\xfc\xfb";
+
+std::string name_key(std::string_view name) {
+  auto key = folded(plain(name));
+  for (char& c : key) {
+    if (const auto at = kOfAddresses.find(c); at != std::string_view::npos) c = kOfNames[at];
+  }
+  return key;
+}
+
+/// Letters of other scripts stay as they are: what looks alike is another address.
+std::string address_key(std::string_view address) {
+  auto key = lower_ascii(plain(address));
+  for (char& c : key) {
+    if (c == '<' || c == '>') c = kOfNames[kOfAddresses.find(c)];
+  }
+  return key;
+}
+
 }  // namespace
 
 std::string plain(std::string_view text) {
@@ -45,19 +76,16 @@ std::string plain(std::string_view text) {
       at += 3;
       continue;
     }
-    if (text[at] != '\0' && text[at] != '\x1f') out += text[at];
+    if (text[at] != '\x1f') out += text[at];
     ++at;
   }
   return out;
 }
 
 std::string folded(std::string_view text) {
-  std::string out(text);
   const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
-  if (std::all_of(out.begin(), out.end(), is_ascii)) {
-    for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    return out;
-  }
+  if (std::all_of(text.begin(), text.end(), is_ascii)) return lower_ascii(text);
+  std::string out(text);
   const auto options =
       static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
   // Twice: folding may leave a sequence that is no longer normalized.
@@ -88,12 +116,26 @@ std::string lacking(std::string_view label_id) {
 }
 
 std::string hidden(Hidden range, std::string_view text) {
-  const auto bytes = folded(plain(text));
+  return in_range(range, folded(plain(text)));
+}
+
+std::string hidden_people(Hidden range, const std::vector<MailAddress>& people) {
   std::string out;
-  out.reserve(3 * bytes.size());
-  const auto base = kPrivateFirst + kHiddenRange * static_cast<std::uint32_t>(range);
-  for (const char c : bytes) append(out, base + static_cast<unsigned char>(c));
+  for (const auto& one : people) out += hidden_person(range, one.name, one.address) + in_range(range, kBetween);
   return out;
+}
+
+std::string hidden_name(Hidden range, std::string_view part) {
+  return in_range(range, name_key(part));
+}
+
+std::string hidden_address(Hidden range, std::string_view part, Anchor anchor) {
+  const auto key = address_key(part);
+  return in_range(range, (anchor == Anchor::kWhole ? "<" : "") + key + (anchor == Anchor::kNone ? "" : ">"));
+}
+
+std::string hidden_person(Hidden range, std::string_view name, std::string_view address) {
+  return in_range(range, name_key(name)) + hidden_address(range, address, Anchor::kWhole);
 }
 
 }  // namespace gmail

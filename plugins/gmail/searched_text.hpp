@@ -9,6 +9,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "mail/headers.hpp"
 
 namespace gmail {
 
@@ -33,5 +36,16 @@ inline constexpr const char* kMarkedAsLacking[] = {"INBOX", "UNREAD", "IMPORTANT
 enum class Hidden { kFilename, kFrom, kTo, kCc, kBcc, kSubject };
 /// `text` folded, in characters of that range: a part of it is a part of the result.
 std::string hidden(Hidden range, std::string_view text);
+
+/// Each name and address by itself. What stands in a name is no address: its "@", "." and brackets are other
+/// characters than those of addresses.
+std::string hidden_people(Hidden range, const std::vector<MailAddress>& people);
+/// A part of a name among them; nothing of an address fits where it holds "@" or ".".
+std::string hidden_name(Hidden range, std::string_view part);
+/// A part of an address among them, of no name; as a whole address, or as the end of one (an address' domain).
+enum class Anchor { kNone, kWhole, kEnd };
+std::string hidden_address(Hidden range, std::string_view part, Anchor anchor = Anchor::kNone);
+/// `Amy <amy@example.com>`: the end of a name and its whole address.
+std::string hidden_person(Hidden range, std::string_view name, std::string_view address);
 
 }  // namespace gmail

@@ -121,19 +121,62 @@ std::optional<Sending::Kept> Sending::present(const Kept& kept) const {
   }
 }
 
-std::optional<Sending::Kept> Sending::left_behind(bool& edited) const {
+std::vector<std::string> Sending::drafts_by_message_id() const {
   const auto list =
       api_.get(call_, "drafts.list", "gmail/v1/users/me/drafts?q=" + encoded("rfc822msgid:" + message_id()));
-  for (const auto& id : ids_in(list, "drafts", "drafts.list")) {
-    const auto draft = api_.get(call_, "drafts.get", "gmail/v1/users/me/drafts/" + encoded(id) + "?format=metadata");
+  return ids_in(list, "drafts", "drafts.list");
+}
+
+std::optional<Sending::Kept> Sending::whole(const std::string& draft_id, bool& edited) const {
+  try {
+    const auto draft =
+        api_.get(call_, "drafts.get", "gmail/v1/users/me/drafts/" + encoded(draft_id) + "?format=metadata");
     const auto* message = member(draft, "message");
     if (!message || !message->IsObject()) throw malformed("drafts.get");
     require_message(*message, text_of(*message, "id"), "drafts.get");
     if (text_of(*message, "id").empty()) throw malformed("drafts.get");
     edited = !is_ours(*message);
-    return Kept{id, std::string(text_of(*message, "id"))};
+    return Kept{draft_id, std::string(text_of(*message, "id"))};
+  } catch (const GmailError& error) {
+    if (error.kind() == ErrorKind::kNotFound) return std::nullopt;
+    throw;
+  }
+}
+
+std::optional<Sending::Kept> Sending::left_behind(bool& edited) const {
+  for (const auto& id : drafts_by_message_id()) {
+    if (auto kept = whole(id, edited)) return kept;
   }
   return std::nullopt;
+}
+
+void Sending::delete_draft(const std::string& draft_id) const {
+  try {
+    api_.send(call_, "drafts.delete", "DELETE", "gmail/v1/users/me/drafts/" + encoded(draft_id), "");
+  } catch (const GmailError& error) {
+    if (error.kind() != ErrorKind::kNotFound) throw;
+  }
+}
+
+void Sending::clean_up() const {
+  const auto changed = [] {
+    return kruxos::ProxyError(ErrorKind::kConflict,
+                              "The draft of this mail was changed in the mailbox since the host made it, and stays.")
+        .no_effect();
+  };
+  if (const auto kept = noted()) {
+    if (const auto now = present(*kept)) {
+      if (now->message_id != kept->message_id) throw changed();
+      delete_draft(kept->draft_id);
+    }
+  }
+  // Of an attempt whose answer was lost nobody has noted the draft.
+  for (const auto& id : drafts_by_message_id()) {
+    bool edited = false;
+    const auto left = whole(id, edited);
+    if (left && edited) throw changed();
+    if (left) delete_draft(id);
+  }
 }
 
 /// The draft to send, made now or by an earlier attempt. Where that one turns out to have been sent: `result`.
@@ -214,10 +257,13 @@ EffectFound Sending::find_draft(const Json& params) const {
 }
 
 EffectFound Sending::find_sent() const {
-  const auto kept = noted();
-  // The draft's id is kept before it is asked to be sent.
-  if (!kept) return EffectFound::disproved();
-  if (present(*kept)) return EffectFound::disproved();
+  // Without an attempt of this host's nothing is known of the draft: another host may have made and sent it.
+  if (write_.attempt > 0) {
+    const auto kept = noted();
+    // The draft's id is kept before it is asked to be sent.
+    if (!kept) return EffectFound::disproved();
+    if (present(*kept)) return EffectFound::disproved();
+  }
   if (auto result = by_message_id()) return EffectFound::found(std::move(*result));
   return among_latest();
 }
@@ -261,7 +307,9 @@ EffectFound Sending::among_latest() const {
     if (next == token) break;
     token = next;
   }
-  return EffectFound::cannot_tell();
+  return EffectFound::cannot_tell("More than " + std::to_string(kMostLooked) +
+                                  " mails were sent from the mailbox since then, so that the adapter did not look at "
+                                  "all of them.");
 }
 
 }  // namespace gmail

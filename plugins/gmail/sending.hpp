@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api_client.hpp"
 #include "mail/outgoing_mail.hpp"
@@ -22,6 +23,8 @@ class Sending {
 
   std::string send(const Json& params) const;        ///< email.send, email.reply and email.forward
   std::string make_draft(const Json& params) const;  ///< email.draft
+  /// Deletes the drafts that the write's attempts have left, unless somebody has changed one.
+  void clean_up() const;
   kruxos::EffectFound find_sent() const;
   kruxos::EffectFound find_draft(const Json& params) const;
 
@@ -45,6 +48,10 @@ class Sending {
   void note(const Kept& kept) const;
   /// The draft of this write that an earlier attempt may have left; `edited` is set where it is not as it was made.
   std::optional<Kept> left_behind(bool& edited) const;
+  std::vector<std::string> drafts_by_message_id() const;
+  /// The draft's message now, understood; nothing where the draft is gone.
+  std::optional<Kept> whole(const std::string& draft_id, bool& edited) const;
+  void delete_draft(const std::string& draft_id) const;
   std::optional<Kept> present(const Kept& kept) const;
   Kept settled_draft(const Json& params, std::string* result) const;
   Kept create(const Json& params) const;

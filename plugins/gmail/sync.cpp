@@ -10,7 +10,6 @@ namespace {
 
 using kruxos::ErrorKind;
 
-// A step gives the host its worker back after so many requests or so much time.
 constexpr int kRequestsAStep = 200;
 constexpr std::int64_t kStepMs = 10'000;
 constexpr std::int64_t kFirstQuotaWaitMs = 5'000, kLongestQuotaWaitMs = 300'000;
@@ -27,12 +26,10 @@ bool has_messages(const kruxos::SyncStore& store) {
 }  // namespace
 
 kruxos::SyncStep Sync::step(const kruxos::Call& call, kruxos::SyncStore& store) {
-  Step step{call, store};
+  Step step{call, store, {call, kRequestsAStep, kStepMs}};
   step.state = SyncState::load(store);
   step.unreadable = Unreadable::load(store);
   step.committed_ms = step.now_ms();
-  step.end_ms = step.committed_ms + kStepMs;
-  step.requests_left = kRequestsAStep;
   try {
     auto done = advance(step);
     quota_refusals_ = 0;
@@ -63,7 +60,7 @@ kruxos::SyncStep Sync::advance(Step& step) {
   do {
     step.call.throw_if_cancelled();
     if (work(step)) return end_pass(step);
-  } while (!step.over());
+  } while (!step.budget.over());
   const auto& state = step.state;
   const auto total = std::max(state.total, state.listed);
   return kruxos::SyncStep::more().with_progress(static_cast<std::uint64_t>(state.listed),
@@ -74,8 +71,8 @@ kruxos::SyncStep Sync::advance(Step& step) {
 bool Sync::work(Step& step) {
   auto& state = step.state;
   const bool full = state.phase != Phase::kSteady;
-  const bool is_due = step.now_ms() - state.caught_up_ms >= options_.catch_up_every_ms;
-  if (full && state.phase != Phase::kClosing && (state.run_began_ms != 0 || is_due)) {
+  const bool behind = step.now_ms() - state.caught_up_ms >= options_.catch_up_every_ms;
+  if (full && state.phase != Phase::kClosing && (state.run_began_ms != 0 || behind)) {
     history_page(step);
     return false;
   }
@@ -101,7 +98,7 @@ void Sync::begin_pass(Step& step) {
   retried_ = false;
   const auto now = step.now_ms();
   const bool compares = options_.compare_every_ms > 0 && state.phase == Phase::kSteady &&
-                        (now < state.whole_ms || now - state.whole_ms >= options_.compare_every_ms);
+                        is_due(now, state.whole_ms, options_.compare_every_ms);
   if (compares) state.phase = Phase::kNew;
   refresh_labels(step);
 }
@@ -109,11 +106,11 @@ void Sync::begin_pass(Step& step) {
 /// From here on the history tells what changes; what there is, the lists do.
 void Sync::begin_full(Step& step) {
   auto& state = step.state;
-  --step.requests_left;
+  step.budget.spend();
   const auto profile = api_.get(step.call, "getProfile", "gmail/v1/users/me/profile?fields=historyId,messagesTotal");
   const auto id = text_of(profile, "historyId");
   if (id.empty() || id.size() > 32) throw malformed("getProfile");
-  state.history_id = clean(id);
+  state.history_id = id;
   state.history_page.clear();
   state.run_began_ms = 0;
   state.caught_up_ms = step.now_ms();
@@ -125,15 +122,19 @@ void Sync::begin_full(Step& step) {
   state.compares = has_messages(step.store);
   state.since_ms = options_.keep_ms > 0 ? std::max<std::int64_t>(1, step.now_ms() - options_.keep_ms) : 0;
   state.phase = state.compares ? Phase::kComparing : Phase::kListing;
+  ++state.full_passes;
   listed_.reset();
-  step.unreadable.entries.clear();  // the lists will come upon them again
+  state.senseless = 0;
+  for (auto& entry : step.unreadable.entries) entry.tries = 0;
+  retried_ = false;
   memberships_.clear();
   commit(step);
 }
 
-/// Everything that the service has was seen.
+/// Everything that the service has was seen; what earlier passes left out and this one did not come upon is gone.
 void Sync::end_full(Step& step) {
   auto& state = step.state;
+  if (!state.disturbed) step.store.sweep(kMessages, kUnreadableScope, state.full_passes);
   state.phase = Phase::kSteady;
   state.whole_ms = step.now_ms();
   memberships_.clear();

@@ -77,9 +77,13 @@ class Sync {
   bool fetch(Step& step, const std::vector<std::string>& ids);
   void take_fetched(Step& step, const std::string& id, const Fetched& fetched);
   std::optional<Body> body_for(Step& step, const std::string& id);
+  bool is_service_to_blame(Step& step);
+  void note_unreadable(Step& step, const std::string& id, const std::string& why);
+  void leave_out(Step& step, const Unreadable::Entry& entry);
   bool retry_unreadable(Step& step);
   void report_unreadable(Step& step);
-  bool put(Step& step, const Message& message);
+  bool take_head(Step& step, Message& message);
+  void put(Step& step, const Message& message);
 
   const ApiClient& api_;
   kruxos::Host host_;

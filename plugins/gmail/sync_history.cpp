@@ -28,7 +28,7 @@ struct Changes {
 
   Change* of(const Json& item) {
     const auto* message = member(item, "message");
-    auto id = message ? clean(text_of(*message, "id")) : "";
+    auto id = std::string(message ? text_of(*message, "id") : "");
     if (id.empty() || id.size() > 128) return nullptr;
     const auto [at, added] = by_id.try_emplace(id);
     if (added) ids.push_back(std::move(id));
@@ -115,7 +115,7 @@ bool Sync::history_page(Step& step) {
   if (!fetch(step, take_changes(step, *answer))) return false;
   state.history_page = page;
   if (page.empty()) {
-    const auto now_at = clean(text_of(*answer, "historyId"));
+    const auto now_at = std::string(text_of(*answer, "historyId"));
     if (now_at.empty() || now_at.size() > 32) throw malformed("history.list");
     state.history_id = now_at;
     state.caught_up_ms = state.run_began_ms;

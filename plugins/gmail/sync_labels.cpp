@@ -26,11 +26,11 @@ std::vector<std::string> known_labels(const kruxos::SyncStore& store) {
 }  // namespace
 
 void Sync::refresh_labels(Step& step) {
-  --step.requests_left;
+  step.budget.spend();
   const auto answer = api_.get(step.call, "labels.list", "gmail/v1/users/me/labels?fields=labels(id,name,type)");
-  const auto* list = member(answer, "labels");
+  const auto* list = array_of(answer, "labels");
   // Every mailbox has labels, and what is not in the list is forgotten: an answer that cannot be read says nothing.
-  if (!list || !list->IsArray() || list->Empty()) throw malformed("labels.list");
+  if (!list || list->Empty()) throw malformed("labels.list");
   std::vector<Label> labels;
   for (const auto& item : list->GetArray()) {
     auto label = label_from_gmail(item);
@@ -84,7 +84,8 @@ void Sync::forget_label(Step& step, const std::string& id) {
       if (message && message->has(id)) {
         message->remove(id);
         memberships_.changed(message->id, id, false);
-        if (put(step, *message)) continue;
+        put(step, *message);
+        continue;
       }
       ++query.offset;  // it stays as it is, and is found again
     }
@@ -118,8 +119,8 @@ void Sync::compare_page(Step& step) {
     return memberships_.skip();
   }
   if (!answer) return memberships_.clear();
-  if (const auto* list = member(*answer, "messages"); list && list->IsArray()) {
-    for (const auto& item : list->GetArray()) memberships_.add(clean(text_of(item, "id")));
+  if (const auto* list = array_of(*answer, "messages")) {
+    for (const auto& item : list->GetArray()) memberships_.add(std::string(text_of(item, "id")));
   }
   memberships_.turn(std::move(page));
 }

@@ -16,7 +16,7 @@ std::vector<std::string> ids_of(const Json& answer) {
   if (!list) return ids;
   if (!list->IsArray()) throw malformed("messages.list");
   for (const auto& item : list->GetArray()) {
-    auto id = clean(text_of(item, "id"));
+    auto id = std::string(text_of(item, "id"));
     if (!id.empty() && id.size() <= 128) ids.push_back(std::move(id));
   }
   return ids;
@@ -29,10 +29,10 @@ std::optional<rapidjson::Document> Sync::ask_page(Step& step, std::string_view w
                                                   std::string& page) {
   url += "&maxResults=" + std::to_string(options_.page_size);
   if (!page.empty()) url += "&pageToken=" + encoded(page);
-  --step.requests_left;
+  step.budget.spend();
   try {
     auto answer = api_.get(step.call, what, url);
-    auto next = clean(text_of(answer, "nextPageToken"));
+    auto next = std::string(text_of(answer, "nextPageToken"));
     if (next.size() > 4096 || (!next.empty() && next == page)) throw malformed(what);
     page = std::move(next);
     return answer;
@@ -59,7 +59,8 @@ void Sync::list_page(Step& step) {
     if (state.compares) memberships_.saw(id);
     const auto json = step.store.reader().get(kMessages, id);
     auto known = json ? message_from_record(*json) : std::nullopt;
-    if (known ? !take_known(step, std::move(*known)) : !step.unreadable.has(id)) wanted.push_back(id);
+    const bool is_settled = known ? take_known(step, std::move(*known)) : step.unreadable.saw(id, state.full_passes);
+    if (!is_settled) wanted.push_back(id);
   }
   if (!fetch(step, wanted)) return;
   state.list_page = listed.next;

@@ -74,6 +74,10 @@ EffectFound Writer::find_effect(const kruxos::Call& call, const kruxos::Buffered
   return EffectFound::cannot_tell();
 }
 
+void Writer::clean_up(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
+  if (sends(write.operation)) Sending(call, api_, uploads_, write, own_).clean_up();
+}
+
 std::string Writer::rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
   if (!LabelChanges::handles(write.operation)) return "{}";
   return LabelChanges(call, api_).point(write.operation, params_of(write.params_json));

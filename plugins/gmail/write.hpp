@@ -31,6 +31,8 @@ class Writer {
   std::string execute(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
   kruxos::EffectFound find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
 
+  void clean_up(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
+
   /// Of label changes and deletions: {"sets":[[label id]],"of":{message id: index of its set}}, as they were. Else {}.
   std::string rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
   static bool supports_rollback(std::string_view operation);
@@ -53,6 +55,6 @@ struct ReplyHead {
   std::string subject;
   bool operator==(const ReplyHead&) const = default;
 };
-ReplyHead reply_head(const Message& original, bool all, std::string_view own_address);
+ReplyHead reply_head(const MailHead& original, bool all, std::string_view own_address);
 
 }  // namespace gmail

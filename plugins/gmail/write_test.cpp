@@ -312,7 +312,9 @@ TEST_CASE("a look that is not complete cannot tell") {
   failure(desk, write);
   desk.rig.erase(id_in(desk.find(write).result_json));
   for (int i = 0; i < 320; ++i) desk.rig.arrive("later", {"SENT"});
-  CHECK(desk.find(write).answer == KRUX_CANNOT_TELL);
+  const auto found = desk.find(write);
+  CHECK(found.answer == KRUX_CANNOT_TELL);
+  CHECK_THAT(found.why, Catch::Contains("More than 300 mails"));
   desk.rig.override_answer = [](const kruxos::testing::FakeRequest&) { return FakeAnswer::json(500, ""); };
   CHECK_THROWS_AS(desk.find(write), kruxos::ProxyError);
 }
@@ -396,4 +398,45 @@ TEST_CASE("what cannot be a mail is refused before anything is sent") {
   write.operation = "email.unheard";
   CHECK(failure(desk, write).kind() == ErrorKind::kRefused);
   CHECK(desk.rig.host.requests.empty());
+}
+
+TEST_CASE("what the attempts of a mail have left is taken away, and nothing else") {
+  Desk desk;
+  Written other, write;
+  other.write_id = "w_2";
+  desk.answer("drafts/send", refusal(429, "rateLimitExceeded"));
+  failure(desk, other);
+  const auto drafts = [&] { return desk.rig.mailbox().drafts().size(); };
+  REQUIRE(drafts() == 1);
+  SECTION("a draft that is noted") {
+    desk.answer("drafts/send", refusal(429, "rateLimitExceeded"));
+    failure(desk, write);
+    CHECK_FALSE(write.note.empty());
+    CHECK(drafts() == 2);
+    desk.clean_up(write);
+    CHECK(drafts() == 1);
+    desk.clean_up(write);  // it is gone already
+    CHECK(drafts() == 1);
+  }
+  SECTION("one whose answer was lost") {
+    desk.lose_answer("upload/gmail/v1/users/me/drafts");
+    failure(desk, write);
+    CHECK(write.note.empty());
+    CHECK(drafts() == 2);
+    desk.clean_up(write);
+    CHECK(drafts() == 1);
+  }
+  SECTION("none was made") {
+    desk.answer("upload/gmail/v1/users/me/drafts", refusal(429, "rateLimitExceeded"));
+    failure(desk, write);
+    desk.clean_up(write);
+    CHECK(drafts() == 1);
+  }
+  SECTION("one that somebody has changed stays") {
+    desk.answer("drafts/send", refusal(429, "rateLimitExceeded"));
+    failure(desk, write);
+    write.note = R"({"draft_id":")" + std::string(text_of(parse(write.note), "draft_id")) + R"(","message_id":"0"})";
+    CHECK_THROWS_WITH(desk.clean_up(write), Catch::Contains("was changed in the mailbox"));
+    CHECK(drafts() == 2);
+  }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <kruxos/adapter.hpp>
+#include <kruxos/kit/http.hpp>
 
 #include <string>
 #include <string_view>
@@ -11,8 +12,6 @@
 #include "json.hpp"
 
 namespace slack {
-
-using Params = std::vector<std::pair<std::string, std::string>>;
 
 struct Answer {
   rapidjson::Document body;     ///< with "ok": true
@@ -59,8 +58,5 @@ class ApiClient {
  private:
   kruxos::HttpClient http_;
 };
-
-/// application/x-www-form-urlencoded
-std::string form(const Params& params);
 
 }  // namespace slack

@@ -1,6 +1,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <kruxos/kit/text.hpp>
 
 #include "timestamp.hpp"
 
@@ -9,37 +10,22 @@ namespace {
 
 using kruxos::FieldType;
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
-}
-
 std::string reactions_json(const std::vector<Message::Reaction>& reactions) {
-  std::string out = "[";
+  ArrayWriter out;
   for (const auto& reaction : reactions) {
-    if (out.size() > 1) out += ',';
-    std::string users = "[";
-    for (const auto& user : reaction.users) users += (users.size() > 1 ? "," : "") + quoted(user);
-    out += ObjectWriter().text("name", reaction.name).integer("count", reaction.count).raw("users", users + "]").done();
+    const auto users = quoted_list(reaction.users);
+    out.raw(ObjectWriter().text("name", reaction.name).integer("count", reaction.count).raw("users", users).done());
   }
-  return out + "]";
+  return out.done();
 }
 
 std::vector<Message::Reaction> reactions_of(const Json& message) {
   std::vector<Message::Reaction> out;
-  const auto* list = member(message, "reactions");
-  if (!list || !list->IsArray()) return out;
+  const auto* list = array_of(message, "reactions");
+  if (!list) return out;
   for (const auto& item : list->GetArray()) {
-    Message::Reaction reaction{clean(text_of(item, "name")), integer_of(item, "count"), {}};
-    if (const auto* users = member(item, "users"); users && users->IsArray()) {
-      for (const auto& user : users->GetArray()) {
-        if (user.IsString()) reaction.users.push_back(clean({user.GetString(), user.GetStringLength()}));
-      }
-    }
-    if (!reaction.name.empty()) out.push_back(std::move(reaction));
+    const std::string name(text_of(item, "name"));
+    if (!name.empty()) out.push_back({name, integer_of(item, "count"), texts_of(item, "users")});
   }
   return out;
 }
@@ -72,10 +58,10 @@ bool is_id(std::string_view text, std::string_view kinds) {
 }
 
 std::optional<kruxos::Record> channel_record(const Json& channel, std::int64_t generation) {
-  const std::string id = clean(text_of(channel, "id"));
+  const std::string id(text_of(channel, "id"));
   if (id.empty() || id.find('/') != std::string::npos) return std::nullopt;
   // A direct message has no name, only the user it is with.
-  const std::string name = clean(text_of(channel, "name", text_of(channel, "user", id)));
+  const std::string name(text_of(channel, "name", text_of(channel, "user", id)));
   const auto* topic = member(channel, "topic");
   kruxos::Record record;
   record.collection = kChannels;
@@ -83,28 +69,28 @@ std::optional<kruxos::Record> channel_record(const Json& channel, std::int64_t g
   record.json = ObjectWriter()
                     .text("id", id)
                     .text("name", name)
-                    .text("topic", topic ? clean(text_of(*topic, "value")) : "")
+                    .text("topic", topic ? text_of(*topic, "value") : "")
                     .integer("member_count", integer_of(channel, "num_members"))
                     .flag("is_private", flag_of(channel, "is_private"))
                     .flag("is_member", flag_of(channel, "is_member"))
                     .flag("is_archived", flag_of(channel, "is_archived"))
                     .done();
   record.text = name;
-  record.order_key = lower(name);
+  record.order_key = lower_ascii(name);
   record.generation = generation;
-  record.fields = {{"name", lower(name)},
+  record.fields = {{"name", lower_ascii(name)},
                    {"is_member", std::int64_t{flag_of(channel, "is_member")}},
                    {"is_archived", std::int64_t{flag_of(channel, "is_archived")}}};
   return record;
 }
 
 std::optional<kruxos::Record> user_record(const Json& user, std::int64_t generation) {
-  const std::string id = clean(text_of(user, "id"));
+  const std::string id(text_of(user, "id"));
   if (id.empty()) return std::nullopt;
-  const std::string name = clean(text_of(user, "name", id));
+  const std::string name(text_of(user, "name", id));
   const auto* profile = member(user, "profile");
-  const std::string real_name = clean(text_of(user, "real_name", profile ? text_of(*profile, "real_name") : ""));
-  const std::string display = profile ? clean(text_of(*profile, "display_name")) : "";
+  const std::string real_name(text_of(user, "real_name", profile ? text_of(*profile, "real_name") : ""));
+  const std::string display(profile ? text_of(*profile, "display_name") : "");
   kruxos::Record record;
   record.collection = kUsers;
   record.id = id;
@@ -115,9 +101,9 @@ std::optional<kruxos::Record> user_record(const Json& user, std::int64_t generat
                     .text("display_name", display)
                     .done();
   record.text = name + "\x1f" + real_name + "\x1f" + display;
-  record.order_key = lower(name);
+  record.order_key = lower_ascii(name);
   record.generation = generation;
-  record.fields = {{"name", lower(name)}};
+  record.fields = {{"name", lower_ascii(name)}};
   return record;
 }
 
@@ -141,14 +127,14 @@ std::optional<Message> message_from_slack(const Json& json, std::string_view cha
   Message m;
   m.ts = text_of(json, "ts");
   if (!micros(m.ts)) return std::nullopt;
-  m.channel = clean(channel);
+  m.channel = channel;
   m.thread_ts = text_of(json, "thread_ts");
   if (!m.thread_ts.empty() && !micros(m.thread_ts)) m.thread_ts.clear();
-  m.user = clean(text_of(json, "user"));
-  m.bot_id = clean(text_of(json, "bot_id"));
+  m.user = text_of(json, "user");
+  m.bot_id = text_of(json, "bot_id");
   if (m.user.empty()) m.user = m.bot_id;
-  m.text = clean(text_of(json, "text"));
-  m.subtype = clean(text_of(json, "subtype"));
+  m.text = text_of(json, "text");
+  m.subtype = text_of(json, "subtype");
   if (const auto* edited = member(json, "edited")) m.edited_ts = text_of(*edited, "ts");
   if (!micros(m.edited_ts)) m.edited_ts.clear();
   m.reply_count = integer_of(json, "reply_count");
@@ -177,7 +163,7 @@ kruxos::Record message_record(const Message& m, std::int64_t generation) {
   if (m.edited_ts.empty()) {
     writer.raw("edited_at", "null");
   } else {
-    writer.text("edited_at", format_moment(millis(m.edited_ts))).text("edited_ts", m.edited_ts);
+    writer.text("edited_at", format_rfc3339(millis(m.edited_ts))).text("edited_ts", m.edited_ts);
   }
   if (!m.bot_id.empty()) writer.text("bot_id", m.bot_id);
   if (!m.subtype.empty()) writer.text("subtype", m.subtype);
@@ -197,6 +183,17 @@ kruxos::Record message_record(const Message& m, std::int64_t generation) {
   if (!m.thread_ts.empty()) record.fields.emplace_back("thread_ts", m.thread_ts);
   if (m.thread_active) record.fields.emplace_back("active_thread", m.channel);
   if (m.replies_pending) record.fields.emplace_back("replies_pending", std::int64_t{1});
+  return record;
+}
+
+kruxos::Record timeless_record(const Json& message, std::string_view scope, std::int64_t generation,
+                               std::int64_t seen_ms) {
+  kruxos::Record record;
+  record.collection = kMessages;
+  record.id = std::string(scope) + " without a time: " + std::string(text_of(message, "ts"));
+  record.order_ms = seen_ms;
+  record.scope = scope;
+  record.generation = generation;
   return record;
 }
 

@@ -56,6 +56,10 @@ std::optional<Message> message_from_slack(const Json& json, std::string_view cha
 /// From a record's own JSON.
 std::optional<Message> message_from_record(std::string_view json);
 kruxos::Record message_record(const Message& message, std::int64_t generation);
+/// Of a message without a timestamp, which nothing can name: the replica counts it as left out, until a look that
+/// reaches `seen_ms` does not come upon it any more.
+kruxos::Record timeless_record(const Json& message, std::string_view scope, std::int64_t generation,
+                               std::int64_t seen_ms);
 
 /// "C1/1700000001.000001" apart; nothing when it is not a message's id.
 struct MessageId {

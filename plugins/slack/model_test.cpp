@@ -84,20 +84,25 @@ TEST_CASE("malformed messages never become nonsense") {
   CHECK(reactions->reactions[0].users == std::vector<std::string>{"U1"});
 }
 
-TEST_CASE("NULs do not cross the boundary") {
-  const auto m = message_of(R"({"ts":"1.000000","user":"U\u00001","text":"a\u0000b","subtype":"x\u0000"})");
+TEST_CASE("control characters stay, NULs too, which the host replaces and counts") {
+  const auto m = message_of(R"({"ts":"1.000000","user":"U\u00001","text":"a\u0000b \u001b[31m \u001f\u0001"})");
   REQUIRE(m);
   const auto record = message_record(*m, 1);
-  CHECK(record.text == "ab");
-  CHECK(record.json.find('\0') == std::string::npos);
-  CHECK(record.json.find("\\u0000") == std::string::npos);
+  CHECK(record.text == std::string("a\0b \x1b[31m \x1f\x01", 12));
+  CHECK(record.json.find(R"("text":"a\u0000b \u001B[31m \u001F\u0001")") != std::string::npos);
   const auto ts = parse(R"({"ts":"1.0000\u0000"})");
   CHECK_FALSE(message_from_slack(ts, "C0000000A"));
   const auto channel =
-      channel_record(parse(R"({"id":"C0000000A\u0000","name":"ge\u0000neral","topic":{"value":"\u0000"}})"), 1);
+      channel_record(parse(R"({"id":"C0000000A","name":"ge\u0000neral","topic":{"value":"\u001b"}})"), 1);
   REQUIRE(channel);
-  CHECK(channel->id == "C0000000A");
-  CHECK(channel->text == "general");
+  CHECK(channel->text == std::string("ge\0neral", 8));
+  CHECK(channel->json.find(R"("topic":"\u001B")") != std::string::npos);
+}
+
+TEST_CASE("half of a surrogate pair in a message becomes U+FFFD") {
+  const auto m = message_of(R"({"ts":"1.000000","text":"half \ud83d of it"})");
+  REQUIRE(m);
+  CHECK(m->text == "half \xEF\xBF\xBD of it");
 }
 
 TEST_CASE("deep and broken JSON is refused without a stack overflow") {
@@ -106,7 +111,7 @@ TEST_CASE("deep and broken JSON is refused without a stack overflow") {
   CHECK(parse(std::string(100, '[') + std::string(100, ']')).HasParseError() == false);
   CHECK(parse(std::string(200, '[') + std::string(200, ']')).HasParseError());
   CHECK_FALSE(parse("\"" + std::string(500, '[') + R"(\"[[")").HasParseError());
-  for (const char* bad : {"", "{", "{\"a\":}", "nul", "{} {}", "\"\xff\"", "\"\\ud800\""}) {
+  for (const char* bad : {"", "{", "{\"a\":}", "nul", "{} {}", "\"\xff\"", "\"\\ud80\""}) {
     INFO(bad);
     CHECK(parse(bad).HasParseError());
   }

@@ -1,6 +1,7 @@
 #include "read.hpp"
 
 #include <algorithm>
+#include <kruxos/kit/page.hpp>
 #include <map>
 #include <vector>
 
@@ -16,8 +17,7 @@ using kruxos::ProxyError;
 
 // More people than this fit a name: the condition would be longer than it is useful.
 constexpr std::uint32_t kMostUsers = 200;
-// An answer ends early rather than to grow beyond what the host takes (8 MiB) or an agent can use.
-constexpr std::size_t kLargestPage = 2 << 20;
+constexpr std::size_t kLargestThread = 2 << 20;
 
 /// Names of users and channels, looked up once each.
 class Names {
@@ -53,7 +53,7 @@ class MessageWriter {
     const auto [user, channel] = ids_of(row.json);
     if (row.synced_at_ms != last_synced_ms_) {
       last_synced_ms_ = row.synced_at_ms;
-      last_synced_ = format_moment(row.synced_at_ms);
+      last_synced_ = format_rfc3339(row.synced_at_ms);
     }
     out.append("{\"user_name\":").append(names_.user(user));
     out.append(",\"channel_name\":").append(names_.channel(channel));
@@ -74,13 +74,6 @@ class MessageWriter {
   std::int64_t last_synced_ms_ = -1;
   std::string last_synced_;
 };
-
-std::string totals(const kruxos::QueryResult& result) {
-  std::string out = ",\"total\":" + std::to_string(result.total);
-  if (result.total_is_lower_bound) out += ",\"total_is_lower_bound\":true";
-  if (result.incomplete) out += ",\"incomplete\":true";
-  return out + "}";
-}
 
 /// A condition for the one user whose id it is, or those whose name contains `user`.
 kruxos::Condition from_user(const kruxos::Reader& reader, std::string_view user) {
@@ -140,13 +133,12 @@ std::string search(const kruxos::Reader& reader, const Json& params) {
   query.limit = count_of(params, "limit", 20, 1000);
   query.offset = count_of(params, "offset", 0, 1'000'000'000);
   MessageWriter writer(reader);
-  std::string out = "{\"messages\":[";
+  PageWriter page("messages");
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
-    if (out.back() != '[') out += ',';
-    writer.add(row, out);
-    return out.size() < kLargestPage;
+    writer.add(row, page.row());
+    return page.has_room();
   });
-  return out + (out.size() < kLargestPage ? "]" : "],\"page_is_cut\":true") + totals(result);
+  return page.done(result);
 }
 
 std::string read_message(const kruxos::Reader& reader, const Json& params) {
@@ -183,9 +175,9 @@ std::string read_message(const kruxos::Reader& reader, const Json& params) {
     if (row.id == parent) return true;
     if (out.back() != '[') out += ',';
     writer.add(row, out);
-    return out.size() < kLargestPage;
+    return out.size() < kLargestThread;
   });
-  const bool cut = out.size() >= kLargestPage;
+  const bool cut = out.size() >= kLargestThread;
   out += "]";
   if (cut || result.total > query.limit || result.incomplete) out += ",\"thread_replies_incomplete\":true";
   return out + "}";
@@ -200,15 +192,13 @@ std::string list_channels(const kruxos::Reader& reader, const Json& params) {
   query.count_limit = 1'000'000;
   if (const auto name = text_of(params, "name_contains"); !name.empty())
     query.where = kruxos::contains_text(std::string(name));
-  std::string out = "{\"channels\":[";
+  PageWriter page("channels", 0);
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
-    out.append(out.back() == '[' ? "{\"synced_at\":\"" : ",{\"synced_at\":\"")
-        .append(format_moment(row.synced_at_ms))
-        .append("\",");
-    out.append(row.json.substr(1));
+    const auto synced_at = format_rfc3339(row.synced_at_ms);
+    page.row().append("{\"synced_at\":\"").append(synced_at).append("\",").append(row.json.substr(1));
     return true;
   });
-  return out + "]" + totals(result);
+  return page.done(result);
 }
 
 }  // namespace

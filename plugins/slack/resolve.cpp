@@ -1,5 +1,6 @@
 #include "resolve.hpp"
 
+#include <kruxos/kit/text.hpp>
 #include <map>
 
 #include "model.hpp"
@@ -13,11 +14,7 @@ using kruxos::ProxyError;
 
 std::string lower_name(std::string_view name) {
   if (!name.empty() && name.front() == '#') name.remove_prefix(1);
-  std::string out(name);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  }
-  return out;
+  return lower_ascii(name);
 }
 
 using Texts = std::map<std::string, std::string, std::less<>>;

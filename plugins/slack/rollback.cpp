@@ -38,10 +38,7 @@ bool Writer::supports_rollback(std::string_view operation) {
 
 std::string Writer::rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) const {
   const auto params = object_of(request.params_json), result = object_of(request.result_json);
-  if (!is_message(request.operation)) {
-    // Somebody else's reaction, or ours of before: nothing of this write's to undo.
-    return flag_of(result, "already") ? undone(true) : remove_reaction(call, params);
-  }
+  if (!is_message(request.operation)) return undo_reaction(call, request, params, result);
   const MessageRef message{str(result, "channel"), str(result, "ts"), str(params, "thread_ts")};
   const auto present = present_message(call, params, result);
   if (!present) {
@@ -82,11 +79,7 @@ EffectFound Writer::find_rollback(const kruxos::Call& call, const kruxos::Rollba
     note_change(call, {str(result, "channel"), str(result, "ts"), str(params, "thread_ts")});
     return EffectFound::found(undone(false));
   }
-  const auto there = has_reacted(call, params);
-  if (!there) return EffectFound::cannot_tell();
-  if (*there) return EffectFound::absent();
-  note_change(call, {str(params, "channel"), str(params, "ts"), ""});
-  return EffectFound::found(undone(false));
+  return find_undone_reaction(call, params);
 }
 
 std::optional<Writer::Present> Writer::present_message(const kruxos::Call& call, const Json& params,

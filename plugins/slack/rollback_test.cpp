@@ -100,8 +100,11 @@ TEST_CASE("a reaction is undone unless it was there before") {
   auto react = reaction("slack.react", ts, "tada");
   const auto result = desk.execute(react);
   const auto again = desk.execute(react);
-  CHECK(desk.undo(react, again) == R"({"status":"ok","already":true})");
+  CHECK_THROWS_WITH(desk.undo(react, again), Catch::Contains("not known whether the reaction was there before"));
   CHECK(desk.rig.message(kA, ts).reactions.size() == 1);
+  CHECK(desk.undo(react, again, true) == R"({"status":"ok"})");
+  CHECK(desk.undo(react, again) == R"({"status":"ok","already":true})");  // it is gone anyway
+  desk.execute(react);
   CHECK(desk.undo(react, result) == R"({"status":"ok"})");
   CHECK(desk.rig.message(kA, ts).reactions.empty());
   CHECK(desk.undo(react, result) == R"({"status":"ok","already":true})");

@@ -8,7 +8,6 @@
 namespace slack {
 namespace {
 
-// A step gives the host its worker back after so many requests or so much time.
 constexpr int kRequestsAStep = 25;
 constexpr std::int64_t kStepMs = 10'000;
 // How long a pass waits for what may as well go on in the next one.
@@ -16,10 +15,6 @@ constexpr std::int64_t kPassMs = 60'000;
 constexpr std::int64_t kListPageMs = 30'000;
 constexpr std::int64_t kRoundShare = 3;      // one part in so many of the time is for looking back
 constexpr std::int64_t kRoundsAWindow = 12;  // but so many rounds at least, however long they seem to take
-
-bool is_due(std::int64_t now, std::int64_t last, std::int64_t every) {
-  return now < last || now - last >= every;  // a clock that was set back must not stop it for long
-}
 
 }  // namespace
 
@@ -45,8 +40,7 @@ kruxos::SyncStep Sync::advance(Step& step) {
     pass_number_ = step.pass.number;
     failed_threads_.clear();
   }
-  const auto end_ms = step.now_ms() + kStepMs;
-  for (int requests = 0; requests < kRequestsAStep && step.now_ms() < end_ms; ++requests) {
+  for (StepBudget budget(step.call, kRequestsAStep, kStepMs); !budget.over(); budget.spend()) {
     step.call.throw_if_cancelled();
     if (!run_one(step)) break;
   }
@@ -182,18 +176,6 @@ Answer Sync::ask(Step& step, std::string_view method, const Params& params) {
   auto answer = api_.call(step.call, method, params);
   if (answer.service_ms > 0) skew_ms_ = answer.service_ms - step.now_ms();
   return answer;
-}
-
-/// False when the host cannot take this record, which must not keep the others out.
-bool Sync::put(Step& step, const kruxos::Record& record) {
-  try {
-    step.store.put(record);
-    return true;
-  } catch (const kruxos::ProxyError& error) {
-    if (error.kind() != kruxos::ErrorKind::kInvalid) throw;
-    host_.log(KRUX_LOG_WARN, record.collection + " " + record.id + " was left out: " + error.what());
-    return false;
-  }
 }
 
 }  // namespace slack

@@ -96,7 +96,6 @@ class Sync {
   void forget_thread(Step& step);
   void leave_thread(Step& step);
 
-  bool put(Step& step, const kruxos::Record& record);
   Answer ask(Step& step, std::string_view method, const Params& params);
 
   const ApiClient& api_;

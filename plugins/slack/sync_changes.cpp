@@ -76,7 +76,7 @@ void Sync::change_is_gone(Step& step, std::optional<Message> known) {
   if (!known) return;
   if (!known->has_replies()) return step.store.erase(kMessages, known->id());
   known->replies_pending = true;  // the look at the thread clears them away with it
-  put(step, message_record(*known, step.pass.next_generation++));
+  step.store.put(message_record(*known, step.pass.next_generation++));
 }
 
 /// Other than by a limit, which the stream waits for.
@@ -84,7 +84,7 @@ void Sync::give_up_change(Step& step, const kruxos::ProxyError& error) {
   const auto& change = *step.change;
   host_.log(KRUX_LOG_WARN, "The message " + change.channel + "/" + change.ts +
                                ", which a write has changed, could not be looked at: " + error.what());
-  if (no_answer(error.kind())) {
+  if (is_no_answer(error.kind())) {
     changes_.put_off(change, step.pass.number);
   } else {
     changes_.settled(change);

@@ -40,7 +40,7 @@ void Sync::failed(Step& step, Stream stream, const kruxos::ProxyError& error) {
   if (step.call.cancelled() || error.kind() == ErrorKind::kCancelled || error.kind() == ErrorKind::kStorage ||
       token_is_refused(error))
     throw;
-  if (no_answer(error.kind()) && ++failures_in_a_row_ >= kFailuresInARow) {
+  if (is_no_answer(error.kind()) && ++failures_in_a_row_ >= kFailuresInARow) {
     failures_in_a_row_ = 0;
     throw;
   }
@@ -64,7 +64,7 @@ void Sync::give_up_part(Step& step, Stream stream, const kruxos::ProxyError& err
 void Sync::give_up_list(Step& step, bool channels, const kruxos::ProxyError& error) {
   auto& list = channels ? step.pass.channels : step.pass.users;
   // Where Slack did not answer, the next pass goes on at the same page.
-  if (!no_answer(error.kind())) list = {"", 0, list.completed_ms, list.pages, 0, false};
+  if (!is_no_answer(error.kind())) list = {"", 0, list.completed_ms, list.pages, 0, false};
   list.wanted = false;
   step.store.report_failure(channels ? "the list of channels" : "the list of users", error.kind(), error.what());
 }

@@ -125,7 +125,10 @@ void Sync::history_page(Step& step, ChannelState& channel) {
     const auto& messages = items_of(*answer, "messages", "history of " + channel.id);
     for (const auto& json : messages.GetArray()) {
       auto message = message_from_slack(json, channel.id);
-      if (!message) continue;
+      if (!message) {
+        step.store.put(timeless_record(json, channel.id, channel.generation, channel.began_ms));
+        continue;
+      }
       channel.max_ts = later(channel.max_ts, message->ts);
       channel.min_ts = earlier(channel.min_ts, message->ts);
       ++channel.got;
@@ -154,7 +157,7 @@ void Sync::put_message(Step& step, Message message, const ChannelState& channel)
     // Its replies are gone: the look at the thread clears them away.
     message.replies_pending = known && (known->replies_pending || known->has_replies());
   }
-  put(step, message_record(message, channel.generation));
+  step.store.put(message_record(message, channel.generation));
 }
 
 bool Sync::recent(const Step& step, std::string_view ts) const {
@@ -209,7 +212,7 @@ void Sync::wake_threads(Step& step, const ChannelState& channel, std::int64_t fr
     });
     need_whole(result);
   }
-  for (const auto& parent : parents) put(step, message_record(parent, channel.generation));
+  for (const auto& parent : parents) step.store.put(message_record(parent, channel.generation));
 }
 
 }  // namespace slack

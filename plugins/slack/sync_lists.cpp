@@ -60,7 +60,7 @@ void Sync::put_list(Step& step, const Json& items, bool channels, std::int64_t g
   for (const auto& item : items.GetArray()) {
     const auto record = channels ? channel_record(item, generation) : user_record(item, generation);
     if (!record) continue;
-    put(step, *record);
+    step.store.put(*record);
     if (++rows % kRowsACommit == 0) step.store.commit();
   }
 }

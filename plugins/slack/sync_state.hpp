@@ -3,6 +3,7 @@
 
 #include <kruxos/adapter.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,16 @@ struct ListState {
   std::int64_t pages = 0;         ///< that the last whole look took
   std::int64_t pages_so_far = 0;
   bool wanted = true;  ///< in this pass, and not done yet
+
+  template <class Self, class Visit>
+  static void each(Self& self, Visit&& visit) {
+    visit("cursor", self.cursor);
+    visit("generation", self.generation);
+    visit("completed_ms", self.completed_ms);
+    visit("pages", self.pages);
+    visit("pages_so_far", self.pages_so_far);
+    visit("wanted", self.wanted);
+  }
 };
 
 /// Cursor "pass". A pass brings every channel's history up to date once; lists and threads that Slack's limits keep
@@ -34,12 +45,31 @@ struct PassState {
   std::int64_t replies_through_ms = 0;  ///< as of when no thread was waiting
   ListState channels, users;
 
+  template <class Self, class Visit>
+  static void each(Self& self, Visit&& visit) {
+    visit("number", self.number);
+    visit("started_ms", self.started_ms);
+    visit("next_generation", self.next_generation);
+    visit("revision", self.revision);
+    visit("open", self.open);
+    visit("look_back", self.look_back);
+    visit("round_began_ms", self.round_began_ms);
+    visit("last_round_ms", self.last_round_ms);
+    visit("round_cost_ms", self.round_cost_ms);
+    visit("replies_through_ms", self.replies_through_ms);
+    visit("channels", self.channels);
+    visit("users", self.users);
+  }
+
   static PassState load(const kruxos::SyncStore& store);
   void save(kruxos::SyncStore& store) const;
 };
 
 /// Why a channel's history is looked at.
 enum class Look { kNone, kFirst, kNew, kBack };
+constexpr std::array<std::string_view, 4> names_of(Look) {
+  return {"none", "first", "new", "back"};
+}
 
 /// Cursor "channel:<id>".
 struct ChannelState {
@@ -57,6 +87,26 @@ struct ChannelState {
   std::string oldest, page, max_ts, min_ts;
   std::int64_t got = 0, generation = 0, began_ms = 0;
 
+  template <class Self, class Visit>
+  static void each(Self& self, Visit&& visit) {
+    visit("newest", self.newest);
+    visit("floor", self.floor);
+    visit("pass", self.pass);
+    visit("through_ms", self.through_ms);
+    visit("synced", self.synced);
+    visit("failed", self.failed);
+    visit("refused", self.refused);
+    visit("look", self.look);
+    if (self.look == Look::kNone) return;
+    visit("oldest", self.oldest);
+    visit("page", self.page);
+    visit("max_ts", self.max_ts);
+    visit("min_ts", self.min_ts);
+    visit("got", self.got);
+    visit("generation", self.generation);
+    visit("began_ms", self.began_ms);
+  }
+
   static ChannelState load(const kruxos::SyncStore& store, std::string_view id);
   void save(kruxos::SyncStore& store) const;
   void end_look();
@@ -67,6 +117,14 @@ struct ChannelState {
 struct ThreadState {
   std::string id, page;  ///< "C1/1700000001.000001"
   std::int64_t generation = 0, began_ms = 0;
+
+  template <class Self, class Visit>
+  static void each(Self& self, Visit&& visit) {
+    visit("id", self.id);
+    visit("page", self.page);
+    visit("generation", self.generation);
+    visit("began_ms", self.began_ms);
+  }
 
   static ThreadState load(const kruxos::SyncStore& store);
   void save(kruxos::SyncStore& store) const;

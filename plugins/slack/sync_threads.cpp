@@ -54,8 +54,9 @@ void Sync::thread_answer(Step& step, const MessageId& id, const Answer& answer) 
     const auto message = message_from_slack(json, id.channel);
     if (message && message->ts == id.ts) {
       parent = message;
-    } else if (message) {
-      put(step, message_record(*message, thread.generation));
+    } else {
+      step.store.put(message ? message_record(*message, thread.generation)
+                             : timeless_record(json, thread.id, thread.generation, 0));
     }
   }
   thread.page = paging.cursor;
@@ -85,8 +86,7 @@ void Sync::settle_parent(Step& step, std::optional<Message> parent) {
   if (!parent) return;
   parent->replies_pending = false;
   parent->thread_active = parent->has_replies() && recent(step, parent->latest_reply);
-  // One that the host does not take stays pending, and must not come again at once.
-  if (!put(step, message_record(*parent, step.thread.generation))) failed_threads_.insert(step.thread.id);
+  step.store.put(message_record(*parent, step.thread.generation));
 }
 
 void Sync::forget_thread(Step& step) {

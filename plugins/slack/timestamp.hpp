@@ -2,12 +2,16 @@
 // times as agents give them.
 #pragma once
 
+#include <kruxos/kit/time.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace slack {
+
+using kruxos::kit::RangeEnd;
 
 /// Microseconds since 1970, or nothing when `ts` is not a timestamp.
 std::optional<std::int64_t> micros(std::string_view ts);
@@ -18,13 +22,6 @@ std::int64_t millis(std::string_view ts);
 
 /// RFC 3339 (any offset, optional fraction), a date alone (its first moment, UTC; its last one for the end of a range),
 /// or a Slack timestamp; in milliseconds.
-enum class RangeEnd { kFirst, kLast };
 std::optional<std::int64_t> parse_moment(std::string_view text, RangeEnd end = RangeEnd::kFirst);
-
-/// "Sat, 21 Nov 2026 09:30:00 GMT" in milliseconds.
-std::optional<std::int64_t> parse_http_date(std::string_view text);
-
-/// RFC 3339 UTC with milliseconds.
-std::string format_moment(std::int64_t unix_ms);
 
 }  // namespace slack

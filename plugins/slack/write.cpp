@@ -18,6 +18,9 @@ constexpr const char* kEventType = "kruxos_write";
 constexpr std::int64_t kMarginMs = 10 * 60'000;
 // Beyond so many pages a look is given up as "cannot tell": 20,000 messages in one channel since the attempt.
 constexpr int kMostPages = 100;
+constexpr const char* kHiddenMarks =
+    "Messages of this account stand there, and Slack hides from this token which write they belong to: the scope "
+    "metadata.message:read would show it.";
 
 std::string posted(const std::string& channel, std::string_view ts) {
   return ObjectWriter()
@@ -150,7 +153,8 @@ EffectFound Writer::find_message(const kruxos::Call& call, const kruxos::Buffere
   const auto form = look_from(call, write, params, self.service_ms);
   const auto method = str(params, "thread_ts").empty() ? "conversations.history" : "conversations.replies";
   const bool marks_show = has_scope("metadata.message:read");
-  bool unsure = false;
+  const char* unsure = nullptr;  // the first reason why a message could be this write's
+  const auto doubt = [&](const char* why) { unsure = unsure ? unsure : why; };
   std::string cursor;
   for (int page = 0; page < kMostPages; ++page) {
     call.throw_if_cancelled();
@@ -158,7 +162,7 @@ EffectFound Writer::find_message(const kruxos::Call& call, const kruxos::Buffere
     if (!cursor.empty()) page_form.emplace_back("cursor", cursor);
     const auto answer = api_.call(call, method, page_form);
     for (const auto& message : items_of(answer, "messages", method).GetArray()) {
-      unsure = unsure || !micros(text_of(message, "ts"));  // it is not understood: it may be ours
+      if (!micros(text_of(message, "ts"))) doubt("Slack showed a message there that the adapter does not understand.");
       const auto mark = mark_of(message, write.write_id);
       if (mark == Mark::kOurs) {
         note_reply(call, params, str(params, "channel"), text_of(message, "ts"));
@@ -167,13 +171,15 @@ EffectFound Writer::find_message(const kruxos::Call& call, const kruxos::Buffere
       const auto user = text_of(message, "user"), bot = text_of(message, "bot_id");
       const bool own = own_user.empty() || user == own_user || (!own_bot.empty() && bot == own_bot);
       // A message of ours whose mark Slack may be hiding: this write's or another's, which nobody can tell.
-      unsure = unsure || mark == Mark::kHidden || (mark == Mark::kNone && own && !marks_show);
+      if (mark == Mark::kHidden || (mark == Mark::kNone && own && !marks_show)) doubt(kHiddenMarks);
     }
     const auto paging = paging_of(answer, cursor);
     cursor = paging.cursor;
-    if (cursor.empty()) return unsure || !paging.whole() ? EffectFound::cannot_tell() : EffectFound::absent();
+    if (!cursor.empty()) continue;
+    if (!paging.whole()) doubt("Slack says that it has more messages there, and does not show them.");
+    return unsure ? EffectFound::cannot_tell(unsure) : EffectFound::absent();
   }
-  return EffectFound::cannot_tell();
+  return EffectFound::cannot_tell("So many messages have come there since then that the adapter did not look at all.");
 }
 
 bool Writer::has_scope(std::string_view scope) const {

@@ -26,8 +26,8 @@ class Writer {
   std::string execute(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
   kruxos::EffectFound find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
 
-  /// Of a reaction: {"was_there": bool}, or {} where that cannot be told. Of anything else {}: what is undone is what
-  /// the write itself added.
+  /// Of a reaction: {"own": [names of the reactions that the token's user has there]}, or {} where that cannot be told.
+  /// (Earlier versions: {"was_there": bool}.) Of anything else {}: what is undone is what the write itself added.
   std::string rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) const;
   static bool supports_rollback(std::string_view operation);
   std::string rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) const;
@@ -57,8 +57,14 @@ class Writer {
                                     bool add) const;
   static Params look_from(const kruxos::Call& call, const kruxos::BufferedWrite& write, const Json& params,
                           std::int64_t service_ms);
-  /// Whether the token's own user has that reaction; nothing when it cannot be told.
-  std::optional<bool> has_reacted(const kruxos::Call& call, const Json& params) const;
+  /// The names of the reactions that the token's own user has on the message; nothing when Slack does not show all.
+  std::optional<std::vector<std::string>> own_reactions(const kruxos::Call& call, const Json& params) const;
+  /// Nothing, too, where Slack refuses to show them.
+  std::optional<std::vector<std::string>> own_reactions_or_nothing(const kruxos::Call& call, const Json& params) const;
+  bool came_since(const kruxos::Call& call, const kruxos::BufferedWrite& write, const Json& params) const;
+  kruxos::EffectFound find_undone_reaction(const kruxos::Call& call, const Json& params) const;
+  std::string undo_reaction(const kruxos::Call& call, const kruxos::RollbackRequest& request, const Json& params,
+                            const Json& result) const;
   std::string user_of_token(const kruxos::Call& call) const;
   void change_reaction(const kruxos::Call& call, const Json& params, bool add) const;
   struct Present {
@@ -70,7 +76,6 @@ class Writer {
   static void refuse_conflict(const Present& present);
   static std::optional<Present> present_in(const Json& messages, std::string_view ts);
   std::string delete_message(const kruxos::Call& call, const MessageRef& message) const;
-  std::string remove_reaction(const kruxos::Call& call, const Json& params) const;
   /// False where the granted scopes are not known.
   bool has_scope(std::string_view scope) const;
 

@@ -48,10 +48,13 @@ std::uint16_t free_port() {
 struct BundleRig : Rig {
   const fs::path bundle = path("bundle");
   const std::uint16_t notes_port = free_port();
+  const std::string section;  // of the configuration; there as long as the bundle is
   Process notes;
 
   explicit BundleRig(const std::string& notes_config = "")
-      : notes({.argv = {KRUXOS_PYTHON, std::string(KRUXOS_NOTES_EXAMPLE) + "/fake_notes.py", "--port",
+      : section("  notes: {api_base_url: \"http://127.0.0.1:" + std::to_string(notes_port) + "/\"" +
+                (notes_config.empty() ? "" : ", " + notes_config) + "}\n"),
+        notes({.argv = {KRUXOS_PYTHON, std::string(KRUXOS_NOTES_EXAMPLE) + "/fake_notes.py", "--port",
                         std::to_string(notes_port), "--token", kNotesToken}}) {
     fs::create_directory(bundle);
     support::copy_safe(KRUXOS_NOTES_PLUGIN, bundle / "notes.so");
@@ -61,14 +64,18 @@ struct BundleRig : Rig {
     const std::string definition = "definition: notes.yaml\n";
     manifest.insert(manifest.find(definition) + definition.size(), "policy: notes.policy.yaml\n");
     support::write_safe(bundle / "manifest.yaml", manifest);
-    config_text += "  notes: {api_base_url: \"http://127.0.0.1:" + std::to_string(notes_port) + "/\"" +
-                   (notes_config.empty() ? "" : ", " + notes_config) + "}\n";
     REQUIRE(eventually([&] { return effects().status == 200; }));
   }
-  void install() {
-    const auto done = kruxos({"plugin", "install", bundle.string(), "--yes"});
+  void install(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"plugin", "install", bundle.string(), "--yes"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto done = kruxos(words);
     INFO(done.out << done.err);
     REQUIRE(done.status.ok());
+    if (config_text.find(section) == std::string::npos) config_text += section;
+  }
+  Finished check() {
+    return run({.argv = {KRUXOS_TEST_HOST, "--check-config", "--config", path("kruxos.yaml").string()}});
   }
   void connect_notes() {
     const auto done = kruxos({"connect", "notes"}, std::string(kNotesToken) + "\n");
@@ -128,6 +135,55 @@ TEST_CASE("an installed bundle serves agents from a process of its own, as its p
   CHECK(rig.made() == 0);
   REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }, 60'000));
   CHECK(rig.made() == 1);
+}
+
+TEST_CASE("a check of the configuration says with bundles what the start says") {
+  const auto [notes_config, lines, sentence] = GENERATE(table<std::string, std::string, std::string>({
+      {"adapter: {page_size: 20}", "write_buffer: {delays: {notes.create: 400, slack.send: 60}}\n", ""},
+      {"", "write_buffer: {delays: {slak.send: 60}}\n", "there is no operation \"slak.send\""},
+      {"", "write_buffer: {delays: {notes.creat: 60}}\n", "there is no operation \"notes.creat\""},
+      {"adapter: {page_sice: 20}", "", "the adapter has no setting \"page_sice\" (did you mean \"page_size\"?)"},
+  }));
+  CAPTURE(notes_config, lines);
+  BundleRig rig(notes_config);
+  rig.install();
+  rig.config_text += lines;
+  std::ofstream(rig.path("kruxos.yaml")) << rig.config_text;
+  const auto checked = rig.check();
+  INFO(checked.err);
+  rig.launch();
+  if (sentence.empty()) {
+    CHECK(checked.status.ok());
+    rig.await_ready();
+    return;
+  }
+  CHECK(checked.status.code == 1);
+  CHECK(contains(checked.err, sentence));
+  CHECK(rig.await_end().code == 1);
+  CHECK(contains(rig.host().output(Stream::err), sentence));
+}
+
+TEST_CASE("a check of the configuration refuses a bundle that the start would, and changes nothing") {
+  BundleRig rig;
+  rig.install();
+  const auto policies = rig.path("policies");
+  fs::create_directory(policies);
+  fs::permissions(policies, fs::perms::owner_all);
+  support::write_safe(policies / "notes.yaml", "policy: 1\nservice: notes\ncapabilities: {notes.none: {}}\n");
+  rig.config_text += "policies_dir: " + policies.string() + "\n";
+  std::ofstream(rig.path("kruxos.yaml")) << rig.config_text;
+  const auto by_policy = rig.check();
+  CHECK(by_policy.status.code == 1);
+  CHECK(contains(by_policy.err, "notes.none"));
+  support::write_safe(policies / "notes.yaml", "policy: 1\nservice: notes\ncapabilities: {}\n");
+  CHECK(rig.check().status.ok());
+  const auto library = rig.data() / "bundles" / "notes-1" / "notes.so";
+  fs::permissions(library, fs::perms::owner_write, fs::perm_options::add);
+  std::ofstream(library, std::ios::app) << "more";
+  const auto touched = rig.check();
+  CHECK(touched.status.code == 1);
+  CHECK(contains(touched.err, "bundle refused: "));
+  CHECK(contains(touched.err, "notes.so"));
 }
 
 TEST_CASE("a file that was touched refuses its bundle at the next start, and nothing else") {
@@ -217,9 +273,37 @@ TEST_CASE("a bundle is removed once nothing is connected by it") {
   REQUIRE(rig.kruxos({"plugin", "remove", "notes", "--yes"}).status.ok());
   CHECK(rig.of_bundle("state") == "loaded");
   const auto directory = rig.installed();
-  rig.restart();
+  REQUIRE(rig.stop().ok());
+  rig.launch();
+  CHECK(rig.await_end().code == 1);  // a section of nobody
+  CHECK(contains(rig.log(), "there is no service \"notes\""));
+  rig.config_text.erase(rig.config_text.find(rig.section));
+  rig.start();
   CHECK(size_at(rig.plugins(), "/plugins") == 1);
   CHECK_FALSE(fs::exists(directory));
+}
+
+TEST_CASE("what is restored from a backup serves the bundles of another directory too") {
+  BundleRig rig;
+  const auto elsewhere = rig.path("elsewhere");
+  const auto setting = "bundles_dir: " + elsewhere.string() + "\n";
+  rig.install({"--bundles-dir", elsewhere.string()});
+  rig.config_text += setting;
+  rig.start();
+  rig.connect_notes();
+  const auto made = rig.kruxos({"backup", rig.path("monday").string()});
+  INFO(made.err);
+  REQUIRE(made.status.ok());
+  REQUIRE(rig.stop().ok());
+  fs::rename(rig.data(), rig.path("original"));
+  fs::rename(elsewhere, rig.path("original-bundles"));
+  const auto restored = rig.kruxos({"restore", rig.path("monday").string()});
+  REQUIRE(restored.status.ok());
+  CHECK(contains(restored.out, "lay in " + elsewhere.string()));
+  rig.config_text.erase(rig.config_text.find(setting), setting.size());
+  rig.start();
+  CHECK(rig.of_bundle("state") == "loaded");
+  CHECK(rig.installed().parent_path() == fs::canonical(rig.data() / "bundles"));
 }
 
 TEST_CASE("an operator's word for the host's own process is kept, with a warning") {

@@ -7,21 +7,32 @@
 #include <chrono>
 #include <cstdlib>
 #include <kruxos/adapter.hpp>
+#include <kruxos/kit/json.hpp>
 #include <set>
 #include <string>
 #include <thread>
-
-#include "notes_json.hpp"
 
 namespace {
 
 using kruxos::EffectFound;
 using kruxos::ErrorKind;
 using kruxos::ProxyError;
-using notes::number_of;
-using notes::object;
-using notes::parse;
-using notes::text_of;
+using kruxos::kit::integer_of;
+
+rapidjson::Document parse(std::string_view text) {
+  return kruxos::kit::parse_object(text, "The notes service answered with something that is no JSON object.");
+}
+
+std::string text_of(const rapidjson::Value& object, std::string_view name) {
+  return std::string(kruxos::kit::text_of(object, name));
+}
+
+/// {"name": "value", ...} of texts.
+std::string object(std::initializer_list<std::pair<const char*, std::string_view>> members) {
+  kruxos::kit::ObjectWriter writer;
+  for (const auto& [name, value] : members) writer.text(name, value);
+  return writer.done();
+}
 
 constexpr char kCollection[] = "notes";
 
@@ -268,7 +279,7 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     record.id = text_of(note, "id");
     record.json = note_json(note);
     if (has("counts_rows")) record.json = object({{"id", record.id}, {"seen", std::to_string(++rows_)}});
-    record.order_ms = number_of(note, "updated_ms");
+    record.order_ms = integer_of(note, "updated_ms");
     record.generation = generation;
     store.put(record);
   }

@@ -1,4 +1,8 @@
 // The rest of the safety chain: edits, undoing, limits, approvals, dead letters, and what a read shows of them.
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
 #include "host_fixture.hpp"
 
 using namespace krux::test;
@@ -26,6 +30,23 @@ struct ChainRig : Rig {
   }
   int code(const std::vector<std::string>& arguments) { return kruxos(arguments).status.code; }
 };
+
+/// What docs/cli.md's line for what waits prints, by jq itself.
+std::string said_by_the_documents_line(ChainRig& rig) {
+  std::ifstream document(KRUXOS_CLI_DOCUMENT);
+  for (std::string line; std::getline(document, line);) {
+    const auto pipe = line.find(" | jq -r '");
+    if (!line.starts_with("kruxos approve list") || pipe == std::string::npos) continue;
+    std::istringstream words(line.substr(7, pipe - 7));
+    std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+    const auto filter = line.substr(pipe + 10, line.rfind('\'') - pipe - 10);
+    Command jq;
+    jq.argv = {"/usr/bin/jq", "-r", filter};
+    jq.stdin_text = rig.kruxos(arguments).out;
+    return run(jq).out;
+  }
+  return "docs/cli.md has no such line";
+}
 
 }  // namespace
 
@@ -84,8 +105,31 @@ TEST_CASE("a reaction that was there before is not taken away by an undo") {
   const auto reacted =
       rig.invoke("slack.react", R"({"channel":"general","ts":"1699990000.000100","reaction":"thumbsup"})");
   REQUIRE(reacted.ok());
-  CHECK(rig.invoke("proxy.rollback", R"({"write_id":")" + reacted.write_id() + "\"}").ok());
+  const auto refused = rig.invoke("proxy.rollback", R"({"write_id":")" + reacted.write_id() + "\"}");
+  CHECK(refused.error() == "RollbackConflict");
+  CHECK(rig.state(reacted.write_id()) == "completed");
   CHECK(rig.slack().effect("reactions_removed") == 0);
+  CHECK_THAT(rig.kruxos({"approve", "rollback", reacted.write_id(), "--force", "--yes"}).out,
+             Catch::Contains("is undone"));
+  CHECK(rig.slack().effect("reactions_removed") == 1);
+}
+
+TEST_CASE("a reaction whose answer was lost is undone although the bot has reacted to the message before") {
+  ChainRig rig;
+  const auto react = [&](const std::string& name) {
+    return rig.invoke("slack.react", R"({"channel":"general","ts":"1699990000.000100","reaction":")" + name + "\"}");
+  };
+  REQUIRE(react("eyes").ok());
+  rig.slack().fault(R"({"method":"reactions.add","kind":"reset_after"})");
+  const auto lost = react("tada");
+  CHECK(lost.error() == "OutcomeUnknown");
+  const auto id = text_at(lost.document, "/result/error/context/write_id");
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }));
+  const auto undone = rig.invoke("proxy.rollback", R"({"write_id":")" + id + "\"}");
+  INFO(text_of(undone.document));
+  CHECK(undone.ok());
+  CHECK(rig.state(id) == "rolled_back");
+  CHECK(rig.slack().effect("reactions_removed") == 1);
 }
 
 TEST_CASE("what somebody has changed is undone only by force, and only by a person") {
@@ -143,6 +187,18 @@ TEST_CASE("a batch that grows too large waits for a person, across a restart") {
     if (text_at(write, "/state") == "pending_approval") ids.push_back(text_at(write, "/write_id"));
   }
   REQUIRE(ids.size() == 2);
+  std::vector<std::string> waiting;
+  for (const auto& write : pending["needs_operator"].GetArray()) waiting.push_back(text_at(write, "/write_id"));
+  CHECK(waiting == ids);
+  if (std::filesystem::exists("/usr/bin/jq")) {
+    CHECK(said_by_the_documents_line(rig) == ids[0] + "\n" + ids[1] + "\n");
+  }
+  CHECK_THAT(rig.kruxos({"status"}).out,
+             Catch::Contains("2 waiting for approval") && Catch::Contains("2 wait for you: kruxos approve list"));
+  CHECK(number_at(rig.operate({"status"}), "/writes/needs_operator") == 2);
+  const auto asked = rig.invoke("proxy.write_status", R"({"write_id":")" + ids[0] + "\"}");
+  CHECK(asked.text("/status") == "pending_approval");
+  CHECK(bool_at(asked.document, "/result/data/needs_operator"));
   CHECK(rig.code({"approve", "accept", "--all"}) == 2);  // a person's word is needed
   CHECK(rig.code({"approve", "accept", ids[1], "--yes"}) == 0);
   CHECK(rig.code({"approve", "reject", "--all", "--reason", "too much", "--yes"}) == 0);
@@ -177,7 +233,7 @@ TEST_CASE("dead letters are listed, retried and discarded, one or many") {
         return rig.state(ids[0]) == "dead_letter" && rig.state(ids[1]) == "dead_letter" &&
                rig.state(ids[2]) == "dead_letter";
       },
-      600'000));
+      1'800'000));  // one after the other: each holds up the next for five minutes
   const auto list = rig.kruxos({"dlq", "list"}).out;
   for (const auto& id : ids) CHECK_THAT(list, Catch::Contains(id));
   CHECK(rig.code({"dlq", "discard", ids[2], "--yes"}) == 0);

@@ -93,7 +93,7 @@ Answer GmailRig::on(const std::string& capability, const std::string& message_id
   return invoke(capability, R"({"message_id":")" + message_id + "\"" + more + "}");
 }
 
-Answer GmailRig::undo(const std::string& write_id) {
+Answer GmailRig::roll_back(const std::string& write_id) {
   return invoke("proxy.rollback", R"({"write_id":")" + write_id + "\"}");
 }
 

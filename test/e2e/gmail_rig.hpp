@@ -20,7 +20,7 @@ class GmailRig : public HostRig {
 
   Answer mail(const std::string& subject, const std::string& to = "dora@example.org");
   Answer on(const std::string& capability, const std::string& message_id, const std::string& more = "");
-  Answer undo(const std::string& write_id);
+  Answer roll_back(const std::string& write_id);
   std::string upload(const std::string& filename, const std::string& bytes);  // its id
   std::string deliver(const std::string& subject);                            // as somebody else; the message's id
 

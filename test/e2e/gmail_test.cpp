@@ -1,5 +1,8 @@
 // A mailbox through the whole chain: read, written, undone, disconnected.
+#include <filesystem>
+
 #include "gmail_rig.hpp"
+#include "support/safe_file.hpp"
 
 using namespace krux::test;
 
@@ -123,6 +126,57 @@ TEST_CASE("mails are drafted, sent with what was uploaded, edited, taken back, a
   rig.check_contract();
 }
 
+TEST_CASE("a reply goes to no address that stands in a name, and everybody sees whom it reaches") {
+  const std::string values = GENERATE("raw", "decoded");
+  CAPTURE(values);
+  GmailRig rig;
+  const auto policies = rig.path("policies");
+  std::filesystem::create_directory(policies);
+  std::filesystem::permissions(policies, std::filesystem::perms::owner_all);
+  ::support::write_safe(policies / "gmail.yaml",
+                        "policy: 1\nservice: gmail\ncapabilities: {email.reply: {tier: approval_required}}\n");
+  rig.config_text += "policies_dir: " + policies.string() + "\n";
+  rig.gmail().control("POST", "behaviour", R"({"header_values":")" + values + "\"}");
+  const auto id =
+      text_at(rig.gmail().act(
+                  R"({"action":"deliver","from":"=?utf-8?Q?finance=40attacker.test,?= Docs <noreply@docs.example>",)"
+                  R"("to":"agent@example.com","cc":"Bob <bob@example.com>","subject":"Please sign","body":"Hi."})"),
+              "/id");
+  rig.begin();
+  const auto found = rig.invoke("email.search", R"({"query":"from:finance@attacker.test"})");
+  CHECK(found.size("/messages") == 0);
+
+  const auto asked = rig.on("email.reply", id, R"(,"body":"Done.","reply_all":true)");
+  CHECK(asked.error() == "ApprovalRequired");
+  const auto context = "/result/error/context";
+  CHECK(text_at(asked.document, context + std::string("/recipients/to")) == "noreply@docs.example");
+  const auto write_id = text_at(asked.document, context + std::string("/write_id"));
+  const auto seen_by_everybody = [&](const std::string& state) {
+    INFO(state);
+    const auto status = rig.invoke("proxy.write_status", R"({"write_id":")" + write_id + "\"}");
+    const auto list = rig.invoke("proxy.list_writes");
+    const auto operators = rig.operate({"approve", "show", write_id});
+    CHECK(status.text("/status") == state);
+    for (const auto& [field, people] : {std::pair{"/to", "noreply@docs.example"}, {"/cc", "bob@example.com"}}) {
+      CHECK(status.text(std::string("/arguments") + field) == people);
+      CHECK(status.text(std::string("/recipients") + field) == people);
+      CHECK(list.text(std::string("/writes/0/recipients") + field) == people);
+      CHECK(text_at(operators, std::string("/write/params_shown") + field) == people);
+      CHECK(text_at(operators, std::string("/write/recipients") + field) == people);
+      CHECK(rig.kruxos({"approve", "show", write_id}).out.find(people) != std::string::npos);
+    }
+  };
+  seen_by_everybody("pending_approval");
+  CHECK(text_at(rig.operate({"approve", "list"}), "/pending/0/recipients/to") == "noreply@docs.example");
+  rig.operate({"approve", "accept", write_id, "--yes"});
+  REQUIRE(rig.pass_time([&] { return rig.state(write_id) == "completed"; }, 10 * kMinute, 30'000));
+  seen_by_everybody("completed");
+  const auto messages = rig.gmail().messages();
+  CHECK(text_at(messages, "/messages/0/to") == "\"finance@attacker.test, Docs\" <noreply@docs.example>");
+  CHECK(text_at(messages, "/messages/0/cc") == "Bob <bob@example.com>");
+  rig.check_contract();
+}
+
 TEST_CASE("a label and a deletion are undone, with the labels that there were") {
   GmailDay rig;
   const auto invoice = rig.labels_of(rig.invoice), news = rig.labels_of(rig.news);
@@ -143,7 +197,7 @@ TEST_CASE("a label and a deletion are undone, with the labels that there were") 
   CHECK(rig.found("from:news").empty());
 
   for (const auto* write : {&deleted, &labelled}) {
-    CHECK(rig.undo(write->write_id()).ok());
+    CHECK(rig.roll_back(write->write_id()).ok());
     CHECK(rig.pass_time([&] { return rig.state(write->write_id()) == "rolled_back"; }, 5 * kMinute));
   }
   CHECK(rig.labels_of(rig.invoice) == invoice);
@@ -158,7 +212,7 @@ TEST_CASE("an undo does not tread on what a person has done since") {
       rig.invoke("email.label", R"({"message_id":")" + rig.invoice + R"(","add_labels":["STARRED"]})");
   CHECK(rig.done(labelled));
   rig.gmail().act(R"({"action":"unstar","id":")" + rig.invoice + "\"}");
-  const auto undo = rig.undo(labelled.write_id());
+  const auto undo = rig.roll_back(labelled.write_id());
   INFO(text_of(undo.document));
   CHECK(undo.error() == "RollbackConflict");
   CHECK(rig.labels_of(rig.invoice) == "INBOX UNREAD");
@@ -194,6 +248,60 @@ TEST_CASE("an answer to a sending that is lost is found, by the draft that is go
   CHECK(rig.gmail().drafts(sent.write_id()) == 1);
   rig.advance(kDay);
   CHECK(rig.gmail().effect("sends") == 1);
+}
+
+TEST_CASE("a mail that is cancelled after its draft was made leaves nothing in the mailbox") {
+  GmailDay rig(either_isolation());
+  rig.gmail().fault(R"({"method":"gmail.users.drafts.send","kind":"error","error":"rateLimitExceeded","count":0})");
+  const auto id = rig.mail("Not wanted any more").write_id();
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "dead_letter"; }, 10 * kMinute, 30'000));
+  REQUIRE(rig.gmail().drafts_live(id) == 1);
+  const bool disturbed = GENERATE(false, true);
+  if (disturbed) rig.gmail().fault(R"({"method":"gmail.users.drafts.delete","kind":"reset_after"})");
+  const auto cleanup = [&] { return text_at(rig.write(id), "/write/cleanup"); };
+  if (disturbed) {
+    CHECK(text_at(rig.operate({"approve", "cancel", id, "--yes"}), "/write/cleanup") == "pending");
+  } else {
+    const auto cancelled = rig.invoke("email.cancel", R"({"write_id":")" + id + "\"}");
+    CHECK(cancelled.text("/status") == "cancelled");
+    CHECK(cancelled.text("/cleanup") == "pending");
+  }
+  REQUIRE(rig.pass_time([&] { return cleanup() == "done"; }, 10 * kMinute, 30'000));
+  CHECK(rig.gmail().drafts_live(id) == 0);
+  CHECK(rig.state(id) == "cancelled");
+  rig.advance(kDay);
+  CHECK(rig.gmail().effect("sends") == 0);
+  CHECK(rig.gmail().effect("drafts_created") == 1);
+  rig.check_contract();
+}
+
+TEST_CASE("a mail that is released of a copy goes out of the draft that its original made") {
+  GmailDay rig;
+  rig.gmail().fault(R"({"method":"gmail.users.drafts.send","kind":"error","error":"rateLimitExceeded"})");
+  const auto id = rig.mail("Restored").write_id();
+  REQUIRE(rig.kruxos({"backup", rig.path("monday").string()}).status.ok());
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "dead_letter"; }, 10 * kMinute, 30'000));
+  REQUIRE(rig.gmail().drafts_live(id) == 1);
+  REQUIRE(rig.stop().ok());
+  std::filesystem::rename(rig.data(), rig.path("original"));
+  REQUIRE(rig.kruxos({"restore", rig.path("monday").string()}).status.ok());
+  rig.start();
+  REQUIRE(rig.kruxos({"held", "release", "--all", "--yes"}).status.ok());
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }, 30 * kMinute, 30'000));
+  CHECK(rig.gmail().drafts_live(id) == 0);
+  CHECK(rig.gmail().effect("drafts_created") == 1);
+  CHECK(rig.gmail().effect("sends") == 1);
+  rig.check_contract();
+}
+
+TEST_CASE("a mail that Gmail refuses for good leaves no draft either") {
+  GmailDay rig;
+  rig.gmail().fault(R"({"method":"gmail.users.drafts.send","kind":"error","error":"invalidArgument","count":0})");
+  const auto id = rig.mail("Refused").write_id();
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "failed"; }, 10 * kMinute, 30'000));
+  REQUIRE(rig.pass_time([&] { return text_at(rig.write(id), "/write/cleanup") == "done"; }, 10 * kMinute, 30'000));
+  CHECK(rig.gmail().drafts(id) == 1);
+  CHECK(rig.gmail().drafts_live(id) == 0);
 }
 
 TEST_CASE("a history that Gmail has forgotten is made good by comparing") {

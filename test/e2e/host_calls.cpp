@@ -48,7 +48,7 @@ Json HostRig::write(const std::string& write_id) {
 }
 
 bool HostRig::told(const std::string& write_id) {
-  return bool_at(write(write_id), "/write/needs_person");
+  return bool_at(write(write_id), "/write/needs_operator");
 }
 
 void HostRig::resolve(const std::string& write_id, const std::string& decision) {

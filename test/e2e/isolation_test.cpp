@@ -5,29 +5,13 @@
 #include <thread>
 
 #include "host_fixture.hpp"
-#include "support/safe_file.hpp"
+#include "stuck_service.hpp"
 
 using namespace krux::test;
 
 namespace {
 
 constexpr const char* kText = "Said by a process that is no more.";
-
-constexpr const char* kStuckDefinition = R"(schema: 1
-service: stuck
-prefix: stuck
-display_name: Stuck
-description: A service whose adapter hangs.
-version: 1.0.0
-adapter: {min_version: 1.0.0, below_version: 2.0.0}
-api_base_url: https://stuck.example/
-hosts: [stuck.example]
-call_timeout: 10 s
-connect: {token_pattern: "stuck-[a-z]+", help: "Any token."}
-capabilities:
-  - {name: stuck.read, kind: read, tier: autonomous, purpose: Read., when_to_use: Never., tags: [stuck], inputs: [],
-     outputs: [{name: nothing, type: String, description: Nothing.}]}
-)";
 
 struct IsolatedRig : Rig {
   explicit IsolatedRig(RigOptions options = {}) : Rig(isolated(std::move(options))) {}
@@ -150,13 +134,17 @@ TEST_CASE("the host's end is its adapters' end") {
   CHECK(eventually([&] { return !exists(pid); }));
 }
 
+TEST_CASE("a static destructor of an adapter in the host's process does not keep the host") {
+  Rig rig;
+  begin_with_stuck(rig, false);
+  REQUIRE(rig.invoke("stuck.read").ok());
+  std::ofstream(rig.path("stuck")) << "";
+  CHECK(rig.stop(milliseconds(10'000)).ok());
+}
+
 TEST_CASE("an adapter that hangs in its own process is killed, quarantined, and does not hold up the end") {
   Rig rig;
-  support::copy_safe(KRUXOS_STUCK_ADAPTER, rig.path("adapters/stuck.so"));
-  support::write_safe(rig.path("definitions/stuck.yaml"), kStuckDefinition);
-  rig.config_text += "  stuck: {isolation: process, adapter: {file: " + rig.path("stuck").string() + "}}\n";
-  rig.begin();
-  REQUIRE(rig.kruxos({"connect", "stuck"}, "stuck-token\n").status.ok());
+  begin_with_stuck(rig, true);
   REQUIRE(rig.invoke("stuck.read").ok());
   std::ofstream(rig.path("stuck")) << "";
   const auto process = [&](const char* what) {

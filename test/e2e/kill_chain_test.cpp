@@ -12,7 +12,7 @@ struct UndoRig : KillRig {
     id = send(kText).write_id();
     REQUIRE(pass_time([&] { return state(id) == "completed"; }, 60'000));
   }
-  Answer undo() { return invoke("proxy.rollback", R"({"write_id":")" + id + "\"}"); }
+  Answer roll_back() { return invoke("proxy.rollback", R"({"write_id":")" + id + "\"}"); }
 };
 
 struct Step {
@@ -22,14 +22,10 @@ struct Step {
 
 // A look sees whether the message is gone; where it still stands, a person is asked.
 const Step kUndo[] = {
-    {"write.undo.before_commit", "none"},
-    {"write.undo.after_commit", "completed"},
-    {"write.claim.before_commit", "completed"},
-    {"write.claim.after_commit", "unknown (told)"},
-    {"write.execute.before_call", "unknown (told)"},
-    {"write.execute.after_call", "completed"},
-    {"write.outcome.before_commit", "completed"},
-    {"write.outcome.after_commit", "completed"},
+    {"write.rollback.before_commit", "none"},        {"write.rollback.after_commit", "completed"},
+    {"write.claim.before_commit", "completed"},      {"write.claim.after_commit", "unknown (told)"},
+    {"write.execute.before_call", "unknown (told)"}, {"write.execute.after_call", "completed"},
+    {"write.outcome.before_commit", "completed"},    {"write.outcome.after_commit", "completed"},
 };
 
 constexpr const char* kOther = "Edited.";
@@ -40,7 +36,7 @@ TEST_CASE("killed while a message is undone") {
   const auto step = GENERATE(from_range(std::begin(kUndo), std::end(kUndo)));
   UndoRig rig;
   rig.arm(step.point);
-  CHECK_FALSE(rig.undo().ok());
+  CHECK_FALSE(rig.roll_back().ok());
   rig.expect_killed();
   const auto outcome = rig.undo_comes_to_rest(rig.id);
   row(std::string(step.point) + ", undo", outcome, rig.posts_of(kText));
@@ -53,7 +49,7 @@ TEST_CASE("killed while a message is undone") {
     CHECK(rig.posts_of(kText) == 1);
   }
   if (outcome == "unknown (told)") rig.resolve(rig.undo_of(rig.id), "resend");
-  if (outcome == "none") CHECK(rig.undo().ok());
+  if (outcome == "none") CHECK(rig.roll_back().ok());
   CHECK(rig.pass_time([&] { return rig.state(rig.id) == "rolled_back"; }, 120'000));
   CHECK(rig.posts_of(kText) == 0);
   CHECK(rig.slack().calls("chat.delete") == 1);
@@ -123,7 +119,7 @@ TEST_CASE("killed while expired points are deleted") {
   rig.launch(point);
   rig.expect_killed();
   rig.start();
-  CHECK(rig.undo().error() == "RollbackExpired");
+  CHECK(rig.roll_back().error() == "RollbackExpired");
   CHECK(rig.state(rig.id) == "completed");
   CHECK(rig.posts_of(kText) == 1);
 }

@@ -3,27 +3,11 @@
 #include <thread>
 
 #include "host_fixture.hpp"
-#include "support/safe_file.hpp"
+#include "stuck_service.hpp"
 
 using namespace krux::test;
 
 namespace {
-
-constexpr const char* kStuckDefinition = R"(schema: 1
-service: stuck
-prefix: stuck
-display_name: Stuck
-description: A service whose adapter hangs.
-version: 1.0.0
-adapter: {min_version: 1.0.0, below_version: 2.0.0}
-api_base_url: https://stuck.example/
-hosts: [stuck.example]
-call_timeout: 10 s
-connect: {token_pattern: "stuck-[a-z]+", help: "Any token."}
-capabilities:
-  - {name: stuck.read, kind: read, tier: autonomous, purpose: Read., when_to_use: Never., tags: [stuck], inputs: [],
-     outputs: [{name: nothing, type: String, description: Nothing.}]}
-)";
 
 std::string open_alerts(Rig& rig) {
   return text_of(rig.operate({"alerts"}));
@@ -44,11 +28,7 @@ std::filesystem::path replica_of(Rig& rig) {
 
 TEST_CASE("an adapter that hangs twice is called again when the operator releases it") {
   Rig rig;
-  support::copy_safe(KRUXOS_STUCK_ADAPTER, rig.path("adapters/stuck.so"));
-  support::write_safe(rig.path("definitions/stuck.yaml"), kStuckDefinition);
-  rig.config_text += "  stuck: {adapter: {file: " + rig.path("stuck").string() + "}}\n";
-  rig.begin();
-  REQUIRE(rig.kruxos({"connect", "stuck"}, "stuck-token\n").status.ok());
+  begin_with_stuck(rig, false);
   REQUIRE(rig.invoke("stuck.read").ok());
   CHECK(rig.kruxos({"plugin", "release", "stuck"}).status.code == 5);
 

@@ -1,5 +1,8 @@
 // What Prometheus reads of a host that works, that is locked, and that is asked by many.
+#include <sqlite3.h>
+
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 #include "host_fixture.hpp"
@@ -12,6 +15,18 @@ namespace {
 
 constexpr const char* kText = "Nobody but the channel reads this.";
 const std::string kOf = R"(service="slack"})";
+
+/// Each collection of a host that has stopped is of another version than the adapter's, and was never filled to its
+/// end.
+void make_collections_unfit(const std::filesystem::path& replicas) {
+  for (const auto& entry : std::filesystem::directory_iterator(replicas)) {
+    if (entry.path().extension() != ".db") continue;
+    sqlite3* db = nullptr;
+    REQUIRE(sqlite3_open_v2(entry.path().c_str(), &db, SQLITE_OPEN_READWRITE, nullptr) == SQLITE_OK);
+    CHECK(sqlite3_exec(db, "UPDATE collections SET version = 0, complete = 0", nullptr, nullptr, nullptr) == SQLITE_OK);
+    sqlite3_close(db);
+  }
+}
 
 }  // namespace
 
@@ -64,6 +79,27 @@ TEST_CASE("the page of metrics shows a write, a search, a sync and a dead letter
   for (const auto* secret : {kToken, kText, "Nor this", "a query of", "serach", kGeneral, "general", "assistant"})
     CHECK_THAT(page.text, !Contains(secret));
   CHECK_THAT(page.text, !Contains(rig.key) && !Contains(sent.write_id()) && !Contains(std::string(64, 'a')));
+}
+
+TEST_CASE("what is filled anew is no fresher than the connection, and is called not whole") {
+  Rig rig;
+  rig.begin();
+  rig.advance(3'600'000);
+  const auto lag = [&] { return read_metrics(rig).sum("kruxos_sync_lag_seconds"); };
+  REQUIRE(rig.pass_time([&] { return lag() < 600; }));
+  CHECK_THAT(rig.kruxos({"status"}).out, !Contains("not whole yet"));
+  REQUIRE(rig.stop().ok());
+  make_collections_unfit(rig.data() / "replica/slack");
+  rig.slack().fault(R"({"method":"conversations.history","kind":"hang","count":0})");
+  rig.start();
+  CHECK(lag() >= 3600);
+  CHECK(number_at(rig.operate({"status"}), "/services/0/synced_at_ms") > 0);
+  CHECK_THAT(rig.kruxos({"status"}).out, Contains("not whole yet"));
+  CHECK_THAT(rig.kruxos({"sync", "slack"}).out, Contains("not whole yet"));
+  rig.slack().clear_faults();
+  rig.slack().release();
+  REQUIRE(rig.pass_time([&] { return lag() < 600; }));
+  CHECK_THAT(rig.kruxos({"status"}).out, !Contains("not whole yet"));
 }
 
 TEST_CASE("the page of metrics is there while the vault is locked") {

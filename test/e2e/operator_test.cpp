@@ -8,7 +8,7 @@ using namespace krux::test;
 namespace {
 
 struct OperatorRig : Rig {
-  explicit OperatorRig(RigOptions options = {}) : Rig(std::move(options)) { begin(); }
+  explicit OperatorRig(const RigOptions& options = {}) : Rig(options) { begin(); }
   /// A write whose outcome nobody knows, and which a person was asked about.
   std::string told_write(const std::string& text) {
     slack().fault(R"({"method":"chat.postMessage","kind":"reset"})");
@@ -46,6 +46,19 @@ TEST_CASE("a write of unknown outcome is not decided as if it were a dead letter
             .status == 200);
 }
 
+TEST_CASE("an undo that nobody can tell of shows what it is about, and since when") {
+  OperatorRig rig;
+  const auto id = rig.send("Look for me.").write_id();
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }, 130'000));
+  rig.slack().fault(R"({"method":"chat.delete","kind":"reset"})");
+  rig.kruxos({"approve", "rollback", id, "--yes"});
+  const auto undo = text_at(rig.operate({"approve", "list"}), "/pending/0/write_id");
+  REQUIRE(rig.pass_time([&] { return rig.told(undo); }, 1'800'000));
+  const auto shown = rig.kruxos({"approve", "show", undo}).out;
+  CHECK_THAT(shown, Catch::Contains("slack.send") && Catch::Contains("Look for me.") && Catch::Contains("general)") &&
+                        Catch::Contains("Attempted") && Catch::Contains("still stands at the service"));
+}
+
 TEST_CASE("a write that was marked as happened says why it cannot be undone") {
   OperatorRig rig;
   const auto id = rig.told_write("Somebody saw it.");
@@ -53,7 +66,7 @@ TEST_CASE("a write that was marked as happened says why it cannot be undone") {
   CHECK(find_at(decided, "/write/history") == nullptr);
   const auto write = rig.write(id);
   CHECK(text_at(write, "/write/state") == "completed");
-  CHECK(number_at(write, "/write/undo_until_ms") == 0);
+  CHECK(number_at(write, "/write/rollback_until_ms") == 0);
   CHECK(find_at(write, "/write/error")->IsNull());
   CHECK(number_at(write, "/write/history_total") == static_cast<std::int64_t>(size_at(write, "/write/history")));
   const auto shown = rig.kruxos({"approve", "show", id}).out;

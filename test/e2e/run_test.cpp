@@ -47,6 +47,24 @@ TEST_CASE("SIGTERM ends the host within five seconds, whatever hangs") {
   CHECK(rig.slack().posted(id) == 0);
 }
 
+TEST_CASE("an operator who waits for an undo does not hold up the end, and is told what goes on") {
+  Rig rig;
+  rig.begin();
+  const auto id = rig.send("To be undone.").write_id();
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }, 130'000));
+  rig.slack().fault(R"({"method":"chat.delete","kind":"hang","count":0})");
+  Finished undo;
+  std::thread waiting([&] { undo = rig.kruxos({"approve", "rollback", id, "--yes"}); });
+  const bool hangs = eventually([&] { return rig.slack().hanging() > 0; });
+  const auto begun = std::chrono::steady_clock::now();
+  CHECK(rig.stop(milliseconds(8000)).ok());
+  CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(5500));
+  waiting.join();
+  CHECK(hangs);
+  CHECK_FALSE(undo.status.ok());
+  CHECK_THAT(undo.err, Catch::Contains("goes on when the host runs again") && Catch::Contains("rb_"));
+}
+
 TEST_CASE("connects that hang neither hold up the operator nor the end") {
   Rig rig;
   rig.begin();
@@ -138,6 +156,9 @@ TEST_CASE("a disk that is full refuses new writes clearly, and loses none that w
   Rig rig({.launcher = {"/bin/sh", "-c", "ulimit -f 3000; exec \"$@\"", "sh"}});
   rig.begin();
   const std::string filler(30'000, 'x');
+  // Made while there is room: the disk may be full when the next agent is wanted.
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20; ++i) keys.push_back(rig.new_agent("filler" + std::to_string(i)));
   std::vector<std::string> taken;
   Answer refused;
   for (int i = 0; i < 400 && refused.status == 0; ++i) {
@@ -147,7 +168,9 @@ TEST_CASE("a disk that is full refuses new writes clearly, and loses none that w
       taken.push_back(answer.write_id());
     } else if (answer.error() == "BatchProtection" || answer.error() == "ApprovalRequired") {
       // The limit of an agent: the next one goes on.
-      rig.key = rig.new_agent("filler" + std::to_string(i));
+      REQUIRE_FALSE(keys.empty());
+      rig.key = keys.back();
+      keys.pop_back();
     } else {
       refused = std::move(answer);
     }

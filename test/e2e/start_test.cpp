@@ -1,7 +1,9 @@
 // What the host refuses to start with, and that it leaves alone what it refuses.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "host_fixture.hpp"
@@ -76,6 +78,33 @@ TEST_CASE("a configuration that is not understood is refused with its line") {
   const auto checked =
       run({.argv = {KRUXOS_TEST_HOST, "--check-config", "--config", rig.path("kruxos.yaml").string()}});
   CHECK(checked.status.code == 1);
+}
+
+TEST_CASE("a name in the configuration that there is not is refused with its line, at the start and before") {
+  // What is put in the place of what; the line is that of the new text.
+  const auto [place, lines, sentence] = GENERATE(table<std::string, std::string, std::string>({
+      {"$", "write_buffer: {delays: {slack.sned: 60}}\n",
+       "there is no operation \"slack.sned\" (did you mean \"slack.send\"?)"},
+      {"$", "write_buffer: {delays: {slack.search: 60}}\n", "slack.search is no write"},
+      {"vault_key_file: [^\n]*\n", "vault_key_file: data/vault.key\n", "lies inside the data directory"},
+      {"services:\n", "services:\n  slak: {enabled: true}\n", "there is no service \"slak\" (did you mean \"slack\"?)"},
+      {"  slack:\n", "  slack:\n    adapter: {look_back_hour: 3}\n", "the adapter has no setting \"look_back_hour\""},
+  }));
+  CAPTURE(lines);
+  Rig rig;
+  auto& text = rig.config_text;
+  text = place == "$" ? text + lines
+                      : std::regex_replace(text, std::regex(place), lines, std::regex_constants::format_first_only);
+  const auto end = text.begin() + static_cast<std::ptrdiff_t>(text.find(lines) + lines.size());
+  const auto line = std::to_string(std::count(text.begin(), end, '\n'));
+  const auto said = refusal(rig);
+  INFO(said);
+  CHECK(contains(said, sentence));
+  CHECK(contains(said, "kruxos.yaml:" + line + ":"));
+  const auto checked =
+      run({.argv = {KRUXOS_TEST_HOST, "--check-config", "--config", rig.path("kruxos.yaml").string()}});
+  CHECK(checked.status.code == 1);
+  CHECK(contains(checked.err, sentence));
 }
 
 TEST_CASE("checking the configuration refuses a policy that would act on nothing") {

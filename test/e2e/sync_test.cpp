@@ -89,6 +89,12 @@ TEST_CASE("a large workspace is served at once, while it is synced within the li
   CHECK(rig.pass_time(hello, 60'000));
   CHECK(rig.pass_time([&] { return calls("conversations.list") >= 44; }, 10 * 60'000));
   CHECK(calls("conversations.list") == 44);
+  // A page of three needs no look at the others, and their number is known.
+  const auto page = rig.invoke("slack.channels", R"({"limit":3})");
+  CHECK(page.size("/channels") == 3);
+  CHECK(page.number("/total") == 43'001);
+  CHECK_FALSE(bool_at(page.document, "/result/data/total_is_lower_bound"));
+  CHECK_FALSE(bool_at(page.document, "/result/data/incomplete"));
   CHECK(rig.slack().max_per_minute("conversations.list") <= 20);
   CHECK(rig.slack().max_per_minute("users.list") <= 20);
   CHECK(rig.stop(milliseconds(6000)).ok());

@@ -1,8 +1,12 @@
 // A vault that is protected by a passphrase, and one whose key changes under a running host.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <sstream>
 
 #include "host_fixture.hpp"
+#include "support/scratch.hpp"
 
 using namespace krux::test;
 
@@ -119,4 +123,24 @@ TEST_CASE("a running host's key changes, and every token goes on working") {
   REQUIRE(rig.stop().ok());
   rig.start();
   CHECK(works("with a key file again"));
+}
+
+TEST_CASE("the command that reads a passphrase is closed to its user's other programs") {
+  const support::Scratch scratch;
+  Command command{.argv = {KRUXOS_COMMAND, "--data-dir", scratch.path().string(), "vault", "passphrase", "--remove"},
+                  .stdin_text = std::nullopt};
+  // Root's programs are root's either way.
+  const bool root = geteuid() == 0;
+  if (root) command.argv.insert(command.argv.begin(), {"setpriv", "--reuid=65534", "--clear-groups"});
+  Process waiting(command);  // for the passphrase
+  const auto of_process = [&](const char* name) { return "/proc/" + std::to_string(waiting.pid()) + "/" + name; };
+  const auto closed = [&] {
+    struct stat info {};
+    std::string program;
+    std::getline(std::ifstream(of_process("comm")), program);
+    return program == "kruxos" && stat(of_process("environ").c_str(), &info) == 0 &&
+           info.st_uid != (root ? 65534 : geteuid());
+  };
+  CHECK(eventually(closed));
+  CHECK(waiting.running());
 }

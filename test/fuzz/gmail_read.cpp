@@ -10,12 +10,14 @@ namespace {
 
 using krux::fuzz::require;
 
+/// A body's NULs are left to the boundary, which counts them.
 void check_text(std::string_view text) {
-  require(gmail::is_utf8(text) && text.find('\0') == std::string_view::npos, "texts are UTF-8 without NUL");
+  require(gmail::is_utf8(text), "texts are UTF-8");
 }
 void check_line(std::string_view text) {
   check_text(text);
-  require(text.find_first_of("\r\n") == std::string_view::npos, "headers are one line");
+  require(text.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos,
+          "headers are one line without NUL");
 }
 
 void check(const gmail::MailContent& content) {

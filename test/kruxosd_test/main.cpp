@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "core/util/clock.hpp"
-#include "host/run_host.hpp"
+#include "host/process/run_host.hpp"
 #include "support/fault.hpp"
 
 namespace {

@@ -5,6 +5,7 @@
 #include <rapidjson/writer.h>
 #include <kruxos/adapter.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -113,11 +114,13 @@ class MockAdapter final : public kruxos::SyncAdapter,
   static kruxos::Description describe() {
     kruxos::Description description;
     description.acts_by_http = false;
+    description.mock = true;
     const auto collections = script().part("collections");
     if (!collections.IsArray()) return description;
     for (const auto& one : collections.GetArray()) {
       kruxos::Collection collection;
       collection.name = text_of(one, "name");
+      collection.version = std::max<std::int64_t>(number_of(one, "version"), 1);
       collection.order =
           text_of(one, "order", "time") == std::string("key") ? kruxos::Order::kKey : kruxos::Order::kTime;
       collection.searchable = one.HasMember("searchable") && one["searchable"].IsTrue();

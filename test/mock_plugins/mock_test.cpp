@@ -86,6 +86,155 @@ TEST_CASE("a mock that crashes in its own process costs one call") {
   CHECK(rig.alive());
 }
 
+namespace {
+
+std::string words(const krux::test::Json& alerts) {
+  return text_of(alerts);
+}
+
+/// With the real adapter at first.
+struct SwapRig : Rig {
+  void put_mock() {
+    std::filesystem::remove(path("adapters/slack.so"));
+    support::copy_safe(KRUXOS_MOCK_ADAPTER, path("adapters/slack.so"));
+    // It claims to be for the very account that is connected.
+    std::ofstream(path("adapters/slack.mock.json")) << script;
+  }
+  void put_real() {
+    std::filesystem::remove(path("adapters/slack.so"));
+    support::copy_safe(KRUXOS_SLACK_ADAPTER, path("adapters/slack.so"));
+  }
+  void restart() {
+    stop();
+    start();
+  }
+  std::string connection(const char* member) {
+    const auto status = operate({"connect", "status"});
+    return text_at(status, std::string("/connections/0/") + member);
+  }
+  std::string journal() const {
+    std::ifstream file(path("adapters/slack.mock.json.journal"));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string script;
+};
+
+constexpr const char* kForAnotherAccount = R"({"service": "slack", "version": "0.1.0",
+  "account": {"account_id": "T0OTHER", "principal": "U1"}})";
+
+}  // namespace
+
+TEST_CASE("a write that was accepted for the real adapter is not carried out by a mock in its place") {
+  SwapRig rig;
+  rig.begin();
+  CHECK(rig.connection("adapter") == "plugin");
+  const auto team = rig.connection("account_id");
+  const auto waiting = rig.send("for the real one").write_id();
+  rig.script = R"({"service": "slack", "version": "0.1.0", "account": {"account_id": ")" + team + "\"}}";
+  rig.put_mock();
+  rig.restart();
+  rig.advance(120'000);
+  CHECK(rig.state(waiting) == "buffered");
+  CHECK(rig.journal().empty());
+  CHECK(rig.posts_of("for the real one") == 0);
+  CHECK(rig.connection("state") == "not served");
+  CHECK_THAT(
+      words(rig.operate({"alerts"})),
+      Catch::Contains("account_not_served") &&
+          Catch::Contains("was connected through the adapter of the plugins directory, and this host runs a mock"));
+  const auto read = rig.invoke("slack.channels");
+  CHECK(read.error() == "ServiceUnavailable");
+  CHECK_THAT(read.message(), Catch::Contains("this host runs a mock in its place"));
+  CHECK_THAT(rig.log(), Catch::Contains("is a mock: "));
+  CHECK_THAT(rig.kruxos({"plugin", "list"}).out, Catch::Contains("mock"));
+  // Nor does it take the connection over, whoever it says that the token belongs to.
+  const auto refused = rig.kruxos({"connect", "slack"}, std::string(kToken) + "\n");
+  CHECK_FALSE(refused.status.ok());
+  CHECK_THAT(refused.err, Catch::Contains("may not take that connection over"));
+
+  rig.put_real();
+  rig.restart();
+  REQUIRE(rig.pass_time([&] { return rig.state(waiting) == "completed"; }));
+  CHECK(rig.posts_of("for the real one") == 1);
+  CHECK(rig.connection("state") == "connected");
+  CHECK(rig.invoke("slack.search", R"({"query":"for the real one"})").ok());
+  CHECK(rig.journal().empty());
+  CHECK_THAT(words(rig.operate({"alerts"})), !Catch::Contains("account_not_served"));
+}
+
+TEST_CASE(
+    "what was connected through a mock is not the real adapter's either, and its token is revoked by nobody else") {
+  SwapRig rig;
+  rig.script = kForAnotherAccount;
+  rig.put_mock();
+  rig.begin();
+  CHECK(rig.connection("adapter") == "mock");
+  const auto waiting = rig.send("for the mock").write_id();
+  rig.put_real();
+  rig.restart();
+  rig.advance(120'000);
+  CHECK(rig.state(waiting) == "buffered");
+  CHECK(rig.posts_of("for the mock") == 0);
+  const auto refused = rig.kruxos({"disconnect", "slack", "--yes"});
+  CHECK_FALSE(refused.status.ok());
+  CHECK(rig.slack().calls("auth.revoke") == 0);
+  CHECK(rig.connection("state") == "not served");
+}
+
+TEST_CASE("a mock's write waits for the mock") {
+  SwapRig rig;
+  rig.script = kForAnotherAccount;
+  rig.put_mock();
+  rig.begin();
+  const auto waiting = rig.send("for the mock").write_id();
+  rig.put_real();
+  rig.restart();
+  rig.advance(120'000);
+  rig.put_mock();
+  rig.restart();
+  REQUIRE(rig.pass_time([&] { return rig.state(waiting) == "completed"; }));
+  CHECK_THAT(rig.journal(), Catch::Contains("for the mock"));
+}
+
+TEST_CASE("an adapter with other collections: its reads claim no freshness that is not there") {
+  const auto script = [](const std::string& collections, const std::string& rule) {
+    return R"({"service": "slack", "version": "0.1.0", "account": {"account_id": "T0MOCK"},
+      "collections": [)" +
+           collections + R"(], "records": [{"collection": "a", "id": "1", "json": {}, "order_ms": 1}],
+      "rules": [)" +
+           rule + R"({"call": "read", "answer": {"channels": []}}]})";
+  };
+  constexpr const char* kFails = R"({"call": "full_sync", "error": {"status": "unavailable"}},)";
+  SwapRig rig;
+  rig.script = script(R"({"name": "a", "version": 1})", "");
+  rig.put_mock();
+  rig.begin();
+  const auto synced_at = [&] { return rig.invoke("slack.channels").text("/freshness/synced_at"); };
+  const auto records = [&] { return text_of(rig.operate({"sync", "slack"})); };
+  const auto first = synced_at();
+  REQUIRE_FALSE(first.empty());
+  rig.script = script(R"({"name": "a", "version": 2})", kFails);
+  rig.put_mock();
+  rig.restart();
+  rig.advance(60'000);
+  CHECK(synced_at() == first);
+  CHECK_THAT(records(), Catch::Contains(R"("records":{"a":1},"building":{"a":0})"));
+  rig.script = script(R"({"name": "a", "version": 2}, {"name": "b"})", kFails);
+  rig.put_mock();
+  rig.restart();
+  rig.advance(60'000);
+  const auto answer = rig.invoke("slack.channels");
+  REQUIRE(answer.ok());
+  CHECK(answer.text("/freshness/synced_at").empty());
+  CHECK(answer.text("/freshness/complete_through").empty());
+  rig.script = script(R"({"name": "a", "version": 2}, {"name": "b"})", "");
+  rig.put_mock();
+  rig.restart();
+  REQUIRE(rig.pass_time([&] { return !synced_at().empty(); }));
+  CHECK(synced_at() > first);
+  CHECK_THAT(records(), Catch::Contains(R"("records":{"a":1,"b":0})") && !Catch::Contains("building"));
+}
+
 TEST_CASE("a mock without its script is refused with a sentence") {
   Rig rig;
   std::filesystem::remove(rig.path("adapters/slack.so"));

@@ -5,17 +5,31 @@
 #include <iterator>
 
 #include "package/machine.hpp"
+#include "support/http.hpp"
 
 using namespace krux;
 using namespace krux::test;
 namespace fs = std::filesystem;
 
-TEST_CASE("the example builds alone against the installed package, and the host loads it") {
+namespace {
+
+/// As it is installed, against what is installed.
+void builds_alone(const std::string& name) {
   const Machine machine;
-  fs::copy(fs::path(KRUXOS_EXAMPLES) / "notes_adapter", machine.home / "notes", fs::copy_options::recursive);
-  const auto dist = machine.build(machine.home / "notes", KRUXOS_CXX);
-  CHECK(fs::exists(dist / "notes/manifest.yaml"));
-  load(dist / "notes", "notes", "notes");
+  fs::copy(machine.prefix / "share/kruxos/examples" / (name + "_adapter"), machine.home / name,
+           fs::copy_options::recursive);
+  const auto dist = machine.build(machine.home / name, KRUXOS_CXX);
+  CHECK(fs::exists(dist / name / "manifest.yaml"));
+  load(dist / name, name, name);
+}
+
+}  // namespace
+
+TEST_CASE("the first example builds alone against the installed package, and the host loads it") {
+  builds_alone("notes");
+}
+TEST_CASE("the second example builds alone against the installed package, and the host loads it") {
+  builds_alone("tasks");
 }
 
 #ifdef KRUXOS_LIBCXX_COMPILER
@@ -54,6 +68,21 @@ TEST_CASE("a package of another ABI major is not taken") {
     INFO(other);
     CHECK_FALSE(refused.status.ok());
     CHECK(refused.err.find("KruxosPluginApi") != std::string::npos);
+  }
+}
+
+TEST_CASE("the emulators are installed, and serve") {
+  const support::Scratch scratch;
+  const auto prefix = fs::canonical(scratch.path());
+  must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", "testing"});
+  for (const std::string name : {"slack-emulator", "gmail-emulator"}) {
+    INFO(name);
+    Process emulator(Command{{prefix / "bin" / name, "--port", "0", "--die-with-parent"}, {}});
+    const auto line = emulator.wait_for_line("ready http://127.0.0.1:");
+    REQUIRE(line);
+    const auto port = static_cast<std::uint16_t>(std::stoi(line->substr(line->rfind(':') + 1)));
+    CHECK(http_request(port, "GET", "/_emulator/state", {}, "").status == 200);
+    CHECK(emulator.stop().ok());
   }
 }
 

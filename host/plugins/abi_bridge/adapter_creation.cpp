@@ -6,7 +6,8 @@ namespace krux {
 
 void AdapterCreation::run() {
   const LentCall lent(call);
-  const krux_account account{sizeof(krux_account), generation, to_abi(account_id), to_abi(scopes), to_abi(config)};
+  const krux_account account{sizeof(krux_account), generation,       to_abi(account_id), to_abi(scopes),
+                             to_abi(config),       to_abi(base_url), to_abi(settings)};
   auto* made = entry->create(host->table(), lent.table(), &account);
   if (!made) {
     failure = lent.failure(KRUX_INTERNAL);

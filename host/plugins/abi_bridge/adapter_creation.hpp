@@ -20,6 +20,7 @@ namespace krux {
 struct AdapterCreation {
   const krux_plugin_entry* entry = nullptr;
   std::string account_id, scopes, config;  ///< scopes: a JSON array, or empty when unknown
+  std::string base_url, settings;          ///< settings: a JSON object
   std::uint32_t generation = 0;
   std::vector<CollectionSpec> collections;
   std::shared_ptr<LentHost> host;

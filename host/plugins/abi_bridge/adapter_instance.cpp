@@ -71,6 +71,8 @@ void AdapterInstance::find_roles() {
     require_functions(KRUX_IID_ROLLBACK_CAPABLE, rollback->supports_rollback, rollback->create_rollback_point,
                       rollback->rollback, rollback->find_rollback);
   }
+  cleanup = find_table<krux_cleanup>(*adapter_, KRUX_IID_CLEANUP, KRUX_END_OF(krux_cleanup, clean_up));
+  if (cleanup) require_functions(KRUX_IID_CLEANUP, cleanup->clean_up);
   account =
       find_table<krux_account_adapter>(*adapter_, KRUX_IID_ACCOUNT_ADAPTER, KRUX_END_OF(krux_account_adapter, revoke));
   if (account) require_functions(KRUX_IID_ACCOUNT_ADAPTER, account->verify, account->revoke);

@@ -30,6 +30,7 @@ class AdapterInstance {
   const krux_write_executor* write = nullptr;
   const krux_rollback_capable* rollback = nullptr;
   const krux_account_adapter* account = nullptr;
+  const krux_cleanup* cleanup = nullptr;
   bool resolves = false;  ///< `read` has a resolve function
 
  private:

@@ -24,13 +24,23 @@ CallFailure defect(std::string message) {
   return {KRUX_INTERNAL, false, {}, std::move(message), std::nullopt};
 }
 
-CallResult<std::string> read_object(const LentCall& call, krux_status status, const BoundedSink& out,
-                                    std::string_view what) {
+CallFailure lacks_cleanup() {
+  return {KRUX_REFUSED, true, {}, "The adapter has no cleanup role, although its definition says so.", std::nullopt};
+}
+
+CallResult<std::string> read_object(const LentCall& call, krux_status status, BoundedSink& out, std::string_view what) {
   if (out.overflowed())
     return defect_of_adapter(fmt::format("The adapter's {} is larger than {} KiB.", what, out.max() / 1024));
   if (status != KRUX_OK) return call.failure(status);
+  const JsonLimits limits{out.max(), kDeepestJson};
   std::string why;
-  if (is_json_object(out.text(), {out.max(), kDeepestJson}, &why)) return out.text();
+  auto object = out.take();
+  if (is_json_object(object, limits, &why)) return object;
+  const auto replaced = replace_odd_text(object) + replace_odd_escapes(object);
+  if (replaced > 0 && is_json_object(object, limits, &why)) {
+    call.context()->note_replaced(replaced);
+    return object;
+  }
   return defect_of_adapter(fmt::format("The adapter's {} is not one JSON object: {}", what, why));
 }
 
@@ -61,8 +71,18 @@ CallResult<SyncStep> read_step(const LentCall& call, krux_status status, const k
   return out;
 }
 
-CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std::int32_t found,
-                                   const BoundedSink* out) {
+namespace {
+
+std::string reason_in(BoundedSink& out) {
+  auto why = out.take();
+  why.resize(std::min(why.size(), limits::kLongestReason));
+  replace_odd_text(why);
+  return why;
+}
+
+}  // namespace
+
+CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std::int32_t found, BoundedSink* out) {
   if (status != KRUX_OK) return call.failure(status);
   EffectFound effect;
   switch (found) {
@@ -75,6 +95,9 @@ CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std
     case KRUX_EFFECT_DISPROVED:
       effect.answer = EffectFound::Answer::kDisproved;
       break;
+    case KRUX_CANNOT_TELL:
+      if (out && !out->overflowed()) effect.why = reason_in(*out);
+      return effect;
     default:  // a value that this host does not know is no knowledge
       return effect;
   }
@@ -85,7 +108,7 @@ CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std
   return effect;
 }
 
-CallResult<Identity> read_identity(const LentCall& call, krux_status status, const BoundedSink& out) {
+CallResult<Identity> read_identity(const LentCall& call, krux_status status, BoundedSink& out) {
   auto object = read_object(call, status, out, "identity");
   if (auto* failure = std::get_if<CallFailure>(&object)) return *failure;
   const auto json = parse_json(std::get<std::string>(object), "the identity", {out.max(), kDeepestJson});

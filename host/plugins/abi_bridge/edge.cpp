@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 
 #include "core/util/text.hpp"
@@ -23,6 +24,17 @@ std::string_view text_of(krux_str text, std::string_view what, std::size_t max) 
   if (!is_valid_utf8(view)) throw invalid_input(fmt::format("{} is not valid UTF-8.", what));
   if (view.find('\0') != std::string_view::npos) throw invalid_input(fmt::format("{} has a NUL in it.", what));
   return view;
+}
+
+std::string id_of(krux_str id, std::string_view what) {
+  const auto view = bytes_of(id, what, std::numeric_limits<std::size_t>::max());
+  if (view.size() <= limits::kLongestId) return std::string(view);
+  return std::string(view.substr(0, limits::kLongestId)) + " sha256 " + sha256_hex(view);
+}
+
+std::string_view kept_text_of(krux_str text) {
+  constexpr auto most = limits::kLongestKeptText + 1;
+  return bytes_of({text.ptr, std::min(text.len, most)}, "The kept text", most);
 }
 
 void refuse_missing(std::string_view what) {

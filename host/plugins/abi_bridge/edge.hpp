@@ -24,15 +24,23 @@ std::string_view bytes_of(krux_str bytes, std::string_view what, std::size_t max
 /// The same for text: also valid UTF-8 without NUL.
 std::string_view text_of(krux_str text, std::string_view what, std::size_t max);
 
+/// An id or a scope as a service may make it: one that is too long is cut, stays too long, and goes on being told from
+/// others by its hash; what else is wrong with it the replica finds.
+std::string id_of(krux_str id, std::string_view what);
+
+/// A kept text as a service may make it: of one that is too long, as much as shows that it is.
+std::string_view kept_text_of(krux_str text);
+
 [[noreturn]] void refuse_missing(std::string_view what);
 [[noreturn]] void refuse_truncated(std::string_view what, std::uint32_t size, std::size_t needed);
 
 /// The record that an adapter has handed over, which begins with its `size`: it must be there and be at least as
-/// large as ABI 1.0 made it. Throws krux::Error InvalidInput; `what` is "The request".
+/// large as ABI 1.0 made it: `released`, where it has grown since. Throws krux::Error InvalidInput; `what` is "The
+/// request".
 template <class Record>
-Record& required(Record* record, std::string_view what) {
+Record& required(Record* record, std::string_view what, std::size_t released = sizeof(Record)) {
   if (!record) refuse_missing(what);
-  if (record->size < sizeof(Record)) refuse_truncated(what, record->size, sizeof(Record));
+  if (record->size < released) refuse_truncated(what, record->size, released);
   return *record;
 }
 
@@ -64,6 +72,7 @@ class BoundedSink {
 
   const krux_sink* table() const { return &table_; }
   const std::string& text() const { return text_; }
+  std::string take() { return std::move(text_); }
   bool overflowed() const { return overflowed_; }
   std::size_t max() const { return max_; }
 

@@ -9,12 +9,24 @@
 #include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
+namespace {
+
+spdlog::level::level_enum level_of(int level) {
+  constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                                                  spdlog::level::err};
+  return levels[level];
+}
+
+}  // namespace
+
 AdapterLog default_adapter_log() {
   return [](int level, const std::string& service, const std::string& account_id, std::string_view line) {
-    constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
-                                                    spdlog::level::err};
-    spdlog::log(levels[level], "[{}/{}] {}", service, account_id, line);
+    spdlog::log(level_of(level), "[{}/{}] {}", service, account_id, line);
   };
+}
+
+bool is_logged(int level) {
+  return spdlog::should_log(level_of(level));
 }
 
 LentHost::LentHost(std::string service, std::string account_id, std::shared_ptr<HttpClient> http, UploadReader* uploads,

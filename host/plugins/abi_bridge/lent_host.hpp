@@ -19,6 +19,8 @@ using AdapterLog =
 
 /// Writes to the program's default logger.
 AdapterLog default_adapter_log();
+/// Whether the program's default logger takes lines of that level.
+bool is_logged(int level);
 
 class LentHost {
  public:

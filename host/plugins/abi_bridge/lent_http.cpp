@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "core/util/text.hpp"
@@ -53,8 +54,15 @@ HttpRequest request_of(const krux_http_request& from) {
   }
   request.timeout_ms = from.timeout_ms;
   request.max_response_bytes = from.max_response_bytes;
+  if (KRUX_HAS(krux_http_request, &from, flags)) {
+    if ((from.flags & ~std::uint32_t{KRUX_HTTP_ONLY_READS}) != 0)
+      throw invalid_input("The request has flags that this host does not know.");
+    request.only_reads = (from.flags & KRUX_HTTP_ONLY_READS) != 0;
+  }
   return request;
 }
+
+constexpr std::size_t kReleasedRequest = offsetof(krux_http_request, flags);
 
 /// Passes an answer on to the adapter, until the call has ended.
 class AnswerSink final : public HttpSink {
@@ -78,7 +86,7 @@ HttpOutcome exchange(HttpClient& client, const CallContextPtr& call, const krux_
                      const krux_http_answer& answer) {
   try {
     AnswerSink sink(answer, *call);
-    return client.send(call, request_of(required(request, "The request")), sink);
+    return client.send(call, request_of(required(request, "The request", kReleasedRequest)), sink);
   } catch (const Error& e) {
     return {status_of(e), e.what(), e.retry_after_ms()};
   } catch (const std::exception& e) {

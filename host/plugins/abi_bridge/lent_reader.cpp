@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "host/plugins/abi_bridge/lent_record.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
@@ -91,14 +92,15 @@ LentReader& of(void* self) {
 
 }  // namespace
 
-LentReader::LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader)
-    : call_(call), reader_(std::move(reader)) {
+LentReader::LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader,
+                       const std::vector<CollectionSpec>& collections)
+    : call_(call), reader_(std::move(reader)), collections_(collections) {
   table_.size = sizeof(krux_reader);
   table_.self = this;
   table_.get = [](void* self, krux_str collection, krux_str id, const krux_row_sink* out) noexcept -> krux_status {
     return of(self).call_.guard([&] {
-      const bool found = of(self).reader_->get(text_of(collection, "The collection", kLongestName),
-                                               text_of(id, "The id", kLongestId), pass_rows(out));
+      const bool found = of(self).reader_->get(text_of(collection, "The collection", kLongestName), id_of(id, "The id"),
+                                               pass_rows(out));
       return found ? KRUX_OK : KRUX_NOT_FOUND;
     });
   };
@@ -111,10 +113,18 @@ LentReader::LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader)
     return of(self).call_.guard([&] {
       if (!out || !out->write) throw invalid_input("The receiver of the blob is missing.");
       const bool found =
-          of(self).reader_->blob(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
+          of(self).reader_->blob(text_of(collection, "The collection", kLongestName), id_of(id, "The id"),
                                  text_of(name, "The blob's name", kLongestName),
                                  [&](std::string_view bytes) { return out->write(out->self, to_abi(bytes)) == 0; });
       return found ? KRUX_OK : KRUX_NOT_FOUND;
+    });
+  };
+  table_.put = [](void* self, const krux_record* record, std::int32_t* taken,
+                  const krux_sink* why) noexcept -> krux_status {
+    return of(self).call_.guard([&] {
+      auto given = record_of(required(record, "The record"), of(self).collections_);
+      if (!taken) throw invalid_input("The place for whether the record was taken is missing.");
+      return say_taken(of(self).reader_->put_fetched(std::move(given.record), given.too_large), taken, why);
     });
   };
   table_.keep = [](void* self, krux_str collection, krux_str id, krux_str name, const krux_source* bytes,
@@ -123,9 +133,8 @@ LentReader::LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader)
       const KeptBlob blob =
           bytes ? KeptBlob{std::string(text_of(name, "The blob's name", kLongestName)), bytes->total, pull(bytes)}
                 : KeptBlob{};
-      const bool found =
-          of(self).reader_->keep(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
-                                 blob, text_of(kept_text, "The kept text", kLongestKeptText));
+      const bool found = of(self).reader_->keep(text_of(collection, "The collection", kLongestName),
+                                                id_of(id, "The id"), blob, kept_text_of(kept_text));
       return found ? KRUX_OK : KRUX_NOT_FOUND;
     });
   };

@@ -13,7 +13,8 @@ namespace krux {
 /// Lent for one function of the adapter, together with `call`, which outlives it.
 class LentReader {
  public:
-  LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader);
+  /// `collections`: the adapter's, which outlive it.
+  LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader, const std::vector<CollectionSpec>& collections);
   LentReader(const LentReader&) = delete;
   LentReader& operator=(const LentReader&) = delete;
   const krux_reader* table() const { return &table_; }
@@ -23,6 +24,7 @@ class LentReader {
 
   LentCall& call_;
   const std::shared_ptr<ReplicaReader> reader_;
+  const std::vector<CollectionSpec>& collections_;
   krux_reader table_{};
 };
 

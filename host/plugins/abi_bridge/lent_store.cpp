@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+
+#include "core/util/text.hpp"
+#include "host/plugins/abi_bridge/lent_record.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
 
 namespace krux {
@@ -9,11 +14,23 @@ namespace {
 
 using namespace limits;
 
+/// For people: made of what a service says, it may be long and hold anything, and is no reason to end a sync.
+std::string said(krux_str bytes, std::string_view what, std::size_t max) {
+  const auto all = bytes_of(bytes, what, std::numeric_limits<std::size_t>::max());
+  auto text = printable(all.substr(0, max));
+  if (text.size() <= max) return text;
+  while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xc0) == 0x80) --max;
+  return text.substr(0, max);
+}
+
 }  // namespace
 
 LentStore::LentStore(LentCall& call, std::shared_ptr<SyncSession> session,
                      const std::vector<CollectionSpec>& collections)
-    : call_(call), session_(std::move(session)), collections_(collections), reader_(call, session_->reader()) {
+    : call_(call),
+      session_(std::move(session)),
+      collections_(collections),
+      reader_(call, session_->reader(), collections) {
   table_.size = sizeof(krux_sync_store);
   table_.self = this;
   table_.reader = reader_.table();
@@ -21,52 +38,43 @@ LentStore::LentStore(LentCall& call, std::shared_ptr<SyncSession> session,
   fill_rest();
 }
 
-/// Which of its two values a krux_field carries, its collection says.
-FieldValue LentStore::value_of(std::string_view collection, std::string_view name, const krux_field& field) const {
-  for (const auto& spec : collections_) {
-    if (spec.name != collection) continue;
-    for (const auto& declared : spec.fields) {
-      if (declared.name != name) continue;
-      if (declared.type == FieldSpec::Type::kInteger) return field.number;
-      return std::string(text_of(field.text, "A field's text", kLongestRecordText));
-    }
-  }
-  throw invalid_input(fmt::format("The adapter has declared no field {} of a collection {}.", name, collection));
-}
-
-Record LentStore::record_of(const krux_record* given) const {
-  const auto* from = &required(given, "The record");
-  Record record;
-  record.collection = text_of(from->collection, "The record's collection", kLongestName);
-  record.id = text_of(from->id, "The record's id", kLongestId);
-  record.json = text_of(from->json, "The record's JSON", kLargestRecord);
-  record.text = text_of(from->text, "The record's text", kLongestRecordText);
-  record.order_key = text_of(from->order_key, "The record's order key", kLongestId);
-  record.order_ms = from->order_ms;
-  record.scope = text_of(from->scope, "The record's scope", kLongestId);
-  record.generation = from->generation;
-  if (from->field_count > kMostFields || (from->field_count > 0 && !from->fields)) {
-    throw invalid_input(fmt::format("A record has at most {} fields.", kMostFields));
-  }
-  for (std::size_t i = 0; i < from->field_count; ++i) {
-    const auto name = text_of(from->fields[i].name, "A field's name", kLongestName);
-    record.fields.emplace_back(name, value_of(record.collection, name, from->fields[i]));
-  }
-  return record;
+/// What is too large does not cross the boundary: the record is left out in the words of who saw it.
+std::string LentStore::put(const krux_record& record) {
+  auto given = record_of(record, collections_);
+  if (given.too_large.empty()) return session_->put(std::move(given.record));
+  session_->leave_out(std::move(given.record), given.too_large);
+  return given.too_large;
 }
 
 void LentStore::fill_rows() {
   table_.put = [](void* self, const krux_record* record) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      me.session_->put(me.record_of(record));
+      me.put(required(record, "The record"));
+      return KRUX_OK;
+    });
+  };
+  table_.try_put = [](void* self, const krux_record* record, std::int32_t* taken,
+                      const krux_sink* why) noexcept -> krux_status {
+    auto& me = *static_cast<LentStore*>(self);
+    return me.call_.guard([&] {
+      const auto& given = required(record, "The record");
+      if (!taken) throw invalid_input("The place for whether the record was taken is missing.");
+      return say_taken(me.put(given), taken, why);
+    });
+  };
+  table_.erase_blob = [](void* self, krux_str collection, krux_str id, krux_str name) noexcept -> krux_status {
+    auto& me = *static_cast<LentStore*>(self);
+    return me.call_.guard([&] {
+      me.session_->erase_blob(text_of(collection, "The collection", kLongestName), id_of(id, "The id"),
+                              text_of(name, "The blob's name", kLongestName));
       return KRUX_OK;
     });
   };
   table_.erase = [](void* self, krux_str collection, krux_str id) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      me.session_->erase(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId));
+      me.session_->erase(text_of(collection, "The collection", kLongestName), id_of(id, "The id"));
       return KRUX_OK;
     });
   };
@@ -74,8 +82,8 @@ void LentStore::fill_rows() {
                     std::int64_t to_ms) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      me.session_->sweep(text_of(collection, "The collection", kLongestName), text_of(scope, "The scope", kLongestId),
-                         generation, from_ms, to_ms);
+      me.session_->sweep(text_of(collection, "The collection", kLongestName), id_of(scope, "The scope"), generation,
+                         from_ms, to_ms);
       return KRUX_OK;
     });
   };
@@ -84,7 +92,7 @@ void LentStore::fill_rows() {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
       const auto source = pull(bytes);
-      me.session_->put_blob(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
+      me.session_->put_blob(text_of(collection, "The collection", kLongestName), id_of(id, "The id"),
                             text_of(name, "The blob's name", kLongestName), bytes->total, source);
       return KRUX_OK;
     });
@@ -92,8 +100,8 @@ void LentStore::fill_rows() {
   table_.keep_text = [](void* self, krux_str collection, krux_str id, krux_str kept_text) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      me.session_->keep_text(text_of(collection, "The collection", kLongestName), text_of(id, "The id", kLongestId),
-                             text_of(kept_text, "The kept text", kLongestKeptText));
+      me.session_->keep_text(text_of(collection, "The collection", kLongestName), id_of(id, "The id"),
+                             kept_text_of(kept_text));
       return KRUX_OK;
     });
   };
@@ -127,8 +135,8 @@ void LentStore::fill_rest() {
   table_.report = [](void* self, krux_str part, krux_status status, krux_str message) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      me.session_->report(text_of(part, "The part", kLongestId), is_known(status) ? status : KRUX_INTERNAL,
-                          text_of(message, "The message", kLongestReport));
+      me.session_->report(said(part, "The part", kLongestId), is_known(status) ? status : KRUX_INTERNAL,
+                          said(message, "The message", kLongestReport));
       return KRUX_OK;
     });
   };

@@ -21,8 +21,7 @@ class LentStore {
   const krux_sync_store* table() const { return &table_; }
 
  private:
-  Record record_of(const krux_record* from) const;
-  FieldValue value_of(std::string_view collection, std::string_view name, const krux_field& field) const;
+  std::string put(const krux_record& record);
   void fill_rows();
   void fill_rest();
 

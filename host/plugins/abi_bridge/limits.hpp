@@ -4,23 +4,34 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/net/retry_after.hpp"
+#include "core/replica/replica_limits.hpp"
+
 namespace krux::limits {
 
-inline constexpr std::size_t kLongestName = 64, kLongestId = 1024;
+inline constexpr std::size_t kLongestName = 64, kLongestId = replica_limits::kLongestId;
+inline constexpr std::size_t kLongestUnfitId =
+    1200;  ///< what stands for an id that is too long is longer than kLongestId
 inline constexpr std::size_t kLongestConditionText = 64 * 1024;
-inline constexpr int kDeepestCondition = 16, kMostConditions = 1000;
+inline constexpr int kDeepestCondition = replica_limits::kDeepestCondition,
+                     kMostConditions = replica_limits::kMostConditions;
 
-inline constexpr std::size_t kLargestRecord = 1 << 20, kLongestRecordText = 1 << 20, kLongestKeptText = 1 << 20,
-                             kMostFields = 16;
-inline constexpr std::size_t kLongestCursor = 64 * 1024, kLongestReport = 4096;
+inline constexpr std::size_t kLargestRecord = replica_limits::kLargestJson,
+                             kLongestRecordText = replica_limits::kLongestText,
+                             kLongestKeptText = replica_limits::kLongestText, kMostFields = replica_limits::kMostFields,
+                             kLongestField = replica_limits::kLongestField;
+inline constexpr std::size_t kLongestCursor = replica_limits::kLongestCursor,
+                             kLongestReport = replica_limits::kLongestReport;
 
+/// Why a look cannot tell; an adapter's bytes, of which some may become a U+FFFD of three.
+inline constexpr std::size_t kLongestReason = 2000, kLongestShownReason = 3 * kLongestReason;
 inline constexpr std::size_t kLargestResult = 8 << 20, kLargestPoint = 64 * 1024, kLargestIdentity = 64 * 1024;
 inline constexpr std::size_t kLargestNote = 64 * 1024;
-inline constexpr std::int64_t kLongestWaitMs = 24 * 3600 * 1000;
-inline constexpr std::int64_t kLongestRetryAfterMs = std::int64_t{7} * 24 * 3600 * 1000;
+inline constexpr std::int64_t kLongestWaitMs = replica_limits::kLongestWaitMs;
+using krux::kLongestRetryAfterMs;
 
 inline constexpr std::size_t kLongestMethod = 16, kLongestUrl = 16 * 1024, kMostHeaders = 100;
-inline constexpr std::size_t kLongestHeaderName = 256, kLongestHeader = 16 * 1024;
+inline constexpr std::size_t kLongestHeaderName = 256, kLongestHeader = 64 * 1024;  ///< of all of a request
 inline constexpr std::size_t kLargestBody = std::size_t{64} << 20;
 inline constexpr std::size_t kLargestInlineBody = 1 << 20;  ///< of a frame; larger ones are pulled
 

@@ -42,8 +42,8 @@ krux_rollback_request abi_request(const RollbackRequest& request) {
 }  // namespace
 
 AdapterRoles PluginAdapter::roles() const {
-  return {instance_->sync != nullptr, instance_->read != nullptr, instance_->write != nullptr,
-          instance_->rollback != nullptr, instance_->account != nullptr};
+  return {instance_->sync != nullptr,     instance_->read != nullptr,    instance_->write != nullptr,
+          instance_->rollback != nullptr, instance_->account != nullptr, instance_->cleanup != nullptr};
 }
 
 // Each function keeps the instance: an abandoned call may return after everybody else has let go of the adapter.
@@ -82,7 +82,7 @@ CallResult<std::string> PluginAdapter::read(const CallContextPtr& call, const st
   if (!instance->read) return lacks("read");
   return at_edge<std::string>([&] {
     LentCall lent(call);
-    const LentReader lent_reader(lent, reader);
+    const LentReader lent_reader(lent, reader, instance->collections());
     BoundedSink out(kLargestResult);
     const auto status = instance->read->read(instance->self(), lent.table(), lent_reader.table(), to_abi(capability),
                                              to_abi(params_json), out.table());
@@ -96,7 +96,7 @@ CallResult<std::string> PluginAdapter::resolve(const CallContextPtr& call, const
   if (!instance->resolves) return std::string(params_json);
   return at_edge<std::string>([&] {
     LentCall lent(call);
-    const LentReader lent_reader(lent, reader);
+    const LentReader lent_reader(lent, reader, instance->collections());
     BoundedSink out(kLargestResult);
     const auto status = instance->read->resolve(instance->self(), lent.table(), lent_reader.table(), to_abi(operation),
                                                 to_abi(params_json), out.table());
@@ -167,6 +167,18 @@ CallResult<EffectFound> PluginAdapter::find_rollback(const CallContextPtr& call,
     std::int32_t found = KRUX_CANNOT_TELL;
     const auto status = instance->rollback->find_rollback(instance->self(), lent.table(), &abi, &found);
     return read_found(lent, status, found, nullptr);
+  });
+}
+
+CallResult<bool> PluginAdapter::clean_up(const CallContextPtr& call, const AdapterWrite& write) {
+  const auto instance = instance_;
+  if (!instance->cleanup) return lacks_cleanup();
+  return at_edge<bool>([&]() -> CallResult<bool> {
+    LentCall lent(call);
+    const auto abi = abi_write(write);
+    const auto status = instance->cleanup->clean_up(instance->self(), lent.table(), &abi);
+    if (status != KRUX_OK) return lent.failure(status);
+    return true;
   });
 }
 

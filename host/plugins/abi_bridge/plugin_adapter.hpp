@@ -30,6 +30,7 @@ class PluginAdapter final : public ServiceAdapter {
   CallResult<std::string> create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) override;
   CallResult<std::string> rollback(const CallContextPtr& call, const RollbackRequest& request) override;
   CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) override;
+  CallResult<bool> clean_up(const CallContextPtr& call, const AdapterWrite& write) override;
   CallResult<Identity> verify(const CallContextPtr& call) override;
   CallResult<bool> revoke(const CallContextPtr& call) override;
 

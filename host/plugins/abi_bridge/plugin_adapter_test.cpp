@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "core/util/text.hpp"
 #include "host/plugins/testdata/fakes.hpp"
 
 using namespace krux;
@@ -56,8 +57,7 @@ TEST_CASE("Whatever an adapter throws is a failure with its words", "[abi-1.0]")
 TEST_CASE("A result that is not one JSON object within its limits is a defect", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  for (const auto* capability :
-       {"mock.garbage", "mock.array", "mock.empty", "mock.nul", "mock.bad_utf8", "mock.deep"}) {
+  for (const auto* capability : {"mock.garbage", "mock.array", "mock.empty", "mock.deep"}) {
     const auto failure = read_failure(bridge, *adapter, capability);
     CHECK(failure.status == KRUX_INTERNAL);
     CHECK_THAT(failure.message, Catch::Contains("not one JSON object") && Catch::Contains("defect of the adapter") &&
@@ -65,6 +65,20 @@ TEST_CASE("A result that is not one JSON object within its limits is a defect", 
   }
   CHECK_THAT(read_failure(bridge, *adapter, "mock.huge").message, Catch::Contains("larger than 8192 KiB"));
   CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.echo", "{}")) == "{}");
+}
+
+TEST_CASE("NULs and what is no UTF-8 in a result become U+FFFD and are counted", "[abi-1.0]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  for (const auto* capability : {"mock.nul", "mock.bad_utf8"}) {
+    const auto call = bridge.call();
+    CHECK(good(adapter->read(call, bridge.reader, capability, "{}")) == "{\"a\":\"\uFFFD\"}");
+    CHECK(call->replaced() == 1);
+  }
+  const auto call = bridge.call();
+  CHECK(good(adapter->read(call, bridge.reader, "mock.echo", R"({"a":"\u0000 \ud800 \u001b"})")) ==
+        R"({"a":"\ufffd \ufffd \u001b"})");
+  CHECK(call->replaced() == 2);
 }
 
 TEST_CASE("A query reaches the reader, and rows stop where the adapter says so", "[abi-1.0]") {
@@ -101,19 +115,32 @@ TEST_CASE("A sync step fills the store, its cursors and its reports", "[abi-1.0]
   CHECK(done.complete_through_ms == 42);
 }
 
-TEST_CASE("Records that do not fit are refused, and the failure says why", "[abi-1.0]") {
+TEST_CASE("What was not declared is refused, and a record that cannot be taken ends no step", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto failure = [&](int which) {
     return failed(adapter->incremental_sync(bridge.call(), bridge.session, which));
   };
-  CHECK(failure(1).status == KRUX_INVALID);
-  CHECK_THAT(failure(1).message, Catch::Contains("json of record i2 is no object"));
+  CHECK(failure(2).status == KRUX_INVALID);
   CHECK_THAT(failure(2).message, Catch::Contains("no field colour"));
-  CHECK_THAT(failure(3).message, Catch::Contains("not valid UTF-8"));
   CHECK_THAT(failure(4).message, Catch::Contains("none of done, more and wait"));
   CHECK(failure(5).status == KRUX_CURSOR_EXPIRED);
   CHECK(bridge.session->put_records.empty());
+  good(adapter->incremental_sync(bridge.call(), bridge.session, 1));
+  CHECK(bridge.session->left_out == std::vector<std::string>{"items i2: its json is no object"});
+  good(adapter->incremental_sync(bridge.call(), bridge.session, 3));
+  REQUIRE(bridge.session->put_records.size() == 1);
+  CHECK(bridge.session->put_records[0].text == "bad \xff utf-8");  // which the replica makes fit
+}
+
+TEST_CASE("What is too large for the boundary is left out in a sentence", "[abi-1.1]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  good(adapter->incremental_sync(bridge.call(), bridge.session, 8));
+  REQUIRE(bridge.session->left_out.size() == 2);
+  CHECK_THAT(bridge.session->left_out[0], Catch::Contains("items i2: its JSON has 2097160 bytes, at most 1048576"));
+  CHECK_THAT(bridge.session->left_out[1],
+             Catch::StartsWith("items " + std::string(1024, 'i') + " sha256 ") && Catch::Contains("its text has"));
 }
 
 TEST_CASE("A write is sent by the host's client and bound to its attempt", "[abi-1.0]") {
@@ -196,6 +223,19 @@ TEST_CASE("The answers of find_effect, and what is none", "[abi-1.0]") {
   CHECK(failed(adapter->find_effect(bridge.call(), write_of("mock.garbage"))).status == KRUX_INTERNAL);
 }
 
+TEST_CASE("Why a look cannot tell reaches the host, bounded and as text", "[abi-1.1]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  const auto find = [&](const char* operation) {
+    return good(adapter->find_effect(bridge.call(), write_of(operation)));
+  };
+  CHECK(find("mock.unclear").answer == EffectFound::Answer::kCannotTell);
+  CHECK(find("mock.unclear").why == "The history is hidden.");
+  CHECK(find("mock.long").why.size() <= 6000);
+  CHECK(is_valid_utf8(find("mock.long").why));
+  CHECK(find("mock.absent").why.empty());
+}
+
 TEST_CASE("Rollback points are limited, conflicts and results pass", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
@@ -209,6 +249,22 @@ TEST_CASE("Rollback points are limited, conflicts and results pass", "[abi-1.0]"
   request.force = true;
   CHECK(good(adapter->rollback(bridge.call(), request)) == R"({"undone":{"before":1}})");
   CHECK(good(adapter->find_rollback(bridge.call(), request)).answer == EffectFound::Answer::kFound);
+}
+
+TEST_CASE("A cleanup is given the write, and its word comes back", "[abi-1.1]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  CHECK(adapter->roles().cleanup);
+  auto write = write_of("mock.send");
+  write.note_json = R"({"n":1})";
+  CHECK(good(adapter->clean_up(bridge.call("w_1"), write)));
+  write.note_json.clear();
+  const auto failure = failed(adapter->clean_up(bridge.call("w_1"), write));
+  CHECK(failure.status == KRUX_CONFLICT);
+  CHECK(failure.effect_none);
+  const auto other = bridge.make("notes");  // an adapter that has no such role
+  CHECK_FALSE(other->roles().cleanup);
+  CHECK(failed(other->clean_up(bridge.call("w_1"), write)).status == KRUX_REFUSED);
 }
 
 TEST_CASE("An identity is read and cleaned, a log line is escaped", "[abi-1.0]") {
@@ -235,7 +291,7 @@ TEST_CASE("An adapter that refuses its account, or a configuration that does not
     CHECK_THAT(e.what(), Catch::Contains("The token is no good."));
   }
   setup.config_json = R"({"create":"other"})";
-  CHECK_THROWS_WITH(bridge.factory.make(setup), Catch::Contains("/create"));
+  CHECK_THROWS_WITH(bridge.factory.make(setup), Catch::Contains("adapter.create: \"other\" does not fit"));
   CHECK_THAT(bridge.factory.config_problem("mock", "[]"), Catch::Contains("not a JSON object"));
   setup.service = "nothing";
   CHECK_THROWS_WITH(bridge.factory.make(setup), Catch::Contains("No adapter for nothing"));
@@ -267,7 +323,7 @@ TEST_CASE("An answer comes in parts with its headers, and the attempt is told", 
   CHECK(bridge.http->requests().at(1).headers.size() == 1);
 }
 
-TEST_CASE("What a read has fetched is kept where the host lent it for that, and a sync keeps texts") {
+TEST_CASE("What a read has fetched is kept where the host lent it for that, and a sync keeps texts", "[abi-1.1]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto fetch = [&] { return adapter->read(bridge.call(), bridge.reader, "mock.fetch", "{}"); };
@@ -285,7 +341,7 @@ TEST_CASE("What a read has fetched is kept where the host lent it for that, and 
   CHECK(bridge.session->fake_reader->texts["i1"] == "kept by a sync");
 }
 
-TEST_CASE("A write reads the uploads that it carries, in parts, and no other call does") {
+TEST_CASE("A write reads the uploads that it carries, in parts, and no other call does", "[abi-1.1]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   auto write = write_of("mock.upload");
@@ -300,4 +356,52 @@ TEST_CASE("A write reads the uploads that it carries, in parts, and no other cal
   const auto without = bridge.factory.make(setup);
   failure = failed(without->execute_write(bridge.call("w_1"), write));
   CHECK(failure.status == KRUX_UNSUPPORTED);
+}
+
+TEST_CASE("An account's address and settings reach the adapter", "[abi-1.2]") {
+  const Bridge bridge(test::either());
+  auto setup = bridge.setup("mock");
+  setup.base_url = "https://one.notes.example/";
+  setup.settings = {{"user", "amy \"a\""}, {"region", "eu"}};
+  const auto adapter = bridge.factory.make(setup);
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.own", "{}")) ==
+        R"({"base_url":"https://one.notes.example/","settings":{"region":"eu","user":"amy \"a\""}})");
+}
+
+TEST_CASE("A request that only reads says so to the host's client", "[abi-1.2]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.search", "{}")) == R"({"status":200})");
+  CHECK(bridge.http->requests().at(0).only_reads);
+  good(adapter->execute_write(bridge.call("w_1"), write_of("mock.create")));
+  CHECK_FALSE(bridge.http->requests().at(1).only_reads);
+}
+
+TEST_CASE("A sync is told what the replica does not take, and erases a blob", "[abi-1.2]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  bridge.session->fake_reader->blobs["i1 raw"] = "blob";
+  good(adapter->incremental_sync(bridge.call(), bridge.session, 9));
+  CHECK(bridge.session->reports ==
+        std::vector<std::string>{
+            "puts 5 taken;its json is no object;its JSON has 2097160 bytes, at most 1048576 are possible"});
+  CHECK(bridge.session->left_out.size() == 2);
+  CHECK(bridge.session->put_records.size() == 1);
+  good(adapter->incremental_sync(bridge.call(), bridge.session, 10));
+  CHECK(bridge.session->fake_reader->blobs.empty());
+}
+
+TEST_CASE("A fetching read puts what the replica lacks", "[abi-1.2]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  const auto put = [&](const char* id) { return adapter->read(bridge.call(), bridge.reader, "mock.put", id); };
+  CHECK(failed(put("n1")).status == KRUX_UNSUPPORTED);
+  bridge.reader->lent_for_fetching = true;
+  bridge.reader->rows = {{"i1", "{}"}};
+  CHECK(good(put("n1")) == R"({"taken":true,"why":""})");
+  CHECK(good(put("i1")) == R"({"taken":true,"why":""})");
+  CHECK(bridge.reader->rows ==
+        std::vector<std::pair<std::string, std::string>>{{"i1", "{}"}, {"n1", R"({"fetched":true})"}});
+  CHECK(good(put("large")) == R"({"taken":false,"why":"its JSON has 2097160 bytes, at most 1048576 are possible"})");
+  CHECK(failed(put("undeclared")).status == KRUX_INVALID);
 }

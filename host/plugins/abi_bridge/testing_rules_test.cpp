@@ -13,8 +13,8 @@ namespace {
 /// Lets everything out and says so.
 class OpenTransport final : public krux::HttpTransport {
  public:
-  krux::HttpOutcome exchange(const krux::CallContextPtr&, const krux::Url&, const krux::HttpRequest&, std::string_view,
-                             krux::HttpSink& sink) override {
+  krux::HttpOutcome send(const krux::CallContextPtr&, const krux::Url&, const krux::HttpRequest&,
+                         const krux::RequestSecret&, krux::HttpSink& sink) override {
     sink.head(200, {});
     return {};
   }

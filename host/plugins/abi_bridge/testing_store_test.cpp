@@ -4,7 +4,7 @@
 #include <kruxos/testing.hpp>
 #include <random>
 
-#include "core/replica/sync_store.hpp"
+#include "core/replica/replica.hpp"
 #include "core/util/clock.hpp"
 #include "host/plugins/abi_bridge/lent_store.hpp"
 #include "support/scratch.hpp"
@@ -29,7 +29,7 @@ class Twins {
     specs_ = krux::parse_collections(json);
     const std::chrono::seconds enough(100);
     store_ =
-        std::make_unique<krux::SyncStore>(scratch_.path() / "r.db", specs_, clock_, krux::SearchBudget{enough, enough});
+        std::make_unique<krux::Replica>(scratch_.path() / "r.db", specs_, clock_, krux::SearchBudget{enough, enough});
     begin();
   }
 
@@ -78,7 +78,7 @@ class Twins {
   support::Scratch scratch_;
   krux::DrivenClock clock_;
   std::vector<krux::CollectionSpec> specs_;
-  std::unique_ptr<krux::SyncStore> store_;
+  std::unique_ptr<krux::Replica> store_;
   std::shared_ptr<krux::SyncSession> session_;
   std::unique_ptr<krux::LentCall> call_;
   std::unique_ptr<krux::LentStore> lent_;

@@ -18,9 +18,9 @@
 #include "core/util/clock.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
-#include "host/plugins/abi_bridge/plugin_factory.hpp"
 #include "host/plugins/testdata/plugin_dir.hpp"
 #include "host/runner/adapter_runners.hpp"
+#include "host/runner/plugin_factory.hpp"
 
 namespace krux::test {
 
@@ -57,6 +57,14 @@ class FakeReader final : public ReplicaReader {
     return true;
   }
 
+  std::string put_fetched(Record record, std::string_view too_large) override {
+    if (!lent_for_fetching) return ReplicaReader::put_fetched(std::move(record), too_large);
+    if (!too_large.empty()) return std::string(too_large);
+    if (!get(record.collection, record.id, [](const RowView&) { return true; }))
+      rows.emplace_back(record.id, record.json);
+    return {};
+  }
+
   bool lent_for_fetching = false;
   std::map<std::string, std::string, std::less<>> texts;  ///< kept ones, by id
 
@@ -73,12 +81,22 @@ class FakeSession final : public SyncSession {
  public:
   std::vector<Record> put_records, committed;
   std::map<std::string, std::string, std::less<>> cursors;
-  std::vector<std::string> reports, sweeps, erased;
+  std::vector<std::string> reports, sweeps, erased, left_out;
   std::shared_ptr<FakeReader> fake_reader = std::make_shared<FakeReader>();
 
-  void put(Record record) override {
-    if (!is_json_object(record.json)) throw invalid_input("The json of record " + record.id + " is no object.");
+  std::string put(Record record) override {
+    if (!is_json_object(record.json)) {
+      leave_out(std::move(record), "its json is no object");
+      return "its json is no object";
+    }
     put_records.push_back(std::move(record));
+    return {};
+  }
+  void erase_blob(std::string_view, std::string_view id, std::string_view name) override {
+    fake_reader->blobs.erase(std::string(id) + " " + std::string(name));
+  }
+  void leave_out(Record record, std::string_view why) override {
+    left_out.push_back(record.collection + " " + record.id + ": " + std::string(why));
   }
   void erase(std::string_view, std::string_view id) override {
     erased.emplace_back(id);

@@ -24,6 +24,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
                           public kruxos::ReadAdapter,
                           public kruxos::WriteExecutor,
                           public kruxos::RollbackCapable,
+                          public kruxos::CleanupCapable,
                           public kruxos::AccountAdapter {
  public:
   MockAdapter(kruxos::Host host, const kruxos::Account& account) : host_(host), account_(account) {
@@ -69,7 +70,16 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (last_sync_ms == 4) return {99, 0, 0, 0, 0};
     if (last_sync_ms == 5) throw kruxos::ProxyError(kruxos::ErrorKind::kCursorExpired, "gone");
     if (last_sync_ms == 6) return tidy(store);
+    if (last_sync_ms == 9) return put_and_tell(store);
+    if (last_sync_ms == 10) store.erase_blob("items", "i1", "raw");
     if (last_sync_ms == 7) store.keep_text("items", "i1", "kept by a sync");
+    if (last_sync_ms == 8) {
+      record.json = "{\"a\":\"" + std::string(2 << 20, 'x') + "\"}";
+      store.put(record);
+      record.id = std::string(5000, 'i');
+      record.json = "{}";
+      record.text = std::string(2 << 20, 'x');
+    }
     store.put(record);
     return kruxos::SyncStep::done(store.cursor("page").value_or("") == "2" ? 42 : 0);
   }
@@ -79,6 +89,10 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (capability == "mock.echo") return std::string(params);
     if (capability == "mock.account")
       return "{\"id\":\"" + account_.account_id + "\",\"scopes\":" + account_.scopes_json + "}";
+    if (capability == "mock.own")
+      return "{\"base_url\":\"" + account_.base_url + "\",\"settings\":" + account_.settings_json + "}";
+    if (capability == "mock.search") return search(call);
+    if (capability == "mock.put") return put_fetched(reader, params);
     if (capability == "mock.throw")
       throw kruxos::ProxyError(kruxos::ErrorKind::kNotFound, "no \x1b[31m thing").type("ThingNotFound");
     if (capability == "mock.throw_exception") throw std::runtime_error("a defect");
@@ -151,7 +165,9 @@ class MockAdapter final : public kruxos::SyncAdapter,
   kruxos::EffectFound find_effect(const kruxos::Call&, const kruxos::BufferedWrite& write) override {
     if (write.operation == "mock.absent") return kruxos::EffectFound::absent();
     if (write.operation == "mock.disproved") return kruxos::EffectFound::disproved();
-    if (write.operation == "mock.odd") return {42, "{}"};
+    if (write.operation == "mock.odd") return {42, "{}", {}};
+    if (write.operation == "mock.unclear") return kruxos::EffectFound::cannot_tell("The history is hidden.");
+    if (write.operation == "mock.long") return kruxos::EffectFound::cannot_tell(std::string(5000, '\xff'));
     if (write.operation == "mock.garbage") return kruxos::EffectFound::found("oops");
     return kruxos::EffectFound::found(std::string(write.note_json));
   }
@@ -170,12 +186,52 @@ class MockAdapter final : public kruxos::SyncAdapter,
     return kruxos::EffectFound::found("{}");
   }
 
+  void clean_up(const kruxos::Call&, const kruxos::BufferedWrite& write) override {
+    const bool is_whole = write.operation == "mock.send" && write.write_id == "w_1" && write.note_json == "{\"n\":1}";
+    if (!is_whole) throw kruxos::ProxyError(kruxos::ErrorKind::kConflict, "changed since").no_effect();
+  }
+
   kruxos::Identity verify(const kruxos::Call&) override {
     return {"T1", "Team \x1b[1m", std::vector<std::string>{"a", "b"}};
   }
   void revoke(const kruxos::Call&) override {}
 
  private:
+  kruxos::SyncStep put_and_tell(kruxos::SyncStore& store) const {
+    kruxos::Record record;
+    record.collection = "items";
+    std::string all;
+    for (const auto* json : {"{}", "oops"}) {
+      record.id = json;
+      record.json = json;
+      const auto put = store.try_put(record);
+      all += put.taken ? "taken;" : put.why + ";";
+    }
+    record.json = "{\"a\":\"" + std::string(2 << 20, 'x') + "\"}";
+    store.report_failure("puts", kruxos::ErrorKind::kInvalid, all + store.try_put(record).why);
+    return kruxos::SyncStep::done();
+  }
+
+  std::string put_fetched(const kruxos::Reader& reader, std::string_view id) const {
+    kruxos::Record record;
+    record.collection = "items";
+    record.id = id;
+    record.json = id == "large" ? "{\"a\":\"" + std::string(2 << 20, 'x') + "\"}" : "{\"fetched\":true}";
+    if (id == "undeclared") record.fields = {{"colour", std::string("red")}};
+    const auto put = reader.put(record);
+    return std::string("{\"taken\":") + (put.taken ? "true" : "false") + ",\"why\":\"" + put.why + "\"}";
+  }
+
+  std::string search(const kruxos::Call& call) const {
+    kruxos::HttpRequest request;
+    request.method = "POST";
+    request.url = "graphql";
+    request.body = R"({"query":"{a}"})";
+    request.headers = {{"Content-Type", "application/json"}};
+    request.only_reads = true;
+    return "{\"status\":" + std::to_string(host_.http().send(call, request).or_throw().status) + "}";
+  }
+
   std::string upload(const kruxos::Call& call, std::string_view id) const {
     std::string buffer(300'000, '\0');
     std::size_t size = 0, got = 0;

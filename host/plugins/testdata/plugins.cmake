@@ -10,8 +10,8 @@ function(add_test_plugin name source)
 endfunction()
 
 foreach(name no_entry function_entry bad_magic truncated_entry short_symbol no_describe bad_service bad_prefix bad_version
-             bad_description endless_description throwing_description crashing_constructor hanging_constructor exiting_constructor mock_adapter
-             stray_adapter unruly_adapter)
+             bad_description endless_description endless_schema throwing_description crashing_constructor hanging_constructor exiting_constructor mock_adapter
+             grasping_constructor hoarding_constructor stray_adapter unruly_adapter)
   add_test_plugin(${name} ${name})
 endforeach()
 add_test_plugin(truncated_write stray_adapter STRAY_TRUNCATED_WRITE STRAY_SERVICE="truncated")

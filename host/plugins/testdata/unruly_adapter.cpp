@@ -1,10 +1,6 @@
 // An adapter that ends, floods or tries its process on demand: capabilities and operations say how.
-#include <arpa/inet.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "attacks.hpp"
+#include "hoards.hpp"
+
 extern char** environ;
 
 namespace {
@@ -29,6 +28,20 @@ void sleep_ms(int ms) {
 
 std::string in_quotes(const std::string& text) {
   return "\"" + text + "\"";
+}
+
+void wait_for_ever() {
+  for (;;) sleep_ms(10);
+}
+
+/// Past what would keep the process if it were run.
+void leave(bool quick) {
+  struct Waiting {
+    ~Waiting() { wait_for_ever(); }
+  };
+  static const Waiting waiting;
+  if (std::atexit(wait_for_ever) != 0 || std::at_quick_exit(wait_for_ever) != 0) std::abort();
+  quick ? std::quick_exit(3) : std::exit(3);
 }
 
 /// Whatever the compiler may think of it.
@@ -55,31 +68,38 @@ void write_to_host(std::string_view hex) {
   if (write(3, bytes.data(), bytes.size()) < 0) std::abort();
 }
 
-const char* errno_name(long result) {
-  if (result >= 0) return "ok";
-  return errno == EPERM ? "EPERM" : errno == EACCES ? "EACCES" : errno == ENOSYS ? "ENOSYS" : "other";
+std::string tries(const std::string& file) {
+  return R"({"tries":)" + attacks::all(file) + R"(,"threads":)" + std::to_string(attacks::threads_to_be_had(2000)) +
+         "}";
 }
 
-/// What the process may still do, one try each.
-std::string tries(const std::string& file) {
-  std::string out = "{";
-  const auto add = [&](const std::string& name, long result) {
-    const std::string word = errno_name(result);
-    out += (out.size() > 1 ? "," : "") + in_quotes(name) + ":" + in_quotes(word);
-  };
-  add("open", open(file.c_str(), O_RDONLY));
-  add("create", open((file + ".new").c_str(), O_WRONLY | O_CREAT, 0600));
-  add("unlink", unlink(file.c_str()));
-  add("socket", socket(AF_INET, SOCK_STREAM, 0));
-  add("unix socket", socket(AF_UNIX, SOCK_STREAM, 0));
-  add("kill the parent", kill(getppid(), 0));
-  char* const arguments[] = {nullptr};
-  add("exec", execve("/bin/true", arguments, arguments));
-  const auto child = fork();
-  if (child == 0) _exit(0);
-  add("fork", child);
-  if (child > 0) waitpid(child, nullptr, 0);
-  return out + "}";
+/// Address space that is never touched.
+std::string reserve() {
+  void* const at = mmap(nullptr, std::size_t{8} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? R"({"reserved":false})" : R"({"reserved":true})";
+}
+
+std::string hide() {
+  const auto held = attacks::memory_to_be_hidden(600);
+  sleep_ms(20'000);
+  return "{\"held\":" + std::to_string(held) + "}";
+}
+
+/// Has the process go on without its first thread, of which /proc shows what the others hold.
+std::string leave() {
+  const auto first = getpid();
+  struct sigaction end {};
+  end.sa_handler = [](int) { syscall(SYS_exit, 0); };
+  sigaction(SIGUSR1, &end, nullptr);
+  syscall(SYS_tgkill, first, first, SIGUSR1);
+  sleep_ms(20'000);
+  return "{}";
+}
+
+void spin() {
+  std::thread([] {
+    for (volatile unsigned i = 0;;) i = i + 1;
+  }).detach();
 }
 
 std::string surroundings() {
@@ -134,6 +154,7 @@ class UnrulyAdapter final : public kruxos::SyncAdapter,
     if (what == "crash") crash();
     if (what == "abort") std::abort();
     if (what == "exit") std::exit(3);
+    if (what == "exit_past_static" || what == "quick_exit") leave(what == "quick_exit");
     if (what == "throw_in_thread") std::thread([] { throw 7; }).join();
     if (what == "hang") {
       host_.log(KRUX_LOG_INFO, "hanging");
@@ -147,12 +168,22 @@ class UnrulyAdapter final : public kruxos::SyncAdapter,
     if (what == "close") close(3);
     if (what == "print") (void)!write(2, "printed \x1b[2J\n", 13);
     if (what == "wait_for_cancel") {
+      host_.log(KRUX_LOG_INFO, "waiting for the end");
       while (!call.cancelled()) sleep_ms(1);
       throw kruxos::ProxyError(kruxos::ErrorKind::kCancelled, "It was cancelled.");
     }
     if (what == "time") return "{\"now\":" + std::to_string(call.now_ms()) + "}";
     if (what == "tries") return tries(std::string(params));
     if (what == "surroundings") return surroundings();
+    if (what == "reserve") return reserve();
+    if (what == "hide") return hide();
+    if (what == "leave") return leave();
+    if (what == "spin") spin();
+    if (what == "pause") sleep_ms(100);
+    if (what == "flood") {
+      host_.log(KRUX_LOG_WARN, "flood " + std::string(60'000, '\1'));
+      for (int i = 0; i < 3000; ++i) host_.log(KRUX_LOG_WARN, "flood");
+    }
     if (what == "threads") return threads();
     if (what == "rows") return rows(reader);
     if (what == "large") return "{\"a\":\"" + std::string(7 << 20, 'x') + "\"}";

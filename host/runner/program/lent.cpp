@@ -147,6 +147,17 @@ bool LentReplicaReader::keep(std::string_view collection, std::string_view id, c
   return found_in(ask_streaming(link_, *call_, payload, blob.source));
 }
 
+std::string LentReplicaReader::put_fetched(Record record, std::string_view too_large) {
+  const std::lock_guard lock(call_->replica);
+  auto payload = request_of(RequestKind::kPutFetched);
+  put_record(payload, record);
+  payload.text(too_large);
+  Request request(link_, call_->id, FrameKind::kRequest, payload.bytes());
+  auto answer = answer_in(request.next());
+  if (answer.status != KRUX_OK) throw error_of(answer);
+  return std::move(answer.tail);
+}
+
 LentSyncSession::LentSyncSession(Link& link, RunningCallPtr call)
     : link_(link), call_(std::move(call)), reader_(std::make_shared<LentReplicaReader>(link, call_)) {}
 
@@ -158,9 +169,28 @@ WireAnswer LentSyncSession::ask(const WireWriter& payload) {
   return answer;
 }
 
-void LentSyncSession::put(Record record) {
+std::string LentSyncSession::put(Record record) {
   auto payload = request_of(RequestKind::kPut);
   put_record(payload, record);
+  return ask(payload).tail;
+}
+
+void LentSyncSession::erase_blob(std::string_view collection, std::string_view id, std::string_view name) {
+  auto payload = request_of(RequestKind::kEraseBlob);
+  payload.text(collection).text(id).text(name);
+  ask(payload);
+}
+
+void LentSyncSession::leave_out(Record record, std::string_view why) {
+  Record known;
+  known.collection = std::move(record.collection);
+  known.id = std::move(record.id);
+  known.scope = std::move(record.scope);
+  known.order_ms = record.order_ms;
+  known.generation = record.generation;
+  auto payload = request_of(RequestKind::kLeaveOut);
+  put_record(payload, known);
+  payload.text(why);
   ask(payload);
 }
 
@@ -249,7 +279,8 @@ HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& requ
   if (request.body_source || request.body.size() <= limits::kLargestInlineBody) return carry(call, request, sink);
   // A body that is too large for a frame travels as one that is streamed.
   HttpRequest streamed{
-      request.method, request.url, request.headers, {}, {}, -1, request.timeout_ms, request.max_response_bytes};
+      request.method,    request.url, request.headers, {}, {}, -1, request.timeout_ms, request.max_response_bytes,
+      request.only_reads};
   std::size_t at = 0;
   streamed.body_length = static_cast<std::int64_t>(request.body.size());
   streamed.body_source = [&](char* buffer, std::size_t capacity) {

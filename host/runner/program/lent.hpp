@@ -46,6 +46,7 @@ class LentReplicaReader final : public ReplicaReader {
   bool blob(std::string_view collection, std::string_view id, std::string_view name,
             const std::function<bool(std::string_view)>& on_bytes) override;
   bool keep(std::string_view collection, std::string_view id, const KeptBlob& blob, std::string_view text) override;
+  std::string put_fetched(Record record, std::string_view too_large) override;
 
  private:
   Link& link_;
@@ -55,7 +56,9 @@ class LentReplicaReader final : public ReplicaReader {
 class LentSyncSession final : public SyncSession {
  public:
   LentSyncSession(Link& link, RunningCallPtr call);
-  void put(Record record) override;
+  std::string put(Record record) override;
+  void erase_blob(std::string_view collection, std::string_view id, std::string_view name) override;
+  void leave_out(Record record, std::string_view why) override;
   void keep_text(std::string_view collection, std::string_view id, std::string_view text) override;
   void erase(std::string_view collection, std::string_view id) override;
   void sweep(std::string_view collection, std::string_view scope, std::int64_t generation, std::int64_t from_ms,

@@ -43,9 +43,8 @@ void put_flag(WireWriter& out, bool value) {
 }  // namespace
 
 void Server::run() {
-  bool ignored = false;
   try {
-    while (link_.channel().pump(-1, -1, ignored, [this](Frame frame) { on_frame(std::move(frame)); })) {
+    while (link_.channel().pump(-1, {}, [this](Frame frame) { on_frame(std::move(frame)); })) {
     }
   } catch (const std::exception&) {  // the host says nothing that makes no sense; whoever does is not it
   }
@@ -156,10 +155,11 @@ Server::Asked Server::read_call(const Frame& frame) const {
 
 void Server::answer_call(const Asked& asked, const RunningCallPtr& call) {
   WireReader in(asked.arguments);
-  WireWriter out;
-  answer_in(in, asked, call, out);
+  WireWriter out, answer;
+  answer_in(in, asked, call, answer);
   calls_.remove(*call);
   call->context->end();
+  out.u64(call->context->replaced()).raw(answer.bytes());
   link_.send(FrameKind::kReturned, call->id, 0, out.bytes());
 }
 
@@ -195,6 +195,8 @@ void Server::create(WireReader& in, const Asked& asked, const RunningCallPtr& ca
   adapter.generation = creation.generation = in.u32();
   creation.scopes = in.text(kLargestFrame);
   creation.config = in.text(kLargestFrame);
+  creation.base_url = in.text(limits::kLongestUrl);
+  creation.settings = in.text(kLargestFrame);
   creation.collections = get_collections(in);
   const auto log = [this](int level, const std::string&, const std::string& account_id, std::string_view line) {
     WireWriter entry;
@@ -208,7 +210,7 @@ void Server::create(WireReader& in, const Asked& asked, const RunningCallPtr& ca
   if (!creation.instance) return put_failure(out, clipped(creation.failure));
   adapter.adapter = std::make_shared<PluginAdapter>(creation.instance);
   const auto roles = adapter.adapter->roles();
-  out.flag(roles.sync).flag(roles.read).flag(roles.write).flag(roles.rollback).flag(roles.account);
+  out.flag(roles.sync).flag(roles.read).flag(roles.write).flag(roles.rollback).flag(roles.account).flag(roles.cleanup);
   out.flag(creation.instance->resolves);
   const std::lock_guard lock(mutex_);
   adapters_.emplace(asked.adapter, std::move(adapter));
@@ -246,6 +248,7 @@ void Server::write(const Adapter& adapter, WireReader& in, const Asked& asked, c
   const auto what = get_write(in);
   if (asked.function == CallFunction::kFindEffect)
     return put_result(out, to.find_effect(call->context, what), put_found);
+  if (asked.function == CallFunction::kCleanUp) return put_result(out, to.clean_up(call->context, what), put_flag);
   put_result(out,
              asked.function == CallFunction::kExecuteWrite ? to.execute_write(call->context, what)
                                                            : to.create_rollback_point(call->context, what),

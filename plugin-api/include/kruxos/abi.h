@@ -4,6 +4,7 @@
 #include <kruxos/abi/account.h>
 #include <kruxos/abi/base.h>
 #include <kruxos/abi/call.h>
+#include <kruxos/abi/cleanup.h>
 #include <kruxos/abi/entry.h>
 #include <kruxos/abi/http.h>
 #include <kruxos/abi/read.h>

@@ -82,7 +82,7 @@ TEST_CASE("a plain mail comes back as it was written") {
   CHECK(back.problems.empty());
   CHECK(gmail::shown(back.from) == "Amy Lee <amy@example.com>");
   CHECK(gmail::shown(back.to) == "bob@example.com");
-  CHECK(gmail::shown(back.cc) == "Lee, David <d@example.com>");
+  CHECK(gmail::shown(back.cc) == "\"Lee, David\" <d@example.com>");
   CHECK(gmail::shown(back.bcc) == "e@example.com");
   CHECK(back.subject == "Dinner");
   CHECK(back.text_plain == "At eight?\n");

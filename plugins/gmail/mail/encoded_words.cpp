@@ -122,6 +122,15 @@ std::string plain(std::string_view text) {
 
 }  // namespace
 
+std::size_t unfinished_word(std::string_view text) {
+  for (std::size_t at = text.find("=?"); at != std::string_view::npos; at = text.find("=?", at)) {
+    const auto word = word_at(text, at);
+    if (!word && text.find("?=", at + 2) == std::string_view::npos) return at;
+    at = word ? word->end : at + 2;
+  }
+  return text.size();
+}
+
 std::string from_base64(std::string_view text) {
   std::string out;
   out.reserve(text.size() / 4 * 3);

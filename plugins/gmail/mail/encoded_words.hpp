@@ -16,6 +16,9 @@ std::string normal_words(std::string_view value);
 /// text stays as it is. UTF-8 alone.
 std::string literal_words(std::string_view text);
 
+/// Where a word begins that has not ended when the text does, or may be one; the text's size where there is none.
+std::size_t unfinished_word(std::string_view text);
+
 std::string base64(std::string_view bytes);
 
 /// Skips what is no base64; nothing is refused. Padding in the middle begins anew.

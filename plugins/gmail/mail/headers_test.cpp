@@ -80,6 +80,46 @@ TEST_CASE("address lists are read as people write them") {
   CHECK(parse_addresses("Amy <amy@exämple.com>").front().address == "amy@xn--exmple-cua.com");
 }
 
+TEST_CASE("an encoded word is a part of a name, whatever it holds") {
+  CHECK(parse_addresses("=?utf-8?Q?finance=40attacker.test,?= Docs <noreply@docs.example>") ==
+        Addresses{{"finance@attacker.test, Docs", "noreply@docs.example"}});
+  CHECK(parse_addresses("=?utf-8?Q?Boss_<boss=40example.com>,?= <evil@attacker.test>, b@example.com") ==
+        Addresses{{"Boss <boss@example.com>,", "evil@attacker.test"}, {"", "b@example.com"}});
+  CHECK(parse_addresses("=?utf-8?Q?=22_=3Cy@attacker.test=3E,_=22?= <c@example.com>").size() == 1);
+}
+
+TEST_CASE("a name that could be read as something else is shown in quotes") {
+  CHECK(gmail::shown(MailAddress{"Amy B. Lee", "amy@example.com"}) == "Amy B. Lee <amy@example.com>");
+  CHECK(gmail::shown(MailAddress{"Lee, Amy", "amy@example.com"}) == "\"Lee, Amy\" <amy@example.com>");
+  CHECK(gmail::shown(MailAddress{"a@b.test", ""}) == "\"a@b.test\"");
+  for (const auto* name : {"Boss <boss@example.com>,", "a\" <b@c.test>, \"", "\\\"", "(x", "a; b: c"}) {
+    const MailAddress one{name, "amy@example.com"};
+    CAPTURE(gmail::shown(one));
+    CHECK(parse_addresses(gmail::shown(one)) == Addresses{one});
+  }
+}
+
+TEST_CASE("a long list is cut between addresses, wherever its end falls") {
+  const std::string tail = "<real@example.com>, last@example.com";
+  for (const std::string item :
+       {"\"a <x@attacker.test>, b\" ", "(a, x@attacker.test, ) ", "=?utf-8?Q?,x@attacker.test,?= "}) {
+    for (std::size_t offset = 0; offset <= item.size() + tail.size(); ++offset) {
+      std::string value = "first@example.com, ";
+      value += std::string(gmail::kMostHeaderBytes - value.size() - offset - 2, 'y').insert(0, "\"") + "\" ";
+      value.insert(value.size(), item + tail);
+      bool is_cut = false;
+      const auto found = parse_addresses(value, &is_cut);
+      CAPTURE(item, offset, found.size());
+      CHECK(is_cut == (value.size() > gmail::kMostHeaderBytes));
+      for (const auto& one : found) {
+        const bool whole = one.address == "first@example.com" || one.address == "real@example.com" ||
+                           one.address == "last@example.com";
+        CHECK(whole);
+      }
+    }
+  }
+}
+
 TEST_CASE("what is no address list gives what can be read") {
   for (const auto* value :
        {"<", ">", "<<>>", "a b c", "\"open", "(open", "a@", "@b", ",,,,", "a@b@c", ":;", "a:b:c:d;", "<a@b"}) {

@@ -34,7 +34,7 @@ constexpr Entity kEntities[] = {
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
 }
-bool is_blank(char c) {
+bool is_html_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 bool is_letter(char c) {
@@ -89,9 +89,9 @@ bool any_of(const std::array<std::string_view, N>& names, std::string_view name)
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Elements whose text is not the mail's.
+/// Elements whose text is not the mail's. Mail programs run no scripts: what stands for one (noscript) is shown.
 bool is_silent(std::string_view name) {
-  constexpr std::array<std::string_view, 11> kSilent = {"script", "style", "title", "template", "noscript", "iframe",
+  constexpr std::array<std::string_view, 10> kSilent = {"script", "style", "title", "template", "iframe",
                                                         "object", "svg",   "math",  "textarea", "select"};
   return any_of(kSilent, name);
 }
@@ -119,7 +119,7 @@ class Reader {
         text();
       }
     }
-    while (!out_.empty() && is_blank(out_.back())) out_.pop_back();
+    while (!out_.empty() && is_html_blank(out_.back())) out_.pop_back();
     cut_text(out_, most_);
     return std::move(out_);
   }
@@ -132,12 +132,20 @@ class Reader {
 
   void markup() {
     if (html_.substr(at_, 4) == "<!--") {
-      skip_behind("-->", at_ + 4);
+      skip_comment();
     } else if (html_[at_ + 1] == '!' || html_[at_ + 1] == '?') {
       skip_behind(">", at_ + 2);
     } else {
       element(tag());
     }
+  }
+
+  /// As browsers have it: "<!-->" and "<!--->" are whole, and "--!>" is an end as well.
+  void skip_comment() {
+    const auto rest = html_.substr(at_ + 4);
+    if (rest.starts_with('>') || rest.starts_with("->")) return skip_behind(">", at_ + 4);
+    const auto end = std::min(html_.find("-->", at_ + 4), html_.find("--!>", at_ + 4));
+    at_ = end == std::string_view::npos ? html_.size() : html_.find('>', end) + 1;
   }
 
   void skip_behind(std::string_view end, std::size_t from) {
@@ -152,7 +160,7 @@ class Reader {
       tag.closing = true;
       ++at_;
     }
-    for (; at_ < html_.size() && !is_blank(html_[at_]) && html_[at_] != '>' && html_[at_] != '/'; ++at_) {
+    for (; at_ < html_.size() && !is_html_blank(html_[at_]) && html_[at_] != '>' && html_[at_] != '/'; ++at_) {
       if (tag.name.size() < 20) tag.name += lower(html_[at_]);
     }
     while (at_ < html_.size() && html_[at_] != '>') attribute(tag);
@@ -161,17 +169,17 @@ class Reader {
   }
 
   void attribute(Tag& tag) {
-    if (is_blank(html_[at_]) || html_[at_] == '/' || html_[at_] == '=') {
+    if (is_html_blank(html_[at_]) || html_[at_] == '/' || html_[at_] == '=') {
       ++at_;
       return;
     }
     const auto from = at_;
-    while (at_ < html_.size() && !is_blank(html_[at_]) && html_[at_] != '=' && html_[at_] != '>') ++at_;
+    while (at_ < html_.size() && !is_html_blank(html_[at_]) && html_[at_] != '=' && html_[at_] != '>') ++at_;
     const auto name = html_.substr(from, at_ - from);
-    while (at_ < html_.size() && is_blank(html_[at_])) ++at_;
+    while (at_ < html_.size() && is_html_blank(html_[at_])) ++at_;
     if (at_ >= html_.size() || html_[at_] != '=') return;
     ++at_;
-    while (at_ < html_.size() && is_blank(html_[at_])) ++at_;
+    while (at_ < html_.size() && is_html_blank(html_[at_])) ++at_;
     const auto value = attribute_value();
     if (name.size() == 4 && starts_as(name, "href")) tag.href = decoded(value.substr(0, kLongestTarget + 1));
     if (name.size() == 3 && starts_as(name, "alt")) tag.alt = decoded(value.substr(0, 200));
@@ -187,7 +195,7 @@ class Reader {
       return value;
     }
     const auto from = at_;
-    while (at_ < html_.size() && !is_blank(html_[at_]) && html_[at_] != '>') ++at_;
+    while (at_ < html_.size() && !is_html_blank(html_[at_]) && html_[at_] != '>') ++at_;
     return html_.substr(from, at_ - from);
   }
 
@@ -252,7 +260,7 @@ class Reader {
 
   void put_all(std::string_view text) {
     for (const char c : text) {
-      if (is_blank(c) && !(preformatted_ && c == '\n')) {
+      if (is_html_blank(c) && !(preformatted_ && c == '\n')) {
         pending_blank_ = true;
       } else if (c == '\n') {
         break_line(1, true);

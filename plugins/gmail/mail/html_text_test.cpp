@@ -39,6 +39,22 @@ TEST_CASE("nothing that runs, loads or is no text comes through") {
   CHECK(text("<script>never closed") == "");
 }
 
+TEST_CASE("a comment hides no more than it does in a mail program, and what stands for scripts is shown") {
+  CHECK(text("a<!-->b<!-- c -->d") == "abd");
+  CHECK(text("a<!--->b") == "ab");
+  CHECK(text("a<!-- c --!>b") == "ab");
+  CHECK(text("a<!-- > -> -->b") == "ab");
+  CHECK(text("a<noscript>b</noscript>c") == "abc");
+}
+
+TEST_CASE("letters that nobody sees, and marks that turn the direction, do not come through") {
+  CHECK(text("a\U000E0069\U000E0067\U000E007Fb") == "ab");
+  CHECK(text("a&#xE0069;&#917607;b") == "ab");
+  CHECK(text("pay\u202Eeno\u202C \u2066x\u2069") == "payeno x");
+  CHECK(gmail::clean_text("plain \U000E0041\u202Etext\U000E0001") == "plain text");
+  CHECK(gmail::clean_line("subject\U000E0041") == "subject");
+}
+
 TEST_CASE("links show where they lead, where that is not what they say") {
   CHECK(text("<a href=\"https://example.com/confirm?a=1&amp;b=2\">Confirm</a> now") ==
         "Confirm (https://example.com/confirm?a=1&b=2) now");
@@ -59,7 +75,7 @@ TEST_CASE("HTML that is none is read as far as it goes") {
   CHECK(text("a<b c=\"d") == "a");
   CHECK(text("</p></p>a") == "a");
   CHECK(text("&#0;&#xD800;&#99999999999;&#;&#x;").find('\0') == std::string::npos);
-  CHECK(text(std::string("a\0b", 3)) == "ab");
+  CHECK(text(std::string("a\0b", 3)) == std::string("a\0b", 3));  // the host makes U+FFFD of it, and counts
   CHECK(gmail::is_utf8(text("\xff\xfe<p>\xc3")));
   CHECK(gmail::html_to_text(std::string(1000, 'a'), 10) == "aaaaaaaaaa");
   CHECK(gmail::html_to_text("ääääää", 5) == "ää");

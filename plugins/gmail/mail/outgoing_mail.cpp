@@ -14,7 +14,7 @@ namespace gmail {
 namespace {
 
 // A text that grows beyond it goes on in another piece: growing one would copy it, and hold it twice meanwhile.
-constexpr std::size_t kPieceBytes = 256 * 1024;
+constexpr std::size_t kWrittenBytes = 256 * 1024;
 
 /// The addresses of the header fields of one name, in the order of the mail.
 std::vector<std::string> written_addresses(std::string_view head, std::string_view name) {
@@ -84,7 +84,7 @@ OutgoingMail::OutgoingMail(const MessageDraft& draft) : pieces_(std::make_unique
   const auto add_text = [&](std::string_view text) {
     pieces.size += text.size();
     if (pieces.size > kMostMessageBytes) throw too_large();
-    if (pieces.all.back().text.size() + text.size() > kPieceBytes) pieces.all.emplace_back();
+    if (pieces.all.back().text.size() + text.size() > kWrittenBytes) pieces.all.emplace_back();
     pieces.all.back().text += text;
     return true;
   };

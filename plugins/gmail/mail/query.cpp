@@ -13,11 +13,11 @@ namespace {
 
 constexpr int kDeepestGroup = 20;
 
-bool is_blank(char c) {
+bool is_query_blank(char c) {
   return static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
 }
 bool ends_word(char c) {
-  return is_blank(c) || c == '(' || c == ')' || c == '{' || c == '}' || c == '"';
+  return is_query_blank(c) || c == '(' || c == ')' || c == '{' || c == '}' || c == '"';
 }
 bool is_name(std::string_view word) {
   return word.size() >= 2 && std::all_of(word.begin(), word.end(), [](char c) {
@@ -29,8 +29,8 @@ bool has_letter(std::string_view word) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  while (!text.empty() && is_query_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_query_blank(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -85,7 +85,7 @@ class Parser {
   }
 
   Term factor(const Operator* op) {
-    const bool prefixed = at_ + 1 < text_.size() && !is_blank(text_[at_ + 1]) && text_[at_ + 1] != text_[at_];
+    const bool prefixed = at_ + 1 < text_.size() && !is_query_blank(text_[at_ + 1]) && text_[at_ + 1] != text_[at_];
     if (prefixed && text_[at_] == '-') {
       ++at_;
       std::vector<Term> one;
@@ -145,7 +145,7 @@ class Parser {
     }
     // https://…, and a name at a sentence's end, are text.
     const auto rest = found.substr(colon + 1);
-    const bool has_value = !rest.empty() || (end < text_.size() && !is_blank(text_[end]));
+    const bool has_value = !rest.empty() || (end < text_.size() && !is_query_blank(text_[end]));
     if (!op && has_value && !rest.starts_with("//")) throw QueryProblem(start, unknown_operator(name));
     at_ = end;
     return value_term(op, found, start);
@@ -153,7 +153,7 @@ class Parser {
 
   /// What stands behind an operator's colon.
   Term value_of(const Operator& op, std::size_t start) {
-    if (at_ >= text_.size() || is_blank(text_[at_]) || text_[at_] == ')' || text_[at_] == '}') {
+    if (at_ >= text_.size() || is_query_blank(text_[at_]) || text_[at_] == ')' || text_[at_] == '}') {
       throw QueryProblem(start, needs_value(op));
     }
     if (text_[at_] == '(' || text_[at_] == '{') return group(&op, text_[at_]);
@@ -185,7 +185,7 @@ class Parser {
   }
 
   void skip_blanks() {
-    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_query_blank(text_[at_])) ++at_;
   }
 
   /// Takes `close` along.

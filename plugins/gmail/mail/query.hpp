@@ -32,8 +32,8 @@ enum class TermKind {
   kSystemLabel,  ///< text: the label's id, such as INBOX, UNREAD or CATEGORY_SOCIAL
   kLabel,        ///< text: a label's name as it was written; Gmail writes "-" for blanks and "/" in it
   kMessageId,    ///< text: the Message-ID header without its angle brackets
-  kHasAttachment,
-  kHasUserLabel,
+  kHasAttachments,
+  kHasUserLabels,
   kAnywhere,  ///< in:anywhere: fits everything; says that spam and trash are wanted as well
   kArchived,  ///< in:archive: neither in the inbox nor sent, draft, spam or trash
 

@@ -35,7 +35,7 @@ constexpr Operator kOperators[] = {
     {"in", Takes::kLabel, TermKind::kLabel, "inbox"},
     {"category", Takes::kCategory, TermKind::kSystemLabel, "primary, social, promotions, updates or forums"},
     {"is", Takes::kState, TermKind::kSystemLabel, "unread, read, starred or important"},
-    {"has", Takes::kPossession, TermKind::kHasAttachment, "attachment, userlabels or nouserlabels"},
+    {"has", Takes::kPossession, TermKind::kHasAttachments, "attachment, userlabels or nouserlabels"},
     {"after", Takes::kDay, TermKind::kSince, "2024/04/16"},
     {"newer", Takes::kDay, TermKind::kSince, "2024/04/16"},
     {"before", Takes::kDay, TermKind::kBefore, "2024/04/16"},
@@ -122,9 +122,9 @@ std::optional<Term> state_term(std::string_view value) {
 
 std::optional<Term> possession_term(std::string_view value) {
   const auto word = lower(value);
-  if (word == "attachment" || word == "attachments") return leaf(TermKind::kHasAttachment);
-  if (word == "userlabels") return leaf(TermKind::kHasUserLabel);
-  if (word == "nouserlabels") return none_of(leaf(TermKind::kHasUserLabel));
+  if (word == "attachment" || word == "attachments") return leaf(TermKind::kHasAttachments);
+  if (word == "userlabels") return leaf(TermKind::kHasUserLabels);
+  if (word == "nouserlabels") return none_of(leaf(TermKind::kHasUserLabels));
   return std::nullopt;
 }
 

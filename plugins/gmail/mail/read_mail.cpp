@@ -197,11 +197,7 @@ void read_headers(GMimeMessage* message, MailContent& content) {
     return raw;
   };
   content.subject = decode_header(value("Subject"));
-  content.from = parse_addresses(value("From"));
-  content.reply_to = parse_addresses(value("Reply-To"));
-  content.to = parse_addresses(value("To"));
-  content.cc = parse_addresses(value("Cc"));
-  content.bcc = parse_addresses(value("Bcc"));
+  for (const auto& field : kAddressFields) read_address_field(field, value(field.header), content);
   content.date_ms = parse_date(value("Date"));
   const auto ids = parse_message_ids(value("Message-ID"));
   content.message_id = ids.empty() ? std::string() : ids.front();

@@ -31,9 +31,7 @@ struct MailAttachment {
 };
 
 /// All texts are valid UTF-8 without NUL, lines end with "\n".
-struct MailContent {
-  std::string subject{};
-  std::vector<MailAddress> from{}, reply_to{}, to{}, cc{}, bcc{};
+struct MailContent : MailHead {
   std::optional<std::int64_t> date_ms{};  ///< Unix milliseconds, as the sender has it
   std::string message_id{};               ///< without angle brackets
   std::vector<std::string> in_reply_to{}, references{};

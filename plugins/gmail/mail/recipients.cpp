@@ -11,7 +11,7 @@
 namespace gmail {
 namespace {
 
-constexpr std::size_t kMostFieldBytes = 32 * 1024;
+constexpr std::size_t kMostRecipientBytes = 32 * 1024;
 constexpr std::size_t kMostNameBytes = 256;
 
 std::string_view trimmed(std::string_view text) {
@@ -166,7 +166,7 @@ MailAddress mailbox(std::string_view field, std::string_view item) {
 }  // namespace
 
 std::vector<MailAddress> parse_recipients(std::string_view field, std::string_view text) {
-  require_header_text(field, text, kMostFieldBytes);
+  require_header_text(field, text, kMostRecipientBytes);
   std::vector<MailAddress> out;
   for (const auto item : Splitter(field, text).items()) out.push_back(mailbox(field, item));
   return out;

@@ -57,13 +57,16 @@ bool same_address(std::string_view a, std::string_view b) {
 
 using Addresses = std::vector<MailAddress>;
 
+bool is_one_of(const MailAddress& one, const std::vector<std::string>& own) {
+  return std::any_of(own.begin(), own.end(),
+                     [&](const std::string& address) { return same_address(one.address, address); });
+}
+
 /// Those that can be written to, without one's own.
 Addresses others(const Addresses& list, const std::vector<std::string>& own) {
   Addresses out;
   for (const auto& one : list) {
-    const bool mine = std::any_of(own.begin(), own.end(),
-                                  [&](const std::string& address) { return same_address(one.address, address); });
-    const auto parsed = mine ? Addresses() : [&] {
+    const auto parsed = is_one_of(one, own) ? Addresses() : [&] {
       try {
         auto found = parse_recipients("original", one.address);
         return found.size() == 1 ? found : Addresses();
@@ -77,6 +80,14 @@ Addresses others(const Addresses& list, const std::vector<std::string>& own) {
     out.push_back({std::move(name), parsed.front().address});
   }
   return out;
+}
+
+/// A reply that left some out would say nothing of it.
+void require_whole(const MailHead& original, std::string_view field) {
+  if (!original.leaves_out(field)) return;
+  throw bad_input("The mail names more people in \"" + std::string(field) +
+                  "\" than are read of it, so that a reply would not reach them all; use email.send and name whom you "
+                  "mean.");
 }
 
 std::string date_line(std::int64_t ms) {
@@ -153,8 +164,19 @@ std::string forward_subject(std::string_view subject) {
 
 void reply_to(const MailContent& original, bool all, const std::vector<std::string>& own_addresses,
               MessageDraft& draft) {
-  draft.to = others(original.reply_to.empty() ? original.from : original.reply_to, own_addresses);
-  const bool own_mail = draft.to.empty();
+  // A Reply-To that names nobody is as good as none.
+  const bool redirected = !others(original.reply_to, {}).empty();
+  const auto& asked = redirected ? original.reply_to : original.from;
+  require_whole(original, redirected ? "reply_to" : "from");
+  if (all) require_whole(original, "cc");
+  draft.to = others(asked, own_addresses);
+  const bool own_mail =
+      std::any_of(asked.begin(), asked.end(), [&](const MailAddress& one) { return is_one_of(one, own_addresses); }) &&
+      draft.to.empty();
+  if (draft.to.empty() && !own_mail) {
+    throw bad_input("The mail names no sender that a reply could go to; use email.send.");
+  }
+  if (all || own_mail) require_whole(original, "to");
   if (own_mail) draft.to = others(original.to, own_addresses);
   draft.cc.clear();
   if (all) {
@@ -188,8 +210,9 @@ void forward(const ParsedMail& original, std::string_view note, MessageDraft& dr
   }
   const auto block = about(content);
   const auto before = note.empty() ? std::string() : std::string(note) + "\n\n";
-  draft.text = before + block + (content.text_plain.empty() ? content.html_as_text : content.text_plain);
-  if (!content.text_html.empty()) draft.html = "<div>" + escaped(before + block) + "</div>\n" + content.text_html;
+  draft.text = before + block + with_nuls_shown(content.text_plain.empty() ? content.html_as_text : content.text_plain);
+  if (!content.text_html.empty())
+    draft.html = "<div>" + escaped(before + block) + "</div>\n" + with_nuls_shown(content.text_html);
   for (const auto& one : content.attachments) draft.attachments.push_back(passed_on(original, one));
 }
 

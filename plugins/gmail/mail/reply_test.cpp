@@ -167,6 +167,18 @@ TEST_CASE("a forward of plain text has no HTML, and of HTML alone has its text")
   CHECK(draft.text.find("\n\nhello") != std::string::npos);
 }
 
+TEST_CASE("a mail with NULs in it can be forwarded, as it was shown") {
+  using namespace std::string_literals;
+  const auto head = "From: amy@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\nContent-Type: text/"s;
+  const auto body = "; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nYQBiAA==\r\n"s;  // a, NUL, b, NUL
+  for (const auto* const type : {"plain", "html"}) {
+    MessageDraft draft;
+    gmail::forward(ParsedMail(head + type + body), "", draft);
+    CHECK(draft.text.find("a\ufffdb\ufffd") != std::string::npos);
+    CHECK(written(std::move(draft)).find('\0') == std::string::npos);
+  }
+}
+
 TEST_CASE("a mail that is too long to be repeated goes along as a whole") {
   const std::string end = GENERATE("\n", "\r\n");
   std::string raw = "Subject: long" + end + end;

@@ -128,6 +128,10 @@ class Desk {
     kruxos::testing::FakeCall call(rig.host.clock, kruxos::testing::CallKind::kFetch);
     return writer().find_effect(call.call(), write.view());
   }
+  void clean_up(const Written& write) {
+    kruxos::testing::FakeCall call(rig.host.clock, kruxos::testing::CallKind::kWrite);
+    writer().clean_up(call.call(), write.view());
+  }
   void make_point(Written& write) {
     kruxos::testing::FakeCall call(rig.host.clock, kruxos::testing::CallKind::kFetch);
     write.point = writer().rollback_point(call.call(), write.view());

@@ -90,7 +90,7 @@ ControlPlane::Outcome ControlPlane::post_common(const std::string& what, const r
 bool ControlPlane::set_clock(const rapidjson::Value& document, JsonOut& out, std::string& problem) {
   if (!only_keys(document, {"advance_ms", "set_ms"}, problem)) return false;
   if (!clock_.is_driven()) return problem = "the clock is real: start with --clock driven", false;
-  if (member(document, "set_ms")) clock_.set_ms(number_or(document, "set_ms"));
+  if (find_member(document, "set_ms")) clock_.set_ms(number_or(document, "set_ms"));
   clock_.advance_ms(number_or(document, "advance_ms"));
   performer_.run_due();
   out.field("now_ms", clock_.now_ms());

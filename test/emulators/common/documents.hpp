@@ -30,12 +30,12 @@ inline bool only_keys(const rapidjson::Value& document, const std::vector<const 
 inline bool typed_keys(const rapidjson::Value& document, std::vector<const char*> others,
                        const std::vector<const char*>& numbers, std::string& problem) {
   for (const char* key : others) {
-    const rapidjson::Value* found = member(document, key);
+    const rapidjson::Value* found = find_member(document, key);
     const bool fits = !found || (std::string(key) == "when" ? found->IsObject() : found->IsString());
     if (!fits) problem = std::string(key) + " has the wrong type";
   }
   for (const char* key : numbers) {
-    const rapidjson::Value* found = member(document, key);
+    const rapidjson::Value* found = find_member(document, key);
     if (found && !found->IsInt64()) problem = std::string(key) + " is a whole number";
   }
   others.insert(others.end(), numbers.begin(), numbers.end());

@@ -30,8 +30,8 @@ const KindRow kKinds[] = {
     {"slow", FaultKind::slow, FaultEffect::applied},
 };
 
-const char* const kShapes[] = {"not_json", "array",        "html",  "deep",
-                               "huge",     "invalid_utf8", "empty", "wrong_content_type"};
+const char* const kShapes[] = {"not_json",           "array",      "html", "deep", "huge", "invalid_utf8", "empty",
+                               "wrong_content_type", "odd_escapes"};
 
 bool is_shape(const std::string& shape, const FaultDialect& dialect) {
   return std::find(std::begin(kShapes), std::end(kShapes), shape) != std::end(kShapes) ||
@@ -72,7 +72,7 @@ bool read_kind(const rapidjson::Value& document, Fault& fault, std::string& prob
 }
 
 bool read_when(const rapidjson::Value& document, Fault& fault, std::string& problem) {
-  const rapidjson::Value* when = member(document, "when");
+  const rapidjson::Value* when = find_member(document, "when");
   if (!when) return true;
   for (const auto& entry : when->GetObject()) {
     if (!entry.value.IsString()) return problem = "when has a text for each parameter", false;
@@ -91,6 +91,15 @@ std::string mistake_in(const Fault& fault, const FaultDialect& dialect) {
   return "";
 }
 
+// The answer as it is, with what JSON's escapes can spell and texts cannot hold where a text says so.
+std::string with_odd_escapes(std::string body) {
+  for (const auto& [mark, escape] : {std::pair{"{nul}", "\\u0000"}, {"{half}", "\\ud83d"}}) {
+    for (auto at = body.find(mark); at != std::string::npos; at = body.find(mark, at))
+      body.replace(at, std::string_view(mark).size(), escape);
+  }
+  return body;
+}
+
 std::string shaped_body(const Fault& fault, const HttpAnswer& real, const FaultDialect& dialect) {
   if (fault.shape == "not_json") return "upstream connect error or disconnect/reset before headers";
   if (fault.shape == "array") return "[" + real.body + "]";
@@ -105,6 +114,7 @@ std::string shaped_body(const Fault& fault, const HttpAnswer& real, const FaultD
     return "{\"ok\":true,\"padding\":\"" + std::string(size, 'x') + "\"}";
   }
   if (fault.shape == "empty") return "";
+  if (fault.shape == "odd_escapes") return with_odd_escapes(real.body);
   return fault.shape == "wrong_content_type" ? real.body : dialect.own_shape(fault.shape, real);
 }
 

@@ -1,14 +1,15 @@
-// Writing and reading the emulator's JSON: thin layers over RapidJSON.
+// Writing and reading the emulator's JSON, by the helpers of core.
 #pragma once
 
-#include <rapidjson/document.h>
 #include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
 
 namespace krux::test::emulator {
 
@@ -50,17 +51,15 @@ class JsonOut {
   rapidjson::Writer<rapidjson::StringBuffer> writer_{buffer_};
 };
 
-// Parses without recursion and refuses text that is not UTF-8. False: `into` holds the error.
-inline bool parse_json(std::string_view text, rapidjson::Document& into) {
-  into.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(text.data(), text.size());
-  return !into.HasParseError();
-}
-
-inline std::string to_json(const rapidjson::Value& value) {
-  rapidjson::StringBuffer buffer;
-  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
-  value.Accept(writer);
-  return {buffer.GetString(), buffer.GetSize()};
+// False: it is not valid JSON, has a key twice or, of what a service is sent (kRefused), a text in it that none takes.
+// How large it may be is the service's own to say.
+inline bool parse_json(std::string_view text, rapidjson::Document& into, OddText odd = OddText::kKept) {
+  try {
+    into = krux::parse_json(text, "it", {std::numeric_limits<std::size_t>::max(), 128, odd});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 inline std::string to_pretty_json(const rapidjson::Value& value) {
@@ -71,26 +70,16 @@ inline std::string to_pretty_json(const rapidjson::Value& value) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-inline const rapidjson::Value* member(const rapidjson::Value& object, const char* key) {
-  if (!object.IsObject()) return nullptr;
-  auto found = object.FindMember(key);
-  return found == object.MemberEnd() ? nullptr : &found->value;
+inline std::string text_or(const rapidjson::Value& object, std::string_view key, std::string_view otherwise = "") {
+  return std::string(find_string(object, key).value_or(otherwise));
 }
 
-inline std::string text_or(const rapidjson::Value& object, const char* key, std::string_view otherwise = "") {
-  const rapidjson::Value* found = member(object, key);
-  return found && found->IsString() ? std::string(found->GetString(), found->GetStringLength())
-                                    : std::string(otherwise);
+inline std::int64_t number_or(const rapidjson::Value& object, std::string_view key, std::int64_t otherwise = 0) {
+  return find_int(object, key).value_or(otherwise);
 }
 
-inline std::int64_t number_or(const rapidjson::Value& object, const char* key, std::int64_t otherwise = 0) {
-  const rapidjson::Value* found = member(object, key);
-  return found && found->IsInt64() ? found->GetInt64() : otherwise;
-}
-
-inline bool flag_or(const rapidjson::Value& object, const char* key, bool otherwise = false) {
-  const rapidjson::Value* found = member(object, key);
-  return found && found->IsBool() ? found->GetBool() : otherwise;
+inline bool flag_or(const rapidjson::Value& object, std::string_view key, bool otherwise = false) {
+  return find_bool(object, key).value_or(otherwise);
 }
 
 }  // namespace krux::test::emulator

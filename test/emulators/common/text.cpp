@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "emulators/common/json_out.hpp"
+#include "core/util/text.hpp"
 
 namespace krux::test::emulator {
 
@@ -17,14 +17,6 @@ int hex_digit(char c) {
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
-}
-
-bool is_utf8(std::string_view text) {
-  rapidjson::StringBuffer ignored;
-  rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::UTF8<>, rapidjson::CrtAllocator,
-                    rapidjson::kWriteValidateEncodingFlag>
-      writer(ignored);
-  return writer.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
 }
 
 std::optional<std::string> decode_form_component(std::string_view text, bool plus_is_space) {
@@ -41,7 +33,7 @@ std::optional<std::string> decode_form_component(std::string_view text, bool plu
       i += 2;
     }
   }
-  return is_utf8(decoded) ? std::optional(decoded) : std::nullopt;
+  return is_valid_utf8(decoded) ? std::optional(decoded) : std::nullopt;
 }
 
 std::map<std::string, std::string> decode_form(std::string_view text) {

@@ -10,7 +10,6 @@ namespace krux::test::emulator {
 
 int hex_digit(char c);  // -1: none
 std::string lower(std::string text);
-bool is_utf8(std::string_view text);
 
 // "%41" undone, "+" too unless it stands for itself as in a path. Nothing when an escape is malformed or the bytes are
 // not UTF-8.

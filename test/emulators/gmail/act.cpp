@@ -104,7 +104,7 @@ bool change(Deed& deed, LabelChange change) {
 bool label(Deed& deed) {
   LabelChange wanted;
   for (const auto& [key, into] : {std::pair("add", &wanted.add), std::pair("remove", &wanted.remove)}) {
-    const rapidjson::Value* list = member(deed.document, key);
+    const rapidjson::Value* list = find_member(deed.document, key);
     if (list && !list->IsArray()) return deed.refuse("add and remove are lists of label ids");
     if (!list) continue;
     for (const auto& item : list->GetArray()) {

@@ -67,7 +67,7 @@ TEST_CASE("bodies come broken in the ways of this service too") {
     return gmail.get("profile").http.body;
   };
   CHECK_FALSE(parse_json(shaped("not_json"), document));
-  CHECK((parse_json(shaped("missing_ids"), document) && !member(document, "historyId")));
+  CHECK((parse_json(shaped("missing_ids"), document) && !krux::find_member(document, "historyId")));
   CHECK((parse_json(shaped("wrong_types"), document) && document["historyId"].IsInt()));
   CHECK(gmail.tell("POST", "fault", R"({"kind": "body", "shape": "missing_ok"})").status == 400);
 }

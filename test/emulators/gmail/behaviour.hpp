@@ -20,6 +20,9 @@ struct Behaviour {
   bool one_place = true;
   // history.list with changes to show begins with a page that has a nextPageToken and no history.
   bool history_empty_page = false;
+  // Whether full and metadata give the values of headers with their encoded words decoded ("decoded": the text of the
+  // whole value, so that what stands in a name looks as if it stood beside it) or as they stand in the mail ("raw").
+  std::string header_values = "decoded";
   // Text parts above this come as an attachment of their own.
   int inline_text_max = 100000;
 };

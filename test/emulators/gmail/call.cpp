@@ -24,7 +24,7 @@ bool is_flat(const rapidjson::Value& value) {
 
 void read_json(std::string_view text, Call& call) {
   auto document = std::make_shared<rapidjson::Document>();
-  if (!parse_json(text, *document)) {
+  if (!parse_json(text, *document, OddText::kRefused)) {
     call.failure = invalid_argument("Invalid JSON payload received.");
     call.failure->reason = "parseError";
     return;

@@ -6,7 +6,7 @@ namespace krux::test::gmail {
 namespace {
 
 MaybeFailure read_labels(const MethodContext& context, const char* name, std::size_t max, Labels& into) {
-  const rapidjson::Value* given = member(*context.call.body, name);
+  const rapidjson::Value* given = find_member(*context.call.body, name);
   if (!given || !given->IsArray()) return std::nullopt;
   for (const auto& item : given->GetArray()) {
     const std::string id(item.GetString(), item.GetStringLength());

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "core/util/text.hpp"
 #include "emulators/common/text.hpp"
 
 namespace krux::test::gmail {
@@ -66,11 +67,11 @@ void append_utf8(std::string& out, unsigned code) {
 std::size_t utf8_length(std::string_view text) {
   const unsigned char lead = static_cast<unsigned char>(text[0]);
   const std::size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-  return length != 0 && length <= text.size() && emulator::is_utf8(text.substr(0, length)) ? length : 0;
+  return length != 0 && length <= text.size() && is_valid_utf8(text.substr(0, length)) ? length : 0;
 }
 
 std::string repaired(std::string_view text) {
-  if (emulator::is_utf8(text)) return std::string(text);
+  if (is_valid_utf8(text)) return std::string(text);
   std::string out;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);

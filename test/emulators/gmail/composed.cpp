@@ -49,7 +49,7 @@ bool compose(const rapidjson::Value& document, const Mailbox& mailbox, std::int6
   }
   raw += fmt::format("Subject: {}\r\nDate: {}\r\n", text_or(document, "subject", "(no subject)"), format_date(date_ms));
   raw += "Message-ID: " + text_or(document, "message_id", "<" + number + "@example.org>") + "\r\nMIME-Version: 1.0\r\n";
-  if (const rapidjson::Value* headers = member(document, "headers")) {
+  if (const rapidjson::Value* headers = find_member(document, "headers")) {
     if (!headers->IsObject()) return problem = "headers is an object of texts", false;
     for (const auto& header : headers->GetObject()) {
       if (!header.value.IsString()) return problem = "headers is an object of texts", false;
@@ -59,7 +59,7 @@ bool compose(const rapidjson::Value& document, const Mailbox& mailbox, std::int6
   std::string body = text_part("text/plain", text_or(document, "body"));
   const std::string html = text_or(document, "html");
   if (!html.empty()) body = joined("multipart/alternative", "alt_" + number, {body, text_part("text/html", html)});
-  if (const rapidjson::Value* attachments = member(document, "attachments")) {
+  if (const rapidjson::Value* attachments = find_member(document, "attachments")) {
     std::vector<std::string> parts = {body};
     if (!read_attachments(*attachments, parts, problem)) return false;
     body = joined("multipart/mixed", "mixed_" + number, parts);
@@ -81,7 +81,7 @@ bool read_message(const rapidjson::Value& document, const Mailbox& mailbox, std:
                   std::string& problem) {
   into.arrived_ms = number_or(document, "at_ms", now_ms);
   into.labels = {"UNREAD", "INBOX"};
-  if (const rapidjson::Value* labels = member(document, "labels")) {
+  if (const rapidjson::Value* labels = find_member(document, "labels")) {
     if (!labels->IsArray()) return problem = "labels is a list of ids", false;
     into.labels.clear();
     for (const auto& label : labels->GetArray()) {
@@ -96,7 +96,7 @@ bool read_message(const rapidjson::Value& document, const Mailbox& mailbox, std:
     if (!into.thread || !mailbox.thread(*into.thread)) return problem = "there is no such thread", false;
   }
   std::string raw = text_or(document, "raw");
-  if (member(document, "raw_base64")) raw = decode_base64(text_or(document, "raw_base64"));
+  if (find_member(document, "raw_base64")) raw = decode_base64(text_or(document, "raw_base64"));
   if (raw.empty() && !compose(document, mailbox, into.arrived_ms, raw, problem)) return false;
   into.content = Content(std::move(raw));
   return true;

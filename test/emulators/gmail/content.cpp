@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emulators/common/text.hpp"
+#include "emulators/gmail/address.hpp"
 #include "emulators/gmail/codec.hpp"
 
 namespace krux::test::gmail {
@@ -67,6 +68,25 @@ std::string value_of(const Part& mail, std::string_view name) {
   return value ? *value : "";
 }
 
+// For people: each name decoded by itself, in quotes where it could be read as something else.
+std::string people(const Part& mail, std::string_view name) {
+  const std::string value = value_of(mail, name);
+  std::vector<Address> addresses;
+  if (!parse_addresses(with_plain_words(value), addresses)) return decode_words(value);
+  std::string text;
+  for (const Address& address : addresses) {
+    std::string known = decode_words(address.name);
+    if (address.name.rfind('"', 0) != 0 && known.find_first_of("()<>[]:;@\\,\"") != std::string::npos) {
+      for (std::size_t at = 0; (at = known.find_first_of("\"\\", at)) != std::string::npos; at += 2) {
+        known.insert(at, 1, '\\');
+      }
+      known = '"' + known + '"';
+    }
+    text += (text.empty() ? "" : ", ") + (known.empty() ? address.mail : known + " <" + address.mail + ">");
+  }
+  return text;
+}
+
 std::string header_of(const std::string& raw, std::string_view name) {
   for (const Header& header : parse_headers(raw)) {
     if (same_name(header.name, name)) return decode_words(header.value);
@@ -104,11 +124,11 @@ std::vector<std::string> Content::references() const {
 
 Digest digest_of(const Part& mail) {
   Digest digest;
-  digest.from = value_of(mail, "From");
-  digest.to = value_of(mail, "To");
-  digest.cc = value_of(mail, "Cc");
-  digest.bcc = value_of(mail, "Bcc");
-  digest.subject = value_of(mail, "Subject");
+  digest.from = people(mail, "From");
+  digest.to = people(mail, "To");
+  digest.cc = people(mail, "Cc");
+  digest.bcc = people(mail, "Bcc");
+  digest.subject = decode_words(value_of(mail, "Subject"));
   digest.message_id = value_of(mail, "Message-ID");
   digest.text = shown_text(mail);
   digest.references = message_ids(value_of(mail, "References"));

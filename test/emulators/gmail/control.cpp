@@ -61,9 +61,9 @@ ControlPlane::Outcome Control::post_own(const std::string& what, const rapidjson
 
 bool Control::set_quota(const rapidjson::Value& document, std::string& problem) {
   if (!only_keys(document, {"units_per_minute", "costs"}, problem)) return false;
-  const rapidjson::Value* units = member(document, "units_per_minute");
+  const rapidjson::Value* units = find_member(document, "units_per_minute");
   if (units && !units->IsInt64()) return problem = "units_per_minute is a whole number", false;
-  const rapidjson::Value* costs = member(document, "costs");
+  const rapidjson::Value* costs = find_member(document, "costs");
   if (costs && !costs->IsObject()) return problem = "costs is an object of units by method", false;
   if (costs) {
     for (const auto& entry : costs->GetObject()) {
@@ -79,7 +79,7 @@ bool Control::set_quota(const rapidjson::Value& document, std::string& problem) 
 bool Control::set_behaviour(const rapidjson::Value& document, std::string& problem) {
   if (!only_keys(document,
                  {"quota_answer", "quota_retry_after", "message_id", "trash_leaves_inbox", "one_place",
-                  "history_empty_page", "inline_text_max"},
+                  "history_empty_page", "header_values", "inline_text_max"},
                  problem)) {
     return false;
   }
@@ -92,6 +92,9 @@ bool Control::set_behaviour(const rapidjson::Value& document, std::string& probl
   if (message_id != "replace" && message_id != "replace_and_keep" && message_id != "replace_invalid") {
     return problem = "message_id is replace, replace_and_keep or replace_invalid", false;
   }
+  const std::string values = text_or(document, "header_values", behaviour.header_values);
+  if (values != "decoded" && values != "raw") return problem = "header_values is decoded or raw", false;
+  behaviour.header_values = values;
   behaviour.quota_answer = answer;
   behaviour.message_id = message_id;
   behaviour.quota_retry_after = flag_or(document, "quota_retry_after", behaviour.quota_retry_after);

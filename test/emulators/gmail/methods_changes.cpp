@@ -25,7 +25,7 @@ MaybeFailure change_one(MethodContext& context, const LabelChange& change, std::
 
 // The ids of a batch; of ones that do not exist nothing is said.
 MaybeFailure read_ids(const MethodContext& context, std::vector<Id>& into) {
-  const rapidjson::Value* ids = context.call.body ? member(*context.call.body, "ids") : nullptr;
+  const rapidjson::Value* ids = context.call.body ? find_member(*context.call.body, "ids") : nullptr;
   if (!ids || !ids->IsArray() || ids->Empty()) return invalid_argument("No message ids specified");
   if (ids->Size() > kMaxBatch) return invalid_argument("Too many message ids: at most 1000");
   for (const auto& item : ids->GetArray()) {
@@ -49,7 +49,7 @@ MaybeFailure add_mail(MethodContext& context, const char* default_source) {
   if (!mail) return failure;
   NewMessage added{Content(*mail), context.now_ms, {}, {}, {}};
   if (auto wrong = read_thread(context, resource, *mail, added.thread)) return wrong;
-  const rapidjson::Value* labels = resource ? member(*resource, "labelIds") : nullptr;
+  const rapidjson::Value* labels = resource ? find_member(*resource, "labelIds") : nullptr;
   if (labels && labels->IsArray()) {
     for (const auto& item : labels->GetArray()) {
       const std::string id(item.GetString(), item.GetStringLength());

@@ -12,7 +12,7 @@ const rapidjson::Value* resource_of(const Call& call) {
 }
 
 const rapidjson::Value* message_of(const Call& call) {
-  return call.body ? member(*call.body, "message") : nullptr;
+  return call.body ? find_member(*call.body, "message") : nullptr;
 }
 
 void render_draft(const MethodContext& context, const Draft& draft, JsonOut& out, bool with_labels) {

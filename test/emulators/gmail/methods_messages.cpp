@@ -42,6 +42,7 @@ MaybeFailure messages_list(MethodContext& context) {
 MaybeFailure read_view(MethodContext& context, View& view) {
   const std::string format = lower(context.call.in_query("format"));
   view.handles = &context.state.attachment_handles;
+  view.decodes_headers = context.state.behaviour.header_values == "decoded";
   view.inline_text_max = context.state.behaviour.inline_text_max;
   view.metadata_headers = context.call.all_in_query("metadataHeaders");
   if (format == "minimal") {

@@ -53,6 +53,27 @@ TEST_CASE("an empty list has no list") {
   CHECK(gmail.get("messages/" + id).labels() == "absent");
 }
 
+TEST_CASE("values of headers come decoded, or as they stand in the mail, and addresses are told apart before") {
+  Emulated gmail;
+  const std::string id =
+      gmail.act(R"({"action": "deliver", "from": "=?utf-8?Q?Boss_<boss=40example.com>,?= <evil@attacker.test>",)"
+                R"( "to": "\"Lee, David\" <agent@example.com>", "subject": "=?utf-8?Q?Gr=C3=BC=C3=9Fe?="})");
+  const auto value = [&](const std::string& name) { return header(gmail.get("messages/" + id).body["payload"], name); };
+  CHECK(value("From") == "Boss <boss@example.com>, <evil@attacker.test>");
+  CHECK(value("Subject") == "Grüße");
+  gmail.told("behaviour", R"({"header_values": "raw"})");
+  CHECK(value("From") == "=?utf-8?Q?Boss_<boss=40example.com>,?= <evil@attacker.test>");
+  CHECK(value("Subject") == "=?utf-8?Q?Gr=C3=BC=C3=9Fe?=");
+  CHECK(gmail.tell("POST", "behaviour", R"({"header_values": "nice"})").status == 400);
+
+  CHECK(gmail.get("messages?q=from:boss@example.com").column("messages", "id") == "absent");
+  CHECK(gmail.get("messages?q=from:evil@attacker.test").column("messages", "id") == id);
+  CHECK(gmail.get("messages?q=from:boss").column("messages", "id") == id);
+  const HttpAnswer shown = gmail.tell("GET", "messages");
+  CHECK(shown.body.find(R"("from":"\"Boss <boss@example.com>,\" <evil@attacker.test>")") != std::string::npos);
+  CHECK(shown.body.find(R"("to":"\"Lee, David\" <agent@example.com>")") != std::string::npos);
+}
+
 TEST_CASE("a message comes as minimal, metadata, full and raw") {
   Emulated gmail;
   const std::string id = gmail.act(kMixed);

@@ -165,7 +165,7 @@ Part parse_part(std::string_view raw, const std::string& id, int depth, std::siz
   part.id = id;
   std::string_view body;
   part.headers = parse_headers(raw, &body);
-  for (Header& header : part.headers) header = {to_utf8(header.name, ""), decode_words(header.value)};
+  for (Header& header : part.headers) header = {to_utf8(header.name, ""), to_utf8(header.value, "utf-8")};
   read_types(part);
   const auto child_id = [&](std::size_t i) { return id.empty() ? std::to_string(i) : id + "." + std::to_string(i); };
   if (part.is_multipart() && !part.boundary.empty() && depth < kMaxDepth) {
@@ -222,8 +222,11 @@ std::vector<Header> parse_headers(std::string_view raw, std::string_view* body) 
   return headers;
 }
 
-std::string decode_words(std::string_view value) {
-  std::string out;
+namespace {
+
+// Hands on the text between encoded words, and what each of them says.
+template <class OnText, class OnWord>
+void walk_words(std::string_view value, const OnText& on_text, const OnWord& on_word) {
   bool after_word = false;
   while (!value.empty()) {
     const std::size_t start = value.find("=?");
@@ -234,15 +237,37 @@ std::string decode_words(std::string_view value) {
     const std::size_t end = fits ? value.find("?=", charset_end + 3) : std::string_view::npos;
     if (end == std::string_view::npos) break;
     // White space between two encoded words belongs to neither.
-    if (!after_word || !trimmed(plain).empty()) out += to_utf8(plain, "utf-8");
+    if (!after_word || !trimmed(plain).empty()) on_text(plain);
     const char kind = value[charset_end + 1];
     const std::string_view text = value.substr(charset_end + 3, end - charset_end - 3);
     const std::string bytes = kind == 'B' || kind == 'b' ? decode_base64(text) : decode_quoted_printable(text, true);
-    out += to_utf8(bytes, value.substr(start + 2, charset_end - start - 2));
+    on_word(to_utf8(bytes, value.substr(start + 2, charset_end - start - 2)));
     value.remove_prefix(end + 2);
     after_word = true;
   }
-  return out + to_utf8(value, "utf-8");
+  on_text(value);
+}
+
+}  // namespace
+
+std::string decode_words(std::string_view value) {
+  std::string out;
+  walk_words(
+      value, [&](std::string_view text) { out += to_utf8(text, "utf-8"); },
+      [&](const std::string& word) { out += word; });
+  return out;
+}
+
+std::string with_plain_words(std::string_view value) {
+  std::string out;
+  walk_words(
+      value, [&](std::string_view text) { out += text; },
+      [&](const std::string& word) {
+        std::string text = encode_base64url(word);
+        for (char& c : text) c = c == '-' ? '+' : c == '_' ? '/' : c;
+        out += "=?utf-8?B?" + text + "?=";
+      });
+  return out;
 }
 
 Part parse_mail(std::string_view raw) {

@@ -1,4 +1,4 @@
-// Reads mails as Gmail shows them: a tree of parts, headers unfolded and decoded. Takes any bytes.
+// Reads mails as Gmail shows them: a tree of parts, headers unfolded. Takes any bytes.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace krux::test::gmail {
 
 struct Header {
   std::string name;   // as it was written
-  std::string value;  // unfolded, encoded words decoded, UTF-8
+  std::string value;  // unfolded, UTF-8, encoded words as they stand: whoever parses it must do so before decoding
 };
 
 struct Part {
@@ -32,5 +32,7 @@ Part parse_mail(std::string_view raw);
 std::vector<Header> parse_headers(std::string_view raw, std::string_view* body = nullptr);
 bool same_name(std::string_view one, std::string_view other);
 std::string decode_words(std::string_view value);
+// Each encoded word as one of UTF-8 in base64, which holds nothing that separates addresses.
+std::string with_plain_words(std::string_view value);
 
 }  // namespace krux::test::gmail

@@ -70,6 +70,7 @@ TEST_CASE("a mail of any bytes can be held, shown and searched") {
     const std::string id = format_id(gmail.state.mailbox().add({Content(raw), kNow + round, {}, {"INBOX"}, {}}).id);
     const Answered got = gmail.get("messages/" + id);
     REQUIRE(got.status == 200);
+    INFO(got.http.body);
     REQUIRE(got.text("id") == id);
     REQUIRE(decode_base64url(gmail.get("messages/" + id + "?format=raw").text("raw")) == raw);
   }

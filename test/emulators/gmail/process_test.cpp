@@ -33,6 +33,6 @@ TEST_CASE("mails, drafts and their marks are counted for tests") {
                    {{"authorization", "Bearer ya29.test-token"}, {"content-type", "message/rfc822"}}, mail);
   CHECK(reply.status == 200);
   Connection connection(gmail.port());
-  connection.send("POST / HTTP/1.1\r\nContent-Length: 999999999\r\n\r\n");
+  connection.send("POST / HTTP/1.1\r\nHost: gmail\r\nContent-Length: 999999999\r\n\r\n");
   CHECK(connection.read_reply().status == 413);
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "emulators/common/text.hpp"
+#include "emulators/gmail/address.hpp"
 
 namespace krux::test::gmail {
 
@@ -280,13 +281,21 @@ class Matcher {
     return fits_content(op, node.value);
   }
 
+  // An address is looked for among addresses: nobody's name is one.
+  static bool names(const std::string& people, const std::string& value) {
+    if (value.find('@') == std::string::npos) return has_phrase(people, value);
+    std::vector<Address> addresses;
+    parse_addresses(people, addresses);
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [&](const Address& address) { return has_phrase(address.mail, value); });
+  }
+
   bool fits_content(const std::string& op, const std::string& value) {
-    if (op == "from") return has_phrase(digest().from, value);
+    if (op == "from") return names(digest().from, value);
     // A mail is to whom it was copied to as well.
-    if (op == "to")
-      return has_phrase(digest().to, value) || has_phrase(digest().cc, value) || has_phrase(digest().bcc, value);
-    if (op == "cc") return has_phrase(digest().cc, value);
-    if (op == "bcc") return has_phrase(digest().bcc, value);
+    if (op == "to") return names(digest().to, value) || names(digest().cc, value) || names(digest().bcc, value);
+    if (op == "cc") return names(digest().cc, value);
+    if (op == "bcc") return names(digest().bcc, value);
     if (op == "subject") return has_phrase(digest().subject, value);
     if (op == "has") return lower(value) == "attachment" && !digest().filenames.empty();
     if (op == "filename") {

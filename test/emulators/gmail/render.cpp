@@ -13,7 +13,7 @@ std::string scrambled(std::string text, std::uint64_t key) {
   return text;
 }
 
-void render_headers(const Part& part, const std::vector<std::string>& wanted, JsonOut& out) {
+void render_headers(const Part& part, const View& view, const std::vector<std::string>& wanted, JsonOut& out) {
   const auto is_wanted = [&](const Header& header) {
     return wanted.empty() || std::any_of(wanted.begin(), wanted.end(),
                                          [&](const std::string& name) { return same_name(name, header.name); });
@@ -23,7 +23,8 @@ void render_headers(const Part& part, const std::vector<std::string>& wanted, Js
     if (!is_wanted(header)) continue;
     if (!any) out.array("headers");
     any = true;
-    out.object().field("name", header.name).field("value", header.value).end_object();
+    const std::string value = view.decodes_headers ? decode_words(header.value) : header.value;
+    out.object().field("name", header.name).field("value", value).end_object();
   }
   if (any) out.end_array();
 }
@@ -41,7 +42,7 @@ bool is_separate(const Part& part, const View& view) {
 
 void render_part(const Message& message, const Part& part, const View& view, JsonOut& out) {
   out.field("partId", part.id).field("mimeType", part.mime_type).field("filename", part.filename);
-  render_headers(part, {}, out);
+  render_headers(part, view, {}, out);
   out.object("body");
   if (is_separate(part, view)) {
     out.field("attachmentId", make_attachment_id(message.id, part.id, ++*view.handles)).field("size", part.body.size());
@@ -83,7 +84,7 @@ void render_message(const Message& message, const View& view, JsonOut& out) {
   out.field("snippet", snippet);
   if (view.format == Format::metadata) {
     out.object("payload").field("mimeType", mail.mime_type);
-    render_headers(mail, view.metadata_headers, out);
+    render_headers(mail, view, view.metadata_headers, out);
     out.end_object();
   } else if (view.format == Format::full) {
     out.object("payload");

@@ -10,6 +10,7 @@ enum class Format { minimal, metadata, full, raw };
 struct View {
   Format format = Format::full;
   std::vector<std::string> metadata_headers;  // none: all
+  bool decodes_headers = true;
   int inline_text_max = 100000;
   std::uint64_t* handles = nullptr;  // numbers what is given out as an attachmentId
 };

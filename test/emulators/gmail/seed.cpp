@@ -85,14 +85,14 @@ bool seed(State& state, const rapidjson::Value& document, JsonOut& out, std::str
   Mailbox* mailbox = named_mailbox(state, document, problem);
   if (!mailbox) return false;
   const std::int64_t now_ms = state.clock.now_ms();
-  if (const rapidjson::Value* wanted = member(document, "generate")) {
+  if (const rapidjson::Value* wanted = find_member(document, "generate")) {
     Generated generated;
     if (!read_generated(*wanted, generated, problem)) return false;
     generate(*mailbox, generated, now_ms);
   }
-  const rapidjson::Value* labels = member(document, "labels");
+  const rapidjson::Value* labels = find_member(document, "labels");
   if (labels && !seed_labels(*mailbox, *labels, problem)) return false;
-  const rapidjson::Value* messages = member(document, "messages");
+  const rapidjson::Value* messages = find_member(document, "messages");
   return !messages || seed_messages(*mailbox, *messages, now_ms, out, problem);
 }
 

@@ -22,7 +22,7 @@ std::string draft_json(const std::string& mail, const std::string& more = "") {
 struct Desk : Emulated {
   std::string header(const std::string& id, const std::string& name) {
     const Answered got = get("messages/" + id + "?format=metadata&metadataHeaders=" + name);
-    const rapidjson::Value* headers = member(got.body["payload"], "headers");
+    const rapidjson::Value* headers = krux::find_member(got.body["payload"], "headers");
     return headers ? text_or((*headers)[0], "value") : "absent";
   }
   MarkerCounts marker(const std::string& id) { return state.mailbox().markers[id]; }

@@ -28,24 +28,24 @@ struct Answered {
   std::string text(const char* key) const { return text_or(body, key); }
   std::string message() const { return error_text("message"); }
   std::string reason() const {
-    const rapidjson::Value* error = member(body, "error");
-    const rapidjson::Value* errors = error ? member(*error, "errors") : nullptr;
+    const rapidjson::Value* error = find_member(body, "error");
+    const rapidjson::Value* errors = error ? find_member(*error, "errors") : nullptr;
     return errors && errors->IsArray() && !errors->Empty() ? text_or((*errors)[0], "reason") : "";
   }
   std::string error_text(const char* key) const {
-    const rapidjson::Value* error = member(body, "error");
+    const rapidjson::Value* error = find_member(body, "error");
     return error ? text_or(*error, key) : "";
   }
   // The `key` of each item of a list, joined by spaces.
   std::string column(const char* list, const char* key) const {
-    const rapidjson::Value* items = member(body, list);
+    const rapidjson::Value* items = find_member(body, list);
     if (!items) return "absent";
     std::string joined;
     for (const auto& item : items->GetArray()) joined += (joined.empty() ? "" : " ") + text_or(item, key);
     return joined;
   }
   std::string labels() const {
-    const rapidjson::Value* items = member(body, "labelIds");
+    const rapidjson::Value* items = find_member(body, "labelIds");
     if (!items) return "absent";
     std::string joined;
     for (const auto& item : items->GetArray()) joined += (joined.empty() ? "" : " ") + std::string(item.GetString());

@@ -35,7 +35,7 @@ bool set(World& world, const rapidjson::Value& document, std::string& problem) {
   if (!emulator::only_keys(document, keys, problem)) return false;
   Behaviour changed = world.behaviour;
   for (const Knob& knob : kKnobs) {
-    const rapidjson::Value* value = emulator::member(document, knob.name);
+    const rapidjson::Value* value = find_member(document, knob.name);
     if (!value) continue;
     if (knob.number ? !value->IsInt64() : !value->IsBool()) {
       return problem = std::string(knob.name) + (knob.number ? " is a whole number" : " is true or false"), false;
@@ -45,7 +45,7 @@ bool set(World& world, const rapidjson::Value& document, std::string& problem) {
     else
       changed.*knob.flag = value->GetBool();
   }
-  const rapidjson::Value* rotation = emulator::member(document, "rotation");
+  const rapidjson::Value* rotation = find_member(document, "rotation");
   if (rotation && !rotation->IsBool()) return problem = "rotation is true or false", false;
   changed.refresh_error = emulator::text_or(document, "refresh_error", changed.refresh_error);
   world.behaviour = changed;

@@ -28,7 +28,7 @@ struct Answered {
 
   std::string text(const char* key) const { return emulator::text_or(body, key); }
   std::int64_t number(const char* key) const { return emulator::number_or(body, key); }
-  bool has(const char* key) const { return emulator::member(body, key) != nullptr; }
+  bool has(const char* key) const { return find_member(body, key) != nullptr; }
   std::string location() const {
     for (const auto& [name, value] : http.headers) {
       if (name == "Location") return value;

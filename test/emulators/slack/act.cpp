@@ -33,7 +33,7 @@ bool post(Deed& deed) {
   draft.text = deed.text("text");
   draft.broadcast = flag_or(deed.document, "broadcast");
   if (const auto thread = parse_ts(deed.text("thread_ts"))) draft.thread_ts = *thread;
-  if (const rapidjson::Value* metadata = member(deed.document, "metadata")) draft.metadata = to_json(*metadata);
+  if (const rapidjson::Value* metadata = find_member(deed.document, "metadata")) draft.metadata = to_json(*metadata);
   const Message& posted = deed.state.workspace->post(*deed.channel, std::move(draft), deed.now_ts());
   deed.out.field("ts", format_ts(posted.ts));
   return true;

@@ -50,7 +50,7 @@ bool Control::set_limits(const rapidjson::Value& document, std::string& problem)
   if (!preset.empty() && !state_.limits.preset(preset)) {
     return problem = "preset is off, tiers or non_marketplace", false;
   }
-  const rapidjson::Value* methods = member(document, "methods");
+  const rapidjson::Value* methods = find_member(document, "methods");
   if (!methods) return true;
   if (!methods->IsObject()) return problem = "methods is an object of limits by method", false;
   for (const auto& entry : methods->GetObject()) {

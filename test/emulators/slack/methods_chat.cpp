@@ -44,8 +44,8 @@ MaybeFailure read_metadata(const Call& call, std::string& metadata) {
   const std::string text = call.text("metadata");
   if (text.empty()) return std::nullopt;
   rapidjson::Document document;
-  const bool fits = parse_json(text, document) && !text_or(document, "event_type").empty() &&
-                    member(document, "event_payload") && member(document, "event_payload")->IsObject();
+  const bool fits = parse_json(text, document, OddText::kRefused) && !text_or(document, "event_type").empty() &&
+                    find_member(document, "event_payload") && find_member(document, "event_payload")->IsObject();
   if (!fits) return Failure{"invalid_metadata_format", "", {}};
   metadata = to_json(document);
   return std::nullopt;
@@ -55,7 +55,7 @@ MaybeFailure read_json_array(const Call& call, const char* name, const char* err
   const std::string text = call.text(name);
   if (text.empty()) return std::nullopt;
   rapidjson::Document document;
-  if (!parse_json(text, document) || !document.IsArray()) return Failure{error, "", {}};
+  if (!parse_json(text, document, OddText::kRefused) || !document.IsArray()) return Failure{error, "", {}};
   if (!document.Empty()) into = to_json(document);
   return std::nullopt;
 }

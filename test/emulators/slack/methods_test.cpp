@@ -210,10 +210,10 @@ TEST_CASE("metadata comes back only when it is asked for and the scope is there"
   Seeded call({kToken, "xoxb-blind:channels:history"});
   const std::string metadata = R"({"event_type":"krux_write","event_payload":{"write_id":"w_1"}})";
   CHECK(call.post({{"text", "marked"}, {"metadata", metadata}}).ok());
-  CHECK(to_json(call.history({{"include_all_metadata", "true"}}).item("messages", 0)["metadata"]) == metadata);
-  CHECK_FALSE(member(call.history().item("messages", 0), "metadata"));
+  CHECK(krux::to_json(call.history({{"include_all_metadata", "true"}}).item("messages", 0)["metadata"]) == metadata);
+  CHECK_FALSE(krux::find_member(call.history().item("messages", 0), "metadata"));
   const Parameters asked = {{"channel", "C0000GENERAL"}, {"include_all_metadata", "true"}};
-  CHECK_FALSE(member(call("conversations.history", asked, "xoxb-blind").item("messages", 0), "metadata"));
+  CHECK_FALSE(krux::find_member(call("conversations.history", asked, "xoxb-blind").item("messages", 0), "metadata"));
   CHECK(call.state.workspace->markers().at("w_1").posted == 1);
 }
 

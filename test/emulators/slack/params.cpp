@@ -38,7 +38,7 @@ void read_pairs(std::string_view text, const char* malformed, Call& call) {
 
 void read_json_body(const std::string& body, Call& call) {
   rapidjson::Document document;
-  if (!parse_json(body, document)) {
+  if (!parse_json(body, document, OddText::kRefused)) {
     call.error = "invalid_json";
     return;
   }

@@ -15,12 +15,14 @@ class Seeder {
   Seeder(Workspace& workspace, std::int64_t now_ms) : workspace_(workspace), now_ms_(now_ms) {}
 
   bool run(const rapidjson::Value& document, std::string& problem) {
-    const rapidjson::Value* channels = member(document, "channels");
+    const rapidjson::Value* channels = find_member(document, "channels");
     if (channels && channels->IsInt()) return generate(document, problem);
     if (!only_keys(document, {"generate", "large", "users", "channels"}, problem)) return false;
-    if (const rapidjson::Value* large = member(document, "large"); large && !add_large(*large, problem)) return false;
-    if (const rapidjson::Value* rules = member(document, "generate"); rules && !generate(*rules, problem)) return false;
-    if (const rapidjson::Value* users = member(document, "users")) {
+    if (const rapidjson::Value* large = find_member(document, "large"); large && !add_large(*large, problem))
+      return false;
+    if (const rapidjson::Value* rules = find_member(document, "generate"); rules && !generate(*rules, problem))
+      return false;
+    if (const rapidjson::Value* users = find_member(document, "users")) {
       if (!users->IsArray()) return problem = "users is a list", false;
       for (const auto& user : users->GetArray()) {
         if (!add_user(user, problem)) return false;
@@ -88,7 +90,7 @@ class Seeder {
     info.num_members = static_cast<int>(number_or(document, "num_members", 1));
     channel_ids_.push_back(info.id);
     Channel& channel = workspace_.add_channel(std::move(info));
-    const rapidjson::Value* messages = member(document, "messages");
+    const rapidjson::Value* messages = find_member(document, "messages");
     if (!messages) return true;
     if (!messages->IsArray()) return problem = "messages is a list", false;
     for (const auto& message : messages->GetArray()) {
@@ -107,7 +109,7 @@ class Seeder {
     draft.text = text_or(document, "text");
     draft.thread_ts = parent;
     draft.broadcast = flag_or(document, "broadcast");
-    if (const rapidjson::Value* metadata = member(document, "metadata")) draft.metadata = to_json(*metadata);
+    if (const rapidjson::Value* metadata = find_member(document, "metadata")) draft.metadata = to_json(*metadata);
     if (draft.user == workspace_.bot.user_id) {
       draft.bot_id = workspace_.bot.bot_id;
       draft.app_id = workspace_.bot.app_id;
@@ -116,10 +118,10 @@ class Seeder {
     const Ts at = ts ? *ts : number_or(document, "at_ms", now_ms_) * 1000;
     const Ts posted = workspace_.post(channel, std::move(draft), at).ts;
     ++messages_;
-    if (const rapidjson::Value* reactions = member(document, "reactions"); reactions && reactions->IsArray()) {
+    if (const rapidjson::Value* reactions = find_member(document, "reactions"); reactions && reactions->IsArray()) {
       for (const auto& reaction : reactions->GetArray()) add_reaction(*channel.find(posted), reaction);
     }
-    const rapidjson::Value* replies = member(document, "replies");
+    const rapidjson::Value* replies = find_member(document, "replies");
     if (!replies || !replies->IsArray()) return true;
     for (const auto& reply : replies->GetArray()) {
       if (!add_message(channel, reply, posted, problem)) return false;
@@ -128,7 +130,7 @@ class Seeder {
   }
 
   void add_reaction(Message& message, const rapidjson::Value& reaction) {
-    const rapidjson::Value* users = member(reaction, "users");
+    const rapidjson::Value* users = find_member(reaction, "users");
     if (!users || !users->IsArray()) return;
     for (const auto& user : users->GetArray()) {
       if (user.IsString()) workspace_.react(message, text_or(reaction, "name"), user.GetString());

@@ -29,13 +29,13 @@ struct Answered {
   std::string error() const { return text_or(body, "error"); }
   std::string text(const char* key) const { return text_or(body, key); }
   std::string cursor() const {
-    const rapidjson::Value* metadata = member(body, "response_metadata");
+    const rapidjson::Value* metadata = find_member(body, "response_metadata");
     return metadata ? text_or(*metadata, "next_cursor") : "";
   }
   // The `key` of each item of a list, joined by spaces.
   std::string column(const char* list, const char* key) const {
     std::string joined;
-    const rapidjson::Value* items = member(body, list);
+    const rapidjson::Value* items = find_member(body, list);
     if (!items) return "absent";
     for (const auto& item : items->GetArray()) joined += (joined.empty() ? "" : " ") + text_or(item, key);
     return joined;

@@ -22,7 +22,7 @@ std::optional<std::size_t> synthetic_number(const std::string& id, char kind, st
 std::string marker_of(const std::string& metadata_json) {
   rapidjson::Document metadata;
   if (metadata_json.empty() || !parse_json(metadata_json, metadata)) return "";
-  const rapidjson::Value* payload = member(metadata, "event_payload");
+  const rapidjson::Value* payload = find_member(metadata, "event_payload");
   return payload ? text_or(*payload, "write_id") : "";
 }
 

@@ -32,8 +32,11 @@ typedef struct krux_account {
   uint32_t size;
   uint32_t generation; /* of the connection: 1 for the first, more after each reconnect; 0 while it is being verified */
   krux_str account_id; /* empty while it is being verified */
-  krux_str scopes_json; /* JSON array of the scopes that were granted; empty when unknown */
-  krux_str config_json; /* the service's `adapter:` section of the configuration, checked against config_schema */
+  krux_str scopes_json;   /* JSON array of the scopes that were granted; empty when unknown */
+  krux_str config_json;   /* the service's `adapter:` section of the configuration, checked against config_schema */
+  krux_str base_url;      /* since 1.2: what relative addresses of requests are relative to, with its "/" */
+  krux_str settings_json; /* since 1.2: what the operator has set of this account, by the names that the definition's
+                             `accounts` section gives: one JSON object of texts, checked against it. Not secret */
 } krux_account;
 
 /* One adapter at work for one account. Made by create(), owned by the host, which calls destroy() once, when no other
@@ -59,11 +62,16 @@ typedef struct krux_plugin_entry {
   const char* prefix;  /* of its capabilities: "notes" in notes.create; the same alphabet */
   const char* version; /* MAJOR.MINOR.PATCH */
   /* JSON: {"collections": [{"name", "version", "order": "time"|"key", "searchable": true|false,
-   *                         "fields": [{"name", "type": "text"|"integer"}]}],
-   *        "config_schema": {JSON Schema draft 4 of the adapter's configuration},
-   *        "acts_by_http": false where writes act otherwise than by the host's HTTP: nothing sent proves nothing then}
+   *                         "fields": [{"name", "type": "text"|"integer"}],
+   *                         "cursors": what the names of its own cursors begin with, or left out}],
+   *        "config_schema": {JSON Schema draft 4 of the adapter's configuration, of at most 64 KiB, of the rules
+   *                          that docs/adapter-guide.md lists: no $ref, pattern, anyOf and the like},
+   *        "acts_by_http": false where writes act otherwise than by the host's HTTP: nothing sent proves nothing then,
+   *        "mock": true where it stands in for the service's adapter in tests; what is connected through the one is not
+   *        served through the other}
    * At most 256 KiB, 32 collections, 16 fields each; names are [a-z][a-z0-9_]{0,31}. A collection whose version has
-   * changed is emptied and synced anew. Where it fails, what it wrote is a sentence for people that says why. Called in
+   * changed is built anew by a full pass, and until that has ended reads are shown what the version before has put:
+   * docs/definitions.md has the rules. Where it fails, what it wrote is a sentence for people that says why. Called in
    * another process first. No I/O. [any thread] */
   krux_status (*describe)(const krux_sink* out) KRUX_NOEXCEPT;
   /* Makes an adapter for one account; `host` outlives it, `call` and `account` are borrowed. NULL: it cannot work, and

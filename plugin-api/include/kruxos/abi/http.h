@@ -2,7 +2,8 @@
  *
  * The host resolves, verifies TLS, keeps to the definition's hosts, to the account's quota and to Retry-After, puts the
  * account's token in (only towards the origin that the token was given for) and follows no redirect. An adapter never
- * sees a token: Authorization, Cookie and Host headers of its own are refused with KRUX_INVALID.
+ * sees a token: Authorization, Cookie and Host headers of its own are refused with KRUX_INVALID, and so is the header
+ * or the query's parameter that the definition's `auth` section names.
  *
  * What send() returns
  *   KRUX_OK            the whole answer was received, whatever its HTTP status
@@ -32,6 +33,11 @@ typedef struct krux_header {
   krux_str name, value;
 } krux_header;
 
+/* Of krux_http_request.flags. ONLY_READS: this POST changes nothing. It is refused with KRUX_INVALID unless the
+ * definition's `http` section permits that for its path, and then counts as safe: a read that fetches may send it, it
+ * is sent again with a renewed token, and losing its answer leaves no write unknown. */
+enum { KRUX_HTTP_ONLY_READS = 1 };
+
 /* Filled by the adapter, borrowed for send(). */
 typedef struct krux_http_request {
   uint32_t size;
@@ -44,6 +50,9 @@ typedef struct krux_http_request {
   const krux_header* headers;     /* at most 100, 64 KiB in all; NULL where there are none */
   size_t header_count;
   uint64_t max_response_bytes; /* of the answer's body; 0: the host's default, 64 MiB */
+  uint32_t flags; /* since 1.2: KRUX_HTTP_...; a host of before looks over them, and values that it does not know are
+                     KRUX_INVALID */
+  uint32_t reserved;
 } krux_http_request;
 
 /* Where an answer goes: owned by the adapter, borrowed for send(), called on its thread. head() at most once, then

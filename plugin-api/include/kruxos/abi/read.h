@@ -67,6 +67,29 @@ typedef struct krux_query_result {
   uint32_t reserved;
 } krux_query_result;
 
+/* A value of one of the collection's fields; its declared type says which of both counts. Never grows. */
+typedef struct krux_field {
+  krux_str name;
+  krux_str text;  /* fields of type text; at most 64 KiB */
+  int64_t number; /* fields of type integer */
+} krux_field;
+
+/* Filled by the adapter, borrowed for put(). Texts are UTF-8. */
+typedef struct krux_record {
+  uint32_t size;
+  uint32_t reserved;
+  krux_str collection, id; /* id: 1 to 1024 bytes, its own within the collection */
+  krux_str json;           /* one JSON object, at most 1 MiB; comes back from the reader as it is */
+  krux_str text; /* what is searched: fields joined with char(31), at most 1 MiB; empty: not found by its text; must be
+                    empty where the collection is not searchable. The host folds it */
+  krux_str order_key;       /* collections ordered by key, which compares bytes; at most 1024 of them */
+  int64_t order_ms;         /* collections ordered by time: Unix milliseconds between the years 1412 and 2527 */
+  krux_str scope;           /* what sweep() works on: usually the container's id (a channel); at most 1024 bytes */
+  int64_t generation;       /* the pass that saw the record; what sweep() compares with */
+  const krux_field* fields; /* fields that are left out have no value */
+  size_t field_count;
+} krux_record;
+
 /* A read-only view of one account's replica, consistent for the duration of the call (in a sync step: until the next
  * commit). A callback may use the reader again. [the thread of the call] */
 typedef struct krux_reader {
@@ -88,6 +111,13 @@ typedef struct krux_reader {
    * failed. */
   krux_status (*keep)(void* self, krux_str collection, krux_str id, krux_str name, const krux_source* bytes,
                       krux_str kept_text) KRUX_NOEXCEPT;
+  /* Since 1.2, where keep() may be called: adds a record that the service was asked for and that the replica lacks,
+   * durably and at once, as a sync would have put it. `generation` is not looked at: the record counts as seen by the
+   * newest pass, and a later one that does not see it sweeps it. One that is there already stays as the sync has put
+   * it. *taken is 0 where the replica cannot take the record (it is then left out, as a sync's put() leaves it out) and
+   * while its collection is being built anew (nothing happens then); `why` as in krux_sync_store.try_put. This view
+   * does not see it, later calls do. KRUX_UNSUPPORTED wherever keep() is. */
+  krux_status (*put)(void* self, const krux_record* record, int32_t* taken, const krux_sink* why) KRUX_NOEXCEPT;
 } krux_reader;
 
 /* The adapter's, valid as long as it. */

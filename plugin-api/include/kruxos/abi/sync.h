@@ -2,6 +2,12 @@
  *
  * What the store's functions return: KRUX_OK; KRUX_NOT_FOUND where it says so; KRUX_INVALID for what was not declared
  * and whatever does not fit, which then was not gathered; KRUX_STORAGE; KRUX_CANCELLED when the call has ended.
+ *
+ * A service may say anything, and one record of its must not end a sync. NULs, halves of surrogate pairs and bytes that
+ * are no UTF-8 in json, text, order_key, fields and kept texts become U+FFFD. A record that cannot be taken all the
+ * same (an id that none can have, too large, no JSON object, no time) is left out: put() is KRUX_OK, what was there of
+ * it goes, and the host counts it and shows it until it is put and fits, is erased or swept. So is a kept text that is
+ * too long.
  */
 #ifndef KRUXOS_ABI_SYNC_H
 #define KRUXOS_ABI_SYNC_H
@@ -9,29 +15,6 @@
 KRUX_BEGIN_DECLS
 
 #define KRUX_IID_SYNC_ADAPTER "krux.sync-adapter/1"
-
-/* A value of one of the collection's fields; its declared type says which of both counts. Never grows. */
-typedef struct krux_field {
-  krux_str name;
-  krux_str text;  /* fields of type text; at most 64 KiB */
-  int64_t number; /* fields of type integer */
-} krux_field;
-
-/* Filled by the adapter, borrowed for put(). Texts are UTF-8 without NUL. */
-typedef struct krux_record {
-  uint32_t size;
-  uint32_t reserved;
-  krux_str collection, id; /* id: 1 to 1024 bytes, its own within the collection */
-  krux_str json;           /* one JSON object, at most 1 MiB; comes back from the reader as it is */
-  krux_str text; /* what is searched: fields joined with char(31), at most 1 MiB; empty: not found by its text; must be
-                    empty where the collection is not searchable. The host folds it */
-  krux_str order_key;       /* collections ordered by key, which compares bytes; at most 1024 of them */
-  int64_t order_ms;         /* collections ordered by time: Unix milliseconds between the years 1412 and 2527 */
-  krux_str scope;           /* what sweep() works on: usually the container's id (a channel); at most 1024 bytes */
-  int64_t generation;       /* the pass that saw the record; what sweep() compares with */
-  const krux_field* fields; /* fields that are left out have no value */
-  size_t field_count;
-} krux_record;
 
 /* Lent for one sync step. put, erase, sweep, put_blob and set_cursor are gathered and become visible together with
  * commit(); what is not committed when the step returns is dropped. At most 64 MiB may be gathered: commit after each
@@ -41,7 +24,8 @@ typedef struct krux_sync_store {
   uint32_t reserved;
   void* self;
   const krux_reader* reader; /* the committed rows */
-  /* Adds the record, or replaces the one of that id. The last change of a record within one commit counts. */
+  /* Adds the record, or replaces the one of that id. The last change of a record within one commit counts.
+   * KRUX_INVALID: a collection or field that was not declared, a text where the collection is not searchable. */
   krux_status (*put)(void* self, const krux_record* record) KRUX_NOEXCEPT;
   /* Removes the record and its blobs; one that is not there is no error. */
   krux_status (*erase)(void* self, krux_str collection, krux_str id) KRUX_NOEXCEPT;
@@ -69,6 +53,14 @@ typedef struct krux_sync_store {
    * put again, and goes with it. For what is fetched apart from the record, once, such as a message's body. The
    * collection must be searchable. */
   krux_status (*keep_text)(void* self, krux_str collection, krux_str id, krux_str kept_text) KRUX_NOEXCEPT;
+  /* Since 1.2. As put(), and says whether the replica can take the record: *taken is 0 where it is left out, and `why`
+   * (NULL: nobody asks) gets the reason, to be put behind the record's name ("its json: ..."). The status is KRUX_OK
+   * either way. Of more than 65536 records of one time, those too many are left out by commit(), which is not told
+   * here. */
+  krux_status (*try_put)(void* self, const krux_record* record, int32_t* taken, const krux_sink* why) KRUX_NOEXCEPT;
+  /* Since 1.2. Gathered as put() is: removes what put_blob() or krux_reader.keep() has kept under this name; what is
+   * not there is no error. */
+  krux_status (*erase_blob)(void* self, krux_str collection, krux_str id, krux_str name) KRUX_NOEXCEPT;
 } krux_sync_store;
 
 enum { KRUX_SYNC_DONE = 0, KRUX_SYNC_MORE = 1, KRUX_SYNC_WAIT = 2 };

@@ -9,7 +9,8 @@ KRUX_BEGIN_DECLS
 /* A write as the ledger holds it. Borrowed for the call. */
 typedef struct krux_write {
   uint32_t size;
-  uint32_t attempt;     /* from 1 */
+  uint32_t attempt; /* from 1; more: an earlier one may have made something, of this host or of one whose data directory
+                     * this is a copy of; 0 in a find_effect that presumes nothing, see there */
   krux_str write_id;    /* the marker that the effect must carry wherever the service allows it */
   krux_str operation;   /* "notes.create" */
   krux_str params_json; /* as accepted, names resolved */
@@ -38,9 +39,12 @@ typedef struct krux_write_executor {
   krux_status (*execute_write)(void* self, const krux_call* call, const krux_write* write,
                                const krux_sink* result_json) KRUX_NOEXCEPT;
   /* Looks at the service whether the write has happened, completely or not at all. `found` gets one of the values
-   * above; with KRUX_EFFECT_FOUND alone result_json gets the result. Any failure means KRUX_CANNOT_TELL; with KRUX_AUTH
-   * and KRUX_RATE_LIMITED the look is made again. Must not change anything at the service. May be called many times,
-   * and long after the attempt. [worker] */
+   * above; with KRUX_EFFECT_FOUND result_json gets the result. With KRUX_CANNOT_TELL it may get a sentence, as plain
+   * text, that says why; a host of before that looks over it. Any failure means KRUX_CANNOT_TELL; with KRUX_AUTH and
+   * KRUX_RATE_LIMITED the look is made again. Must not change anything at the service. May be called many times,
+   * and long after the attempt. With attempt 0 nothing is known of attempts: this host has made none, or its ledger may
+   * be a copy and another host has made some. There is no note then, and that says nothing; the effect can be as old as
+   * created_at_ms. [worker] */
   krux_status (*find_effect)(void* self, const krux_call* call, const krux_write* write, int32_t* found,
                              const krux_sink* result_json) KRUX_NOEXCEPT;
 } krux_write_executor;

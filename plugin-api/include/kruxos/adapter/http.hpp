@@ -31,6 +31,9 @@ struct HttpRequest {
   std::int64_t body_length = -1;
   std::uint32_t timeout_ms = 0;          ///< 0: the host's default, 30 s; never beyond the call's deadline
   std::uint64_t max_response_bytes = 0;  ///< 0: the host's default, 64 MiB
+  /// This POST changes nothing (a GraphQL query, a search): it counts as safe where the definition's `http` section
+  /// permits that, and is refused elsewhere. A host older than 1.2 takes it for one that may have an effect.
+  bool only_reads = false;
 };
 
 struct HttpResponse {
@@ -84,6 +87,7 @@ class Exchange {
     abi_request.headers = headers_.data();
     abi_request.header_count = headers_.size();
     abi_request.max_response_bytes = request.max_response_bytes;
+    abi_request.flags = request.only_reads ? KRUX_HTTP_ONLY_READS : 0;
   }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;

@@ -26,14 +26,18 @@ struct Field {
   FieldType type = FieldType::kText;
 };
 
-/// One kind of record. Raise `version` whenever what you put changes: the host then empties the collection and syncs
-/// anew.
+/// One kind of record. Raise `version` whenever what you put changes: the host then makes a full pass and builds the
+/// collection anew. Until that has ended, reads are shown the records that the version before has put, as long as these
+/// have the fields that a query names; where a read of yours fails on them, it is asked again with the new ones.
 struct Collection {
   std::string name;          ///< [a-z][a-z0-9_]{0,31}
   std::int64_t version = 1;  ///< from 1 on
   Order order = Order::kTime;
   bool searchable = false;  ///< whether records have a text that is searched
   std::vector<Field> fields{};
+  /// What the names of the cursors begin with that stand for this collection alone. Where it is new or has changed,
+  /// only these are removed; without it all are. An older host refuses a description that has it.
+  std::string cursors{};
 };
 
 /// Of the type that the field was declared with.
@@ -111,6 +115,12 @@ struct Row {
   std::int64_t synced_at_ms = 0;  ///< Unix milliseconds: when a sync last saw the record
 };
 
+/// Whether the replica has taken a record.
+struct PutResult {
+  bool taken = true;
+  std::string why{};  ///< it has not: a reason to be put behind the record's name, "its json: ..."
+};
+
 struct QueryResult {
   std::uint64_t total = 0;            ///< how many fit, limit and offset apart
   bool total_is_lower_bound = false;  ///< more than count_limit fit, or the time was used up
@@ -118,6 +128,36 @@ struct QueryResult {
 };
 
 namespace detail {
+
+/// A Record in the boundary's terms. Pinned: it points into `source`.
+class AbiRecord {
+ public:
+  explicit AbiRecord(const Record& source) {
+    fields_.reserve(source.fields.size());
+    for (const auto& [name, value] : source.fields) {
+      const auto* text = std::get_if<std::string>(&value);
+      fields_.push_back({to_abi(name), text ? to_abi(*text) : krux_str{}, text ? 0 : std::get<std::int64_t>(value)});
+    }
+    record = {sizeof(krux_record),
+              0,
+              to_abi(source.collection),
+              to_abi(source.id),
+              to_abi(source.json),
+              to_abi(source.text),
+              to_abi(source.order_key),
+              source.order_ms,
+              to_abi(source.scope),
+              source.generation,
+              fields_.data(),
+              fields_.size()};
+  }
+  AbiRecord(const AbiRecord&) = delete;
+  AbiRecord& operator=(const AbiRecord&) = delete;
+  krux_record record{};
+
+ private:
+  std::vector<krux_field> fields_;
+};
 
 /// A Condition in the boundary's terms. Pinned: nodes point at each other and into `source`.
 class AbiCondition {
@@ -139,6 +179,16 @@ class AbiCondition {
   std::vector<std::unique_ptr<AbiCondition>> children_;
   std::vector<const krux_condition*> pointers_;
 };
+
+template <class Put>
+PutResult put_by(Put&& put) {
+  StringSink why;
+  std::int32_t taken = 1;
+  const auto status = put(&taken, &why.sink);
+  why.caught.rethrow();
+  check(status, "a record");
+  return {taken != 0, std::move(why.text)};
+}
 
 }  // namespace detail
 
@@ -216,6 +266,19 @@ class Reader {
     return true;
   }
 
+  /// In a read whose definition says `fetches`: adds a record that the service was asked for and that the replica
+  /// lacks, durably and at once; one that is there stays as the sync has put it. Its generation is not looked at. This
+  /// view does not see it. Not taken: the replica cannot take it, or is being built anew. Throws kUnsupported where
+  /// keep() does, and where the host is older than 1.2.
+  PutResult put(const Record& record) const {
+    if (!KRUX_HAS(krux_reader, reader_, put))
+      throw ProxyError(ErrorKind::kUnsupported, "This host cannot put what a read has fetched.");
+    const detail::AbiRecord abi(record);
+    return detail::put_by([&](std::int32_t* taken, const krux_sink* why) {
+      return reader_->put(reader_->self, &abi.record, taken, why);
+    });
+  }
+
  private:
   static std::int64_t read_rest(void* self, char* buffer, std::size_t capacity) noexcept {
     auto& left = *static_cast<std::string_view*>(self);
@@ -257,25 +320,20 @@ class SyncStore {
 
   /// Adds the record, or replaces the one of that id.
   void put(const Record& record) {
-    std::vector<krux_field> fields;
-    fields.reserve(record.fields.size());
-    for (const auto& [name, value] : record.fields) {
-      const auto* text = std::get_if<std::string>(&value);
-      fields.push_back({to_abi(name), text ? to_abi(*text) : krux_str{}, text ? 0 : std::get<std::int64_t>(value)});
+    const detail::AbiRecord abi(record);
+    detail::check(store_->put(store_->self, &abi.record), "a record");
+  }
+  /// The same, and says where the replica cannot take the record and leaves it out. A host older than 1.2 does not say:
+  /// it counts as taken.
+  PutResult try_put(const Record& record) {
+    if (!KRUX_HAS(krux_sync_store, store_, try_put)) {
+      put(record);
+      return {};
     }
-    const krux_record abi{sizeof(krux_record),
-                          0,
-                          to_abi(record.collection),
-                          to_abi(record.id),
-                          to_abi(record.json),
-                          to_abi(record.text),
-                          to_abi(record.order_key),
-                          record.order_ms,
-                          to_abi(record.scope),
-                          record.generation,
-                          fields.data(),
-                          fields.size()};
-    detail::check(store_->put(store_->self, &abi), "a record");
+    const detail::AbiRecord abi(record);
+    return detail::put_by([&](std::int32_t* taken, const krux_sink* why) {
+      return store_->try_put(store_->self, &abi.record, taken, why);
+    });
   }
   /// Removes the record and its blobs; one that is not there is no error.
   void erase(std::string_view collection, std::string_view id) {
@@ -299,6 +357,13 @@ class SyncStore {
     const auto status = store_->put_blob(store_->self, to_abi(collection), to_abi(id), to_abi(name), &bytes);
     abi.caught.rethrow();
     detail::check(status, "a blob");
+  }
+  /// Removes what put_blob or Reader::keep has kept under this name; what is not there is no error. Throws kUnsupported
+  /// where the host is older than 1.2.
+  void erase_blob(std::string_view collection, std::string_view id, std::string_view name) {
+    if (!KRUX_HAS(krux_sync_store, store_, erase_blob))
+      throw ProxyError(ErrorKind::kUnsupported, "This host cannot erase a blob.");
+    detail::check(store_->erase_blob(store_->self, to_abi(collection), to_abi(id), to_abi(name)), "to erase a blob");
   }
   /// Gives a record, which is there with the commit at the latest, a text that is searched besides its own (at most 1
   /// MiB; empty: none). It stays when the record is put again. Throws kUnsupported where the host is older than 1.1.

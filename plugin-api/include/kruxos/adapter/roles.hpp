@@ -2,6 +2,7 @@
 // rule in full.
 #pragma once
 #include <kruxos/abi/account.h>
+#include <kruxos/abi/cleanup.h>
 #include <kruxos/abi/entry.h>
 #include <kruxos/abi/read.h>
 #include <kruxos/abi/rollback.h>
@@ -48,7 +49,7 @@ struct BufferedWrite {
   std::string_view params_json;          ///< one JSON object: as accepted, with defaults, names resolved
   std::string_view note_json;            ///< what Call::remember kept; empty: nothing
   std::string_view point_json;           ///< the rollback point of the first attempt; empty: none
-  std::uint32_t attempt = 0;             ///< from 1
+  std::uint32_t attempt = 0;             ///< from 1; more: an earlier one may have left something; 0: see find_effect
   std::int64_t created_at_ms = 0;        ///< Unix milliseconds
   std::int64_t first_attempt_at_ms = 0;  ///< Unix milliseconds; 0 in create_rollback_point of the first attempt
 };
@@ -57,14 +58,15 @@ struct BufferedWrite {
 struct EffectFound {
   std::int32_t answer = KRUX_CANNOT_TELL;  ///< KRUX_CANNOT_TELL, KRUX_EFFECT_FOUND, _ABSENT or _DISPROVED
   std::string result_json{};               ///< with found
+  std::string why{};                       ///< with cannot_tell: a sentence for whoever has to decide, or nothing
 
-  /// The look was not complete, or the service gives nothing to tell by.
-  static EffectFound cannot_tell() { return {}; }
+  /// The look was not complete, or the service gives nothing to tell by: say which.
+  static EffectFound cannot_tell(std::string why = {}) { return {KRUX_CANNOT_TELL, {}, std::move(why)}; }
   /// With the result that execute_write would have given.
-  static EffectFound found(std::string result_json) { return {KRUX_EFFECT_FOUND, std::move(result_json)}; }
+  static EffectFound found(std::string result_json) { return {KRUX_EFFECT_FOUND, std::move(result_json), {}}; }
   /// A complete look did not find it. No proof: somebody may have removed it.
-  static EffectFound absent() { return {KRUX_EFFECT_ABSENT, {}}; }
-  static EffectFound disproved() { return {KRUX_EFFECT_DISPROVED, {}}; }  ///< positive proof that it did not happen
+  static EffectFound absent() { return {KRUX_EFFECT_ABSENT, {}, {}}; }
+  static EffectFound disproved() { return {KRUX_EFFECT_DISPROVED, {}, {}}; }  ///< positive proof that it did not happen
 };
 
 /// The undo of a write. Borrowed for the call.
@@ -134,7 +136,8 @@ class WriteExecutor {
   /// kind: tried again later; anything else that is thrown after a request went out: find_effect is asked.
   virtual std::string execute_write(const Call& call, const BufferedWrite& write) = 0;
   /// Looks whether it has happened, changing nothing: completely, or it cannot tell. Whatever is thrown means that too.
-  /// May be called many times, and long after the attempt.
+  /// May be called many times, and long after the attempt. With attempt 0 nothing is known of attempts: this host has
+  /// made none, or another one may have. Look for the write_id since created_at_ms; that there is no note says nothing.
   virtual EffectFound find_effect(const Call& call, const BufferedWrite& write) = 0;
 
  protected:
@@ -158,6 +161,20 @@ class RollbackCapable {
   ~RollbackCapable() = default;
 };
 
+/// Takes away what attempts have left. For operations whose definition says `cleanup: true`. Called from several
+/// threads at once, for different writes.
+class CleanupCapable {
+ public:
+  /// The write was cancelled, refused or discarded, and an attempt of it may have made something at the service (a
+  /// draft). On return nothing of that is left; what was gone already is no failure. Throws kConflict, with
+  /// no_effect(), where somebody has changed it since: then it stays. Failures as in execute_write; called again after
+  /// them.
+  virtual void clean_up(const Call& call, const BufferedWrite& write) = 0;
+
+ protected:
+  ~CleanupCapable() = default;
+};
+
 /// Connects and disconnects accounts.
 class AccountAdapter {
  public:
@@ -175,10 +192,14 @@ class AccountAdapter {
 /// which does no I/O.
 struct Description {
   std::vector<Collection> collections{};  ///< at most 32
-  std::string config_schema_json{};       ///< JSON Schema draft 4 of the adapter's configuration; empty: it takes none
+  std::string config_schema_json{};  ///< of the adapter's configuration, as krux_plugin_entry.describe has it; empty:
+                                     ///< it takes none
   /// False where writes act otherwise than by the host's HTTP (files, processes): that nothing was sent then proves
   /// nothing about them.
   bool acts_by_http = true;
+  /// True where it stands in for the service's own adapter, in tests. What was connected through the one is not served
+  /// through the other.
+  bool mock = false;
 };
 
 /// The account that an adapter works for; one instance an account.
@@ -187,6 +208,10 @@ struct Account {
   std::uint32_t generation = 0;
   std::string scopes_json;  ///< JSON array; empty when unknown
   std::string config_json;  ///< fits Description::config_schema_json
+  std::string base_url{};   ///< what relative addresses are relative to; empty where the host is older than 1.2
+  /// One JSON object of texts: what the operator has set of this account, by the names that the definition's `accounts`
+  /// section gives.
+  std::string settings_json = "{}";
 };
 
 /// The files that agents gave to the host for writes to carry; kruxos/abi/uploads.h has the rules. Cheap to copy.

@@ -41,10 +41,13 @@ inline std::string to_json(const Description& description) {
       out += "{\"name\":" + detail::quoted(field.name) +
              ",\"type\":" + (field.type == FieldType::kText ? "\"text\"" : "\"integer\"") + '}';
     }
-    out += "]}";
+    out += ']';
+    if (!collection.cursors.empty()) out += ",\"cursors\":" + detail::quoted(collection.cursors);
+    out += '}';
   }
   out += ']';
   if (!description.acts_by_http) out += ",\"acts_by_http\":false";
+  if (description.mock) out += ",\"mock\":true";
   if (!description.config_schema_json.empty()) out += ",\"config_schema\":" + description.config_schema_json;
   return out + '}';
 }
@@ -119,6 +122,7 @@ struct Tables {
     return guard(call, [&] {
       const EffectFound effect = of(self).find_effect(Call(call), from_abi_write(write));
       if (effect.answer == KRUX_EFFECT_FOUND) emit(out, effect.result_json);
+      if (effect.answer == KRUX_CANNOT_TELL && !effect.why.empty()) emit(out, effect.why);
       *found = effect.answer;
     });
   }
@@ -140,6 +144,9 @@ struct Tables {
   static krux_status find_rollback(void* self, const krux_call* call, const krux_rollback_request* request,
                                    std::int32_t* found) noexcept {
     return guard(call, [&] { *found = of(self).find_rollback(Call(call), from_abi_request(request)).answer; });
+  }
+  static krux_status clean_up(void* self, const krux_call* call, const krux_write* write) noexcept {
+    return guard(call, [&] { of(self).clean_up(Call(call), from_abi_write(write)); });
   }
   static krux_status verify(void* self, const krux_call* call, const krux_sink* out) noexcept {
     return guard(call, [&] { emit(out, to_json(of(self).verify(Call(call)))); });
@@ -166,6 +173,10 @@ struct Tables {
       static constexpr krux_rollback_capable table{sizeof(krux_rollback_capable), 0,         &supports_rollback,
                                                    &create_rollback_point,        &rollback, &find_rollback};
       if (is(KRUX_IID_ROLLBACK_CAPABLE)) return &table;
+    }
+    if constexpr (std::is_base_of_v<CleanupCapable, Adapter>) {
+      static constexpr krux_cleanup table{sizeof(krux_cleanup), 0, &clean_up};
+      if (is(KRUX_IID_CLEANUP)) return &table;
     }
     if constexpr (std::is_base_of_v<AccountAdapter, Adapter>) {
       static constexpr krux_account_adapter table{sizeof(krux_account_adapter), 0, &verify, &revoke};
@@ -211,8 +222,12 @@ template <class Adapter>
 krux_adapter* create(const krux_host* host, const krux_call* call, const krux_account* account) noexcept {
   krux_adapter* made = nullptr;
   guard(call, [&] {
-    const Account mine{std::string(from_abi(account->account_id)), account->generation,
-                       std::string(from_abi(account->scopes_json)), std::string(from_abi(account->config_json))};
+    Account mine{std::string(from_abi(account->account_id)), account->generation,
+                 std::string(from_abi(account->scopes_json)), std::string(from_abi(account->config_json))};
+    if (KRUX_HAS(krux_account, account, settings_json)) {
+      mine.base_url = from_abi(account->base_url);
+      mine.settings_json = from_abi(account->settings_json);
+    }
     made = new Instance<Adapter>(Host(host), mine);
   });
   return made;

@@ -47,8 +47,10 @@ class FakeHost {
   const krux_host* abi() const { return &abi_; }
 
   FakeClock clock;
-  std::string api_base_url = "https://service.example/";     ///< as in the definition
-  std::vector<std::string> hosts;                            ///< as in the definition
+  std::string api_base_url = "https://service.example/";  ///< as in the definition
+  std::vector<std::string> hosts;                         ///< as in the definition
+  std::vector<std::string> safe_posts;  ///< the paths of the definition's `http` section; * stands for anything
+  std::string auth_header, auth_query;  ///< the name in the definition's `auth` section, where it gives one
   std::function<FakeAnswer(const FakeRequest&)> on_request;  ///< a service of the test's own
   std::vector<FakeRequest> requests;                         ///< all that were sent, in order
   std::vector<std::string> log;                              ///< the adapter's lines
@@ -147,6 +149,7 @@ class FakeHost {
       request.headers.emplace_back(from_abi(abi.headers[i].name), from_abi(abi.headers[i].value));
     }
     if (abi.body_source == nullptr) request.body = from_abi(abi.body);
+    request.only_reads = KRUX_HAS(krux_http_request, &abi, flags) && (abi.flags & KRUX_HTTP_ONLY_READS) != 0;
     return request;
   }
 
@@ -165,11 +168,16 @@ class FakeHost {
     if (auto why = detail::address_problem(api_base_url, hosts, request.url); !why.empty()) {
       return misused("The host refuses it: " + why + ".");
     }
+    if (auto why = detail::credential_problem(auth_header, auth_query, request); !why.empty())
+      return misused("The host refuses it: " + why + ".");
+    if (request.only_reads && !detail::may_only_read(safe_posts, request)) {
+      return misused("It is marked as one that only reads, and the definition's `http` section names no such POST.");
+    }
     if (call->kind() == CallKind::kRead) {
       return misused("A read answers from the replica and sends nothing, unless its definition says `fetches`.");
     }
     if (call->kind() == CallKind::kFetch && !request.safe()) {
-      return misused("A read that fetches sends GET, HEAD and OPTIONS alone.");
+      return misused("A read that fetches sends GET, HEAD and OPTIONS alone, and POSTs that only read.");
     }
     if (call->should_end()) {
       auto answer = FakeAnswer::failed(call->cancelled ? ErrorKind::kCancelled : ErrorKind::kTimeout,

@@ -4,6 +4,7 @@
 #include <kruxos/adapter/error.hpp>
 #include <kruxos/adapter/http.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,8 +19,9 @@ namespace kruxos::testing {
 struct FakeRequest {
   std::string method, url, body;
   Headers headers;
+  bool only_reads = false;
 
-  bool safe() const { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
+  bool safe() const { return only_reads || method == "GET" || method == "HEAD" || method == "OPTIONS"; }
 };
 
 /// What comes of a request: a complete response, or with `error` a failed exchange. The named ones say what they stand
@@ -161,6 +163,44 @@ inline std::string header_problem(const Headers& headers) {
     }
   }
   return {};
+}
+
+/// Why the host would not send a request that names by itself what carries the token; empty: it would.
+inline std::string credential_problem(const std::string& header, const std::string& parameter,
+                                      const FakeRequest& request) {
+  for (const auto& [name, value] : request.headers) {
+    if (!header.empty() && lower_ascii(name) == lower_ascii(header))
+      return "the header " + name + " is the host's to set: leave it out";
+  }
+  auto query = std::string_view(request.url).substr(std::min(request.url.find('?'), request.url.size()));
+  while (!parameter.empty() && !query.empty()) {
+    query.remove_prefix(1);
+    const auto pair = query.substr(0, query.find('&'));
+    if (lower_ascii(pair.substr(0, pair.find('='))) == lower_ascii(parameter))
+      return "the query's parameter " + parameter + " is the host's to set: leave it out";
+    query.remove_prefix(pair.size());
+  }
+  return {};
+}
+
+inline bool glob_fits(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() != '*')
+    return !text.empty() && pattern.front() == text.front() && glob_fits(pattern.substr(1), text.substr(1));
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (glob_fits(pattern.substr(1), text.substr(i))) return true;
+  }
+  return false;
+}
+
+/// Whether the definition names a POST that only reads to this address, which is a relative one.
+inline bool may_only_read(const std::vector<std::string>& paths, const FakeRequest& request) {
+  const auto path = std::string_view(request.url).substr(0, request.url.find('?'));
+  if (request.method != "POST") return false;
+  for (const auto& one : paths) {
+    if (glob_fits(one, path)) return true;
+  }
+  return false;
 }
 
 /// An address in the parts that decide whether the host sends to it.

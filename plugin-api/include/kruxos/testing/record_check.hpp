@@ -1,13 +1,16 @@
-// kruxos/testing/record_check.hpp - which records a collection takes. Nothing in here is for authors to call.
+// kruxos/testing/record_check.hpp - which records a collection takes, and as what. Nothing in here is for authors to
+// call.
 #pragma once
 #include <kruxos/testing/conditions.hpp>
 #include <kruxos/testing/json_check.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace kruxos::testing::detail {
 
@@ -18,7 +21,10 @@ inline std::string text_problem(krux_str text, std::size_t longest) {
   return is_utf8(from_abi(text)) ? "" : "is not valid UTF-8";
 }
 
-inline std::string fields_problem(const krux_record& record, const Collection& collection) {
+/// What the adapter puts otherwise than it declared, which the host refuses; empty: nothing.
+inline std::string declared_problem(const krux_record& record, const Collection& collection) {
+  if (record.text.len != 0 && !collection.searchable)
+    return "it has a text, but the collection was not declared as searchable";
   std::set<std::string_view> given;
   if (record.field_count > 16) return "it has more than 16 fields";
   for (std::size_t i = 0; i < record.field_count; ++i) {
@@ -26,28 +32,63 @@ inline std::string fields_problem(const krux_record& record, const Collection& c
     const auto* field = find_field(collection, name);
     if (!field) return "the collection has no field \"" + std::string(name) + "\"";
     if (!given.insert(name).second) return "its field \"" + field->name + "\" is given twice";
-    if (field->type == FieldType::kInteger) continue;
-    if (auto why = text_problem(record.fields[i].text, 65'536); !why.empty())
-      return "its field \"" + field->name + "\" " + why;
   }
   return {};
 }
 
-/// Why the host would refuse the record; empty: it takes it.
-inline std::string record_problem(const krux_record& record, const Collection& collection) {
+/// NULs and what is no UTF-8 become U+FFFD.
+inline std::string with_odd_replaced(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto c = next_code_point(text, at);
+    append_utf8(out, c <= 0 ? 0xFFFD : c);
+  }
+  return out;
+}
+
+/// So do escapes of NULs and of halves of surrogate pairs.
+inline std::string with_odd_escapes_replaced(std::string json) {
+  const auto unit = [&](std::size_t at) {
+    const auto digits = json.substr(std::min(at, json.size()), 6);
+    const bool is_one = digits.size() == 6 && digits.compare(0, 2, "\\u") == 0 &&
+                        digits.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
+    return is_one ? std::stoi(digits.substr(2), nullptr, 16) : -1;
+  };
+  for (auto at = json.find('\\'); at != std::string::npos; at = json.find('\\', at)) {
+    const int first = unit(at), second = first < 0 ? -1 : unit(at + 6);
+    const bool pair = first >= 0xD800 && first <= 0xDBFF && second >= 0xDC00 && second <= 0xDFFF;
+    if (first == 0 || (first >= 0xD800 && first <= 0xDFFF && !pair)) json.replace(at + 2, 4, "fffd");
+    at += first < 0 ? 2 : pair ? 12 : 6;
+  }
+  return json;
+}
+
+/// Why the host leaves the record out; empty: it takes it, as it then stands in `row`.
+inline std::string unfit_reason(const krux_record& record, const Collection& collection, FakeRow& row) {
   constexpr std::int64_t time_bound = std::int64_t{1} << 44;
   if (record.id.len == 0) return "its id is empty";
   if (auto why = text_problem(record.id, 1024); !why.empty()) return "its id " + why;
   if (auto why = text_problem(record.scope, 1024); !why.empty()) return "its scope " + why;
-  if (auto why = text_problem(record.order_key, 1024); !why.empty()) return "its order_key " + why;
-  if (auto why = text_problem(record.text, 1 << 20); !why.empty()) return "its text " + why;
   if (collection.order == Order::kTime && (record.order_ms <= -time_bound || record.order_ms >= time_bound)) {
     return "its order_ms is not a time in Unix milliseconds";
   }
-  if (record.text.len != 0 && !collection.searchable)
-    return "it has a text, but the collection was not declared as searchable";
-  if (auto why = json_object_problem(from_abi(record.json), 1 << 20, 64); !why.empty()) return "its json: " + why;
-  return fields_problem(record, collection);
+  row.order_key = with_odd_replaced(from_abi(record.order_key));
+  row.text = with_odd_replaced(from_abi(record.text));
+  if (row.order_key.size() > 1024) return "its order_key is longer than 1024 bytes";
+  if (row.text.size() > 1 << 20) return "its text is longer than 1 MiB";
+  for (std::size_t i = 0; i < record.field_count; ++i) {
+    const auto& given = record.fields[i];
+    const auto& field = *find_field(collection, from_abi(given.name));
+    auto text = with_odd_replaced(from_abi(given.text));
+    if (field.type == FieldType::kText && text.size() > 65'536)
+      return "its field \"" + field.name + "\" is longer than 65536 bytes";
+    row.fields[field.name] = field.type == FieldType::kText ? Value(std::move(text)) : Value(given.number);
+  }
+  row.json = std::string(from_abi(record.json));
+  if (json_object_problem(row.json, 1 << 20, 64).empty()) return {};
+  row.json = with_odd_escapes_replaced(with_odd_replaced(row.json));
+  const auto why = json_object_problem(row.json, 1 << 20, 64);
+  return why.empty() ? "" : "its json: " + why;
 }
 
 }  // namespace kruxos::testing::detail

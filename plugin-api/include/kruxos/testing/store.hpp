@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -28,6 +30,8 @@ class FakeStore {
     fetching_reader_ = reader_;
     fetching_reader_.keep = [](void* self, krux_str c, krux_str id, krux_str name, const krux_source* bytes,
                                krux_str kept_text) noexcept { return of(self).keep(c, id, name, bytes, kept_text); };
+    fetching_reader_.put = [](void* self, const krux_record* record, std::int32_t* taken,
+                              const krux_sink* why) noexcept { return of(self).put_fetched(*record, *taken, why); };
     fill_changes();
     fill_cursors();
   }
@@ -55,8 +59,18 @@ class FakeStore {
   std::map<std::string, std::string> cursors;  ///< committed ones; a test may change them
   std::map<std::string, Report> reports;       ///< parts that could not be synced
   std::vector<std::string> refusals;           ///< why something was answered with KRUX_INVALID, in sentences
+  /// Records that the host would leave out and count, as it does where a service sends what the replica cannot take:
+  /// "collection id: why". They leave as soon as they fit, are erased or swept.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> all;
+    for (const auto& [key, what] : left_out_) all.push_back(key.first + " " + key.second + ": " + what.why);
+    return all;
+  }
   bool out_of_time = false;  ///< queries end as if their time were over: what they found is incomplete
   std::uint64_t commits = 0, cursor_reads = 0, queries = 0, largest_commit = 0;
+
+  /// Why a record that would fit is left out, where a test says so.
+  std::function<std::string(const krux_record&)> leave_out;
 
   /// What put() and commit() answer instead of doing it, when set and not KRUX_OK.
   std::function<krux_status(const krux_record&)> refuse_put;
@@ -66,6 +80,11 @@ class FakeStore {
   struct Change {
     Row row;
     bool erased = false;
+    std::string left_out{};  ///< why; empty: it is not
+  };
+  struct LeftOut {
+    std::string scope, why;
+    std::int64_t order_ms = 0, generation = 0;
   };
   struct Sweep {
     std::string collection, scope;
@@ -79,7 +98,7 @@ class FakeStore {
   using BlobKey = std::tuple<std::string, std::string, std::string>;
   struct Staged {
     std::vector<Stretch> stretches;
-    std::vector<std::pair<BlobKey, std::string>> blobs;
+    std::vector<std::pair<BlobKey, std::optional<std::string>>> blobs;      ///< nothing: it is erased
     std::map<std::pair<std::string, std::string>, std::string> kept_texts;  ///< by collection and id
     std::map<std::string, std::string> cursors;
     std::uint64_t count = 0;
@@ -105,16 +124,39 @@ class FakeStore {
       return KRUX_OK;
     };
     reader_.keep = [](void* self, krux_str, krux_str, krux_str, const krux_source*, krux_str) noexcept -> krux_status {
-      of(self).refusals.push_back("Only a read whose definition says `fetches` keeps something in the replica.");
-      return KRUX_UNSUPPORTED;
+      return of(self).refuse_keeping();
     };
+    reader_.put = [](void* self, const krux_record*, std::int32_t*, const krux_sink*) noexcept -> krux_status {
+      return of(self).refuse_keeping();
+    };
+  }
+  krux_status refuse_keeping() {
+    refusals.push_back("Only a read whose definition says `fetches` keeps something in the replica.");
+    return KRUX_UNSUPPORTED;
   }
 
   void fill_changes() {
     store_.size = sizeof(store_);
     store_.self = this;
     store_.reader = &reader_;
-    store_.put = [](void* self, const krux_record* record) noexcept { return of(self).put(*record); };
+    store_.put = [](void* self, const krux_record* record) noexcept {
+      std::string why;
+      return of(self).put(*record, why);
+    };
+    store_.try_put = [](void* self, const krux_record* record, std::int32_t* taken,
+                        const krux_sink* sink) noexcept -> krux_status {
+      std::string why;
+      const auto status = of(self).put(*record, why);
+      return status == KRUX_OK ? say_taken(why, *taken, sink) : status;
+    };
+    store_.erase_blob = [](void* self, krux_str c, krux_str id, krux_str name) noexcept -> krux_status {
+      if (!of(self).collection(c)) return of(self).refuse_collection(c);
+      if (!detail::text_problem(name, 64).empty())
+        return of(self).refuse("A blob's name is UTF-8 of at most 64 bytes.");
+      of(self).staged_.blobs.emplace_back(BlobKey{text(c), text(id), text(name)}, std::nullopt);
+      ++of(self).staged_.count;
+      return KRUX_OK;
+    };
     store_.erase = [](void* self, krux_str c, krux_str id) noexcept -> krux_status {
       if (!of(self).collection(c)) return of(self).refuse_collection(c);
       of(self).change(text(c), text(id), {{}, true});
@@ -133,8 +175,8 @@ class FakeStore {
       return of(self).put_blob(c, id, name, *bytes);
     };
     store_.keep_text = [](void* self, krux_str c, krux_str id, krux_str kept_text) noexcept -> krux_status {
-      if (const auto refused = of(self).refuse_kept_text(c, id, kept_text); refused != KRUX_OK) return refused;
-      of(self).staged_.kept_texts[{text(c), text(id)}] = text(kept_text);
+      if (const auto refused = of(self).refuse_kept_text(c); refused != KRUX_OK) return refused;
+      of(self).staged_.kept_texts[{text(c), text(id)}] = detail::with_odd_replaced(from_abi(kept_text));
       ++of(self).staged_.count;
       return KRUX_OK;
     };
@@ -158,9 +200,6 @@ class FakeStore {
       return KRUX_OK;
     };
     store_.report = [](void* self, krux_str part, krux_status status, krux_str message) noexcept -> krux_status {
-      if (!detail::text_problem(part, 1024).empty() || !detail::text_problem(message, 4096).empty()) {
-        return of(self).refuse("A report's part is UTF-8 of at most 1024 bytes, its message of at most 4096.");
-      }
       if (status == KRUX_OK) {
         of(self).reports.erase(text(part));
       } else {
@@ -191,46 +230,58 @@ class FakeStore {
     ++staged_.count;
   }
 
-  krux_status put(const krux_record& record) {
+  static krux_status say_taken(const std::string& why, std::int32_t& taken, const krux_sink* sink) {
+    taken = why.empty() ? 1 : 0;
+    if (sink && !why.empty()) sink->write(sink->self, to_abi(why));
+    return KRUX_OK;
+  }
+
+  /// As the newest pass would have put it, where it is not there.
+  krux_status put_fetched(const krux_record& given, std::int32_t& taken, const krux_sink* sink) {
+    auto record = given;
+    const auto known = rows_.find(text(record.collection));
+    if (known != rows_.end() && known->second.count(text(record.id)) != 0) return say_taken("", taken, sink);
+    record.generation = 0;
+    if (known != rows_.end()) {
+      for (const auto& [id, row] : known->second) record.generation = std::max(record.generation, row.generation);
+    }
+    auto others = std::exchange(staged_, {});
+    std::string why;
+    auto status = put(record, why);
+    if (status == KRUX_OK) status = commit();
+    staged_ = std::move(others);
+    return status == KRUX_OK ? say_taken(why, taken, sink) : status;
+  }
+
+  krux_status put(const krux_record& record, std::string& reason) {
     const auto* spec = collection(record.collection);
     if (!spec) return refuse_collection(record.collection);
-    if (auto why = detail::record_problem(record, *spec); !why.empty()) {
+    if (auto why = detail::declared_problem(record, *spec); !why.empty()) {
       return refuse("The record \"" + text(record.id).substr(0, 100) + "\" does not fit the collection \"" +
                     spec->name + "\": " + why + ".");
     }
     if (const auto refused = refuse_put ? refuse_put(record) : KRUX_OK; refused != KRUX_OK) return refused;
-    Row row{text(record.json),
-            text(record.text),
-            text(record.order_key),
-            text(record.scope),
-            record.order_ms,
-            record.generation,
-            0,
-            {},
-            0};
-    for (std::size_t i = 0; i < record.field_count; ++i) {
-      const auto& field = record.fields[i];
-      const auto* known = detail::find_field(*spec, from_abi(field.name));
-      row.fields[known->name] = known->type == FieldType::kText ? Value(text(field.text)) : Value(field.number);
-    }
-    change(spec->name, text(record.id), {std::move(row), false});
+    Row row;
+    row.scope = text(record.scope);
+    row.order_ms = record.order_ms;
+    row.generation = record.generation;
+    auto why = detail::unfit_reason(record, *spec, row);
+    if (why.empty() && leave_out) why = leave_out(record);
+    reason = why;
+    change(spec->name, text(record.id), {std::move(row), !why.empty(), std::move(why)});
     return KRUX_OK;
   }
 
-  krux_status refuse_kept_text(krux_str c, krux_str id, krux_str kept_text) {
+  krux_status refuse_kept_text(krux_str c) {
     const auto* spec = collection(c);
     if (!spec) return refuse_collection(c);
     if (!spec->searchable) return refuse("The collection \"" + spec->name + "\" has no text that is searched.");
-    if (id.len > 0 && detail::text_problem(id, 1024).empty() && detail::text_problem(kept_text, 1 << 20).empty())
-      return KRUX_OK;
-    return refuse("A kept text is UTF-8 of at most 1 MiB without NUL, its record's id of 1 to 1024 bytes.");
+    return KRUX_OK;
   }
 
-  krux_status read_blob(krux_str c, krux_str id, krux_str name, const krux_source& source, std::string& bytes) {
+  krux_status read_blob(krux_str c, krux_str name, const krux_source& source, std::string& bytes) {
     if (!collection(c)) return refuse_collection(c);
-    if (id.len == 0 || !detail::text_problem(id, 1024).empty() || !detail::text_problem(name, 64).empty()) {
-      return refuse("A blob's id is UTF-8 of 1 to 1024 bytes, its name of at most 64.");
-    }
+    if (!detail::text_problem(name, 64).empty()) return refuse("A blob's name is UTF-8 of at most 64 bytes.");
     char buffer[4096];
     std::int64_t got = 0;
     while ((got = source.read(source.self, buffer, sizeof buffer)) > 0)
@@ -244,21 +295,20 @@ class FakeStore {
 
   krux_status keep(krux_str c, krux_str id, krux_str name, const krux_source* source, krux_str kept_text) {
     std::string bytes;
-    if (const auto refused = source ? read_blob(c, id, name, *source, bytes) : KRUX_OK; refused != KRUX_OK)
-      return refused;
-    const auto refused = kept_text.len > 0 ? refuse_kept_text(c, id, kept_text) : KRUX_OK;
+    if (const auto refused = source ? read_blob(c, name, *source, bytes) : KRUX_OK; refused != KRUX_OK) return refused;
+    const auto refused = kept_text.len > 0 ? refuse_kept_text(c) : KRUX_OK;
     if (refused != KRUX_OK) return refused;
     if (!collection(c)) return refuse_collection(c);
     const auto row = rows_[text(c)].find(text(id));
     if (row == rows_[text(c)].end()) return KRUX_NOT_FOUND;
     if (source) blobs_[{text(c), text(id), text(name)}] = std::move(bytes);
-    if (kept_text.len > 0) row->second.kept_text = text(kept_text);
+    if (kept_text.len > 0) keep_text({text(c), text(id)}, detail::with_odd_replaced(from_abi(kept_text)));
     return KRUX_OK;
   }
 
   krux_status put_blob(krux_str c, krux_str id, krux_str name, const krux_source& source) {
     std::string bytes;
-    if (const auto refused = read_blob(c, id, name, source, bytes); refused != KRUX_OK) return refused;
+    if (const auto refused = read_blob(c, name, source, bytes); refused != KRUX_OK) return refused;
     staged_.blobs.emplace_back(BlobKey{text(c), text(id), text(name)}, std::move(bytes));
     ++staged_.count;
     return KRUX_OK;
@@ -270,12 +320,13 @@ class FakeStore {
       apply(stretch);
       for (const auto& one : stretch.sweeps) sweep(one);
     }
-    for (const auto& [of_record, kept] : staged_.kept_texts) {
-      const auto row = rows_[of_record.first].find(of_record.second);
-      if (row != rows_[of_record.first].end()) row->second.kept_text = kept;
-    }
+    for (const auto& [of_record, kept] : staged_.kept_texts) keep_text(of_record, kept);
     for (auto& [key, bytes] : staged_.blobs) {
-      if (rows_[std::get<0>(key)].count(std::get<1>(key)) != 0) blobs_[key] = std::move(bytes);
+      if (!bytes) {
+        blobs_.erase(key);
+      } else if (rows_[std::get<0>(key)].count(std::get<1>(key)) != 0) {
+        blobs_[key] = *std::move(bytes);
+      }
     }
     for (const auto& [key, value] : staged_.cursors) {
       if (value.empty()) {
@@ -299,8 +350,11 @@ class FakeStore {
       return a.second->row.order_ms > b.second->row.order_ms;
     });
     for (const auto& [key, change] : order) {
+      left_out_.erase(*key);
       if (change->erased) {
         remove(key->first, key->second);
+        const auto& row = change->row;
+        if (!change->left_out.empty()) left_out_[*key] = {row.scope, change->left_out, row.order_ms, row.generation};
       } else {
         insert(*collection(to_abi(key->first)), key->second, std::move(change->row));
       }
@@ -337,6 +391,21 @@ class FakeStore {
         gone.push_back(id);
     }
     for (const auto& id : gone) remove(what.collection, id);
+    for (auto at = left_out_.begin(); at != left_out_.end();) {
+      const auto& one = at->second;
+      const bool fits = at->first.first == what.collection && (what.scope.empty() || one.scope == what.scope) &&
+                        one.generation < what.generation && one.order_ms >= what.from_ms && one.order_ms <= what.to_ms;
+      at = fits ? left_out_.erase(at) : std::next(at);
+    }
+  }
+
+  /// One that is too long is left out, and its record stays.
+  void keep_text(const std::pair<std::string, std::string>& of_record, const std::string& kept) {
+    const auto row = rows_[of_record.first].find(of_record.second);
+    if (row == rows_[of_record.first].end()) return;
+    const bool fits = kept.size() <= 1 << 20;
+    row->second.kept_text = fits ? kept : "";
+    if (!fits) left_out_[of_record] = {row->second.scope, "the text kept with it is longer than 1 MiB", 0, 0};
   }
 
   static std::int32_t give(const krux_row_sink& out, const std::string& id, const Row& row) {
@@ -397,6 +466,7 @@ class FakeStore {
   const std::vector<Collection> collections_;
   std::map<std::string, Rows> rows_;
   std::map<BlobKey, std::string> blobs_;
+  std::map<std::pair<std::string, std::string>, LeftOut> left_out_;         ///< by collection and id
   std::map<std::pair<std::string, std::int64_t>, std::int64_t> sequences_;  ///< the last one given
   Staged staged_;
   krux_reader reader_{}, fetching_reader_{};

@@ -51,7 +51,9 @@ struct Attempt {
 template <class Adapter>
 class Workbench {
  public:
-  explicit Workbench(std::string config_json = "{}") : account_{"account-1", 1, "", std::move(config_json)} {
+  /// `settings_json`: what the operator has set of the account.
+  explicit Workbench(std::string config_json = "{}", std::string settings_json = "{}")
+      : account_{"account-1", 1, "", std::move(config_json), host.api_base_url, std::move(settings_json)} {
     restart();
   }
 
@@ -130,6 +132,15 @@ class Workbench {
   EffectFound find_rollback(const FakeWrite& write, std::string_view result_json) {
     return look([&](const Call& call) { return adapter_->find_rollback(call, undo_of(write, result_json, false)); },
                 write);
+  }
+
+  /// Takes away what the attempts of a write have left that will not be carried out.
+  Attempt clean_up(const FakeWrite& write) {
+    FakeCall call(host.clock, CallKind::kWrite);
+    return attempt(call, [&] {
+      adapter_->clean_up(call.call(), write.lent());
+      return std::string("{}");
+    });
   }
 
   Identity verify() {

@@ -1,0 +1,92 @@
+#include "core/capability/call_meters.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace krux {
+namespace {
+
+constexpr MetricName kCapabilityCalls{"kruxos_capability_calls_total",
+                                      "Calls of capabilities by agents, by how they ended."};
+constexpr MetricName kReads{"kruxos_read_seconds", "Time from a search's or read's turn to its answer."};
+
+/// "ok", the host's error types, and at the end all that adapters may name themselves.
+constexpr std::array<const char*, 29> kCapabilityOutcomes{"ok",
+                                                          "ApprovalRejected",
+                                                          "ApprovalRequired",
+                                                          "BatchProtection",
+                                                          "BodyFetchFailed",
+                                                          "CannotCancel",
+                                                          "ConflictError",
+                                                          "DatabaseError",
+                                                          "InvalidInput",
+                                                          "MessageNotFound",
+                                                          "NoLabelsProvided",
+                                                          "NotAuthenticated",
+                                                          "NotConnected",
+                                                          "NotFound",
+                                                          "OperationBlocked",
+                                                          "OutcomeUnknown",
+                                                          "PolicyDenied",
+                                                          "RateLimited",
+                                                          "RollbackConflict",
+                                                          "RollbackExpired",
+                                                          "ServiceUnavailable",
+                                                          "SessionExpired",
+                                                          "Timeout",
+                                                          "VersionConflict",
+                                                          "WriteCancelled",
+                                                          "WriteDiscarded",
+                                                          "WriteFailed",
+                                                          "Cancelled",
+                                                          "other"};
+
+constexpr std::array<double, 14> kReadBounds{.0001, .00025, .0005, .001, .0025, .005, .01,
+                                             .025,  .05,    .1,    .25,  .5,    1,    10};
+
+std::size_t outcome_of(std::string_view error_type) {
+  if (error_type.empty()) return 0;
+  return static_cast<std::size_t>(
+      std::find(kCapabilityOutcomes.begin() + 1, kCapabilityOutcomes.end() - 1, error_type) -
+      kCapabilityOutcomes.begin());
+}
+
+MetricLabels labels_of(std::string_view service, std::string_view capability) {
+  return {{"service", std::string(service)}, {"capability", std::string(capability)}};
+}
+
+}  // namespace
+
+CallMeter::CallMeter(MetricRegistry& registry, std::string_view service, std::string_view capability, bool is_read)
+    : calls_(registry, kCapabilityCalls, labels_of(service, capability), "outcome", kCapabilityOutcomes) {
+  if (is_read) reads_ = registry.histogram(kReads, labels_of(service, capability), kReadBounds);
+}
+
+void CallMeter::ended(std::string_view error_type, std::int64_t took_us) {
+  calls_.add(outcome_of(error_type));
+  reads_.observe_us(took_us);
+}
+
+CallMeter& CallMeters::of(std::string_view service, std::string_view capability, bool is_read) {
+  return table_.of(service, capability,
+                   [&] { return std::make_unique<CallMeter>(registry_, service, capability, is_read); });
+}
+
+CallMeter& CallMeters::unknown() {
+  return of("unknown", "unknown", false);
+}
+
+MeteredCall::MeteredCall(CallMeters* meters) : meters_(meters) {
+  if (meters_) began_us_ = meters_->now_us();
+}
+
+void MeteredCall::is(std::string_view service, std::string_view capability, bool is_read) {
+  if (meters_) meter_ = &meters_->of(service, capability, is_read);
+}
+
+void MeteredCall::ended(std::string_view error_type) const {
+  if (!meters_) return;
+  (meter_ ? *meter_ : meters_->unknown()).ended(error_type, meters_->now_us() - began_us_);
+}
+
+}  // namespace krux

@@ -1,0 +1,54 @@
+// Agents' calls of capabilities.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "core/metrics/meter_table.hpp"
+#include "core/metrics/metric_registry.hpp"
+
+namespace krux {
+
+/// The calls of one capability.
+class CallMeter {
+ public:
+  CallMeter(MetricRegistry& registry, std::string_view service, std::string_view capability, bool is_read);
+  /// `error_type` empty: it succeeded. Types that the host does not know are counted together.
+  void ended(std::string_view error_type, std::int64_t took_us);
+
+ private:
+  MetricCounters calls_;
+  MetricHistogram reads_;  ///< of other kinds nothing is timed here
+};
+
+/// Any thread.
+class CallMeters {
+ public:
+  explicit CallMeters(MetricRegistry& registry) : registry_(registry) {}
+  std::int64_t now_us() const { return registry_.now_us(); }
+  /// Both as a definition has them: they become labels.
+  CallMeter& of(std::string_view service, std::string_view capability, bool is_read);
+  /// Of whatever no definition has.
+  CallMeter& unknown();
+
+ private:
+  MetricRegistry& registry_;
+  MeterTable<CallMeter> table_;
+};
+
+/// One call, from its turn to its answer. Made by default, or with nullptr, it counts nothing.
+class MeteredCall {
+ public:
+  MeteredCall() = default;
+  explicit MeteredCall(CallMeters* meters);
+  void is(std::string_view service, std::string_view capability, bool is_read);
+  void ended(std::string_view error_type) const;
+
+ private:
+  CallMeters* meters_ = nullptr;
+  CallMeter* meter_ = nullptr;
+  std::int64_t began_us_ = 0;
+};
+
+}  // namespace krux

@@ -1,0 +1,382 @@
+#include "core/definition/capability_parser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/definition/definition_loader.hpp"
+#include "core/definition/input_check.hpp"
+#include "core/util/durations.hpp"
+#include "core/util/error.hpp"
+#include "core/util/json.hpp"
+#include "core/util/nearest.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+
+InputType parse_type(const YamlValue& value) {
+  return value.choice_of<InputType>({{"String", InputType::kString},
+                                     {"Integer", InputType::kInteger},
+                                     {"Boolean", InputType::kBoolean},
+                                     {"Array", InputType::kArray},
+                                     {"Object", InputType::kObject},
+                                     {"DateTime", InputType::kDateTime}});
+}
+
+std::string parse_name(const YamlValue& value, const char* what) {
+  auto name = value.text();
+  if (!is_plain_name(name))
+    value.fail(
+        fmt::format("\"{}\" is no name for {}: small letters, digits and _ are accepted, at most 32, a letter "
+                    "first.",
+                    printable(name), what));
+  return name;
+}
+
+/// Refuses `key` unless the input has one of the types that it is for.
+std::optional<YamlValue> find_for(const YamlMap& map, const char* key, bool fits, const char* types) {
+  auto value = map.find(key);
+  if (value && !fits) value->fail(fmt::format("\"{}\" is only for inputs of type {}.", key, types));
+  return value;
+}
+
+void parse_bounds(const YamlMap& map, InputDefinition& input) {
+  const bool integer = input.type == InputType::kInteger;
+  const bool sized = input.type == InputType::kString || input.type == InputType::kArray;
+  if (auto v = find_for(map, "minimum", integer, "Integer")) input.minimum = v->integer(-kLargest, kLargest);
+  if (auto v = find_for(map, "maximum", integer, "Integer")) {
+    input.maximum = v->integer(-kLargest, kLargest);
+    if (input.minimum && *input.maximum < *input.minimum) v->fail("the maximum is below the minimum.");
+  }
+  if (auto v = find_for(map, "min_length", sized, "String or Array"))
+    input.min_length = static_cast<std::size_t>(v->integer(0, 1'000'000));
+  if (auto v = find_for(map, "max_length", sized, "String or Array")) {
+    input.max_length = static_cast<std::size_t>(v->integer(1, 1'000'000));
+    if (input.min_length && *input.max_length < *input.min_length) v->fail("max_length is below min_length.");
+  }
+  if (auto v = find_for(map, "one_of", input.type == InputType::kString, "String")) {
+    input.one_of = v->lines(100);
+    if (input.one_of.empty()) v->fail("the list is empty; leave the key out to allow any text.");
+  }
+  if (auto v = find_for(map, "uploads", input.type == InputType::kArray, "Array")) input.uploads = v->boolean();
+}
+
+void parse_default(const YamlMap& map, InputDefinition& input) {
+  const auto value = map.find("default");
+  if (!value) return;
+  if (input.required) value->fail("an input that is required has no default; remove one of the two.");
+  const auto json = value->json();
+  const auto document = parse_json(json, "the default");
+  const auto why = why_not_value(input, document);
+  if (!why.empty()) value->fail(fmt::format("the default does not fit the input: {}.", why));
+  input.default_json = canonical_json(document);
+}
+
+/// What each entry of an Array is.
+void parse_items(const YamlMap& map, InputDefinition& input) {
+  const auto value = find_for(map, "items", input.type == InputType::kArray, "Array");
+  if (!value) return;
+  const YamlMap item(*value, {"type", "minimum", "maximum", "min_length", "max_length", "one_of"});
+  InputDefinition entry;
+  const auto type = item.at("type");
+  entry.type = parse_type(type);
+  if (entry.type == InputType::kArray) type.fail("an entry cannot be an Array again.");
+  parse_bounds(item, entry);
+  input.items = {std::move(entry)};
+}
+
+InputDefinition parse_input(const YamlValue& value) {
+  const YamlMap map(value, {"name", "type", "description", "required", "default", "aliases", "minimum", "maximum",
+                            "min_length", "max_length", "one_of", "uploads", "nullable", "items"});
+  InputDefinition input;
+  input.name = parse_name(map.at("name"), "an input");
+  input.type = parse_type(map.at("type"));
+  input.description = map.at("description").line(1000);
+  if (auto v = map.find("required")) input.required = v->boolean();
+  if (auto v = map.find("aliases")) {
+    for (const auto& alias : v->list(8)) input.aliases.push_back(parse_name(alias, "an alias"));
+  }
+  parse_bounds(map, input);
+  parse_items(map, input);
+  if (auto v = map.find("nullable")) {
+    input.nullable = v->boolean();
+    if (input.nullable && input.uploads) v->fail("uploads are left out, not cleared: an empty list carries none.");
+  }
+  parse_default(map, input);
+  return input;
+}
+
+/// Every name and alias once, and none that the host has taken.
+void check_names(const YamlValue& value, const std::vector<InputDefinition>& inputs) {
+  std::vector<std::string> taken = host_inputs();
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto names = inputs[i].aliases;
+    names.insert(names.begin(), inputs[i].name);
+    for (const auto& name : names) {
+      const auto at = value.list()[i];
+      if (std::count(host_inputs().begin(), host_inputs().end(), name) > 0)
+        at.fail(fmt::format("the input \"{}\" is the host's own, every capability has it; choose another name.", name));
+      if (std::count(taken.begin(), taken.end(), name) > 0)
+        at.fail(fmt::format("the input \"{}\" stands here for the second time.", name));
+      taken.push_back(name);
+    }
+  }
+}
+
+std::vector<InputDefinition> parse_inputs(const YamlValue& value) {
+  std::vector<InputDefinition> inputs;
+  for (const auto& item : value.list(64)) inputs.push_back(parse_input(item));
+  check_names(value, inputs);
+  return inputs;
+}
+
+std::vector<OutputDefinition> parse_outputs(const YamlValue& value) {
+  std::vector<OutputDefinition> outputs;
+  for (const auto& item : value.list(64)) {
+    const YamlMap map(item, {"name", "type", "description"});
+    OutputDefinition output;
+    output.name = parse_name(map.at("name"), "an output");
+    output.type = parse_type(map.at("type"));
+    output.description = map.at("description").line(2000);
+    for (const auto& other : outputs) {
+      if (other.name == output.name) item.fail(fmt::format("the output \"{}\" stands here twice.", output.name));
+    }
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+std::vector<std::string> input_names(const CapabilityDefinition& capability) {
+  std::vector<std::string> names;
+  for (const auto& input : capability.inputs) names.push_back(input.name);
+  return names;
+}
+
+void require_input(const CapabilityDefinition& capability, const YamlValue& place, const std::string& name) {
+  const auto names = input_names(capability);
+  if (std::count(names.begin(), names.end(), name) == 0)
+    place.fail(
+        fmt::format("\"{}\" is not an input of {}{}.", printable(name), capability.name, did_you_mean(name, names)));
+}
+
+CountsAs parse_counts_as(const YamlValue& value, const CapabilityDefinition& capability) {
+  const YamlMap map(value, {"input", "holds", "capability"});
+  CountsAs rule;
+  const auto input = map.at("input");
+  rule.input = input.text();
+  require_input(capability, input, rule.input);
+  const auto is = [&](const InputDefinition& i) {
+    return i.name == rule.input && (i.type == InputType::kString || i.type == InputType::kArray);
+  };
+  if (std::none_of(capability.inputs.begin(), capability.inputs.end(), is))
+    input.fail("only inputs of type String or Array can be looked at here.");
+  const auto holds = map.at("holds");
+  rule.holds = holds.lines(100);
+  if (rule.holds.empty()) holds.fail("the list is empty.");
+  rule.capability = map.at("capability").line(100);
+  return rule;
+}
+
+void parse_one_input_of(const YamlValue& value, CapabilityDefinition& capability) {
+  for (const auto& group : value.list(16)) {
+    auto names = group.lines(16);
+    if (names.size() < 2) group.fail("a group names two inputs or more, of which one must be given.");
+    for (const auto& name : names) require_input(capability, group, name);
+    capability.one_input_of.push_back(std::move(names));
+  }
+}
+
+std::vector<std::string> names_in(const YamlValue& value, const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t at = text.find('{'); at != std::string::npos; at = text.find('{', at + 1)) {
+    const auto end = text.find('}', at);
+    if (end == std::string::npos) value.fail("a { has no }; {input} stands for an input's value.");
+    names.push_back(text.substr(at + 1, end - at - 1));
+  }
+  return names;
+}
+
+/// `others`: names that may stand there besides the inputs'.
+void check_template(const YamlValue& value, const CapabilityDefinition& capability, const std::string& text,
+                    const std::vector<std::string>& others = {}) {
+  for (const auto& name : names_in(value, text)) {
+    if (std::count(others.begin(), others.end(), name) == 0) require_input(capability, value, name);
+  }
+}
+
+/// `true`: by the target. Otherwise a template of its own, which may name what the adapter's resolution adds.
+void parse_order(const YamlValue& value, CapabilityDefinition& capability) {
+  const auto text = value.line(300);
+  if (text.find('{') == std::string::npos) {
+    if (!value.boolean()) return;
+    if (capability.target.empty())
+      value.fail("what is ordered needs a target, or says by what it is ordered: ordered: \"{thread}\".");
+    capability.order = capability.target;
+    return;
+  }
+  for (const auto& name : names_in(value, text)) {
+    if (!is_plain_name(name))
+      value.fail(
+          fmt::format("\"{{{}}}\" names no parameter: an input, or one that the adapter adds.", printable(name)));
+  }
+  capability.order = text;
+}
+
+void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
+  if (auto v = map.find("delay")) {
+    capability.immediate = v->text() == "immediate";
+    if (capability.immediate) {
+      capability.delay_ms = 0;
+    } else {
+      capability.delay_ms = v->duration_ms(0, 30 * kDay);
+    }
+  }
+  if (auto v = map.find("settle")) capability.settle_ms = v->duration_ms(0, kDay);
+  if (auto v = map.find("undoable")) capability.undoable = v->boolean();
+  if (auto v = map.find("ordered")) parse_order(*v, capability);
+  if (auto v = map.find("cleanup")) capability.cleanup = v->boolean();
+  if (auto v = map.find("harmless_to_repeat")) capability.harmless_to_repeat = v->boolean();
+  if (auto v = map.find("counts_as")) {
+    for (const auto& item : v->list(16)) capability.counts_as.push_back(parse_counts_as(item, capability));
+  }
+  capability.when_absent = capability.harmless_to_repeat ? WhenAbsent::kResend : WhenAbsent::kAsk;
+  if (auto v = map.find("when_absent")) {
+    capability.when_absent = v->choice_of<WhenAbsent>({{"ask", WhenAbsent::kAsk}, {"resend", WhenAbsent::kResend}});
+    if (capability.when_absent == WhenAbsent::kResend && !capability.harmless_to_repeat)
+      v->fail(
+          "resend is only for operations with harmless_to_repeat: true; what is absent may have been removed by "
+          "somebody, and would be done twice.");
+  }
+  // Not inputs alone: what the adapter resolves may name more.
+  if (auto v = map.find("recipients")) {
+    for (const auto& name : v->list(16)) capability.recipients.push_back(parse_name(name, "a parameter"));
+  }
+  if (auto v = map.find("summary")) {
+    capability.summary = v->line(300);
+    check_template(*v, capability, capability.summary, capability.recipients);
+  }
+}
+
+/// Keys of one kind of capability only.
+void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
+  const auto refuse = [&](std::initializer_list<const char*> keys, const char* only_for) {
+    for (const auto* key : keys) {
+      if (auto v = map.find(key)) v->fail(fmt::format("\"{}\" is only for capabilities of kind {}.", key, only_for));
+    }
+  };
+  if (kind != CapabilityKind::kWrite)
+    refuse({"delay", "settle", "undoable", "cleanup", "ordered", "harmless_to_repeat", "when_absent", "summary",
+            "counts_as", "recipients"},
+           "write");
+  if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
+  if (kind != CapabilityKind::kRead) refuse({"fetches"}, "read");
+  if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of"}, "read or write");
+}
+
+/// Each names a write of the same definition that is handled by its own rules.
+void check_counts_as(const YamlValue& value, const std::vector<CapabilityDefinition>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const auto& rule : all[i].counts_as) {
+      const auto named = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c.name == rule.capability; });
+      if (named == all.end() || named->kind != CapabilityKind::kWrite || !named->counts_as.empty() ||
+          rule.capability == all[i].name)
+        value.list()[i].fail(
+            fmt::format("{} counts as \"{}\", which is no other write of this definition with rules of "
+                        "its own.",
+                        all[i].name, printable(rule.capability)));
+    }
+  }
+}
+
+std::string parse_capability_name(const YamlValue& value, const std::string& prefix) {
+  auto name = value.text();
+  if (name.starts_with(prefix + ".") && is_plain_name(std::string_view(name).substr(prefix.size() + 1))) return name;
+  value.fail(fmt::format("\"{0}\" is no name for a capability here: {1}.<name> is expected, such as {1}.search.",
+                         printable(name), prefix));
+}
+
+CapabilityDefinition parse_capability(const YamlValue& value, const std::string& prefix) {
+  const YamlMap map(value, {"name",
+                            "kind",
+                            "tier",
+                            "purpose",
+                            "when_to_use",
+                            "tags",
+                            "inputs",
+                            "outputs",
+                            "required_scopes",
+                            "one_input_of",
+                            "fetches",
+                            "delay",
+                            "settle",
+                            "undoable",
+                            "ordered",
+                            "cleanup",
+                            "harmless_to_repeat",
+                            "when_absent",
+                            "summary",
+                            "target",
+                            "counts_as",
+                            "recipients"});
+  CapabilityDefinition c;
+  c.name = parse_capability_name(map.at("name"), prefix);
+  c.kind = map.at("kind").choice_of<CapabilityKind>(
+      {{"read", CapabilityKind::kRead}, {"write", CapabilityKind::kWrite}, {"cancel", CapabilityKind::kCancel}});
+  c.tier = map.at("tier").choice_of<Tier>({{"autonomous", Tier::kAutonomous},
+                                           {"notify", Tier::kNotify},
+                                           {"approval_required", Tier::kApprovalRequired},
+                                           {"blocked", Tier::kBlocked}});
+  c.purpose = map.at("purpose").line(1000);
+  c.when_to_use = map.at("when_to_use").line(2000);
+  if (auto v = map.find("tags")) c.tags = v->lines(16);
+  if (auto v = map.find("outputs")) c.outputs = parse_outputs(*v);
+  if (auto v = map.find("required_scopes")) c.required_scopes = v->lines(32);
+  refuse_misplaced(map, c.kind);
+  if (auto v = map.find("inputs")) c.inputs = parse_inputs(*v);
+  if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
+  if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("target")) {
+    c.target = v->line(300);
+    check_template(*v, c, c.target);
+  }
+  if (c.kind == CapabilityKind::kWrite) parse_write(map, c);
+  if (c.kind == CapabilityKind::kCancel) c.inputs = cancel_inputs();
+  return c;
+}
+
+}  // namespace
+
+const std::vector<std::string>& host_inputs() {
+  static const std::vector<std::string> names{"account", "idempotency_key", "allow_duplicate"};
+  return names;
+}
+
+std::vector<InputDefinition> cancel_inputs() {
+  InputDefinition id;
+  id.name = "write_id";
+  id.description = "The write_id (or buffer_id, the same value) that the write's result named.";
+  id.required = true;
+  id.aliases = {"buffer_id"};
+  id.max_length = 64;
+  return {id};
+}
+
+std::vector<CapabilityDefinition> parse_capabilities(const YamlValue& value, const std::string& prefix) {
+  std::vector<CapabilityDefinition> all;
+  for (const auto& item : value.list(256)) {
+    auto capability = parse_capability(item, prefix);
+    for (const auto& other : all) {
+      if (other.name == capability.name)
+        item.fail(fmt::format("the capability {} is defined for the second time.", other.name));
+    }
+    all.push_back(std::move(capability));
+  }
+  if (all.empty()) value.fail("the list is empty; a service has one capability at least.");
+  check_counts_as(value, all);
+  return all;
+}
+
+}  // namespace krux

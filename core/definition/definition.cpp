@@ -1,0 +1,62 @@
+#include "core/definition/definition.hpp"
+
+namespace krux {
+
+const CapabilityDefinition* ServiceDefinition::find(const std::string& capability) const {
+  for (const auto& c : capabilities) {
+    if (c.name == capability) return &c;
+  }
+  return nullptr;
+}
+
+const char* to_string(Tier tier) {
+  switch (tier) {
+    case Tier::kAutonomous:
+      return "autonomous";
+    case Tier::kNotify:
+      return "notify";
+    case Tier::kApprovalRequired:
+      return "approval_required";
+    case Tier::kBlocked:
+      break;
+  }
+  return "blocked";
+}
+
+const char* to_string(InputType type) {
+  switch (type) {
+    case InputType::kString:
+      return "String";
+    case InputType::kInteger:
+      return "Integer";
+    case InputType::kBoolean:
+      return "Boolean";
+    case InputType::kArray:
+      return "Array";
+    case InputType::kObject:
+      return "Object";
+    case InputType::kDateTime:
+      break;
+  }
+  return "DateTime";
+}
+
+const char* to_string(CapabilityKind kind) {
+  switch (kind) {
+    case CapabilityKind::kRead:
+      return "read";
+    case CapabilityKind::kWrite:
+      return "write";
+    case CapabilityKind::kCancel:
+      return "cancel";
+    case CapabilityKind::kDecide:
+      break;
+  }
+  return "decide";
+}
+
+const char* to_string(WhenAbsent when_absent) {
+  return when_absent == WhenAbsent::kAsk ? "ask" : "resend";
+}
+
+}  // namespace krux

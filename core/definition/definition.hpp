@@ -1,0 +1,135 @@
+// One service's definition: what its adapter can do and how the host handles it. Loaded from
+// definitions/<service>.yaml, checked whole before use, immutable afterwards.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/definition/access.hpp"
+#include "core/definition/oauth_definition.hpp"
+
+namespace krux {
+
+enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
+enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, about a write that exists
+enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
+enum class WhenAbsent { kAsk, kResend };
+
+struct InputDefinition {
+  std::string name;
+  InputType type = InputType::kString;
+  std::string description;
+  bool required = false;
+  std::optional<std::string> default_json;            ///< one JSON value of the input's type
+  std::vector<std::string> aliases;                   ///< other names that agents may use
+  std::optional<std::int64_t> minimum, maximum;       ///< Integer
+  std::optional<std::size_t> min_length, max_length;  ///< String: Unicode code points; Array: items
+  std::vector<std::string> one_of;                    ///< String: the allowed values; empty: any
+  bool uploads = false;                               ///< Array, of writes: its entries name uploads
+  bool nullable = false;               ///< null is a value of it, which clears what is there; elsewhere: not given
+  std::vector<InputDefinition> items;  ///< Array: what each entry is, one without a name; empty: anything
+};
+
+struct OutputDefinition {
+  std::string name, description;
+  InputType type = InputType::kString;
+};
+
+struct RecoveryAction {
+  std::string action, description, capability;  ///< capability may be empty
+};
+
+/// `limit` writes of `operations` by one agent within `window_ms`, counted apart for every value of input `key` when it
+/// is given.
+struct Limit {
+  std::vector<std::string> operations;
+  std::int64_t limit = 0, window_ms = 0;
+  std::string key;
+};
+
+/// A write whose resolved `input` holds one of these values is handled as a write of `capability`: its tier, delay and
+/// limits count.
+struct CountsAs {
+  std::string input;  ///< String, or Array
+  std::vector<std::string> holds;
+  std::string capability;
+};
+
+struct CapabilityDefinition {
+  std::string name;  ///< "notes.add"
+  CapabilityKind kind = CapabilityKind::kRead;
+  Tier tier = Tier::kBlocked;
+  std::string purpose, when_to_use;
+  std::vector<std::string> tags;
+  std::vector<InputDefinition> inputs;
+  std::vector<OutputDefinition> outputs;
+  std::vector<std::string> required_scopes;
+  std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
+  std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
+  /// What a write or a read is about, filled with resolved inputs: "{channel}/{ts}". A read also shows the agent's own
+  /// writes about it, or about a part of it, that the replica cannot have yet. Empty: about everything.
+  std::string target;
+  // Reads
+  bool fetches = false;  ///< may call the service (and is audited)
+  // Writes
+  std::optional<std::int64_t> delay_ms;  ///< nothing: the host's default; 0 with `immediate`
+  bool immediate = false;
+  std::int64_t settle_ms = 60'000;
+  WhenAbsent when_absent = WhenAbsent::kAsk;
+  bool undoable = false;
+  /// One agent's writes of which this is the same, filled with resolved parameters, go out one after the other. Empty:
+  /// in no order.
+  std::string order;
+  /// Resolved parameters that say whom the write reaches; shown whole wherever the write is shown.
+  std::vector<std::string> recipients;
+  bool cleanup = false;  ///< an attempt may make something before its effect, which the adapter can take away
+  bool harmless_to_repeat = false;  ///< set-type operations, whose repetition changes nothing
+  std::vector<CountsAs> counts_as;  ///< the first that fits
+};
+
+/// A quota rule of the service's API; see core/net/quota.hpp.
+struct QuotaRule {
+  std::string match;  ///< glob over the path relative to api_base_url
+  double per_minute = 0;
+  double burst = 0;  ///< 0: derived
+  double cost = 1;
+  std::string key;     ///< form or query parameter with a bucket of its own for each value; empty: none
+  std::string bucket;  ///< rules of the same name share one allowance (units of different cost); empty: its own
+};
+
+struct ServiceDefinition {
+  std::int64_t schema_version = 1;
+  std::string service, prefix, display_name, description;
+  std::string version;                                   ///< frozen into each write
+  std::string adapter_min_version, adapter_max_version;  ///< inclusive, exclusive; max may be empty
+  std::string api_base_url;                              ///< the configuration may override it
+  std::vector<std::string> hosts;                        ///< that the adapter may speak to, besides api_base_url's
+  std::int64_t sync_interval_ms = 60'000;
+  std::int64_t rollback_retention_ms = 24 * 3'600'000;
+  std::int64_t call_timeout_ms = 60'000;  ///< deadline of one write or look; a sync step has five times as much
+  AuthDefinition auth;
+  AccountTerms accounts;
+  std::vector<SafePost> safe_posts;
+  std::vector<QuotaRule> quota;
+  std::vector<Limit> limits;
+  bool escalate_on_exceed = true;           ///< on_exceed: approval_required (true) or reject
+  std::vector<std::string> connect_scopes;  ///< what an operator must grant
+  std::string connect_token_pattern;        ///< TokenPattern a pasted token must fit; empty: no pasting
+  std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
+  OAuthDefinition oauth;
+  std::vector<CapabilityDefinition> capabilities;
+  std::map<std::string, std::vector<RecoveryAction>> recovery;  ///< by error type
+
+  const CapabilityDefinition* find(const std::string& capability) const;
+};
+
+// As definitions and results spell them.
+const char* to_string(Tier tier);
+const char* to_string(InputType type);
+const char* to_string(CapabilityKind kind);
+const char* to_string(WhenAbsent when_absent);
+
+}  // namespace krux

@@ -1,0 +1,260 @@
+#include "core/definition/definition_loader.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "core/policy/definition_set.hpp"
+#include "core/util/error.hpp"
+#include "core/util/yaml_tree.hpp"
+
+using namespace krux;
+
+namespace {
+
+const std::string kGood = R"(schema: 1
+service: notes
+display_name: Notes
+description: Notes of a small service.
+version: 1.2.3
+adapter: {min_version: 0.1.0, below_version: 2.0.0}
+api_base_url: https://notes.example/api/
+hosts: [notes.example, "*.files.example.com", 127.0.0.1]
+sync_interval: 2 min
+rollback_retention: 3 d
+call_timeout: 1.5 s
+quota: [{match: "list*", per_minute: 20, burst: 5, per: folder}]
+limits: [{operations: [notes.add], limit: 10, window: 1 h, per: title}]
+on_exceed: reject
+connect: {scopes: [read], token_pattern: "n-[a-z]+", help: Paste the token.}
+capabilities:
+  - name: notes.search
+    kind: read
+    tier: autonomous
+    purpose: Search notes.
+    when_to_use: To find notes.
+    tags: [read]
+    inputs:
+      - {name: query, type: String, description: The text., default: ""}
+      - {name: limit, type: Integer, description: How many., default: 20, minimum: 1, maximum: 100, aliases: [max_results]}
+    outputs: [{name: notes, type: Array, description: The notes.}]
+  - name: notes.add
+    kind: write
+    tier: notify
+    purpose: Add a note.
+    when_to_use: To keep something.
+    delay: 5 min
+    settle: 10 s
+    undoable: true
+    summary: "{title}"
+    inputs: [{name: title, type: String, description: The title., required: true}, {name: body, type: String, description: The text.}]
+    one_input_of: [[title, body]]
+  - {name: notes.cancel, kind: cancel, tier: autonomous, purpose: Cancel., when_to_use: Before it happens.}
+recovery:
+  NotFound: [{action: search, description: Search again., capability: notes.search}]
+)";
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kGood;
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parse_definition(text, "notes.yaml");
+    return "accepted";
+  } catch (const ConfigError& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a definition is read whole") {
+  const auto d = parse_definition(kGood, "notes.yaml");
+  CHECK(d.prefix == "notes");
+  CHECK(d.sync_interval_ms == 120'000);
+  CHECK(d.rollback_retention_ms == 3 * 24 * 3'600'000);
+  CHECK(d.call_timeout_ms == 1500);
+  CHECK(d.adapter_max_version == "2.0.0");
+  CHECK_FALSE(d.escalate_on_exceed);
+  REQUIRE(d.quota.size() == 1);
+  CHECK(d.quota[0].key == "folder");
+  REQUIRE(d.limits.size() == 1);
+  CHECK(d.limits[0].window_ms == 3'600'000);
+  REQUIRE(d.capabilities.size() == 3);
+  const auto* search = d.find("notes.search");
+  REQUIRE(search);
+  CHECK(search->inputs[0].default_json == "\"\"");
+  CHECK(search->inputs[1].default_json == "20");
+  const auto* add = d.find("notes.add");
+  REQUIRE(add);
+  CHECK(add->delay_ms == 300'000);
+  CHECK(add->when_absent == WhenAbsent::kAsk);
+  CHECK(d.find("notes.cancel")->inputs.at(0).aliases == std::vector<std::string>{"buffer_id"});
+  CHECK(d.recovery.at("NotFound").at(0).capability == "notes.search");
+}
+
+TEST_CASE("an operation that names no delay leaves it to the host") {
+  CHECK_FALSE(parse_definition(with("    delay: 5 min\n", ""), "n").find("notes.add")->delay_ms);
+  const auto immediate = parse_definition(with("delay: 5 min", "delay: immediate"), "n");
+  CHECK(immediate.find("notes.add")->immediate);
+  CHECK(immediate.find("notes.add")->delay_ms == 0);
+}
+
+TEST_CASE("a definition that does not fit is refused with its place and what is accepted") {
+  struct Row {
+    std::string from, to;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"tier: notify", "teir: notify",
+       "notes.yaml:29:5: capabilities[1]: the key \"teir\" is not known here (did you mean \"tier\"?)"},
+      {"    summary:", "    ordered: true\n    summary:", "needs a target"},
+      {"    summary:", "    ordered: \"{a b}\"\n    summary:", "names no parameter"},
+      {"    summary:", "    ordered: \"{thread\"\n    summary:", "has no }"},
+      {"    summary:", "    ordered: thread\n    summary:", "true or false"},
+      {"schema: 1", "schema: 2", "install a newer version"},
+      {"schema: 1", "schema: \"1\"", "a whole number from 1"},
+      {"service: notes", "service: Notes", "notes.yaml:2:10: service: \"Notes\" is not accepted"},
+      {"service: notes\n", "", "the key \"service\" is missing"},
+      {"service: notes", "service: notes\nprefix: proxy", "the host's own"},
+      {"version: 1.2.3", "version: 1.2", "is not a version"},
+      {"version: 1.2.3", "version: 1.2.x", "is not a version"},
+      {"below_version: 2.0.0", "below_version: 0.1.0", "must be above"},
+      {"https://notes.example/api/", "http://notes.example/api/", "use https"},
+      {"https://notes.example/api/", "https://u:p@notes.example/api/", "user or password"},
+      {"https://notes.example/api/", "https://notes.example/api", "must end with /"},
+      {"https://notes.example/api/", "ftp://notes.example/", "only https"},
+      {"https://notes.example/api/", "notes", "is not an address"},
+      {"https://notes.example/api/", "https://notes.example/?a=/", "? and #"},
+      {"[notes.example,", "[\"*\",", "asterisk"},
+      {"[notes.example,", "[\"*.com\",", "at least two parts"},
+      {"[notes.example,", "[\"a.*.com\",", "asterisk"},
+      {"[notes.example,", "[\"https://notes.example\",", "is not a host name"},
+      {"[notes.example,", "[Notes.example,", "is not a host name"},
+      {"[notes.example,", "[10.0.0.1,", "is not a host name"},
+      {"[notes.example,", "[notes.example, notes.example,", "twice"},
+      {"sync_interval: 2 min", "sync_interval: 2", "is not a time span"},
+      {"sync_interval: 2 min", "sync_interval: 2 minutes", "is not a time span"},
+      {"sync_interval: 2 min", "sync_interval: -2 min", "is not a time span"},
+      {"sync_interval: 2 min", "sync_interval: 1 ms", "is not from 1 s to 1 d"},
+      {"per_minute: 20", "per_minute: 0", "is not from"},
+      {"per_minute: 20", "per_minute: nan", "a number from"},
+      {"limit: 10, window", "limit: 0, window", "is not from 1"},
+      {"operations: [notes.add]", "operations: [notes.search]", "is not a write"},
+      {"window: 1 h, per: title", "window: 1 h, per: colour", "has no input \"colour\""},
+      {"on_exceed: reject", "on_exceed: rejected", "(did you mean \"reject\"?)"},
+      {"n-[a-z]+", "n-[a-z", "ends too early"},
+      {"n-[a-z]+", "n-([a-z]+)*", "brackets are counted"},
+      {"name: notes.add\n", "name: note.add\n", "notes.<name> is expected"},
+      {"name: notes.add\n", "name: notes.Add\n", "notes.<name> is expected"},
+      {"name: notes.add\n", "name: notes.search\n", "defined for the second time"},
+      {"kind: write", "kind: writes", "(did you mean \"write\"?)"},
+      {"tier: notify", "tier: free", "is not one of autonomous, notify, approval_required, blocked"},
+      {"purpose: Add a note.", "purpose: \"\"", "the text is empty"},
+      {"purpose: Add a note.", "purpose: [a]", "a text is expected here, not a list"},
+      {"delay: 5 min", "delay: soon", "is not a time span"},
+      {"delay: 5 min", "fetches: true", "only for capabilities of kind read"},
+      {"tags: [read]", "delay: 5 min", "only for capabilities of kind write"},
+      {"undoable: true", "undoable: yes", "true or false"},
+      {"undoable: true", "when_absent: resend", "harmless_to_repeat"},
+      {"undoable: true", "counts_as: [{input: title, holds: [x], capability: notes.search}]", "no other write"},
+      {"undoable: true", "counts_as: [{input: title, holds: [x], capability: notes.add}]", "no other write"},
+      {"undoable: true", "counts_as: [{input: colour, holds: [x], capability: notes.add}]", "colour"},
+      {"undoable: true", "counts_as: [{input: title, holds: [], capability: notes.add}]", "list is empty"},
+      {"tags: [read]", "counts_as: [{input: query, holds: [x], capability: notes.add}]",
+       "only for capabilities of kind write"},
+      {"type: Integer", "type: Integer, uploads: true", "only for inputs of type Array"},
+      {"summary: \"{title}\"", "summary: \"{titel}\"", "(did you mean \"title\"?)"},
+      {"summary: \"{title}\"", "summary: \"{title\"", "has no }"},
+      {"type: Integer", "type: Int", "is not one of String, Integer"},
+      {"default: 20", "default: \"20\"", "the default does not fit the input: must be a whole number"},
+      {"default: 20", "default: 200", "must be from 1 to 100"},
+      {"default: 20", "default: 20, required: true", "has no default"},
+      {"default: \"\"", "default: 7", "must be a text"},
+      {"minimum: 1,", "minimum: 101,", "the maximum is below"},
+      {"default: 20,", "min_length: 3,", "only for inputs of type String or Array"},
+      {"aliases: [max_results]", "aliases: [query]", "for the second time"},
+      {"aliases: [max_results]", "aliases: [account]", "the host's own"},
+      {"name: query", "name: \"que ry\"", "is no name for an input"},
+      {"[[title, body]]", "[[title, bodi]]", "(did you mean \"body\"?)"},
+      {"[[title, body]]", "[[title]]", "two inputs or more"},
+      {"  NotFound:", "  not found:", "is not an error type"},
+      {"capability: notes.search", "capability: notes.serach", "(did you mean \"notes.search\"?)"},
+      {"version: 1.2.3", "version: 1.2.3\nversion: 1.2.4", "for the second time (first in line 5)"},
+      {"description: Notes of", "description: &a Notes of", "anchors"},
+      {"description: Notes of a small service.", "description: *a", "not valid YAML"},
+      {"description: Notes of", "description: !!str Notes of", "tags"},
+      {"service: notes", "service: notes\nschema: 1\n---\nservice: notes", "for the second time"},
+      {"schema: 1", "? [a]\n: 1", "a key must be a name"},
+  };
+  for (const auto& row : rows) {
+    INFO(row.to);
+    const auto why = refusal(with(row.from, row.to));
+    CHECK_THAT(why, Catch::StartsWith("notes.yaml:") && Catch::Contains(row.says));
+  }
+}
+
+TEST_CASE("files that are no definition at all are refused") {
+  CHECK_THAT(refusal(""), Catch::Contains("a mapping (key: value) is expected here, not nothing"));
+  CHECK_THAT(refusal("- a\n- b\n"), Catch::Contains("not a list"));
+  CHECK_THAT(refusal("a: [1, 2\nb: 3\n"), Catch::Contains("not valid YAML"));
+  CHECK_THAT(refusal("a: \xff\xfe\n"), Catch::Contains("not UTF-8"));
+  CHECK_THAT(refusal(std::string("a: \0b\n", 6)), Catch::Contains("control character"));
+  CHECK_THAT(refusal(std::string((1 << 20) + 1, 'a')), Catch::Contains("at most"));
+  CHECK_THAT(refusal("a: " + std::string(200'000, '[')), Catch::Contains("nested deeper"));
+  CHECK_THAT(refusal(std::string(200'000, '?')), Catch::StartsWith("notes.yaml:"));
+  CHECK_THAT(refusal("x: 1\n---\ny: 2\n"), Catch::Contains("second document"));
+  std::string many = "a: [";
+  for (int i = 0; i < 200'000; ++i) many += "1,";
+  CHECK_THAT(refusal(many + "1]"), Catch::Contains("more than"));
+  // Nine levels of nine aliases each.
+  std::string bomb = "a0: &a0 [x]\n";
+  for (int i = 1; i < 9; ++i)
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" + std::to_string(i - 1) + ",*a" +
+            std::to_string(i - 1) + "]\n";
+  CHECK_THAT(refusal(bomb), Catch::Contains("anchors"));
+}
+
+TEST_CASE("a file's problems have sentences") {
+  CHECK_THROWS_WITH(load_definition("/nonexistent/notes.yaml"), "/nonexistent/notes.yaml: there is no such file.");
+  CHECK_THROWS_WITH(load_definition("/"), Catch::Contains("not a regular file"));
+}
+
+TEST_CASE("mutated definitions are accepted or refused with a sentence, and nothing else") {
+  std::mt19937 random(7);
+  const std::string alphabet = "{}[]:,&*!|>'\"%@`#-? \n\t\xff\xc3\x00~<a1.";
+  int accepted = 0, refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = kGood;
+    for (unsigned changes = 1 + random() % 4; changes > 0; --changes) {
+      const auto at = random() % text.size();
+      switch (random() % 4) {
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.insert(at, 1, alphabet[random() % alphabet.size()]);
+          break;
+        case 2:
+          text.erase(at, 1 + random() % 20);
+          break;
+        default:
+          text.insert(at, text.substr(random() % text.size(), random() % 60));
+      }
+    }
+    const auto why = refusal(text);
+    if (why == "accepted") {
+      ++accepted;
+    } else {
+      ++refused;
+      if (!(why.starts_with("notes.yaml:") && why.size() < 3000 && why.back() == '.')) FAIL(why);
+    }
+  }
+  CHECK(accepted > 10);
+  CHECK(refused > 1000);
+}

@@ -1,0 +1,31 @@
+// An agent's arguments against a capability's definition.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/definition/definition.hpp"
+#include "core/util/json.hpp"
+
+namespace krux {
+
+struct CheckedArguments {
+  JsonDocument params;      ///< one object: the capability's inputs under their own names, defaults filled in
+  std::string params_json;  ///< `params` in canonical form (RFC 8785)
+  // What the host takes for itself, of every capability. They are not among the parameters.
+  std::string account;
+  std::string idempotency_key;   ///< writes
+  bool allow_duplicate = false;  ///< writes
+};
+
+/// `arguments_json` is one JSON object, or empty for none. An input that is null counts as not given, unless it
+/// is nullable. Throws
+/// krux::Error InvalidInput with a sentence that names the parameter, what it got and what it takes.
+CheckedArguments check_arguments(const CapabilityDefinition& capability, std::string_view arguments_json);
+
+/// Empty when `value` fits the input: type, bounds, lengths (Unicode code points), allowed values, and each
+/// entry of an Array. Otherwise what is
+/// expected and what it is instead, without a full stop.
+std::string why_not_value(const InputDefinition& input, const JsonValue& value);
+
+}  // namespace krux

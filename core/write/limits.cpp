@@ -1,0 +1,103 @@
+#include "core/write/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kLongestWindowMs = 30LL * 24 * 3'600'000;
+constexpr std::int64_t kNoticedJumpMs = 1000;
+
+std::string span_in_words(std::int64_t ms) {
+  for (const auto& [unit, name] : {std::pair{std::int64_t{3'600'000}, "h"}, {60'000, "min"}, {1000, "s"}}) {
+    if (ms % unit == 0) return fmt::format("{} {}", ms / unit, name);
+  }
+  return fmt::format("{} ms", ms);
+}
+
+}  // namespace
+
+std::string counted_as(const std::vector<LimitRule>& limits, const std::string& named, const std::string& operation) {
+  if (limits.empty()) return {};
+  return named.empty() ? operation : named;
+}
+
+std::string limit_in_words(std::int64_t limit, std::int64_t window_ms) {
+  return fmt::format("{} in {}", limit, span_in_words(window_ms));
+}
+
+std::int64_t WindowClock::begin_of(std::int64_t window_ms) {
+  const auto boot = clock_.boot_ms(), wall = clock_.wall_ms(), offset = wall - boot;
+  if (offsets_.empty() || std::abs(offset - offsets_.back().second) >= kNoticedJumpMs)
+    offsets_.emplace_back(boot, offset);
+  while (offsets_.size() > 1 && offsets_[1].first < boot - kLongestWindowMs) offsets_.erase(offsets_.begin());
+  // Rows of the window's boot time were stamped with one of the offsets that held since; the least leaves out none.
+  auto least = offset;
+  for (std::size_t i = 0; i < offsets_.size(); ++i) {
+    const bool held_since = i + 1 == offsets_.size() || offsets_[i + 1].first > boot - window_ms;
+    if (held_since) least = std::min(least, offsets_[i].second);
+  }
+  return std::min(wall - window_ms, boot - window_ms + least);
+}
+
+LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRule& rule, std::int64_t begin_ms,
+                std::int64_t but_seq) {
+  auto& rows = sql.get(
+      "SELECT created_at_ms FROM writes WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND "
+      "state NOT IN ('cancelled', 'rejected') AND seq <> ?4 AND created_at_ms > ?5 AND (?6 = '' OR "
+      "CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) ORDER BY seq DESC LIMIT ?8");
+  const ResetAtEnd reset(rows);
+  std::vector<std::int64_t> times;
+  for (const auto& operation : rule.operations) {
+    // A row's seq may run ahead of its time, never behind.
+    rows.bind_all(agent_id, operation, begin_ms << 12, but_seq, begin_ms, rule.key, rule.key_value, rule.limit);
+    while (rows.step()) times.push_back(rows.integer(0));
+  }
+  std::sort(times.begin(), times.end(), std::greater<>());
+  LimitUse use;
+  use.counted = std::min<std::int64_t>(static_cast<std::int64_t>(times.size()), rule.limit);
+  if (use.counted == rule.limit) use.free_at_ms = times[static_cast<std::size_t>(rule.limit) - 1] + rule.window_ms;
+  return use;
+}
+
+std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const std::string& agent_id,
+                                 const std::vector<LimitRule>& rules, std::int64_t but_seq) {
+  for (const auto& rule : rules) {
+    const auto use = use_of(sql, agent_id, rule, clock.begin_of(rule.window_ms), but_seq);
+    if (use.counted < rule.limit) continue;
+    std::string operations;
+    for (const auto& operation : rule.operations) operations += (operations.empty() ? "" : " + ") + operation;
+    const auto where =
+        rule.key.empty() ? std::string() : fmt::format(" where {} is {}", rule.key, printable(rule.key_value));
+    return Exceeded{
+        rule, use,
+        fmt::format("The limit of {} for {}{} is reached; one more fits at {}.",
+                    limit_in_words(rule.limit, rule.window_ms), operations, where, format_time(use.free_at_ms))};
+  }
+  return std::nullopt;
+}
+
+Error refusal_of(const Exceeded& exceeded) {
+  const auto& rule = exceeded.rule;
+  return Error("BatchProtection", exceeded.sentence + " Nothing was accepted: write less, or ask the operator.")
+      .with_context(fmt::format(R"({{"limit":{},"window_seconds":{},"counted":{},"per":{},"free_at":"{}"}})",
+                                rule.limit, rule.window_ms / 1000, exceeded.use.counted, json_string(rule.key),
+                                format_time(exceeded.use.free_at_ms)));
+}
+
+bool has_too_many_pending(StatementCache& sql, const std::string& agent_id) {
+  auto& count = sql.get(
+      "SELECT count(*) FROM (SELECT 1 FROM writes WHERE state = 'pending_approval' AND state <> 'buffered' AND "
+      "agent_id = ?1 LIMIT ?2)");
+  count.bind_all(agent_id, kMostPendingApprovals);
+  const ResetAtEnd reset(count);
+  return count.step() && count.integer(0) >= kMostPendingApprovals;
+}
+
+}  // namespace krux

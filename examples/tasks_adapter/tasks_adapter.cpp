@@ -1,0 +1,3 @@
+#include "tasks_adapter.hpp"
+
+KRUXOS_PLUGIN(tasks::TasksAdapter, "tasks", "tasks", "1.0.0");

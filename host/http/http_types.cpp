@@ -1,0 +1,82 @@
+#include "host/http/http_types.hpp"
+
+#include <fmt/format.h>
+
+#include "core/util/json.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+bool is_unreserved(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
+}  // namespace
+
+std::optional<std::string_view> ServerRequest::header(std::string_view name) const {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+ServerResponse error_response(int status, std::string_view type, std::string_view message) {
+  ServerResponse response;
+  response.status = status;
+  response.body = fmt::format(R"({{"error":{{"type":{},"message":{}}}}})", json_string(type), json_string(message));
+  return response;
+}
+
+std::optional<std::string> url_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char c = text[at];
+    if (c == '%') {
+      if (at + 2 >= text.size()) return std::nullopt;
+      const int high = hex_digit(text[at + 1]), low = hex_digit(text[at + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      c = static_cast<char>(high * 16 + low);
+      at += 2;
+    }
+    if (c == '\0') return std::nullopt;
+    out += c;
+  }
+  if (!is_valid_utf8(out)) return std::nullopt;
+  return out;
+}
+
+std::string url_encode(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (is_unreserved(c)) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
+std::optional<std::string> query_value(std::string_view query, std::string_view name) {
+  while (!query.empty()) {
+    const auto end = query.find('&');
+    const auto pair = query.substr(0, end);
+    query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
+    const auto equals = pair.find('=');
+    if (url_decode(pair.substr(0, equals)) != name) continue;
+    return url_decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1));
+  }
+  return std::nullopt;
+}
+
+}  // namespace krux

@@ -1,0 +1,127 @@
+// A request and its answer as the host's handlers see them; no type of the HTTP library in sight.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace krux {
+
+/// Who is at the other end.
+struct Peer {
+  std::string address;  ///< "127.0.0.1", "::1"; empty on a Unix socket
+  bool local = false;   ///< a Unix socket; then uid and pid are the kernel's word
+  uid_t uid = static_cast<uid_t>(-1);
+  pid_t pid = 0;
+};
+
+/// What a body that arrives takes up of somebody's limits. Given back once, by the end of the last holder or before.
+class BodyRoom {
+ public:
+  /// `give_back` must not throw.
+  explicit BodyRoom(std::function<void()> give_back) : give_back_(std::move(give_back)) {}
+  ~BodyRoom() { give_back(); }
+  BodyRoom(const BodyRoom&) = delete;
+  BodyRoom& operator=(const BodyRoom&) = delete;
+
+  /// Any thread.
+  void give_back() {
+    if (!given_back_.exchange(true)) give_back_();
+  }
+
+ private:
+  const std::function<void()> give_back_;
+  std::atomic<bool> given_back_{false};
+};
+
+/// A body that was written to a file instead of being held in memory. The file goes with it, unless somebody has taken
+/// it over by then.
+struct BodyFile {
+  explicit BodyFile(std::filesystem::path f, std::shared_ptr<BodyRoom> r = nullptr)
+      : file(std::move(f)), room(std::move(r)) {}
+  ~BodyFile();
+  BodyFile(const BodyFile&) = delete;
+  BodyFile& operator=(const BodyFile&) = delete;
+  const std::filesystem::path file;
+  const std::shared_ptr<BodyRoom> room;  ///< may be null
+};
+
+class MemoryShare;
+
+struct ServerRequest {
+  std::string method;  ///< in capitals; a HEAD arrives as GET, the server leaves the answer's body out
+  std::string path;    ///< begins with '/', as it was sent (percent-encoded)
+  std::string query;   ///< behind the '?', as it was sent
+  std::vector<std::pair<std::string, std::string>> headers;  ///< names in lower case
+  std::string body;
+  std::shared_ptr<BodyFile> body_file;  ///< instead of `body`, where the Admission said so
+  std::shared_ptr<MemoryShare> memory;  ///< what it and its answer take up, from the Admission
+  Peer peer;
+  bool head_alone = false;  ///< it was a HEAD
+
+  /// The first header of that name, which is given in lower case.
+  std::optional<std::string_view> header(std::string_view name) const;
+};
+
+struct ServerResponse {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;  ///< further ones
+  std::shared_ptr<MemoryShare> memory;                       ///< held until the answer is sent, or cannot be
+};
+
+/// Answers a request. Any thread, once; later calls do nothing. Let go of without a call, the answer is a 500.
+using Respond = std::function<void(ServerResponse)>;
+
+/// Runs on an event loop, on several at once where the server has several: it must not block.
+using Handler = std::function<void(ServerRequest, Respond)>;
+
+/// Where a large body goes.
+struct BodyToFile {
+  std::filesystem::path file;    ///< made anew, 0600
+  std::uint64_t most_bytes = 0;  ///< above it the request is refused with 413
+  std::int64_t timeout_ms = 0;   ///< for the whole body
+  std::int64_t least_rate = 0;   ///< bytes a second: what has arrived earns the rest more time; 0: it does not
+  std::shared_ptr<BodyRoom> room = nullptr;  ///< held while the file is
+};
+
+/// A request that may come in.
+struct Admitted {
+  std::string agent_id = {};  ///< whose valid key it showed; empty: nobody's
+  std::shared_ptr<MemoryShare> memory = nullptr;
+  std::optional<BodyToFile> to_file = {};  ///< nothing: its body is held in memory
+};
+
+/// A request that may not.
+struct Refused {
+  ServerResponse response;
+  std::string agent_id = {};  ///< as Admitted's
+};
+
+/// Looks at requests before their bodies are read: refuses them at once, or lets them come, and says whose they are.
+/// Runs on an event loop: it must not block.
+using Admission = std::function<std::variant<Admitted, Refused>(const ServerRequest& head)>;
+
+/// {"error": {"type": type, "message": message}}
+ServerResponse error_response(int status, std::string_view type, std::string_view message);
+
+/// "%41b" -> "Ab"; nothing where the escapes are broken, or hide a NUL or bytes that are no UTF-8.
+std::optional<std::string> url_decode(std::string_view text);
+/// Everything but unreserved characters escaped.
+std::string url_encode(std::string_view text);
+
+/// The decoded value of `name` in a query string; nothing where it is missing or broken.
+std::optional<std::string> query_value(std::string_view query, std::string_view name);
+
+}  // namespace krux

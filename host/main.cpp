@@ -1,7 +1,0 @@
-#include "core/util/clock.hpp"
-#include "host/run_host.hpp"
-
-int main(int argc, char** argv) {
-  krux::SystemClock clock;
-  return krux::run_host(argc, argv, clock);
-}

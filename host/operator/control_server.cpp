@@ -1,0 +1,33 @@
+#include "host/operator/control_server.hpp"
+
+#include <sodium.h>
+
+#include "host/http/worker_pool.hpp"
+#include "host/operator/routes.hpp"
+
+namespace krux {
+
+ControlServer::ControlServer(OperatorApi& api, Options options)
+    : api_(api), options_(options), pool_(std::make_unique<WorkerPool>(options.threads, options.max_queued)) {}
+
+ControlServer::~ControlServer() = default;
+
+Handler ControlServer::handler() {
+  return [this](ServerRequest request, Respond respond) { take(std::move(request), std::move(respond)); };
+}
+
+void ControlServer::take(ServerRequest request, Respond respond) {
+  const auto shared = std::make_shared<ServerRequest>(std::move(request));
+  const auto refuse = [&](int status, const char* type, const char* message) {
+    sodium_memzero(shared->body.data(), shared->body.size());
+    respond(error_response(status, type, message));
+  };
+  const auto& peer = shared->peer;
+  if (!peer.local || (peer.uid != options_.owner && peer.uid != 0))
+    return refuse(403, "PolicyDenied", "Only the host's own user and root may operate it.");
+  if (shared->header("origin")) return refuse(403, "PolicyDenied", "Requests from web pages are refused.");
+  const bool taken = pool_->run([&api = api_, shared, respond] { respond(run_operator_request(api, *shared)); });
+  if (!taken) refuse(503, "ServiceUnavailable", "Too many operations wait already. Try again in a moment.");
+}
+
+}  // namespace krux

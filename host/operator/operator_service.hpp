@@ -1,0 +1,138 @@
+// What the operator's socket answers. docs/operator-api.md has the shapes.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/config/config.hpp"
+#include "core/replica/sync_scheduler.hpp"
+#include "core/state/agents.hpp"
+#include "core/util/json.hpp"
+#include "core/write/alerts.hpp"
+#include "core/write/write_buffer.hpp"
+#include "host/accounts/oauth_attempts.hpp"
+#include "host/accounts/service_host.hpp"
+#include "host/operator/operator_api.hpp"
+#include "host/plugins/plugin_registry.hpp"
+#include "host/runner/adapter_runners.hpp"
+
+namespace krux {
+
+class CapabilityHandler;
+
+/// Ports and readiness, known once the host listens.
+struct ListenState {
+  std::uint16_t gateway_port = 0, health_port = 0;
+  bool ready = false;
+  std::string status;  ///< "ok", "degraded", "critical"
+};
+
+/// Any thread. What it is given must outlive it.
+class OperatorService final : public OperatorApi {
+ public:
+  struct Parts {
+    const Config& config;
+    Clock& clock;
+    AgentStore& agents;
+    Vault& vault;
+    AlertStore& alerts;
+    ReceiptStore& receipts;
+    const PluginRegistry& plugins;
+    const AdapterRunners& runners;
+    AccountDirectory& accounts;
+    WriteBuffer& writes;
+    SyncScheduler& scheduler;
+    ServiceHost& services;
+    OAuthAttempts& attempts;
+    CapabilityHandler& handler;
+    const DefinitionIndex& definitions;
+    std::function<ListenState()> listening;
+    const std::atomic<bool>& stopping;
+  };
+  explicit OperatorService(Parts parts) : parts_(std::move(parts)), started_boot_ms_(parts_.clock.boot_ms()) {}
+
+  /// The host stops: whoever waits for an undo is answered now.
+  void stop_waiting();
+
+  std::string status() override;
+  std::string config() override;
+  std::string agents() override;
+  std::string agent(const std::string& name_or_id) override;
+  std::string create_agent(const std::string& name, const std::string& who) override;
+  std::string rotate_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string connections() override;
+  std::string connection(const std::string& service) override;
+  std::string connect(const std::string& service, const Secret& token, const std::string& account,
+                      const AccountOwn& own, const std::string& who) override;
+  std::string begin_oauth(const std::string& service, OAuthBegin asked, const std::string& who) override;
+  std::string oauth_attempt(const std::string& service, const std::string& attempt_id) override;
+  std::string answer_oauth(const std::string& service, const std::string& attempt_id, const Secret& address) override;
+  std::string cancel_oauth(const std::string& service, const std::string& attempt_id) override;
+  std::string disconnect(const std::string& service, const Disconnect& order, const std::string& who) override;
+  std::string receipts(std::int64_t limit) override;
+  std::string receipt(const std::string& receipt_id) override;
+  std::string backup(const Backup& order, const std::string& who) override;
+  std::string vault() override;
+  std::string unlock_vault(const Secret& passphrase, const std::string& who) override;
+  std::string rotate_vault(const Secret& passphrase, const std::string& who) override;
+  std::string set_vault_passphrase(const Secret& passphrase, const Secret& wanted, const std::string& who) override;
+  std::string use_vault_key_file(const Secret& passphrase, const std::string& who) override;
+  std::string sync_status(const std::string& service) override;
+  std::string sync_now(const std::string& service, const std::string& who) override;
+  std::string writes(const WriteFilter& filter) override;
+  std::string write(const std::string& write_id) override;
+  std::string cancel_write(const std::string& write_id, const std::string& who) override;
+  std::string decide_outcome(const std::string& write_id, WriteEvent decision, std::optional<WriteState> expected,
+                             const std::string& who) override;
+  std::string accept_write(const std::string& write_id, const std::string& shown_hash, const std::string& who) override;
+  std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) override;
+  std::string edit_write(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
+                         const std::string& who) override;
+  std::string rollback_write(const std::string& write_id, bool force, const std::string& who) override;
+  std::string decide(const DecisionRequest& asked, const std::string& who) override;
+  std::string limits() override;
+  std::string plugins() override;
+  std::string release_plugin(const std::string& service, const std::string& who) override;
+  std::string verify_plugin(const std::string& file) override;
+  std::string alerts(bool open_only, std::int64_t limit) override;
+  std::string acknowledge_alert(std::int64_t id, const std::string& who) override;
+
+ private:
+  void put_services(JsonWriter& out);
+  void put_service(JsonWriter& out, const ActiveService& service);
+  std::string attempt_json(const OAuthAttemptView& attempt);
+  void put_connections(JsonWriter& out, const std::string& service);
+  std::string state_instead(const Connection& connection);
+  void put_vault(JsonWriter& out);
+  void put_sync(JsonWriter& out, const std::string& service);
+  void put_write(JsonWriter& out, const WriteRecord& write, bool whole);
+  std::string agent_name(const std::string& agent_id);
+  /// Without history and edits.
+  std::string one_write(const WriteRecord& write);
+  /// Throws krux::Error NotFound.
+  WriteRecord existing(const std::string& write_id);
+  void put_history(JsonWriter& out, const std::string& write_id);
+  const char* state_of(const PluginInfo& plugin) const;
+  std::int64_t connections_of(const std::string& service) const;
+  std::int64_t unfinished_writes_of(const std::string& service) const;
+  void put_process(JsonWriter& out, const PluginInfo& plugin) const;
+  void must_be_loaded(const std::string& service);
+
+  /// Shared with those who call back: an undo may settle when nobody waits any more.
+  struct RollbackWaits {
+    std::mutex mutex;
+    std::condition_variable cv;
+    bool over = false;
+  };
+
+  Parts parts_;
+  const std::int64_t started_boot_ms_;
+  const std::shared_ptr<RollbackWaits> rollback_waits_ = std::make_shared<RollbackWaits>();
+};
+
+}  // namespace krux

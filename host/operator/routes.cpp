@@ -1,0 +1,457 @@
+#include "host/operator/routes.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sodium.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <span>
+
+#include "core/util/json.hpp"
+#include "core/util/json_out.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kMaxListed = 500, kLongestWaitMs = 600'000;
+
+/// One request, its path taken apart: `names` are the parts that stand for a pattern's '*'.
+struct Call {
+  OperatorApi& api;
+  ServerRequest& request;
+  std::string who;
+  std::vector<std::string> names;
+
+  std::string query(std::string_view name) const { return query_value(request.query, name).value_or(""); }
+};
+
+std::string operator_name(uid_t uid) {
+  passwd entry{}, *found = nullptr;
+  std::array<char, 4096> buffer{};
+  getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+  return found ? fmt::format("operator:{}", found->pw_name) : fmt::format("operator:{}", uid);
+}
+
+JsonDocument body_of(const Call& call) {
+  auto document =
+      parse_json(call.request.body, "The body", {JsonLimits{}.max_bytes, JsonLimits{}.max_depth, OddText::kKept});
+  if (!document.IsObject()) throw invalid_input("The body must be a JSON object.");
+  for (const auto& member : document.GetObject()) {
+    const auto name = printable(view(member.name));
+    if (const auto odd = find_odd_text(member.value, name))
+      throw invalid_input(fmt::format("\"{}\" {}.", odd->where, odd->why));
+  }
+  return document;
+}
+
+/// A string of the body's; nothing else may stand there.
+std::string only_string(const Call& call, std::string_view name) {
+  const auto document = body_of(call);
+  const auto value = find_string(document, name);
+  if (!value || value->empty() || document.MemberCount() != 1)
+    throw invalid_input(fmt::format("The body must be {{\"{}\": \"...\"}}.", name));
+  return std::string(*value);
+}
+
+constexpr rapidjson::SizeType kMostSettings = 64;
+
+/// False: this is no object of texts.
+bool take_settings(const JsonValue& object, AccountOwn& own) {
+  if (!object.IsObject() || object.MemberCount() > kMostSettings) return false;
+  for (const auto& member : object.GetObject()) {
+    if (!member.value.IsString()) return false;
+    own.settings[std::string(view(member.name))] = view(member.value);
+  }
+  return true;
+}
+
+/// Parsed in place, so that a secret is nowhere but in the body, which is wiped, and in the returned Secrets. In the
+/// order of `names`; empty where one is not given. Nothing but these may stand there, and `base_url` and `settings`
+/// where `own` is given.
+std::vector<Secret> secrets_of(Call& call, std::initializer_list<std::string_view> names, AccountOwn* own = nullptr) {
+  constexpr unsigned flags =
+      rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+  std::vector<Secret> secrets(names.size());
+  auto& body = call.request.body;
+  if (body.empty()) return secrets;
+  JsonDocument document;
+  if (body.find('\0') == std::string::npos) document.ParseInsitu<flags>(body.data());
+  bool fits = !document.HasParseError() && document.IsObject() && document.MemberCount() <= names.size() + 2;
+  std::size_t found = 0, index = 0;
+  for (const auto name : names) {
+    const auto text = fits ? find_string(document, name) : std::nullopt;
+    if (text) secrets[index] = Secret(*text);
+    if (text) ++found;
+    ++index;
+  }
+  if (fits && own) {
+    if (const auto url = find_string(document, "base_url")) {
+      own->base_url = *url;
+      ++found;
+    }
+    if (const auto* settings = find_member(document, "settings")) {
+      fits = take_settings(*settings, *own);
+      ++found;
+    }
+  }
+  fits = fits && found == document.MemberCount();
+  if (fits) return secrets;
+  std::string all;
+  for (const auto name : names) all += fmt::format("{}\"{}\": \"...\"", all.empty() ? "" : ", ", name);
+  if (own) all += R"(, "base_url": "...", "settings": {"...": "..."})";
+  throw invalid_input(fmt::format("The body must be {{{}}}.", all));
+}
+
+Secret secret_of(Call& call, std::string_view name) {
+  auto secret = std::move(secrets_of(call, {name}).front());
+  if (secret.empty()) throw invalid_input(fmt::format("The body must be {{\"{}\": \"...\"}}.", name));
+  return secret;
+}
+
+std::int64_t number(const std::string& text, std::string_view what, std::int64_t most) {
+  std::int64_t value = 0;
+  const auto end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end || value < 1 || value > most)
+    throw invalid_input(fmt::format("{} must be a whole number from 1 to {}.", what, most));
+  return value;
+}
+
+std::int64_t limit_of(const Call& call) {
+  const auto text = call.query("limit");
+  return text.empty() ? 50 : number(text, "limit", kMaxListed);
+}
+
+std::vector<WriteState> states_of(std::string_view text) {
+  std::vector<WriteState> states;
+  while (!text.empty()) {
+    const auto end = text.find(',');
+    const std::string name(text.substr(0, end));
+    const auto state = parse_write_state(name);
+    if (!state) throw invalid_input(fmt::format("There is no state \"{}\".", printable(name)));
+    states.push_back(*state);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return states;
+}
+
+std::string list_writes(const Call& call) {
+  WriteFilter filter;
+  filter.agent_id = call.query("agent");
+  filter.service = call.query("service");
+  filter.account_id = call.query("account");
+  filter.states = states_of(call.query("state"));
+  filter.needs_operator = call.query("needs_operator") == "1" || call.query("needs_person") == "1";
+  filter.held_as_copy = call.query("held") == "1";
+  filter.limit = limit_of(call);
+  filter.before_write_id = call.query("before");
+  return call.api.writes(filter);
+}
+
+/// The members that a body may have; any other is refused.
+JsonDocument body_with(const Call& call, std::initializer_list<std::string_view> names) {
+  auto document = body_of(call);
+  for (const auto& member : document.GetObject()) {
+    if (std::find(names.begin(), names.end(), view(member.name)) == names.end())
+      throw invalid_input(fmt::format("The body has no member \"{}\".", printable(view(member.name))));
+  }
+  return document;
+}
+
+std::string text_member(const JsonValue& body, std::string_view name, bool required) {
+  const auto* value = find_member(body, name);
+  if (!value && !required) return {};
+  if (!value || !value->IsString() || value->GetStringLength() == 0)
+    throw invalid_input(fmt::format("\"{}\" must be a text that is not empty.", name));
+  return std::string(view(*value));
+}
+
+bool flag_member(const JsonValue& body, std::string_view name) {
+  const auto* value = find_member(body, name);
+  if (value && !value->IsBool()) throw invalid_input(fmt::format("\"{}\" must be true or false.", name));
+  return value && value->GetBool();
+}
+
+/// The state that was shown to whoever decides, if he names it.
+std::optional<WriteState> expected_state(const JsonValue& body) {
+  const auto name = text_member(body, "expected_state", false);
+  if (name.empty()) return std::nullopt;
+  const auto state = parse_write_state(name);
+  if (!state) throw invalid_input(fmt::format("There is no state \"{}\".", printable(name)));
+  return state;
+}
+
+/// The finding of a held write that was shown to whoever decides, if he names it.
+std::string expected_finding(const JsonValue& body, bool held) {
+  auto finding = text_member(body, "expected_finding", false);
+  if (finding.empty()) return finding;
+  if (!held) throw invalid_input("\"expected_finding\" goes with decisions about held writes.");
+  constexpr std::array findings{"not_looked_yet", "found", "absent", "cannot_tell"};
+  if (std::find(findings.begin(), findings.end(), finding) == findings.end())
+    throw invalid_input("\"expected_finding\" must be not_looked_yet, found, absent or cannot_tell.");
+  return finding;
+}
+
+std::optional<WriteEvent> resolution_of(std::string_view name) {
+  if (name == "resend") return WriteEvent::kOperatorResend;
+  if (name == "discard") return WriteEvent::kOperatorDiscard;
+  if (name == "happened") return WriteEvent::kOperatorHappened;
+  return std::nullopt;
+}
+
+std::string resolve(const Call& call) {
+  const auto body = body_with(call, {"decision", "expected_state"});
+  const auto decision = resolution_of(text_member(body, "decision", true));
+  if (!decision) throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
+  return call.api.decide_outcome(call.names[0], *decision, expected_state(body), call.who);
+}
+
+std::string reject(const Call& call) {
+  return call.api.reject_write(call.names[0], text_member(body_with(call, {"reason"}), "reason", false), call.who);
+}
+
+std::string edit(const Call& call) {
+  const auto body = body_with(call, {"content_hash", "arguments"});
+  const auto* arguments = find_member(body, "arguments");
+  if (!arguments || !arguments->IsObject())
+    throw invalid_input("\"arguments\" must be an object with the parameters that change.");
+  return call.api.edit_write(call.names[0], text_member(body, "content_hash", true), to_json(*arguments), call.who);
+}
+
+std::string rollback(const Call& call) {
+  return call.api.rollback_write(call.names[0], flag_member(body_with(call, {"force"}), "force"), call.who);
+}
+
+std::string decide(const Call& call) {
+  const auto body = body_with(call, {"decision", "writes", "reason", "force", "held"});
+  DecisionRequest asked;
+  asked.decision = text_member(body, "decision", true);
+  constexpr std::array decisions{"accept", "reject", "cancel", "resend", "discard", "happened", "rollback", "release"};
+  if (std::find(decisions.begin(), decisions.end(), asked.decision) == decisions.end())
+    throw invalid_input("\"decision\" must be accept, reject, cancel, resend, discard, happened, rollback or release.");
+  asked.reason = text_member(body, "reason", false);
+  asked.force = flag_member(body, "force");
+  asked.held = flag_member(body, "held") || asked.decision == "release";
+  if (asked.held && asked.decision != "release" && asked.decision != "discard" && asked.decision != "happened")
+    throw invalid_input("\"held\" goes with release, discard and happened.");
+  const auto* writes = find_member(body, "writes");
+  if (!writes || !writes->IsArray() || writes->Empty() || writes->Size() > kMaxListed)
+    throw invalid_input(fmt::format("\"writes\" must be a list of 1 to {} writes.", kMaxListed));
+  for (const auto& write : writes->GetArray()) {
+    if (!write.IsObject()) throw invalid_input("Each of \"writes\" must be an object with a write_id.");
+    const auto expected = expected_state(write);
+    if (expected && !resolution_of(asked.decision))
+      throw invalid_input("\"expected_state\" goes with resend, discard and happened.");
+    asked.writes.push_back({text_member(write, "write_id", true),
+                            text_member(write, "content_hash", asked.decision == "accept"), expected,
+                            expected_finding(write, asked.held)});
+  }
+  return call.api.decide(asked, call.who);
+}
+
+std::string backup(const Call& call) {
+  const auto body = body_with(call, {"directory", "key_file", "replicas"});
+  const auto* replicas = find_member(body, "replicas");
+  return call.api.backup({text_member(body, "directory", true), text_member(body, "key_file", false),
+                          !replicas || flag_member(body, "replicas")},
+                         call.who);
+}
+
+std::string acknowledge(const Call& call) {
+  const auto id = number(call.names[0], "An alert's id", std::int64_t{1} << 53);
+  return call.api.acknowledge_alert(id, call.who);
+}
+
+std::string disconnect(const Call& call) {
+  OperatorApi::Disconnect order;
+  if (!call.request.body.empty()) {
+    const auto document = body_of(call);
+    order.account = find_string(document, "account").value_or("");
+    order.force = find_bool(document, "force").value_or(false);
+    // Out of range is refused below, and must not overflow before.
+    if (const auto seconds = find_int(document, "wait_seconds"))
+      order.wait_ms = *seconds < 0 || *seconds > kLongestWaitMs ? -1 : *seconds * 1000;
+    const auto given = static_cast<rapidjson::SizeType>(find_string(document, "account").has_value()) +
+                       static_cast<rapidjson::SizeType>(find_bool(document, "force").has_value()) +
+                       static_cast<rapidjson::SizeType>(order.wait_ms.has_value());
+    if (document.MemberCount() != given || order.wait_ms.value_or(0) < 0 || order.wait_ms.value_or(0) > kLongestWaitMs)
+      throw invalid_input(R"(The body may hold {"account": "...", "force": true, "wait_seconds": 0 to 600}.)");
+  }
+  return call.api.disconnect(call.names[0], order, call.who);
+}
+
+std::string set_passphrase(Call& call) {
+  const auto secrets = secrets_of(call, {"passphrase", "new_passphrase"});
+  return call.api.set_vault_passphrase(secrets[0], secrets[1], call.who);
+}
+
+std::string connect(Call& call) {
+  AccountOwn own;
+  const auto secrets = secrets_of(call, {"token", "account"}, &own);
+  if (secrets[0].empty()) throw invalid_input(R"(The body must be {"token": "...", "account": "..."}.)");
+  return call.api.connect(call.names[0], secrets[0], std::string(secrets[1].reveal()), own, call.who);
+}
+
+std::string begin_oauth(Call& call) {
+  OperatorApi::OAuthBegin asked;
+  auto given = secrets_of(call, {"account", "profile", "flow", "client_id", "client_secret"}, &asked.own);
+  asked.account = given[0].reveal();
+  asked.profile = given[1].reveal();
+  asked.flow = given[2].reveal();
+  asked.client_id = given[3].reveal();
+  asked.client_secret = std::move(given[4]);
+  return call.api.begin_oauth(call.names[0], std::move(asked), call.who);
+}
+
+struct Route {
+  std::string_view method, pattern;
+  std::string (*run)(Call&);
+};
+
+constexpr std::array<Route, 40> kRoutes{{
+    {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
+    {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
+    {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
+    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who); }},
+    {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
+    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], c.who); }},
+    {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
+    {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
+    {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
+    {"POST", "/v1/connections/*", [](Call& c) { return connect(c); }},
+    {"POST", "/v1/connections/*/oauth", [](Call& c) { return begin_oauth(c); }},
+    {"GET", "/v1/connections/*/oauth/*", [](Call& c) { return c.api.oauth_attempt(c.names[0], c.names[1]); }},
+    {"POST", "/v1/connections/*/oauth/*/callback",
+     [](Call& c) { return c.api.answer_oauth(c.names[0], c.names[1], secret_of(c, "address")); }},
+    {"POST", "/v1/connections/*/oauth/*/cancel", [](Call& c) { return c.api.cancel_oauth(c.names[0], c.names[1]); }},
+    {"POST", "/v1/connections/*/disconnect", [](Call& c) { return disconnect(c); }},
+    {"GET", "/v1/receipts", [](Call& c) { return c.api.receipts(limit_of(c)); }},
+    {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},
+    {"POST", "/v1/backup", [](Call& c) { return backup(c); }},
+    {"GET", "/v1/vault", [](Call& c) { return c.api.vault(); }},
+    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who); }},
+    {"POST", "/v1/vault/rotate",
+     [](Call& c) { return c.api.rotate_vault(secrets_of(c, {"passphrase"}).front(), c.who); }},
+    {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }},
+    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who); }},
+    {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
+    {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who); }},
+    {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
+    {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
+    {"POST", "/v1/writes/*/cancel", [](Call& c) { return c.api.cancel_write(c.names[0], c.who); }},
+    {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }},
+    {"POST", "/v1/writes/*/accept",
+     [](Call& c) { return c.api.accept_write(c.names[0], only_string(c, "content_hash"), c.who); }},
+    {"POST", "/v1/writes/*/reject", [](Call& c) { return reject(c); }},
+    {"POST", "/v1/writes/*/edit", [](Call& c) { return edit(c); }},
+    {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }},
+    {"POST", "/v1/decisions", [](Call& c) { return decide(c); }},
+    {"GET", "/v1/limits", [](Call& c) { return c.api.limits(); }},
+    {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},
+    {"POST", "/v1/plugins/verify", [](Call& c) { return c.api.verify_plugin(only_string(c, "file")); }},
+    {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); }},
+    {"GET", "/v1/alerts", [](Call& c) { return c.api.alerts(c.query("all") != "1", limit_of(c)); }},
+    {"POST", "/v1/alerts/*/acknowledge", [](Call& c) { return acknowledge(c); }},
+}};
+
+/// Takes the first part off.
+std::string_view next_part(std::string_view& path) {
+  path.remove_prefix(1);
+  const auto end = path.find('/');
+  const auto part = path.substr(0, end);
+  path.remove_prefix(part.size());
+  return part;
+}
+
+/// The parts that stand for '*', decoded; nothing when the path does not fit.
+std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
+  std::vector<std::string> names;
+  while (!pattern.empty() && !path.empty()) {
+    const auto wanted = next_part(pattern), part = next_part(path);
+    if (wanted == "*") {
+      auto name = url_decode(part);
+      if (!name || name->empty()) return std::nullopt;
+      names.push_back(*std::move(name));
+    } else if (wanted != part) {
+      return std::nullopt;
+    }
+  }
+  if (!pattern.empty() || !path.empty()) return std::nullopt;
+  return names;
+}
+
+/// Without the advice that goes with an agent's errors: an operator can follow none of it.
+ServerResponse failed(const Error& error) {
+  ServerResponse response;
+  response.status = http_status_of(error);
+  response.body = json_object([&](JsonWriter& out) {
+    put_key(out, "error");
+    out.StartObject();
+    put(out, "type", error.type());
+    put(out, "message", error.what());
+    put(out, "retryable", error.retryable());
+    if (!error.context_json().empty()) put_raw(out, "context", error.context_json());
+    out.EndObject();
+  });
+  return response;
+}
+
+ServerResponse answer(OperatorApi& api, ServerRequest& request) {
+  std::string allowed;
+  for (const auto& route : kRoutes) {
+    auto names = match(route.pattern, request.path);
+    if (!names) continue;
+    if (route.method != request.method) {
+      allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+      continue;
+    }
+    Call call{api, request, operator_name(request.peer.uid), *std::move(names)};
+    ServerResponse response;
+    response.body = route.run(call);
+    return response;
+  }
+  if (allowed.empty()) throw not_found("There is no such path; docs/operator-api.md lists them.");
+  auto response = error_response(405, "InvalidInput", fmt::format("This path takes {}.", allowed));
+  response.headers.emplace_back("Allow", allowed);
+  return response;
+}
+
+/// Wipes a request's body however its handling ends.
+struct Wiped {
+  explicit Wiped(std::string& b) : body(b) {}
+  ~Wiped() { sodium_memzero(body.data(), body.size()); }
+  Wiped(const Wiped&) = delete;
+  Wiped& operator=(const Wiped&) = delete;
+  std::string& body;
+};
+
+}  // namespace
+
+int http_status_of(const Error& error) {
+  const auto& type = error.type();
+  if (type == "NotFound") return 404;
+  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected" || type == "RollbackConflict" ||
+      type == "RollbackExpired")
+    return 409;
+  return error.retryable() ? 503 : 400;
+}
+
+ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request) {
+  const Wiped wiped(request.body);
+  try {
+    return answer(api, request);
+  } catch (const Error& error) {
+    return failed(error);
+  } catch (const std::exception& error) {
+    spdlog::error("{} {} failed: {}", request.method, request.path, error.what());
+    return error_response(500, "Internal", "The host could not do this. Its log says more.");
+  }
+}
+
+}  // namespace krux

@@ -1,0 +1,486 @@
+#include "host/process/host_process.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "core/backup/backup.hpp"
+#include "core/capability/capability_handler.hpp"
+#include "core/definition/base_url.hpp"
+#include "core/oauth/token_refresher.hpp"
+#include "core/state/agents.hpp"
+#include "core/storage/group_commit.hpp"
+#include "core/util/write_file.hpp"
+#include "core/write/enhanced_write_executor.hpp"
+#include "core/write/place.hpp"
+#include "core/write/write_buffer.hpp"
+#include "host/accounts/oauth_attempts.hpp"
+#include "host/accounts/service_host.hpp"
+#include "host/bundles/loading.hpp"
+#include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/upload_desk.hpp"
+#include "host/http/http_server.hpp"
+#include "host/metrics/host_figures.hpp"
+#include "host/metrics/meters.hpp"
+#include "host/operator/control_server.hpp"
+#include "host/operator/operator_service.hpp"
+#include "host/process/config_check.hpp"
+#include "host/process/descriptor_limit.hpp"
+#include "host/process/ledger_check.hpp"
+#include "host/process/worker_lanes.hpp"
+#include "host/runner/adapter_runners.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kRunnersMs = 400;
+
+class AgentSide final : public AgentApi {
+ public:
+  AgentSide(AgentStore& agents, CapabilityHandler& handler, UploadStore& uploads)
+      : agents_(agents), handler_(handler), uploads_(uploads), desk_(uploads) {}
+  std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
+  void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
+               RunsOn on) override {
+    handler_.in_turn(agent_id, std::move(work), std::move(refused), on);
+  }
+  void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
+    handler_.invoke(std::move(invocation), std::move(done));
+  }
+  std::string list_json(const std::string& category, const std::string& tag,
+                        const std::string& name_contains) override {
+    return handler_.list_json(category, tag, name_contains);
+  }
+  std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
+  BodyToFile upload_target() override { return desk_.target(); }
+  std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
+  void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
+    desk_.add(upload, std::move(done));
+  }
+
+ private:
+  AgentStore& agents_;
+  CapabilityHandler& handler_;
+  UploadStore& uploads_;
+  UploadDesk desk_;
+};
+
+ExecutorOptions executor_options(const Config& config, Meters* meters, std::function<void()> before_take) {
+  ExecutorOptions options;
+  options.before_take = std::move(before_take);
+  options.meters = meters ? &meters->writes : nullptr;
+  options.concurrency = config.write_buffer.executor_concurrency;
+  options.retry.order_wait_ms = config.write_buffer.order_wait_ms;
+  options.retry.schedule_ms = config.retry.schedule_ms;
+  options.retry.settle_ms = config.retry.settle_ms;
+  options.retry.look_gaps_ms = config.retry.look_gaps_ms;
+  options.retry.late_look_gap_ms = config.retry.late_look_gap_ms;
+  return options;
+}
+
+PlaceOptions place_options(const Config& config) {
+  return {config.places_dir, config.held, machine_boot_id(), read_machine_id(), config.retry.settle_ms};
+}
+
+HandlerOptions handler_options(const Config& config, UploadStore& uploads, Meters* meters) {
+  HandlerOptions options;
+  options.uploads = &uploads;
+  options.call_meters = meters ? &meters->calls : nullptr;
+  options.write_meters = meters ? &meters->writes : nullptr;
+  options.default_delay_ms = config.write_buffer.default_delay_ms;
+  options.delays_ms = config.write_buffer.delays_ms;
+  options.settle_ms = config.retry.settle_ms;
+  options.escalate_on_exceed = config.write_buffer.escalate_on_exceed;
+  return options;
+}
+
+VaultOptions vault_options(const Config& config, const DataDirectory& directory) {
+  return {config.vault_key_file,
+          directory.path(),
+          config.vault.passphrase ? VaultMode::kPassphrase : VaultMode::kKeyFile,
+          {config.vault.argon2_passes, config.vault.argon2_memory_mib << 20}};
+}
+
+TransportOptions transport_options(const Config& config) {
+  TransportOptions options;
+  options.extra_ca_file = config.net.ca_file;
+  options.allowed_networks = config.net.allow_private_hosts;
+  options.user_agent = "kruxos/" KRUXOS_VERSION;
+  return options;
+}
+
+enum class Finding {
+  kToServe,
+  kToCheck,  ///< nothing of an adapter runs in this process, and a host may own the data directory
+};
+
+PluginRegistration registration(const Config& config, Finding finding) {
+  PluginRegistration registration;
+  if (finding == Finding::kToCheck) {
+    registration.isolation = Isolation::kProcess;
+    return registration;
+  }
+  registration.chosen = [&config](const std::string& service) -> std::optional<Isolation> {
+    const auto at = config.services.find(service);
+    return at == config.services.end() ? std::nullopt : at->second.isolation;
+  };
+  return registration;
+}
+
+/// The plugins directory first: no bundle replaces what is in it.
+PluginRegistry find_plugins(const Config& config, DefinitionSet& definitions, const DefinitionIndex& index,
+                            Finding finding) {
+  const auto registered = registration(config, finding);
+  InspectOptions inspect{{}, &index};
+  // Who can put a file there can have it run in the host's own process: a kernel that cannot confine it is a warning.
+  inspect.probe.confinement.required = false;
+  auto plugins = PluginRegistry::discover(config.plugins_dir, inspect, registered);
+  load_bundles({config.data_dir, config.bundles_dir, {}, registered.chosen, finding == Finding::kToServe}, plugins,
+               definitions);
+  return plugins;
+}
+
+AdapterRunners::Options isolation_options(const Config& config) {
+  AdapterRunners::Options options;
+  for (const auto& [service, settings] : config.services) options.limits[service] = settings.runner;
+  return options;
+}
+
+HttpLimits gateway_limits(const Config& config) {
+  HttpLimits limits;
+  const auto wanted = static_cast<std::size_t>(config.server.connections);
+  limits.connections = agent_connections(wanted, descriptor_limit());
+  if (limits.connections < wanted)
+    spdlog::warn(
+        "agents get {} connections and not the {} of server.connections: the process may have {} descriptors, and half "
+        "are kept for the operator, syncs and writes. Raise the hard limit (ulimit -Hn, LimitNOFILE=)",
+        limits.connections, wanted, descriptor_limit());
+  return limits;
+}
+
+/// For the operator and for health: few connections, and some descriptors of their own.
+HttpLimits operator_limits() {
+  HttpLimits limits;
+  limits.connections = 64;
+  limits.spare_descriptors = 4;
+  return limits;
+}
+
+RunnerAlerts runner_alerts(AlertStore& alerts) {
+  return {[&alerts](const std::string& kind, const std::string& service, const std::string& message) {
+            alerts.raise({"critical", kind, service, "", "", message, true});
+          },
+          [&alerts](const std::string& kind, const std::string& service) { alerts.settle(kind, service); }};
+}
+
+/// Threads that were lost in calls into processes that have been ended come back at once.
+bool comes_to_rest(const CallRunner& runner) {
+  for (int i = 0; i < 50 && runner.lost() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return runner.lost() == 0;
+}
+
+void tell_of_bundle(const PluginInfo& bundle, AlertStore& alerts) {
+  if (bundle.state != PluginInfo::State::kLoaded) {
+    alerts.raise({"critical", "bundle_refused", bundle.service, "", "", bundle.reason, true});
+  } else if (bundle.isolation == Isolation::kInProcess) {
+    spdlog::warn(
+        "the bundle of {0} runs in the host's process, as services.{0}.isolation says: its code can do what the host "
+        "can",
+        bundle.service);
+  }
+}
+
+void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins, AlertStore& alerts) {
+  alerts.settle("bundle_refused");
+  for (const auto& problem : definitions.problems())
+    problem.refuses ? spdlog::error("definition refused: {}", problem.reason) : spdlog::warn("{}", problem.reason);
+  for (const auto& service : definitions.under_policies()) spdlog::info("policy of {} in force", service);
+  for (const auto& plugin : plugins.all()) {
+    if (plugin.origin == PluginInfo::Origin::kBundle) tell_of_bundle(plugin, alerts);
+    if (plugin.state == PluginInfo::State::kLoaded) {
+      spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
+      if (plugin.mock)
+        spdlog::warn(
+            "{} is a mock: what agents are told of {} is what its script says, and nothing reaches the service",
+            plugin.file.string(), plugin.service);
+    } else if (plugin.origin == PluginInfo::Origin::kBundle) {  // its reason names the file that is not as it was
+      spdlog::warn("bundle refused: {}", plugin.reason);
+    } else {
+      spdlog::warn("adapter refused: {}: {}", plugin.file.string(), plugin.reason);
+    }
+  }
+}
+
+}  // namespace
+
+struct HostProcess::Parts final : HealthSource {
+  Parts(Config c, Clock& k);
+  Health health() override;
+  ListenState listening();
+  void begin_metrics();
+  void listen();
+  bool stop(std::int64_t limit_ms);
+  void leave_place();
+  static TokenRefresher::Hooks token_hooks(Parts& host);
+
+  const Config config;
+  Clock& clock;
+  const std::unique_ptr<Meters> meters;  ///< nullptr: nothing is counted
+  std::atomic<bool> stopping{false};
+  DataDirectory directory;
+  GroupCommit store;
+  Place place;
+  UploadStore uploads;
+  Vault vault;
+  AgentStore agents;
+  AlertStore alerts;
+  ReceiptStore receipts;
+  DefinitionSet definitions;
+  DefinitionSetIndex index;
+  PluginRegistry plugins;
+  AdapterRunners runners;
+  AccountDirectory accounts;
+  std::shared_ptr<HttpTransport> transport;
+  CallRunner runner;
+  PluginFactory factory;
+  WriteBuffer writes;
+  EnhancedWriteExecutor executor;
+  SyncScheduler scheduler;
+  TokenRefresher tokens;
+  ServiceHost services;
+  OAuthAttempts attempts;
+  CapabilityHandler handler;
+  OperatorService operators;
+  AgentSide agent_side;
+  AgentGateway gateway;
+  ControlServer control;
+  ListenerFigures listeners;
+  std::optional<MetricsPage> metrics_page;
+  HttpServer operator_server;  ///< and health: an event loop that no agent has anything to do with
+  HttpServer server;           ///< for agents
+  std::optional<LedgerCheck> check;
+  std::string ready;
+  std::atomic<std::uint16_t> gateway_port{0}, health_port{0};
+};
+
+HostProcess::Parts::Parts(Config c, Clock& k)
+    : config(std::move(c)),
+      clock(k),
+      meters(config.metrics.enabled ? std::make_unique<Meters>() : nullptr),
+      directory(without_unfinished_restore(config.data_dir)),
+      store(directory.ledger(), kLedgerKind),
+      place(store, clock, directory.path(), place_options(config)),
+      uploads(store, clock, directory.uploads(),
+              {config.uploads.bytes, config.uploads.agent_bytes, config.uploads.keep_ms}),
+      vault(store, clock, vault_options(config, directory)),
+      agents(store, clock),
+      alerts(store, clock),
+      receipts(store, clock),
+      definitions(config.definitions_dir, config.policies_dir),
+      index(definitions),
+      plugins(find_plugins(config, definitions, index, Finding::kToServe)),
+      runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
+      transport(make_http_transport(transport_options(config))),
+      runner(clock, worker_lanes(config, std::thread::hardware_concurrency())),
+      factory(plugins, runner, clock, LogLimit::log_of(std::make_shared<LogLimit>(default_adapter_log())), 10'000,
+              &runners),
+      writes(store, clock),
+      executor(store, writes.ledger, accounts, runner, clock,
+               executor_options(config, meters.get(), [this] { place.advance_in_time(); })),
+      scheduler(clock, runner,
+                {.attention = [this](const AccountRef& account,
+                                     const std::string& why) { return services.note_attention(account, why); }}),
+      tokens(vault, TokenClient(transport, clock), clock, token_hooks(*this)),
+      services({config,
+                clock,
+                directory,
+                vault,
+                alerts,
+                receipts,
+                definitions,
+                plugins,
+                accounts,
+                runner,
+                factory,
+                scheduler,
+                writes,
+                executor,
+                tokens,
+                transport,
+                uploads,
+                meters ? &meters->registry : nullptr,
+                meters ? &meters->adapters : nullptr,
+                meters ? &meters->tokens : nullptr}),
+      attempts(clock,
+               [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
+                      const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
+      handler(accounts, runner, writes, clock, handler_options(config, uploads, meters.get())),
+      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
+                 services, attempts, handler, index, [this] { return listening(); }, stopping}),
+      agent_side(agents, handler, uploads),
+      gateway(agent_side, clock, {}, meters ? &meters->agents : nullptr),
+      control(operators),
+      operator_server(1, HttpServer::Begin::kLater),
+      server(2, HttpServer::Begin::kLater, nullptr, HttpServer::Handlers::kTakeTime) {
+  if (!place.copy_reason().empty())
+    spdlog::warn("{} {} writes are held: kruxos held list", place.copy_reason(), place.held());
+  log_refusals(definitions, plugins, alerts);
+  check_names(config, {definitions.all(), known_services(config), plugins});
+  if (meters) begin_metrics();
+  try {
+    // First of all: a host that cannot listen must not have begun to sync and to send.
+    listen();
+    tokens.start();
+    services.start();
+    executor.start();
+    operator_server.serve();
+    server.serve();
+    check.emplace(directory.ledger(), alerts);
+  } catch (...) {
+    // Syncs run already, and what they tell goes to members that would be gone before them.
+    stop(0);
+    throw;
+  }
+}
+
+TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
+  TokenRefresher::Hooks hooks;
+  hooks.renewed = [&host](const AccountRef& account) { host.services.token_renewed(account); };
+  hooks.resume = [&host](const AccountRef& account) { host.services.resume_writes(account); };
+  hooks.refused = [&host](const AccountRef& account, const std::string& why) {
+    host.services.token_refused(account, why);
+  };
+  hooks.ended = [&host](const AccountRef& account, const std::string& why) { host.services.token_ended(account, why); };
+  hooks.count = [&host](const AccountRef& account, const char* outcome) {
+    if (host.meters) host.meters->tokens.refreshed(account.service, account.account_id, outcome);
+  };
+  return hooks;
+}
+
+void HostProcess::Parts::begin_metrics() {
+  writes.ledger.count_into(&meters->writes);
+  metrics_page.emplace(meters->registry, host_figures({clock, store, vault, agents, plugins, runners, accounts, runner,
+                                                       writes, scheduler, services, listeners}));
+}
+
+void HostProcess::Parts::listen() {
+  std::optional<TlsFiles> tls;
+  if (!config.server.tls_certificate.empty()) tls = TlsFiles{config.server.tls_certificate, config.server.tls_key};
+  listeners["operator"] =
+      operator_server.listen_unix(directory.control_socket(), control.handler(), operator_limits()).figures;
+  std::function<void(Respond)> metrics_handler;
+  if (metrics_page) metrics_handler = [this](const Respond& respond) { metrics_page->give(respond); };
+  auto health_limits = operator_limits();
+  health_limits.body_bytes = 1024;  // nothing is asked with a body
+  const auto health_bound = operator_server.listen_tcp(
+      "127.0.0.1", config.server.health_port, health_handler(*this, std::move(metrics_handler)), health_limits);
+  health_port = health_bound.port;
+  listeners["health"] = health_bound.figures;
+  // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
+  const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);
+  const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback),
+                                       gateway_limits(config), tls, gateway.admission(loopback));
+  gateway_port = bound.port;
+  listeners["gateway"] = bound.figures;
+  write_file_atomically(directory.ports_file(),
+                        fmt::format("{{\"gateway\":{},\"health\":{}}}\n", bound.port, health_port.load()));
+  const auto host =
+      config.server.host.find(':') == std::string::npos ? config.server.host : "[" + config.server.host + "]";
+  ready = fmt::format("ready {}://{}:{} health http://127.0.0.1:{} control {}", tls ? "https" : "http", host,
+                      bound.port, health_port.load(), directory.control_socket().string());
+}
+
+ListenState HostProcess::Parts::listening() {
+  const bool failing = store.failing();
+  const auto counts = writes.ledger.counts();
+  // An approval is what is asked for day by day.
+  const bool undecided = counts.needs_operator > counts.pending_approval || counts.held_as_copy > 0;
+  const bool attention = vault.locked() || undecided || alerts.any_critical();
+  const char* status = failing ? "critical" : attention ? "degraded" : "ok";
+  return {gateway_port, health_port, !failing && !stopping, status};
+}
+
+Health HostProcess::Parts::health() {
+  const auto counts = writes.ledger.counts();
+  const bool failing = store.failing();
+  const auto state = listening();
+  Health health;
+  health.status = state.status;
+  health.ready = state.ready;
+  health.json = fmt::format(
+      R"({{"status":"{}","ready":{},"ledger":"{}","vault":"{}","writes_waiting_for_a_person":{},"writes_held_as_copy":{},"accounts":{}}})",
+      state.status, state.ready, failing ? "commits fail: see the log" : "ok", vault.locked() ? "locked" : "open",
+      counts.needs_operator, counts.held_as_copy, accounts.accounts().size());
+  return health;
+}
+
+HostProcess::HostProcess(Config config, Clock& clock) : parts_(std::make_unique<Parts>(std::move(config), clock)) {}
+
+HostProcess::~HostProcess() {
+  stop(5'000);
+}
+
+const std::string& HostProcess::ready_line() const {
+  return parts_->ready;
+}
+
+void HostProcess::reload() {
+  parts_->definitions.reload();
+  parts_->alerts.settle("definition_refused");
+  for (const auto& problem : parts_->definitions.problems()) {
+    parts_->alerts.raise({"warning", "definition_refused", problem.file.stem().string(), "", "", problem.reason, true});
+  }
+  parts_->services.refresh_definitions();
+  spdlog::info("definitions reloaded");
+}
+
+bool HostProcess::stop(std::int64_t limit_ms) {
+  return parts_->stop(limit_ms);
+}
+
+bool HostProcess::Parts::stop(std::int64_t limit_ms) {
+  if (stopping.exchange(true)) return runner.lost() == 0;
+  check.reset();
+  operators.stop_waiting();
+  services.stop();
+  attempts.stop();
+  tokens.stop(limit_ms / 10);
+  server.stop(limit_ms / 5);
+  operator_server.stop(limit_ms / 5);
+  scheduler.stop();
+  executor.stop(limit_ms / 2);
+  leave_place();
+  transport->stop();
+  tokens.join();
+  runner.stop();
+  const bool quiet = runners.stop(kRunnersMs);
+  return comes_to_rest(runner) && quiet;
+}
+
+/// A copy that was made while the host ran is behind from now on, also one in the very same place.
+void HostProcess::Parts::leave_place() {
+  try {
+    if (!store.failing()) place.advance();
+  } catch (const std::exception& error) {
+    spdlog::warn("the counter of this data directory could not go on: {}", error.what());
+  }
+}
+
+void check_configuration(const Config& config) {
+  check_places_outside(config.places_dir, config.data_dir);
+  DefinitionSet definitions(config.definitions_dir, config.policies_dir);
+  const DefinitionSetIndex index(definitions);
+  const auto plugins = find_plugins(config, definitions, index, Finding::kToCheck);
+  for (const auto& plugin : plugins.all()) {
+    if (plugin.origin == PluginInfo::Origin::kBundle && plugin.state == PluginInfo::State::kRefused)
+      throw ConfigError("bundle refused: " + plugin.reason);
+  }
+  // Only now: the policy of a bundle's service acts on nothing before the bundle is there.
+  for (const auto& problem : definitions.problems()) throw ConfigError(problem.reason);
+  check_names(config, {definitions.all(), known_services(config), plugins});
+}
+
+}  // namespace krux

@@ -1,0 +1,46 @@
+// kruxos/kit/page.hpp - what a search answers. Needs no RapidJSON.
+#pragma once
+#include <kruxos/adapter/replica.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kruxos::kit {
+
+/// {"NAME":[ROW,...],"page_is_cut":true,"total":7,"total_is_lower_bound":true,"incomplete":true}, where the page ends
+/// early rather than to grow beyond what the host takes (8 MiB) or an agent can use; the flags are there when they are
+/// true.
+class PageWriter {
+ public:
+  /// `name`: letters and underscores. 0: without a bound.
+  explicit PageWriter(std::string_view name, std::size_t most_bytes = 2 << 20) : most_bytes_(most_bytes) {
+    out_.append("{\"").append(name).append("\":[");
+  }
+
+  /// Where the next row's JSON is to be appended.
+  std::string& row() {
+    if (out_.back() != '[') out_ += ',';
+    return out_;
+  }
+  /// False when the page is full: what a query's callback returns.
+  bool add(std::string_view json) {
+    row().append(json);
+    return has_room();
+  }
+  bool has_room() const noexcept { return most_bytes_ == 0 || out_.size() < most_bytes_; }
+
+  std::string done(const QueryResult& result) {
+    out_ += has_room() ? "]" : "],\"page_is_cut\":true";
+    out_.append(",\"total\":").append(std::to_string(result.total));
+    if (result.total_is_lower_bound) out_ += ",\"total_is_lower_bound\":true";
+    if (result.incomplete) out_ += ",\"incomplete\":true";
+    return out_ + "}";
+  }
+
+ private:
+  std::string out_;
+  std::size_t most_bytes_;
+};
+
+}  // namespace kruxos::kit
