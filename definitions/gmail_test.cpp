@@ -1,7 +1,7 @@
 // The shipped definition says what the documents promise.
 #include <catch2/catch.hpp>
 
-#include "core/capability/write_content.hpp"
+#include "core/account/permission.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/definition/input_check.hpp"
@@ -151,7 +151,9 @@ TEST_CASE("gmail: what adds TRASH or SPAM is a deletion") {
   for (const auto* name : {"email.label", "email.move"}) {
     INFO(name);
     const auto& c = *d.find(name);
-    const auto governs = [&](const std::string& params) { return governing(d, c, parse_json(params, "params")).name; };
+    const auto governs = [&](const std::string& params) {
+      return counted_capability(d, c, parse_json(params, "params")).name;
+    };
     CHECK(governs(R"({"message_id":"1","add_labels":["STARRED","TRASH"]})") == "email.delete");
     CHECK(governs(R"({"message_id":"1","add_labels":["SPAM"],"remove_labels":["INBOX"]})") == "email.delete");
     CHECK(governs(R"({"message_id":"1","add_labels":["INBOX"],"remove_labels":["TRASH"]})") == name);

@@ -19,8 +19,8 @@ std::string names_of(const std::vector<ActiveAccountPtr>& accounts) {
 }
 
 Error not_served(const std::string& service, const std::string& why) {
-  if (!why.empty()) return {"ServiceUnavailable", why, true, 60'000};
-  return {"ServiceUnavailable",
+  if (!why.empty()) return {ErrorCode::kServiceUnavailable, why, true, 60'000};
+  return {ErrorCode::kServiceUnavailable,
           fmt::format("{} is connected, but the host cannot serve it. Nothing was done; the operator sees the reason "
                       "with: kruxos alerts",
                       service),

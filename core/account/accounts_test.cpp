@@ -20,7 +20,7 @@ std::string refusal(const AccountDirectory& accounts, const std::string& account
   try {
     return "chose " + accounts.choose("notes", account)->ref.account_id;
   } catch (const Error& error) {
-    return error.type() + ": " + error.what();
+    return std::string(error.type().name()) + ": " + error.what();
   }
 }
 

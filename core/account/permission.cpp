@@ -27,14 +27,14 @@ bool left_out(const CapabilityDefinition& capability, const ActiveAccount& accou
 
 void must_be_open_to(const CapabilityDefinition& capability, const ActiveAccount& account) {
   if (left_out(capability, account))
-    throw Error("PolicyDenied",
+    throw Error(ErrorCode::kPolicyDenied,
                 fmt::format("The account {} is connected with the profile {}, which leaves {} out. Ask the operator to "
                             "connect it with another profile.",
                             printable(account.display_name), account.profile, capability.name));
   std::string missing;
   for (const auto& scope : missing_scopes(capability, account)) missing += (missing.empty() ? "" : ", ") + scope;
   if (!missing.empty())
-    throw Error("OperationBlocked",
+    throw Error(ErrorCode::kOperationBlocked,
                 fmt::format("{} needs what the account {} was not granted: {}. Ask the operator to connect it again "
                             "with that scope.",
                             capability.name, printable(account.display_name), missing));

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/util/clock.hpp"
+#include "core/util/error_type.hpp"
 
 namespace krux {
 
@@ -30,7 +31,7 @@ enum class WireState {
 struct CallFailure {
   krux_status status = KRUX_INTERNAL;
   bool effect_none = false;
-  std::string type;     ///< the definition's error name, or empty
+  ErrorType type;       ///< none: the status says it all
   std::string message;  ///< a sentence
   std::optional<std::int64_t> retry_after_ms;
 };

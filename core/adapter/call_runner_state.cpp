@@ -16,7 +16,7 @@ CallFailure refusal(std::string message) {
 }
 
 CallFailure queue_is_full(std::size_t waiting) {
-  return {KRUX_RATE_LIMITED, true, "RateLimited",
+  return {KRUX_RATE_LIMITED, true, ErrorCode::kRateLimited,
           fmt::format("{} calls of this agent wait for their turn already, and this one was not taken. Send it again "
                       "when some of them are answered.",
                       waiting),

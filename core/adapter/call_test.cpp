@@ -79,12 +79,12 @@ TEST_CASE("The first word of a failure counts, and none after the end") {
   DrivenClock clock;
   auto call = make_call(clock, clock.boot_ms() + 100);
   CHECK_FALSE(call.failure());
-  call.fail({KRUX_REFUSED, true, "MessageNotFound", "first", std::nullopt});
-  call.fail({KRUX_NETWORK, false, "", "second", std::nullopt});
+  call.fail({KRUX_REFUSED, true, ErrorCode::kMessageNotFound, "first", std::nullopt});
+  call.fail({KRUX_NETWORK, false, {}, "second", std::nullopt});
   CHECK(call.failure()->message == "first");
   auto ended = make_call(clock, clock.boot_ms() + 100);
   ended.end();
-  ended.fail({KRUX_REFUSED, true, "", "late", std::nullopt});
+  ended.fail({KRUX_REFUSED, true, {}, "late", std::nullopt});
   CHECK_FALSE(ended.failure());
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("drop_on_cancel waits for a callback that runs") {
 }
 
 TEST_CASE("The worse of both words counts") {
-  const CallFailure none{KRUX_REFUSED, true, "", "", std::nullopt}, maybe{KRUX_NETWORK, false, "", "", std::nullopt};
+  const CallFailure none{KRUX_REFUSED, true, {}, "", std::nullopt}, maybe{KRUX_NETWORK, false, {}, "", std::nullopt};
   CHECK(judge(none, WireState::kNothingSent).effect_none);
   CHECK(judge(maybe, WireState::kNothingSent).effect_none);
   CHECK(judge(none, WireState::kAnswered).effect_none);

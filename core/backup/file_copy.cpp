@@ -31,7 +31,8 @@ constexpr int kPagesAtOnce = 1024;
 }
 
 void check_stop(const CopyStop& stop) {
-  if (stop && stop()) throw Error("ServiceUnavailable", "The host stops. Repeat this when it runs again.", true);
+  if (stop && stop())
+    throw Error(ErrorCode::kServiceUnavailable, "The host stops. Repeat this when it runs again.", true);
 }
 
 class Sha256 {

@@ -1,7 +1,7 @@
 #include "core/capability/call_meters.hpp"
 
-#include <algorithm>
 #include <array>
+#include <vector>
 
 namespace krux {
 namespace {
@@ -11,44 +11,23 @@ constexpr MetricName kCapabilityCalls{"kruxos_capability_calls_total",
 constexpr MetricName kReads{"kruxos_read_seconds", "Time from a search's or read's turn to its answer."};
 
 /// "ok", the host's error types, and at the end all that adapters may name themselves.
-constexpr std::array<const char*, 29> kCapabilityOutcomes{"ok",
-                                                          "ApprovalRejected",
-                                                          "ApprovalRequired",
-                                                          "BatchProtection",
-                                                          "BodyFetchFailed",
-                                                          "CannotCancel",
-                                                          "ConflictError",
-                                                          "DatabaseError",
-                                                          "InvalidInput",
-                                                          "MessageNotFound",
-                                                          "NoLabelsProvided",
-                                                          "NotAuthenticated",
-                                                          "NotConnected",
-                                                          "NotFound",
-                                                          "OperationBlocked",
-                                                          "OutcomeUnknown",
-                                                          "PolicyDenied",
-                                                          "RateLimited",
-                                                          "RollbackConflict",
-                                                          "RollbackExpired",
-                                                          "ServiceUnavailable",
-                                                          "SessionExpired",
-                                                          "Timeout",
-                                                          "VersionConflict",
-                                                          "WriteCancelled",
-                                                          "WriteDiscarded",
-                                                          "WriteFailed",
-                                                          "Cancelled",
-                                                          "other"};
+const std::vector<const char*>& outcome_names() {
+  static const auto names = [] {
+    std::vector<const char*> all{"ok"};
+    for (const auto& row : error_table()) all.push_back(row.name);
+    all.push_back("other");
+    return all;
+  }();
+  return names;
+}
 
 constexpr std::array<double, 14> kReadBounds{.0001, .00025, .0005, .001, .0025, .005, .01,
                                              .025,  .05,    .1,    .25,  .5,    1,    10};
 
-std::size_t outcome_of(std::string_view error_type) {
-  if (error_type.empty()) return 0;
-  return static_cast<std::size_t>(
-      std::find(kCapabilityOutcomes.begin() + 1, kCapabilityOutcomes.end() - 1, error_type) -
-      kCapabilityOutcomes.begin());
+std::size_t outcome_of(const ErrorType& type) {
+  if (!type) return 0;
+  if (type == ErrorCode::kService) return outcome_names().size() - 1;
+  return 1 + static_cast<std::size_t>(&type.facts() - error_table().data());
 }
 
 MetricLabels labels_of(std::string_view service, std::string_view capability) {
@@ -58,12 +37,12 @@ MetricLabels labels_of(std::string_view service, std::string_view capability) {
 }  // namespace
 
 CallMeter::CallMeter(MetricRegistry& registry, std::string_view service, std::string_view capability, bool is_read)
-    : calls_(registry, kCapabilityCalls, labels_of(service, capability), "outcome", kCapabilityOutcomes) {
+    : calls_(registry, kCapabilityCalls, labels_of(service, capability), "outcome", outcome_names()) {
   if (is_read) reads_ = registry.histogram(kReads, labels_of(service, capability), kReadBounds);
 }
 
-void CallMeter::ended(std::string_view error_type, std::int64_t took_us) {
-  calls_.add(outcome_of(error_type));
+void CallMeter::ended(const ErrorType& type, std::int64_t took_us) {
+  calls_.add(outcome_of(type));
   reads_.observe_us(took_us);
 }
 
@@ -84,9 +63,9 @@ void MeteredCall::is(std::string_view service, std::string_view capability, bool
   if (meters_) meter_ = &meters_->of(service, capability, is_read);
 }
 
-void MeteredCall::ended(std::string_view error_type) const {
+void MeteredCall::ended(const ErrorType& type) const {
   if (!meters_) return;
-  (meter_ ? *meter_ : meters_->unknown()).ended(error_type, meters_->now_us() - began_us_);
+  (meter_ ? *meter_ : meters_->unknown()).ended(type, meters_->now_us() - began_us_);
 }
 
 }  // namespace krux

@@ -7,6 +7,7 @@
 
 #include "core/metrics/meter_table.hpp"
 #include "core/metrics/metric_registry.hpp"
+#include "core/util/error_type.hpp"
 
 namespace krux {
 
@@ -14,8 +15,8 @@ namespace krux {
 class CallMeter {
  public:
   CallMeter(MetricRegistry& registry, std::string_view service, std::string_view capability, bool is_read);
-  /// `error_type` empty: it succeeded. Types that the host does not know are counted together.
-  void ended(std::string_view error_type, std::int64_t took_us);
+  /// No type: it succeeded. Those that adapters name are counted together.
+  void ended(const ErrorType& type, std::int64_t took_us);
 
  private:
   MetricCounters calls_;
@@ -43,7 +44,7 @@ class MeteredCall {
   MeteredCall() = default;
   explicit MeteredCall(CallMeters* meters);
   void is(std::string_view service, std::string_view capability, bool is_read);
-  void ended(std::string_view error_type) const;
+  void ended(const ErrorType& type) const;
 
  private:
   CallMeters* meters_ = nullptr;

@@ -36,11 +36,11 @@ Listed require_capability(const AccountDirectory& accounts, const std::string& n
 
 void check_tier(const CapabilityDefinition& capability) {
   if (capability.tier == Tier::kBlocked)
-    throw Error("OperationBlocked",
+    throw Error(ErrorCode::kOperationBlocked,
                 fmt::format("{} is blocked. The operator can allow it by giving it another tier.", capability.name));
   // A write of this tier waits in the buffer for a person.
   if (capability.tier == Tier::kApprovalRequired && capability.kind != CapabilityKind::kWrite)
-    throw Error("ApprovalRequired",
+    throw Error(ErrorCode::kApprovalRequired,
                 fmt::format("{} needs a person's approval, and only writes can be approved: it cannot run. Ask the "
                             "operator to give it another tier in the definition.",
                             capability.name));
@@ -50,7 +50,7 @@ ActiveAccountPtr choose_account(const AccountDirectory& accounts, const Listed& 
   auto account = accounts.choose(listed.definition->service, name);
   must_be_open_to(*listed.capability, *account);
   if (account->health && account->health->quarantined())
-    throw Error("ServiceUnavailable",
+    throw Error(ErrorCode::kServiceUnavailable,
                 fmt::format("The adapter of {0} is out of service: it did not come back from two calls in a row. The "
                             "operator puts it back into service with: kruxos plugin release {0}",
                             listed.definition->service),
@@ -59,7 +59,7 @@ ActiveAccountPtr choose_account(const AccountDirectory& accounts, const Listed& 
 }
 
 Error message_stuck() {
-  return {"Timeout",
+  return {ErrorCode::kTimeout,
           "The host did not get through this message in time and gave it up; what it asked for may have been done in "
           "part. See proxy.list_writes before you send it again, and tell the operator."};
 }
@@ -114,8 +114,8 @@ void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void(
     try {
       work();
     } catch (const std::exception& e) {
-      (*no)(Error("ServiceUnavailable", fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()),
-                  true, 60'000));
+      (*no)(Error(ErrorCode::kServiceUnavailable,
+                  fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()), true, 60'000));
     }
   };
   context.runner.start(
@@ -142,7 +142,7 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
   } catch (const Error& e) {
     call->fail(e);
   } catch (const std::exception& e) {
-    call->fail(Error("ServiceUnavailable",
+    call->fail(Error(ErrorCode::kServiceUnavailable,
                      fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()), true, 60'000));
   }
 }

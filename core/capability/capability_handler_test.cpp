@@ -57,7 +57,7 @@ std::function<Text(ReplicaReader&)> notes_by(const std::string& member) {
       ids += row.id;
       return true;
     });
-    if (broken) return CallFailure{KRUX_INTERNAL, false, "", "A record lacks a member.", std::nullopt};
+    if (broken) return CallFailure{KRUX_INTERNAL, false, {}, "A record lacks a member.", std::nullopt};
     return "{\"ids\":\"" + ids + "\"}";
   };
 }
@@ -141,11 +141,11 @@ TEST_CASE("a read's failures are told in the documented types") {
   Text result = std::string("nonsense");
   host.adapter->on_read = [&](auto&, auto, auto) { return result; };
   CHECK(type_of(host.call("notes.search")) == "ServiceUnavailable");
-  result = CallFailure{KRUX_NOT_FOUND, true, "", "There is no such note.", std::nullopt};
+  result = CallFailure{KRUX_NOT_FOUND, true, {}, "There is no such note.", std::nullopt};
   const auto answer = host.call("notes.search");
   CHECK(type_of(answer) == "MessageNotFound");
   CHECK(message_of(answer) == "There is no such note.");
-  result = CallFailure{KRUX_REFUSED, true, "NoteLocked", "Locked.", std::nullopt};
+  result = CallFailure{KRUX_REFUSED, true, ErrorType::named("NoteLocked"), "Locked.", std::nullopt};
   CHECK(to_json(host.call("notes.search")["error"]["recovery"][0]["action"]) == json_string("unlock"));
   CHECK(type_of(host.call("notes.search", R"({"query":7})")) == "InvalidInput");
 }

@@ -7,7 +7,7 @@
 #include "core/account/permission.hpp"
 #include "core/capability/host_capabilities.hpp"
 #include "core/util/error.hpp"
-#include "core/util/json.hpp"
+#include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -32,9 +32,9 @@ class Writer {
   void texts(const char* key, const std::vector<std::string>& values) {
     list(key, values, [&](const std::string& value) { json_.String(value); });
   }
-  void text(const char* key, const std::string& value) {
+  void text(const char* key, std::string_view value) {
     json_.Key(key);
-    json_.String(value);
+    put_text(json_, value);
   }
   void boolean(const char* key, bool value) {
     json_.Key(key);
@@ -166,24 +166,30 @@ std::vector<OutputDefinition> all_outputs(const Listed& listed) {
 }
 
 void write_errors(Writer& out, const Listed& listed) {
-  std::vector<std::string> types{"InvalidInput"};
-  if (listed.definition != host_definition()) types.insert(types.end(), {"NotConnected", "ServiceUnavailable"});
-  if (listed.capability->kind == CapabilityKind::kRead) types.insert(types.end(), {"DatabaseError", "Timeout"});
-  if (listed.capability->kind == CapabilityKind::kCancel) types.emplace_back("CannotCancel");
-  if (listed.capability->kind == CapabilityKind::kDecide)
-    types.insert(types.end(), {"ConflictError", "BatchProtection", "ApprovalRequired", "RollbackConflict",
-                               "RollbackExpired", "OutcomeUnknown"});
-  if (listed.capability->kind == CapabilityKind::kWrite)
-    types.insert(types.end(), {"DatabaseError", "ConflictError", "WriteFailed", "OutcomeUnknown", "BatchProtection",
-                               "ApprovalRequired", "ApprovalRejected", "WriteCancelled", "WriteDiscarded"});
-  for (const auto& [type, actions] : listed.definition->recovery) {
+  using enum ErrorCode;
+  const auto kind = listed.capability->kind;
+  std::vector<ErrorType> types{kInvalidInput};
+  const auto may_end_with = [&](std::initializer_list<ErrorCode> codes) {
+    types.insert(types.end(), codes.begin(), codes.end());
+  };
+  if (listed.definition != host_definition()) may_end_with({kNotConnected, kServiceUnavailable});
+  if (kind == CapabilityKind::kRead) may_end_with({kDatabaseError, kTimeout});
+  if (kind == CapabilityKind::kCancel) may_end_with({kCannotCancel});
+  if (kind == CapabilityKind::kDecide)
+    may_end_with(
+        {kConflictError, kBatchProtection, kApprovalRequired, kRollbackConflict, kRollbackExpired, kOutcomeUnknown});
+  if (kind == CapabilityKind::kWrite)
+    may_end_with({kDatabaseError, kConflictError, kWriteFailed, kOutcomeUnknown, kBatchProtection, kApprovalRequired,
+                  kApprovalRejected, kWriteCancelled, kWriteDiscarded});
+  for (const auto& [name, actions] : listed.definition->recovery) {
+    const auto type = ErrorType::named(name);
     if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
   }
-  out.list("errors", types, [&](const std::string& type) {
+  out.list("errors", types, [&](const ErrorType& type) {
     // The recovery is error_json's, so that both always say the same.
     const auto error = parse_json(error_json(Error(type, ""), listed.definition.get()), "an error");
     out.object([&] {
-      out.text("type", type);
+      out.text("type", type.name());
       out.raw("recovery", to_json(error["recovery"]));
     });
   });

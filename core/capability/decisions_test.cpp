@@ -112,8 +112,8 @@ TEST_CASE("the operator edits any agent's write, naming what was shown") {
     f.handler.edit(id, hash, arguments, "operator:ann", [&](auto answer) { promise.set_value(std::move(answer)); });
     return future.get();
   };
-  CHECK(std::get<Error>(edit("0000", R"({"title":"two"})")).type() == "ConflictError");
-  CHECK(std::get<Error>(edit("0000", "nonsense")).type() == "InvalidInput");
+  CHECK(std::get<Error>(edit("0000", R"({"title":"two"})")).type() == ErrorCode::kConflictError);
+  CHECK(std::get<Error>(edit("0000", "nonsense")).type() == ErrorCode::kInvalidInput);
   CHECK(std::get<WriteRecord>(edit(f.writes.ledger.get(id)->content_hash, R"({"title":"two"})")).summary == "two");
   CHECK(f.writes.ledger.edits(id).at(0).who == "operator:ann");
 }
@@ -180,7 +180,7 @@ TEST_CASE("an agent undoes its own completed write, but never by force") {
   bool conflict = false;
   f.adapter->on_rollback = [&](auto&, const RollbackRequest& request) -> Text {
     CHECK_FALSE(request.force);
-    if (conflict) return CallFailure{KRUX_CONFLICT, true, "RollbackConflict", "Somebody changed it.", {}};
+    if (conflict) return CallFailure{KRUX_CONFLICT, true, ErrorCode::kRollbackConflict, "Somebody changed it.", {}};
     return std::string(R"({"status":"ok"})");
   };
   f.executor.start();

@@ -9,9 +9,6 @@
 
 namespace krux {
 
-/// Whether an agent may repeat a call that failed with this type.
-bool is_retryable(const std::string& type);
-
 /// `service` names who failed.
 Error to_error(const CallFailure& failure, const std::string& service);
 

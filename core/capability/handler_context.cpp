@@ -10,8 +10,8 @@ namespace krux {
 namespace {
 
 Error unexpected(const std::string& what) {
-  return {"ServiceUnavailable", fmt::format("The host failed unexpectedly: {}. Tell the operator.", what), true,
-          60'000};
+  return {ErrorCode::kServiceUnavailable, fmt::format("The host failed unexpectedly: {}. Tell the operator.", what),
+          true, 60'000};
 }
 
 WorkAnswer answer_of(const std::function<std::string(const CallContextPtr&)>& work, const CallContextPtr& call) {
@@ -27,7 +27,7 @@ WorkAnswer answer_of(const std::function<std::string(const CallContextPtr&)>& wo
 /// The call was given up, or never began.
 Error abandoned(const CallContextPtr& call, const std::string& service) {
   if (const auto failure = call->failure()) return to_error(*failure, service);
-  return to_error(CallFailure{KRUX_TIMEOUT, true, "", "", std::nullopt}, service);
+  return to_error(CallFailure{KRUX_TIMEOUT, true, {}, "", std::nullopt}, service);
 }
 
 CallTurn turn_of(const CheckedCall& call) {

@@ -27,18 +27,25 @@ using HandlerContextPtr = std::shared_ptr<const HandlerContext>;
 /// Whom a write reaches, as its service's definition has it now; see core/capability/write_json.hpp.
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write);
 
+/// What an adapter has made of a call's arguments: one JSON object, and its canonical text.
+struct ResolvedParams {
+  JsonDocument params;
+  std::string json;
+};
+
 /// One call that was checked and is under way. `definition` owns `capability`.
 struct CheckedCall {
   Invocation invocation;
   std::shared_ptr<const ServiceDefinition> definition;
   const CapabilityDefinition* capability = nullptr;
   CheckedArguments arguments;
+  ResolvedParams resolved;   ///< of a write, once its worker has asked the adapter
   ActiveAccountPtr account;  ///< null for the host's own capabilities
   MeteredCall metered;
   std::function<void(InvocationResult)> done;
 
   void succeed(std::string data_json) const {
-    metered.ended("");
+    metered.ended({});
     done({true, std::move(data_json), {}});
   }
   void fail(const Error& error) const {

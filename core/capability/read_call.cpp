@@ -80,8 +80,10 @@ std::string resolved_target(const CheckedCall& call, const CallContextPtr& on) {
   }
   if (named.ObjectEmpty()) return {};
   try {
-    const auto resolved = resolve_params(*call.account, on, capability.name, canonical_json(named));
-    return target_of(capability, parse_json(resolved, "the target"));
+    ResolvedParams asked;
+    asked.json = canonical_json(named);
+    asked.params.CopyFrom(named, asked.params.GetAllocator());
+    return target_of(capability, resolve_params(*call.account, on, capability.name, std::move(asked)).params);
   } catch (const Error&) {
     return target_of(capability, named);  // a name that nothing has: no write is about it either
   }
@@ -145,7 +147,7 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
 std::string finish_read(std::string result, const ReplicaFreshness& freshness, std::int64_t now_ms,
                         const std::string& service, const OpenWritesFound& pending) {
   if (has_host_members(result)) {
-    throw Error("ServiceUnavailable",
+    throw Error(ErrorCode::kServiceUnavailable,
                 fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
                             "(freshness, content_trust, pending_writes, pending_writes_cut). This is a defect of the "
                             "adapter; tell the operator.",

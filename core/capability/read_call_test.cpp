@@ -19,7 +19,7 @@ std::string refusal(const std::string& result) {
   try {
     return "accepted: " + finish(result);
   } catch (const Error& e) {
-    CHECK(e.type() == "ServiceUnavailable");
+    CHECK(e.type() == ErrorCode::kServiceUnavailable);
     return e.what();
   }
 }

@@ -136,7 +136,8 @@ TEST_CASE("turns: a message whose agent has too much waiting, or whose turn does
     host.handler.in_turn(
         "agent_1", [] { FAIL("it ran"); },
         [refused](const Error& e) {
-          refused->set_value(e.type() + (e.retry_after_ms() == 1000 && e.retryable() ? " 1 s" : ""));
+          refused->set_value(std::string(e.type().name()) +
+                             (e.retry_after_ms() == 1000 && e.retryable() ? " 1 s" : ""));
         });
     return refused->get_future();
   };
@@ -168,7 +169,7 @@ TEST_CASE("turns: a message that the host itself hangs in is given up and said t
     begun.get_future().wait();
     host.clock.advance(10'000);
     const auto why = given_up.get_future().get();
-    CHECK(why.type() == "Timeout");
+    CHECK(why.type() == ErrorCode::kTimeout);
     CHECK_FALSE(why.retryable());
     CHECK_THAT(why.what(), Catch::Contains("proxy.list_writes"));
     CHECK(host.runner.lost() == 1);

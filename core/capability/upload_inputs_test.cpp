@@ -49,7 +49,7 @@ struct Fixture {
     try {
       bind_uploads(uploads.get(), capability, agent, checked, before.empty() ? nullptr : &old);
     } catch (const Error& e) {
-      CHECK(e.type() == "InvalidInput");
+      CHECK(e.type() == ErrorCode::kInvalidInput);
       return e.what();
     }
     return checked.params_json;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/account/permission.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/upload_inputs.hpp"
@@ -15,12 +14,10 @@
 namespace krux {
 namespace {
 
-NewWrite make_write(const HandlerContext& context, const CheckedCall& call, std::string resolved_json) {
+NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   const auto& capability = *call.capability;
-  const auto& rules =
-      governing(*call.definition, capability, parse_json(resolved_json, "the resolved parameters", {64 << 20, 64}));
-  must_be_open_to(rules, *call.account);
-  auto content = content_of(context.options, *call.definition, capability, call.arguments, std::move(resolved_json));
+  const auto& rules = governing(call);
+  auto content = content_of(context.options, call, rules, call.arguments);
   NewWrite write;
   write.agent_id = call.invocation.agent_id;
   write.account = call.account->ref;
@@ -80,11 +77,11 @@ void count_ack(const HandlerContext& context, const CheckedCall& call, const std
   }
 }
 
-void submit(const HandlerContextPtr& context, const CheckedCallPtr& call, std::string params_json) {
+void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   const auto began_us = context->options.write_meters ? context->options.write_meters->now_us() : 0;
   NewWrite write;
   try {
-    write = make_write(*context, *call, std::move(params_json));
+    write = make_write(*context, *call);
   } catch (const Error& error) {
     return call->fail(error);
   }
@@ -103,11 +100,12 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
       context, call, context->options.read_timeout_ms,
       [context, call](const CallContextPtr& on) {
         bind_uploads(context->options.uploads, *call->capability, call->invocation.agent_id, call->arguments);
-        return resolve_params(*call->account, on, call->capability->name, call->arguments.params_json);
+        call->resolved = resolve_params(*call->account, on, call->capability->name, given_by(call->arguments));
+        return std::string();
       },
       [context, call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
-        submit(context, call, std::move(std::get<std::string>(answer)));
+        submit(context, call);
       });
 }
 

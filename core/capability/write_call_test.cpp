@@ -106,7 +106,7 @@ TEST_CASE("a write whose name cannot be resolved is refused before anything is s
   Host host;
   host.connect();
   host.adapter->on_resolve = [](auto&, auto, auto) {
-    return Text(CallFailure{KRUX_NOT_FOUND, true, "InvalidInput", "There is no note Plam.", std::nullopt});
+    return Text(CallFailure{KRUX_NOT_FOUND, true, ErrorCode::kInvalidInput, "There is no note Plam.", std::nullopt});
   };
   CHECK(type_of(host.call("notes.add", R"({"title":"Plam"})")) == "InvalidInput");
   host.adapter->on_resolve = [](auto&, auto, auto) { return Text(std::string("[1]")); };
@@ -144,13 +144,13 @@ TEST_CASE("an immediate write waits for its outcome") {
   CHECK(text_of(answer, "id") == "n1");
   CHECK(text_of(answer, "write_id").starts_with("w_"));
 
-  Text result = CallFailure{KRUX_NOT_FOUND, true, "MessageNotFound", "There is no such note.", std::nullopt};
+  Text result = CallFailure{KRUX_NOT_FOUND, true, ErrorCode::kMessageNotFound, "There is no such note.", std::nullopt};
   host.adapter->on_execute = [&](auto&, auto&) { return result; };
   answer = host.call("notes.mark", R"({"title":"refused"})");
   CHECK(type_of(answer) == "MessageNotFound");
   CHECK(std::string(answer["error"]["context"]["write_id"].GetString()).starts_with("w_"));
 
-  result = CallFailure{KRUX_RATE_LIMITED, true, "", "Slow down.", std::nullopt};
+  result = CallFailure{KRUX_RATE_LIMITED, true, {}, "Slow down.", std::nullopt};
   answer = host.call("notes.mark", R"({"title":"later"})");
   CHECK(type_of(answer) == "WriteFailed");
   CHECK(answer["error"]["retry_after"].GetInt() > 0);
@@ -162,7 +162,7 @@ TEST_CASE("an immediate write whose answer was lost is an unknown outcome, with 
   host.executor.start();
   host.adapter->on_execute = [](const CallContextPtr& on, auto&) {
     on->begin_unsafe_request();
-    return Text(CallFailure{KRUX_NETWORK, false, "", "The connection was reset.", std::nullopt});
+    return Text(CallFailure{KRUX_NETWORK, false, {}, "The connection was reset.", std::nullopt});
   };
   const auto answer = host.call("notes.mark", R"({"title":"a"})");
   CHECK(type_of(answer) == "OutcomeUnknown");
@@ -174,7 +174,7 @@ TEST_CASE("what will not happen is no success, whoever took it back") {
   Host host;
   host.connect();
   host.adapter->on_execute = [](const CallContextPtr&, auto&) {
-    return Text(CallFailure{KRUX_RATE_LIMITED, true, "", "Slow down.", std::nullopt});
+    return Text(CallFailure{KRUX_RATE_LIMITED, true, {}, "Slow down.", std::nullopt});
   };
   host.executor.start();
   const auto id = std::string(
@@ -196,14 +196,14 @@ TEST_CASE("what will not happen is no success, whoever took it back") {
 TEST_CASE("a repeated buffered write is answered with what became of the first") {
   Host host;
   host.connect();
-  Text result = CallFailure{KRUX_NOT_FOUND, true, "MessageNotFound", "There is no such note.", std::nullopt};
+  Text result = CallFailure{KRUX_NOT_FOUND, true, ErrorCode::kMessageNotFound, "There is no such note.", std::nullopt};
   host.adapter->on_execute = [&](const CallContextPtr&, auto&) { return result; };
   host.executor.start();
   const auto send = [&] { return host.call("notes.add", R"({"title":"a"})", "agent_1", "k1"); };
   const auto id = text_of(send(), "write_id");
   CHECK(type_of(send()) == "none");  // it waits
   const auto wanted = GENERATE(as<std::string>{}, "MessageNotFound", "OutcomeUnknown", "none");
-  if (wanted == "OutcomeUnknown") result = CallFailure{KRUX_NETWORK, false, "", "Reset.", std::nullopt};
+  if (wanted == "OutcomeUnknown") result = CallFailure{KRUX_NETWORK, false, {}, "Reset.", std::nullopt};
   if (wanted == "none") result = std::string(R"({"id":"n1"})");
   if (wanted == "OutcomeUnknown") {
     host.adapter->on_execute = [&](const CallContextPtr& on, auto&) {

@@ -76,9 +76,8 @@ CheckedArguments changed_arguments(const HandlerContext& context, const WriteRec
 
 /// A name may mean something else by now. What was not changed stays what it was.
 void must_stay(const CapabilityDefinition& capability, const JsonValue& changes, const std::string& before_json,
-               const std::string& after_json) {
+               const JsonValue& after) {
   const auto before = parse_json(before_json, "the stored parameters", {64 << 20, 64});
-  const auto after = parse_json(after_json, "the resolved parameters", {64 << 20, 64});
   const auto of = [](const JsonValue& params, const std::string& name) {
     const auto* value = find_member(params, name);
     return value ? to_json(*value) : std::string();
@@ -131,7 +130,7 @@ void load(const HandlerContext& context, Edit& edit) {
     throw invalid_input(fmt::format("The definition has no {} any more, so that this write cannot be edited.",
                                     printable(write->operation)));
   if (capability->tier == Tier::kBlocked && !request.agent_id.empty())
-    throw Error("OperationBlocked", fmt::format("{} is blocked. Nothing was changed.", capability->name));
+    throw Error(ErrorCode::kOperationBlocked, fmt::format("{} is blocked. Nothing was changed.", capability->name));
   auto& call = *edit.call;
   call.account = account;
   call.definition = account->definition;
@@ -141,14 +140,12 @@ void load(const HandlerContext& context, Edit& edit) {
   call.arguments = changed_arguments(context, *write, *capability, write->params_json, edit.changes);
 }
 
-void submit(const HandlerContextPtr& context, const EditPtr& edit, std::string resolved_json) {
+void submit(const HandlerContextPtr& context, const EditPtr& edit) {
   const auto& call = *edit->call;
   const auto& request = edit->request;
   NewContent content;
   try {
-    const auto params = parse_json(resolved_json, "the resolved parameters", {64 << 20, 64});
-    must_be_open_to(governing(*call.definition, *call.capability, params), *call.account);
-    content = content_of(context->options, *call.definition, *call.capability, edit->shown, std::move(resolved_json));
+    content = content_of(context->options, call, governing(call), edit->shown);
   } catch (const Error& error) {
     return edit->done(error);
   }
@@ -168,58 +165,65 @@ ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const Write
                   write.account.service, printable(write.account.account_id)));
 }
 
-std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
-                           const std::string& params_json) {
-  if (!account.adapter->roles().read) return params_json;
+ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
+                              ResolvedParams given) {
+  if (!account.adapter->roles().read) return given;
   const auto asked = [&](const std::shared_ptr<ReplicaReader>& rows) {
-    return account.adapter->resolve(on, rows, operation, params_json);
+    return account.adapter->resolve(on, rows, operation, given.json);
   };
   const auto answer = answer_from_rows(account, on, reader_of(account), asked).answer;
   if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);
   const auto& resolved = std::get<std::string>(answer);
-  if (resolved == params_json) return resolved;
+  if (resolved == given.json) return given;
   try {
-    const auto document = parse_json(resolved, "what it resolved");
-    if (document.IsObject()) return canonical_json(document);
+    auto document = parse_json(resolved, "what it resolved");
+    auto json = document.IsObject() ? canonical_json(document) : std::string();
+    if (!json.empty()) return {std::move(document), std::move(json)};
   } catch (const Error&) {
     // Below: it is the adapter's defect, not the agent's input.
   }
-  throw Error("ServiceUnavailable",
+  throw Error(ErrorCode::kServiceUnavailable,
               fmt::format("The adapter of {} gave parameters that are no JSON object. This is a defect of the adapter; "
                           "tell the operator.",
                           account.ref.service),
               true, 60'000);
 }
 
-const CapabilityDefinition& governing(const ServiceDefinition& definition, const CapabilityDefinition& capability,
-                                      const JsonValue& params) {
-  const auto& counted = counted_capability(definition, capability, params);
-  if (&counted != &capability && counted.tier == Tier::kBlocked)
-    throw Error("OperationBlocked",
-                fmt::format("With these inputs {} counts as {}, which is blocked.", capability.name, counted.name));
-  return counted;
+const CapabilityDefinition& governing(const CheckedCall& call) {
+  const auto& rules = counted_capability(*call.definition, *call.capability, call.resolved.params);
+  if (&rules != call.capability && rules.tier == Tier::kBlocked)
+    throw Error(ErrorCode::kOperationBlocked,
+                fmt::format("With these inputs {} counts as {}, which is blocked.", call.capability->name, rules.name));
+  must_be_open_to(rules, *call.account);
+  return rules;
+}
+
+ResolvedParams given_by(const CheckedArguments& arguments) {
+  ResolvedParams given;
+  given.params.CopyFrom(arguments.params, given.params.GetAllocator());
+  given.json = arguments.params_json;
+  return given;
 }
 
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability) {
   return capability.immediate && delay_of(options, capability) == 0;
 }
 
-NewContent content_of(const HandlerOptions& options, const ServiceDefinition& definition,
-                      const CapabilityDefinition& capability, const CheckedArguments& arguments,
-                      std::string resolved_json) {
-  const auto params = parse_json(resolved_json, "the resolved parameters", {64 << 20, 64});
+NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const CapabilityDefinition& rules,
+                      const CheckedArguments& given) {
+  const auto& capability = *call.capability;
+  const auto& params = call.resolved.params;
   NewContent content;
-  content.params_json = std::move(resolved_json);
-  const auto shown = with_added(arguments.params, params);
+  content.params_json = call.resolved.json;
+  const auto shown = with_added(given.params, params);
   content.params_shown_json = canonical_json(shown);
   content.summary = summary_of(capability, shown);
   content.target = target_of(capability, params);
   content.order = order_of(capability, params);
-  const auto& rules = governing(definition, capability, params);
   content.tier = to_string(rules.tier);
-  content.definition_version = definition.version;
+  content.definition_version = call.definition->version;
   content.delay_ms = delay_of(options, rules);
-  content.limits = rules_for(options, definition, rules, params);
+  content.limits = rules_for(options, *call.definition, rules, params);
   content.counted_as = rules.name;
   if (rules.tier == Tier::kApprovalRequired)
     content.approval_reason = fmt::format("Every {} needs a person's approval.", rules.name);
@@ -245,14 +249,14 @@ void edit_write(const HandlerContextPtr& context, EditRequest request,
         run_on_worker(
             context, edit->call, context->options.read_timeout_ms,
             [edit](const CallContextPtr& on) {
-              const auto& call = *edit->call;
-              auto resolved = resolve_params(*call.account, on, edit->write.operation, call.arguments.params_json);
-              must_stay(*call.capability, edit->changes, edit->write.params_json, resolved);
-              return resolved;
+              auto& call = *edit->call;
+              call.resolved = resolve_params(*call.account, on, edit->write.operation, given_by(call.arguments));
+              must_stay(*call.capability, edit->changes, edit->write.params_json, call.resolved.params);
+              return std::string();
             },
             [context, edit](WorkAnswer resolved) {
               if (auto* error = std::get_if<Error>(&resolved)) return edit->done(std::move(*error));
-              submit(context, edit, std::move(std::get<std::string>(resolved)));
+              submit(context, edit);
             });
       });
 }

@@ -9,19 +9,20 @@
 
 namespace krux {
 
-/// Replaces names by ids through the account's adapter; canonical JSON. Throws krux::Error. On a worker.
-std::string resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
-                           const std::string& params_json);
+/// The arguments before any resolution.
+ResolvedParams given_by(const CheckedArguments& arguments);
 
-/// The capability whose tier, delay and limits count for a write with these resolved parameters: `capability`, or what
-/// it counts as. Throws krux::Error OperationBlocked when that is blocked.
-const CapabilityDefinition& governing(const ServiceDefinition& definition, const CapabilityDefinition& capability,
-                                      const JsonValue& params);
+/// Replaces names by ids through the account's adapter. Throws krux::Error. On a worker.
+ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
+                              ResolvedParams given);
 
-/// `resolved_json` is one JSON object, as resolve_params() gave it.
-NewContent content_of(const HandlerOptions& options, const ServiceDefinition& definition,
-                      const CapabilityDefinition& capability, const CheckedArguments& arguments,
-                      std::string resolved_json);
+/// The capability whose tier, delay and limits count for a write with these parameters: the call's, or what it counts
+/// as. Throws krux::Error OperationBlocked when that is blocked, and where the account's connection does not cover it.
+const CapabilityDefinition& governing(const CheckedCall& call);
+
+/// Of a call whose parameters are resolved. `shown`: the arguments as they were given; `rules`: what governs it.
+NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const CapabilityDefinition& rules,
+                      const CheckedArguments& shown);
 
 /// The account that the write was accepted for, in its generation. Throws krux::Error NotConnected.
 ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const WriteRecord& write);

@@ -146,8 +146,11 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
   if (write.waits_in_line) object.boolean("waits_in_line", true);
   if (write.out_of_order) object.boolean("out_of_order", true);
   std::string error;
-  if (!write.error_type.empty() || !write.error_message.empty())
-    error = Object().text("type", write.error_type).text("message", printable(write.error_message)).done();
+  if (write.error_type || !write.error_message.empty())
+    error = Object()
+                .text("type", std::string(write.error_type.name()))
+                .text("message", printable(write.error_message))
+                .done();
   object.raw("error", error);
   if (whole) {
     object.raw("arguments", write.params_shown_json.empty() ? write.params_json : write.params_shown_json)

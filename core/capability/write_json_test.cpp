@@ -41,7 +41,7 @@ TEST_CASE("a completed write's result is laid beside its status, which it cannot
 
 TEST_CASE("a write's status is valid JSON in every state") {
   auto w = sample();
-  w.error_type = "WriteFailed";
+  w.error_type = ErrorCode::kWriteFailed;
   w.error_message = "\x1b[31mno";
   for (int state = 0; state <= static_cast<int>(WriteState::kDiscarded); ++state) {
     w.state = static_cast<WriteState>(state);
@@ -102,14 +102,14 @@ TEST_CASE("what became of a write is told in the error of its state") {
   auto w = sample();
   w.state = WriteState::kUnknown;
   auto error = to_error(w, 0);
-  CHECK(error.type() == "OutcomeUnknown");
+  CHECK(error.type() == ErrorCode::kOutcomeUnknown);
   CHECK_FALSE(error.retryable());
   CHECK_THAT(error.context_json(), Catch::Contains("\"write_id\":\"w_1\""));
 
   w.state = WriteState::kDeadLetter;
   w.due_at_ms = 70'000;
   error = to_error(w, 10'000);
-  CHECK(error.type() == "WriteFailed");
+  CHECK(error.type() == ErrorCode::kWriteFailed);
   CHECK(error.retryable());
   CHECK(error.retry_after_ms() == 60'000);
   CHECK_THAT(error.what(), Catch::Contains("tries w_1 again by itself"));
@@ -129,13 +129,13 @@ TEST_CASE("what became of a write is told in the error of its state") {
   CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("The host looks for its effect"));
 
   w.state = WriteState::kFailed;
-  w.error_type = "MessageNotFound";
+  w.error_type = ErrorCode::kMessageNotFound;
   w.error_message = "There is no such note.";
   error = to_error(w, 0);
-  CHECK(error.type() == "MessageNotFound");
+  CHECK(error.type() == ErrorCode::kMessageNotFound);
   CHECK_FALSE(error.retryable());
-  w.error_type = "not a type";
-  CHECK(to_error(w, 0).type() == "WriteFailed");
+  w.error_type = ErrorType::named("not a type");
+  CHECK(to_error(w, 0).type() == ErrorCode::kWriteFailed);
 }
 
 TEST_CASE("an adapter's failure becomes one of the documented errors") {
@@ -159,15 +159,18 @@ TEST_CASE("an adapter's failure becomes one of the documented errors") {
       {12345, "ServiceUnavailable", true},
   };
   for (const auto& row : rows) {
-    const auto error = to_error(CallFailure{row.status, false, "", "", std::nullopt}, "notes");
-    CHECK(error.type() == row.type);
+    const auto error = to_error(CallFailure{row.status, false, {}, "", std::nullopt}, "notes");
+    CHECK(error.type().name() == row.type);
     CHECK(error.retryable() == row.retryable);
     CHECK(std::string(error.what()).size() > 10);
   }
-  CHECK(to_error(CallFailure{KRUX_REFUSED, true, "NoteLocked", "It is locked.", std::nullopt}, "notes").type() ==
-        "NoteLocked");
-  CHECK(to_error(CallFailure{KRUX_REFUSED, true, "<b>", "x", std::nullopt}, "notes").type() == "InvalidInput");
-  const auto long_text = to_error(CallFailure{KRUX_REFUSED, true, "", std::string(100'000, 'x'), std::nullopt}, "n");
+  CHECK(
+      to_error(CallFailure{KRUX_REFUSED, true, ErrorType::named("NoteLocked"), "It is locked.", std::nullopt}, "notes")
+          .type()
+          .name() == "NoteLocked");
+  CHECK(to_error(CallFailure{KRUX_REFUSED, true, ErrorType::named("<b>"), "x", std::nullopt}, "notes").type() ==
+        ErrorCode::kInvalidInput);
+  const auto long_text = to_error(CallFailure{KRUX_REFUSED, true, {}, std::string(100'000, 'x'), std::nullopt}, "n");
   CHECK(std::string(long_text.what()).size() < 1100);
 }
 
@@ -180,10 +183,11 @@ TEST_CASE("an error's JSON has its recovery, the definition's before the host's"
   CHECK(json["retry_after"].IsNull());
   CHECK(to_json(json["recovery"][0]["capability"]) == json_string("notes.list"));
   CHECK(json["context"].ObjectEmpty());
-  json = parse_json(error_json(Error("RateLimited", "Slow.", true, 1500).with_context(R"({"a":1})"), &d), "error");
+  json = parse_json(error_json(Error(ErrorCode::kRateLimited, "Slow.", true, 1500).with_context(R"({"a":1})"), &d),
+                    "error");
   CHECK(to_json(json["retry_after"]) == "2");
   CHECK(to_json(json["recovery"][0]["action"]) == json_string("retry_later"));
   CHECK(to_json(json["context"]["a"]) == "1");
-  json = parse_json(error_json(Error("Strange", "\xff"), nullptr), "error");
+  json = parse_json(error_json(Error(ErrorType::named("Strange"), "\xff"), nullptr), "error");
   CHECK(json["recovery"].Empty());
 }

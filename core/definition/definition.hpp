@@ -121,7 +121,7 @@ struct ServiceDefinition {
   std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
   OAuthDefinition oauth;
   std::vector<CapabilityDefinition> capabilities;
-  std::map<std::string, std::vector<RecoveryAction>> recovery;  ///< by error type
+  std::map<std::string, std::vector<RecoveryAction>, std::less<>> recovery;  ///< by error type
 
   const CapabilityDefinition* find(const std::string& capability) const;
 };

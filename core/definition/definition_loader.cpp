@@ -72,12 +72,6 @@ void parse_connect(const YamlValue& value, ServiceDefinition& definition) {
   definition.connect_help = map.at("help").text(8000);
 }
 
-bool is_error_type(std::string_view name) {
-  if (name.empty() || name.size() > 64 || name[0] < 'A' || name[0] > 'Z') return false;
-  return std::all_of(name.begin(), name.end(),
-                     [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); });
-}
-
 RecoveryAction parse_action(const YamlValue& value, const ServiceDefinition& definition) {
   const YamlMap map(value, {"action", "description", "capability"});
   RecoveryAction action;
@@ -97,7 +91,7 @@ RecoveryAction parse_action(const YamlValue& value, const ServiceDefinition& def
 void parse_recovery(const YamlValue& value, ServiceDefinition& definition) {
   for (const auto& [key, actions] : value.entries()) {
     const auto type = key.text(100);
-    if (!is_error_type(type))
+    if (!ErrorType::is_name(type))
       key.fail(fmt::format("\"{}\" is not an error type, such as MessageNotFound.", printable(type)));
     for (const auto& item : actions.list(16)) definition.recovery[type].push_back(parse_action(item, definition));
   }

@@ -52,7 +52,7 @@ std::string refusal(const std::string& arguments) {
   try {
     return "accepted: " + params(arguments);
   } catch (const Error& e) {
-    CHECK(e.type() == "InvalidInput");
+    CHECK(e.type() == ErrorCode::kInvalidInput);
     CHECK_FALSE(e.retryable());
     return e.what();
   }

@@ -79,7 +79,7 @@ std::optional<std::string> TokenRefresher::save(const AccountRef& ref, const Acc
     note_connections();
     return std::nullopt;
   } catch (const Error& error) {
-    gone = error.type() == "NotConnected";
+    gone = error.type() == ErrorCode::kNotConnected;
     return error.what();
   } catch (const std::exception& error) {
     return error.what();

@@ -5,20 +5,20 @@
 namespace krux {
 
 bool ReplicaReader::keep(std::string_view, std::string_view, const KeptBlob&, std::string_view) {
-  throw Error("Unsupported",
+  throw Error(ErrorCode::kUnsupported,
               "Only a read of a capability whose definition says `fetches` keeps something in the replica.");
 }
 
 // Whoever overrides it takes the record over.
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 std::string ReplicaReader::put_fetched(Record, std::string_view) {
-  throw Error("Unsupported",
+  throw Error(ErrorCode::kUnsupported,
               "Only a read of a capability whose definition says `fetches` puts something into the replica.");
 }
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param)
 std::string SyncSession::put_fetched(Record, std::string_view) {
-  throw Error("Unsupported", "A sync puts its records as its own.");
+  throw Error(ErrorCode::kUnsupported, "A sync puts its records as its own.");
 }
 
 class Replica::FetchingReader final : public ReplicaReader {

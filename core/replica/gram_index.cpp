@@ -57,7 +57,7 @@ void register_gram_tokenizer(sqlite3* db) {
   sqlite3_finalize(statement);
   fts5_tokenizer tokenizer{create, destroy, tokenize};
   if (!api || api->xCreateTokenizer(api, "krux_gram", nullptr, &tokenizer, nullptr) != SQLITE_OK) {
-    throw Error("DatabaseError",
+    throw Error(ErrorCode::kDatabaseError,
                 "This SQLite library lacks FTS5, which searching needs. Install libsqlite3 with FTS5.");
   }
 }

@@ -14,9 +14,10 @@ void move_aside(const std::filesystem::path& file, const std::filesystem::path& 
     std::error_code error;
     std::filesystem::rename(file.string() + part, aside.string() + part, error);
     if (error && error != std::errc::no_such_file_or_directory) {
-      throw Error("DatabaseError", fmt::format("{} is damaged and could not be moved to {} ({}). Move or delete it, "
-                                               "then restart the host; it is synced again.",
-                                               file.string(), aside.string(), error.message()));
+      throw Error(ErrorCode::kDatabaseError,
+                  fmt::format("{} is damaged and could not be moved to {} ({}). Move or delete it, "
+                              "then restart the host; it is synced again.",
+                              file.string(), aside.string(), error.message()));
     }
   }
 }

@@ -117,7 +117,7 @@ inline std::string error_of(const std::function<void()>& action, std::string* ty
   try {
     action();
   } catch (const Error& e) {
-    if (type) *type = e.type();
+    if (type) *type = e.type().name();
     return e.what();
   }
   return {};

@@ -140,7 +140,7 @@ std::shared_ptr<SyncSession> Replica::begin_keeping() {
 }
 
 void Replica::Session::check_open() const {
-  if (closed_) throw Error("Cancelled", "The call was ended: nothing more is stored.");
+  if (closed_) throw Error(ErrorCode::kCancelled, "The call was ended: nothing more is stored.");
 }
 
 void Replica::Session::close() {
@@ -430,7 +430,7 @@ std::int64_t Replica::Session::receive_blob(std::int64_t blob,
     while (filled < kChunk && (n = source(chunk.data() + filled, kChunk - filled)) > 0)
       filled += static_cast<std::size_t>(n);
     check_open();
-    if (n < 0) throw Error("BodyFetchFailed", "The source of a blob failed before its end.", true);
+    if (n < 0) throw Error(ErrorCode::kBodyFetchFailed, "The source of a blob failed before its end.", true);
     bytes += static_cast<std::int64_t>(filled);
     if (bytes > kLargestBlob) throw invalid_input(fmt::format("A blob has at most {} MiB.", kLargestBlob >> 20));
     if (filled > 0) add_chunk(blob, seq, std::string_view(chunk).substr(0, filled));

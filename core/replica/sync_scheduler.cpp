@@ -195,7 +195,7 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
     last_sync_ms = known.last_sync_ms;
     session = account->replica->begin_session();
   } catch (const std::exception& error) {
-    *result = CallFailure{KRUX_STORAGE, true, "DatabaseError", error.what(), std::nullopt};
+    *result = CallFailure{KRUX_STORAGE, true, ErrorCode::kDatabaseError, error.what(), std::nullopt};
   }
   {
     const std::lock_guard lock(state->mutex);
@@ -226,9 +226,9 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
 
 void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::shared_ptr<Task>& task,
                                 bool abandoned) {
-  CallResult<SyncStep> result =
-      abandoned ? CallFailure{KRUX_TIMEOUT, false, "Timeout", "The sync step passed its deadline.", std::nullopt}
-                : *task->result;
+  CallResult<SyncStep> result = abandoned ? CallFailure{KRUX_TIMEOUT, false, ErrorCode::kTimeout,
+                                                        "The sync step passed its deadline.", std::nullopt}
+                                          : *task->result;
   if (task->session) task->session->close();
   const auto* failed = std::get_if<CallFailure>(&result);
   const bool removed = [&] {
@@ -241,7 +241,7 @@ void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::
       if (failed && !task->cursor_expired) task->account->replica->require_full_sync();
       if (!failed) note_progress(*task, std::get<SyncStep>(result));
     } catch (const std::exception& error) {
-      result = CallFailure{KRUX_STORAGE, true, "DatabaseError", error.what(), std::nullopt};
+      result = CallFailure{KRUX_STORAGE, true, ErrorCode::kDatabaseError, error.what(), std::nullopt};
     }
   }
   tell_attention(*state, *task, std::get_if<CallFailure>(&result));

@@ -87,7 +87,7 @@ ScriptedSync::Step gives(SyncStep step) {
   return [step](const auto&, const auto&) { return step; };
 }
 ScriptedSync::Step fails(krux_status status, std::optional<std::int64_t> retry_after_ms = std::nullopt) {
-  return [=](const auto&, const auto&) { return CallFailure{status, true, "", "it went wrong", retry_after_ms}; };
+  return [=](const auto&, const auto&) { return CallFailure{status, true, {}, "it went wrong", retry_after_ms}; };
 }
 const SyncStep kDone{SyncStep::Next::kDone}, kMore{SyncStep::Next::kMore};
 

@@ -37,7 +37,7 @@ std::string error_type(F f) {
     f();
     return "none";
   } catch (const Error& e) {
-    return e.type();
+    return std::string(e.type().name());
   }
 }
 

@@ -56,7 +56,7 @@ void check_kind(sqlite3* db, const std::string& file, const DatabaseKind& kind) 
   if (is_new(db)) return;
   if (number(db, "PRAGMA application_id") != kind.application_id) {
     throw Error(
-        "DatabaseError",
+        ErrorCode::kDatabaseError,
         fmt::format("{} is a database of another kind, not {}. Move it away, or name another data directory. It "
                     "was not changed.",
                     file, kind.what));
@@ -64,7 +64,7 @@ void check_kind(sqlite3* db, const std::string& file, const DatabaseKind& kind) 
   const auto version = number(db, "PRAGMA user_version");
   const auto newest = kind.migrations.empty() ? 0 : kind.migrations.back().number;
   if (version > newest) {
-    throw Error("DatabaseError",
+    throw Error(ErrorCode::kDatabaseError,
                 fmt::format("{} was written by a newer version of this program (its schema is {}, this one knows {}). "
                             "Update the program, or restore an older copy of the file. It was not changed.",
                             file, version, newest));

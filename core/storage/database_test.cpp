@@ -38,7 +38,7 @@ std::string refusal(const std::filesystem::path& file, const DatabaseKind& kind)
   try {
     open_database(file, kind);
   } catch (const krux::Error& e) {
-    CHECK(e.type() == "DatabaseError");
+    CHECK(e.type() == krux::ErrorCode::kDatabaseError);
     return e.what();
   }
   return {};

@@ -1,43 +1,26 @@
 #include "core/storage/group_commit.hpp"
 
 #include <SQLiteCpp/Exception.h>
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 
-#include <atomic>
+#include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
-#include <vector>
 
+#include "core/storage/group_commit_state.hpp"
 #include "core/storage/sqlite_error.hpp"
-#include "core/storage/statement.hpp"
-#include "core/util/error.hpp"
 
 namespace krux {
 namespace {
 
 using namespace std::chrono_literals;
+using Group = GroupCommit::State::Group;
+using Item = GroupCommit::State::Item;
 constexpr std::size_t kLargestGroup = 128;
 constexpr std::size_t kManyCallers = 8;
 constexpr auto kGatherStep = 100us;
 constexpr auto kIdleBeforeCheckpoint = 1s;
-constexpr auto kLongestSuspense = 5s;  // then whoever waits is told that it is not known
-constexpr auto kFirstRetry = 20ms, kLongestRetry = std::chrono::milliseconds(1s);
-
-struct Item {
-  GroupCommit::Operation operation;
-  GroupCommit::Done done;
-  std::exception_ptr error{};
-};
-
-using Group = std::vector<Item>;
 
 /// What an operation threw, with SQLite's own exceptions as sentences.
 std::exception_ptr current_error(sqlite3* db) {
@@ -50,96 +33,7 @@ std::exception_ptr current_error(sqlite3* db) {
   }
 }
 
-void answer(Group& group, const std::exception_ptr& failure) {
-  for (auto& item : group) item.done(item.error ? item.error : failure);
-}
-
-std::exception_ptr not_accepted() {
-  return std::make_exception_ptr(
-      database_error("The store cannot commit at present: nothing is accepted. Check the disk; it goes on by itself."));
-}
-
-Error gone(const std::filesystem::path& file) {
-  return database_error(
-      fmt::format("{} was deleted or moved while the host runs, and nothing is accepted. Stop the host, put the file "
-                  "back, start it "
-                  "again.",
-                  file.string()));
-}
-
-std::exception_ptr not_known() {
-  return std::make_exception_ptr(Error(
-      "DatabaseError",
-      "The disk failed while this was being stored, and whether it was can be told only when it works again. Look "
-      "before you repeat it."));
-}
-
-std::string message_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-}
-
 }  // namespace
-
-struct GroupCommit::State {
-  State(std::filesystem::path f, const DatabaseKind& k) : file(std::move(f)), kind(k) {
-    reopen(is_large(file));
-    thread = std::thread([this] { serve(); });
-  }
-  ~State() {
-    {
-      const std::lock_guard guard(mutex);
-      stopping = true;
-    }
-    wake.notify_all();
-    thread.join();
-    close();
-  }
-
-  void close();
-  void reopen(bool skip_check);
-  void serve();
-  Group take_group();
-  void gather(std::unique_lock<std::mutex>& lock);
-  void checkpoint();
-  void process(Group group);
-  void requeue(Group& group);
-  bool run_operations(Group& group);
-  bool run_one(Item& item);
-  int commit(std::int64_t number);
-  void settle(Group& group, int commit_code);
-  bool settle_once(std::int64_t expected, std::optional<bool>& was_in);
-  void set_failing();
-  void refuse_queued();
-
-  bool in_place() const;
-
-  const std::filesystem::path file;
-  const DatabaseKind& kind;
-  std::atomic<dev_t> device{};  ///< of the open file, with `inode`
-  std::atomic<ino_t> inode{};
-  std::unique_ptr<SQLite::Database> db;
-  std::optional<Statement> begin, savepoint, release, mark, end;
-  std::int64_t marker = 0;  ///< of the last group that is known to be in
-  bool unchecked = false;   ///< the log has grown since the last checkpoint
-  std::size_t last_group = 0;
-  std::chrono::steady_clock::duration last_commit{};
-
-  std::mutex mutex;
-  std::condition_variable wake;
-  std::deque<Item> queue;
-  std::size_t alone = 0;  ///< that many at the front are run in groups of one
-  bool stopping = false;
-  std::atomic<bool> failing = false;
-
-  std::mutex closing_mutex;  ///< held while the callbacks run
-  std::map<std::uint64_t, std::function<void()>> closing;
-  std::uint64_t next_closing = 1;
-  std::thread thread;
-};
 
 /// Those who keep statements of this connection finalise them first.
 void GroupCommit::State::close() {
@@ -153,6 +47,7 @@ void GroupCommit::State::reopen(bool skip_check) {
   close();
   if (inode != 0 && !in_place()) throw gone(file);
   db = open_database(file, kind, skip_check);
+  waits = kind.full_sync;
   struct stat info {};
   if (stat(file.c_str(), &info) != 0) throw gone(file);
   device = info.st_dev;
@@ -174,19 +69,38 @@ void GroupCommit::State::reopen(bool skip_check) {
 }
 
 void GroupCommit::State::serve() {
-  for (Group group = take_group(); !group.empty(); group = take_group()) process(std::move(group));
+  std::unique_lock lock(mutex);
+  for (wait_for_work(lock); has_work(); wait_for_work(lock)) {
+    busy = true;
+    auto left = std::exchange(unsettled, std::nullopt);
+    auto group = left ? std::move(left->group) : take_group(lock);
+    lock.unlock();
+    const int code = left ? left->commit_code : process(group);
+    if (code != SQLITE_OK) settle(group, code);
+    lock.lock();
+    busy = false;
+  }
 }
 
-/// The next operations; none when there is nothing left and the end was asked for.
-Group GroupCommit::State::take_group() {
-  std::unique_lock lock(mutex);
-  const auto something = [this] { return stopping || !queue.empty(); };
-  if (unchecked && !wake.wait_for(lock, kIdleBeforeCheckpoint, something)) {
-    lock.unlock();
-    checkpoint();
-    lock.lock();
+/// Until there is something to do, or there is nothing left and the end was asked for.
+void GroupCommit::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const auto something = [this] { return has_work() || (stopping && !busy); };
+  while (!something()) {
+    if (busy || !unchecked) {
+      wake.wait(lock, [&] { return something() || (!busy && unchecked); });
+    } else if (const auto before = marker;
+               !wake.wait_for(lock, kIdleBeforeCheckpoint, something) && !busy && before == marker) {
+      busy = true;
+      lock.unlock();
+      checkpoint();
+      lock.lock();
+      busy = false;
+    }
   }
-  wake.wait(lock, something);
+}
+
+/// The next operations. With the mutex held, but while it waits for more of them.
+Group GroupCommit::State::take_group(std::unique_lock<std::mutex>& lock) {
   gather(lock);
   Group group;
   const auto size = alone > 0 ? 1 : kLargestGroup;
@@ -196,6 +110,24 @@ Group GroupCommit::State::take_group() {
     queue.pop_front();
   }
   return group;
+}
+
+/// Where there are many callers, or groups that have to be settled, the writer's thread does it.
+bool GroupCommit::State::begin_on_callers_thread() {
+  const std::lock_guard guard(mutex);
+  if (busy || stopping || failing || unsettled || !queue.empty() || last_group >= kManyCallers) return false;
+  return busy = true;
+}
+
+void GroupCommit::State::run_on_callers_thread(Item item) {
+  Group group;
+  group.push_back(std::move(item));
+  const bool was_unchecked = unchecked;
+  const int code = process(group);
+  const std::lock_guard guard(mutex);
+  busy = false;
+  if (code != SQLITE_OK) unsettled = Unsettled{std::move(group), code};
+  if (has_work() || stopping || unchecked != was_unchecked) wake.notify_one();
 }
 
 /// Whoever was answered just now may come back at once: where there are many of them and commits take long, a short
@@ -227,27 +159,40 @@ bool GroupCommit::State::in_place() const {
   return stat(file.c_str(), &info) == 0 && info.st_dev == device && info.st_ino == inode;
 }
 
-void GroupCommit::State::process(Group group) {
+/// Runs a group and answers it; or says with what code its COMMIT failed, when it is still to be settled.
+int GroupCommit::State::process(Group& group) {
   if (!in_place()) {
     spdlog::error("{}", gone(file).what());
-    return answer(group, std::make_exception_ptr(gone(file)));
+    answer(group, std::make_exception_ptr(gone(file)));
+    return SQLITE_OK;
   }
   try {
+    wait_for_disk(group);
     begin->run();
   } catch (const Error&) {
     answer(group, std::current_exception());
-    return;
+    return SQLITE_OK;
   }
   if (!run_operations(group)) {
-    if (group.size() == 1) return answer(group, nullptr);
-    return requeue(group);
+    group.size() == 1 ? answer(group, nullptr) : requeue(group);
+    return SQLITE_OK;
   }
   const auto start = std::chrono::steady_clock::now();
   const int code = commit(marker + 1);
   last_commit = std::chrono::steady_clock::now() - start;
   last_group = group.size();
-  if (code == SQLITE_OK) return answer(group, nullptr);
-  settle(group, code);
+  if (code == SQLITE_OK) answer(group, nullptr);
+  return code;
+}
+
+/// What is written to the log is the kernel's at once, and the disk's with the next commit that waits.
+void GroupCommit::State::wait_for_disk(const Group& group) {
+  const bool wanted = kind.full_sync && std::any_of(group.begin(), group.end(), [](const Item& item) {
+                        return item.outlasts == Outlasts::kPowerCut;
+                      });
+  if (wanted == waits) return;
+  execute(db->getHandle(), wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+  waits = wanted;
 }
 
 /// The whole transaction is gone, and with it operations that had succeeded: all start again, one by one, so that the
@@ -256,16 +201,32 @@ void GroupCommit::State::requeue(Group& group) {
   const std::lock_guard guard(mutex);
   alone = group.size();
   for (auto item = group.rbegin(); item != group.rend(); ++item) {
-    queue.push_front({std::move(item->operation), std::move(item->done)});
+    queue.push_front({std::move(item->operation), std::move(item->done), item->outlasts});
   }
 }
 
 /// False: a statement's error has ended the transaction. A single operation's error then stands in its item.
 bool GroupCommit::State::run_operations(Group& group) {
+  if (group.size() == 1) return run_alone(group.front());
   for (auto& item : group) {
     if (!run_one(item)) return false;
   }
   return true;
+}
+
+/// The transaction is its own: it needs no savepoint.
+bool GroupCommit::State::run_alone(Item& item) {
+  auto* const handle = db->getHandle();
+  const auto in_transaction = [&] { return sqlite3_get_autocommit(handle) == 0; };
+  try {
+    item.operation(*db);
+    if (!in_transaction()) throw database_error("An operation ended the transaction that it shares.");
+    return true;
+  } catch (...) {
+    item.error = current_error(handle);
+  }
+  if (in_transaction()) sqlite3_exec(handle, "ROLLBACK", nullptr, nullptr, nullptr);
+  return false;
 }
 
 bool GroupCommit::State::run_one(Item& item) {
@@ -304,94 +265,26 @@ int GroupCommit::State::commit(std::int64_t number) {
   return SQLITE_OK;
 }
 
-/// After a COMMIT that failed: finds out what became of the group, answers, and comes back when commits work again.
-void GroupCommit::State::settle(Group& group, int commit_code) {
-  set_failing();
-  const auto failure = std::make_exception_ptr(storage_error(commit_code, file.string(), sqlite3_errstr(commit_code)));
-  spdlog::error("commits fail, nothing is accepted until they work: {}", message_of(failure));
-  // A full disk refuses a frame before the one that commits is complete: the group is certainly not in, nobody need
-  // wait.
-  bool answered = (commit_code & 0xff) == SQLITE_FULL;
-  if (answered) answer(group, failure);
-  const auto tell_at = std::chrono::steady_clock::now() + kLongestSuspense;
-  const auto expected = marker + 1;
-  std::optional<bool> was_in;
-  auto pause = kFirstRetry;
-  bool settled = settle_once(expected, was_in);
-  while (!settled) {
-    refuse_queued();
-    if (!answered && std::chrono::steady_clock::now() >= tell_at) {
-      answer(group, not_known());
-      answered = true;
-    }
-    std::unique_lock lock(mutex);
-    if (wake.wait_for(lock, pause, [this] { return stopping; })) break;
-    lock.unlock();
-    pause = std::min(pause * 2, kLongestRetry);
-    settled = settle_once(expected, was_in);
-  }
-  if (!answered) answer(group, was_in.value_or(false) ? nullptr : failure);
-  // Before anything is accepted again: who is accepted is not to be refused with those.
-  refuse_queued();
-  if (settled) {
-    failing = false;
-    spdlog::info("{} can be written again", file.string());
-  }
-}
-
-/// Reopens, reads the marker, and commits a group of nothing: frames that the failed COMMIT left in the log could
-/// otherwise come back to life after a power cut, when their operations have long been answered as failed. That empty
-/// group has a number of its own, so that it is never taken for the one that is looked for.
-bool GroupCommit::State::settle_once(std::int64_t expected, std::optional<bool>& was_in) {
-  try {
-    reopen(true);
-    if (!was_in) was_in = marker == expected;
-    const auto commit_nothing = [&] {
-      execute(db->getHandle(), "BEGIN IMMEDIATE");
-      return commit(expected + 1) == SQLITE_OK;
-    };
-    if (commit_nothing()) return true;
-    checkpoint();  // there may be no room for the log to grow, but some in the database
-    return commit_nothing();
-  } catch (const Error&) {
-    return false;  // still failing: the caller tries again
-  }
-}
-
-/// Under the mutex, so that nothing is queued after those who are refused.
-void GroupCommit::State::set_failing() {
-  const std::lock_guard guard(mutex);
-  failing = true;
-}
-
-void GroupCommit::State::refuse_queued() {
-  Group refused;
-  {
-    const std::lock_guard guard(mutex);
-    alone = 0;
-    while (!queue.empty()) {
-      refused.push_back(std::move(queue.front()));
-      queue.pop_front();
-    }
-  }
-  answer(refused, not_accepted());
-}
-
 GroupCommit::GroupCommit(std::filesystem::path file, const DatabaseKind& kind)
     : state_(std::make_unique<State>(std::move(file), kind)) {}
 
 GroupCommit::~GroupCommit() = default;
 
-void GroupCommit::post(Operation operation, Done done) {
+void GroupCommit::post(Operation operation, Done done, Outlasts outlasts) {
   {
     const std::lock_guard guard(state_->mutex);
     if (!state_->failing) {
-      state_->queue.push_back({std::move(operation), std::move(done)});
+      state_->queue.push_back({std::move(operation), std::move(done), outlasts});
       state_->wake.notify_one();
       return;
     }
   }
   done(not_accepted());
+}
+
+void GroupCommit::post_waiting(Operation operation, Done done, Outlasts outlasts) {
+  if (!state_->begin_on_callers_thread()) return post(std::move(operation), std::move(done), outlasts);
+  state_->run_on_callers_thread({std::move(operation), std::move(done), outlasts});
 }
 
 std::uint64_t GroupCommit::before_close(std::function<void()> callback) {

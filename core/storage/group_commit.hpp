@@ -17,16 +17,18 @@
 
 namespace krux {
 
-/// Operations of several callers run one after the other on the writer's thread, each in its own savepoint, and become
-/// durable with one COMMIT. An operation that throws is undone alone. When a statement error has ended the whole
-/// transaction, the operations of the group are run again from the start. A COMMIT that fails has an unknown outcome:
-/// the connection is reopened and asked what became of the group, and until that works nothing more is run. Whoever
-/// waits for longer than five seconds is told that it is not known.
+/// Operations of several callers run one after the other, each in its own savepoint, and become durable with one
+/// COMMIT: on the writer's thread, or on that of a caller who waits while nobody else has anything to do. An operation
+/// that throws is undone alone. When a statement error has ended the whole transaction, the operations of the group are
+/// run again from the start. A COMMIT that fails has an unknown outcome: the connection is reopened and asked what
+/// became of the group, and until that works nothing more is run. Whoever waits for longer than five seconds is told
+/// that it is not known.
 class GroupCommit {
  public:
   using Operation = std::function<void(SQLite::Database&)>;
-  /// nullptr: durable. Otherwise what the operation threw, or krux::Error DatabaseError. Runs on the writer's thread;
-  /// must be quick and must not throw or wait for this GroupCommit.
+  /// nullptr: it is in, and outlasts what it was to outlast. Otherwise what the operation threw, or krux::Error
+  /// DatabaseError. Runs on the thread that has committed; must be quick and must not throw or wait for this
+  /// GroupCommit.
   using Done = std::function<void(std::exception_ptr)>;
 
   /// Opens its own connection. `kind` must outlive this. A large file (is_large()) is not checked for damage.
@@ -35,16 +37,24 @@ class GroupCommit {
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  /// `operation` may run more than once and must have no effect outside the database. Any thread.
-  void post(Operation operation, Done done);
+  /// What the operation must outlast once it is answered. kProcess: the host's end, however it comes, and no power cut;
+  /// this costs no wait for the disk, unless others of its group ask for more.
+  enum class Outlasts { kPowerCut, kProcess };
 
-  /// post(), and waits: returns what `operation` returned, or throws. Not from the writer's thread or an event loop.
+  /// `operation` may run more than once and must have no effect outside the database. Any thread.
+  void post(Operation operation, Done done, Outlasts outlasts = Outlasts::kPowerCut);
+
+  /// post() for a caller who waits for `done`: where nobody is at work, all of it runs on his thread, which spares two
+  /// wake-ups. Not from a `done`, and not from an event loop.
+  void post_waiting(Operation operation, Done done, Outlasts outlasts = Outlasts::kPowerCut);
+
+  /// post_waiting(), and waits: returns what `operation` returned, or throws.
   template <class F>
   auto run(F operation) -> std::invoke_result_t<F, SQLite::Database&>;
 
-  /// `callback` runs on the writer's thread each time before its connection is closed (for good, or to be opened again
+  /// `callback` runs each time before its connection is closed (for good, or to be opened again
   /// after a failed COMMIT), and must finalise the statements that its owner prepared on it. Returns a token for
-  /// drop_before_close(), after which the callback neither runs nor is running; not from the writer's thread.
+  /// drop_before_close(), after which the callback neither runs nor is running; not from a `done`.
   std::uint64_t before_close(std::function<void()> callback);
   void drop_before_close(std::uint64_t token);
 
@@ -54,8 +64,9 @@ class GroupCommit {
   const std::filesystem::path& file() const;
   const DatabaseKind& kind() const;
 
+  struct State;  ///< group_commit_state.hpp: of the implementation alone
+
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 
@@ -72,11 +83,11 @@ auto GroupCommit::run(F operation) -> std::invoke_result_t<F, SQLite::Database&>
     }
   };
   if constexpr (std::is_void_v<Result>) {
-    post([&operation](SQLite::Database& db) { operation(db); }, done);
+    post_waiting([&operation](SQLite::Database& db) { operation(db); }, done);
     wait.get();
   } else {
     std::optional<Result> result;
-    post([&operation, &result](SQLite::Database& db) { result.emplace(operation(db)); }, done);
+    post_waiting([&operation, &result](SQLite::Database& db) { result.emplace(operation(db)); }, done);
     wait.get();
     return std::move(*result);
   }

@@ -126,6 +126,41 @@ TEST_CASE("operations that wait share one commit, and one that throws is undone 
   CHECK(markers() == before + 2);  // the gate's group and this one
 }
 
+TEST_CASE("what need not outlast a power cut waits for no disk, and the next that must takes it along") {
+  FaultVfs disk;
+  Scratch scratch;
+  GroupCommit store(scratch.path() / "g.db", kKind);
+  const auto put_lightly = [&](std::int64_t x) {
+    std::promise<void> done;
+    store.post([x](SQLite::Database& db) { db.exec("INSERT INTO t VALUES (" + std::to_string(x) + ")"); },
+               [&](std::exception_ptr) { done.set_value(); }, GroupCommit::Outlasts::kProcess);
+    done.get_future().wait();
+  };
+  REQUIRE(put(store, 1).get().empty());
+  const auto before = disk.log_syncs();
+  REQUIRE(before > 0);
+  put_lightly(2);
+  put_lightly(3);
+  CHECK(disk.log_syncs() == before);
+  CHECK(stored(store.file()) == Rows{1, 2, 3});
+  SECTION("after it") {
+    REQUIRE(put(store, 4).get().empty());
+    CHECK(disk.log_syncs() > before);
+  }
+  SECTION("in one group with it") {
+    Gate gate(store);
+    const auto held = disk.log_syncs();
+    auto lasting = put(store, 4);
+    std::promise<void> done;
+    store.post([](SQLite::Database& db) { db.exec("INSERT INTO t VALUES (5)"); },
+               [&](std::exception_ptr) { done.set_value(); }, GroupCommit::Outlasts::kProcess);
+    gate.open();
+    lasting.get();
+    done.get_future().wait();
+    CHECK(disk.log_syncs() > held);
+  }
+}
+
 TEST_CASE("a statement error that ends the transaction loses nobody else's operation") {
   Scratch scratch;
   GroupCommit store(scratch.path() / "g.db", kKind);

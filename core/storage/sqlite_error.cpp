@@ -6,7 +6,7 @@ namespace krux {
 
 Error storage_error(int code, const std::string& file, const std::string& detail) {
   const auto say = [](const std::string& message, bool retryable = true) {
-    return Error("DatabaseError", message, retryable);
+    return Error(ErrorCode::kDatabaseError, message, retryable);
   };
   switch (code & 0xff) {
     case SQLITE_FULL:

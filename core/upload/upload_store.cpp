@@ -240,7 +240,7 @@ Upload UploadStore::add(const std::string& agent_id, const std::string& filename
     return stored;
   } catch (const Error& error) {
     // What may have been stored keeps its file: the next start removes it where it was not.
-    if (error.type() == "InvalidInput") ::unlink(file_of(upload.upload_id).c_str());
+    if (error.type() == ErrorCode::kInvalidInput) ::unlink(file_of(upload.upload_id).c_str());
     throw;
   }
 }

@@ -37,7 +37,7 @@ struct Desk : LedgerFixture {
     try {
       uploads->add("agent_1", name, type, arrive(bytes));
     } catch (const Error& e) {
-      CHECK(e.type() == "InvalidInput");
+      CHECK(e.type() == ErrorCode::kInvalidInput);
       return e.what();
     }
     return {};

@@ -6,17 +6,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "core/util/error_type.hpp"
+
 namespace krux {
 
-/// A failure with the type that the documents name (InvalidInput, NotConnected, OutcomeUnknown, ...). what() is a
-/// sentence that says what happened and what to do; it never contains a credential.
+/// A failure. what() is a sentence that says what happened and what to do; it never contains a credential.
 class Error : public std::runtime_error {
  public:
-  Error(std::string type, const std::string& message, bool retryable = false,
+  Error(ErrorType type, const std::string& message, bool retryable = false,
         std::optional<std::int64_t> retry_after_ms = std::nullopt)
       : std::runtime_error(message), type_(std::move(type)), retryable_(retryable), retry_after_ms_(retry_after_ms) {}
 
-  const std::string& type() const { return type_; }
+  const ErrorType& type() const { return type_; }
   bool retryable() const { return retryable_; }
   std::optional<std::int64_t> retry_after_ms() const { return retry_after_ms_; }
 
@@ -28,23 +29,23 @@ class Error : public std::runtime_error {
   }
 
  private:
-  std::string type_;
+  ErrorType type_;
   bool retryable_;
   std::optional<std::int64_t> retry_after_ms_;
   std::string context_json_;
 };
 
 inline Error invalid_input(const std::string& message) {
-  return {"InvalidInput", message};
+  return {ErrorCode::kInvalidInput, message};
 }
 inline Error database_error(const std::string& message) {
-  return {"DatabaseError", message, true};
+  return {ErrorCode::kDatabaseError, message, true};
 }
 inline Error not_connected(const std::string& message) {
-  return {"NotConnected", message};
+  return {ErrorCode::kNotConnected, message};
 }
 inline Error conflict(const std::string& message) {
-  return {"ConflictError", message, true};
+  return {ErrorCode::kConflictError, message, true};
 }
 
 /// Configuration, definitions, files at start: the program says this sentence and ends, or keeps what it had.

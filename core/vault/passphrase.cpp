@@ -58,7 +58,7 @@ std::int64_t PassphraseTries::wait_ms() const {
 void PassphraseTries::begin() const {
   const auto wait = wait_ms();
   if (wait == 0) return;
-  throw Error("RateLimited",
+  throw Error(ErrorCode::kRateLimited,
               fmt::format("Wrong passphrases were given; the next try is possible in {} s.", (wait + 999) / 1000), true,
               wait);
 }

@@ -59,7 +59,7 @@ const char* to_string(VaultMode mode) {
 }
 
 Error vault_is_locked() {
-  return {"ServiceUnavailable",
+  return {ErrorCode::kServiceUnavailable,
           "The vault that holds the services' tokens is locked. Nothing was done; the operator unlocks it with: "
           "kruxos vault unlock",
           true, 60'000};
@@ -151,7 +151,7 @@ VaultKeyPtr Vault::State::check_passphrase(const Secret& passphrase) {
     return made;
   }
   tries.wrong();
-  throw Error("NotAuthenticated",
+  throw Error(ErrorCode::kNotAuthenticated,
               fmt::format("The passphrase is wrong. Nothing was changed; the next try is possible in {} s.",
                           (tries.wait_ms() + 999) / 1000));
 }

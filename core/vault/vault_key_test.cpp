@@ -69,7 +69,7 @@ std::string type_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const Error& error) {
-    return error.type();
+    return std::string(error.type().name());
   }
   return "";
 }

@@ -91,7 +91,7 @@ void AlertStore::acknowledge(std::int64_t id, const std::string& who) {
   const auto now = clock_.wall_ms();
   store_.run([&](SQLite::Database& db) {
     Statement known(db.getHandle(), "SELECT 1 FROM alerts WHERE id = ?1");
-    if (!known.bind_all(id).step()) throw Error("NotFound", "There is no alert " + std::to_string(id) + ".");
+    if (!known.bind_all(id).step()) throw Error(ErrorCode::kNotFound, "There is no alert " + std::to_string(id) + ".");
     Statement update(db.getHandle(),
                      "UPDATE alerts SET acknowledged_at_ms = ?1, acknowledged_by = ?2 "
                      "WHERE id = ?3 AND acknowledged_at_ms IS NULL");

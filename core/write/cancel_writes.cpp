@@ -50,7 +50,7 @@ std::int64_t cancel_page(Ledger& ledger, const Page& page, const std::string& wh
     const auto* error = std::get_if<Error>(&answer);
     if (!error) {
       ++cancelled;
-    } else if (error->type() != "CannotCancel") {
+    } else if (error->type() != ErrorCode::kCannotCancel) {
       throw Error(*error);
     }
   }

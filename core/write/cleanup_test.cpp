@@ -20,7 +20,7 @@ struct Cancelled : Fixture {
     adapter->on_execute = [](const CallContextPtr& call, const AdapterWrite&) -> CallResult<std::string> {
       answered_request(call);
       call->remember(R"({"draft":"d1"})");
-      return CallFailure{KRUX_RATE_LIMITED, true, "", "Slow down.", 3'600'000};
+      return CallFailure{KRUX_RATE_LIMITED, true, {}, "Slow down.", 3'600'000};
     };
     adapter->on_clean_up = [this](const CallContextPtr& call, const AdapterWrite& write) -> CallResult<bool> {
       cleaned.push_back(write);
@@ -44,7 +44,7 @@ struct Cancelled : Fixture {
 };
 
 CallFailure said(krux_status status, bool none = true) {
-  return {status, none, "", "No.", {}};
+  return {status, none, {}, "No.", {}};
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ TEST_CASE("an undo of what is harmless to repeat is repeated without a question"
   f.adapter->on_rollback = [&](const CallContextPtr& call, const RollbackRequest&) -> CallResult<std::string> {
     if (undone++ > 0) return answered_request(call), std::string("{}");
     call->begin_unsafe_request();
-    return CallFailure{KRUX_NETWORK, false, "", "connection reset", {}};
+    return CallFailure{KRUX_NETWORK, false, {}, "connection reset", {}};
   };
   f.adapter->on_find_rollback = [](auto&, auto&) { return EffectFound{EffectFound::Answer::kAbsent, {}}; };
   const auto undo = std::get<Submitted>(host.roll_back(id)).write.write_id;

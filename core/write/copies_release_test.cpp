@@ -145,7 +145,7 @@ TEST_CASE("a decision about a held write counts only for the finding that was sh
   for (const auto decision :
        {WriteEvent::kOperatorRelease, WriteEvent::kOperatorDiscard, WriteEvent::kOperatorHappened}) {
     const auto refusal = std::get<Error>(decide_held(*host, f.id, decision, "not_looked_yet"));
-    CHECK(refusal.type() == "ConflictError");
+    CHECK(refusal.type() == ErrorCode::kConflictError);
     CHECK_THAT(refusal.what(), Catch::Contains("not looked for yet") && Catch::Contains("found at the service") &&
                                    Catch::Contains("kruxos held show " + f.id));
   }

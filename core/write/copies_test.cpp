@@ -52,13 +52,13 @@ TEST_CASE("what a person releases in a copy goes out once, and can be cancelled 
   f.clock.advance(60'000);
   CHECK(until_looked(*host, f.id).evidence == "absent");
   const auto refusal = std::get<Error>(host->cancel(f.id));
-  CHECK(refusal.type() == "CannotCancel");
+  CHECK(refusal.type() == ErrorCode::kCannotCancel);
   CHECK_THAT(refusal.what(), Catch::Contains("held because this data directory may be a copy"));
   const auto released = std::get<WriteRecord>(decide_held(*host, f.id, WriteEvent::kOperatorRelease));
   CHECK(released.irrevocable);
   host->until(f.id, WriteState::kCompleted);
   CHECK(f.executed == 1);
-  CHECK(std::get<Error>(decide_held(*host, f.id, WriteEvent::kOperatorRelease)).type() == "ConflictError");
+  CHECK(std::get<Error>(decide_held(*host, f.id, WriteEvent::kOperatorRelease)).type() == ErrorCode::kConflictError);
 }
 
 TEST_CASE("what goes out of a copy is no first attempt to its adapter: the original may have left something") {
@@ -159,9 +159,9 @@ TEST_CASE("an attempt that was under way when the copy was made is looked for, a
   CHECK(f.ledger->get(pending.write_id)->state == WriteState::kPendingApproval);
   CHECK(f.ledger->get(letter.write_id)->escalated);
   CHECK_FALSE(f.ledger->get(done.write_id)->held_as_copy);
-  CHECK(std::get<Error>(f.accept(pending)).type() == "ConflictError");
-  CHECK(std::get<Error>(f.reject(pending)).type() == "ConflictError");
-  CHECK(std::get<Error>(f.resolve(letter.write_id, WriteEvent::kOperatorResend)).type() == "ConflictError");
+  CHECK(std::get<Error>(f.accept(pending)).type() == ErrorCode::kConflictError);
+  CHECK(std::get<Error>(f.reject(pending)).type() == ErrorCode::kConflictError);
+  CHECK(std::get<Error>(f.resolve(letter.write_id, WriteEvent::kOperatorResend)).type() == ErrorCode::kConflictError);
   WriteFilter held;
   held.held_as_copy = true;
   CHECK(f.ledger->list(held).size() == 3);
@@ -170,7 +170,7 @@ TEST_CASE("an attempt that was under way when the copy was made is looked for, a
 
   CHECK(f.ledger->counts().needs_operator == 3);
   CHECK(std::get<WriteRecord>(f.decide_copied(pending, WriteEvent::kOperatorRelease)).release_wanted);
-  CHECK(std::get<Error>(f.accept(pending)).type() == "ConflictError");
+  CHECK(std::get<Error>(f.accept(pending)).type() == ErrorCode::kConflictError);
   CHECK(std::get<WriteRecord>(f.looked(pending, "absent")).irrevocable);
   CHECK(std::get<WriteRecord>(f.accept(pending)).state == WriteState::kBuffered);
 }
@@ -204,7 +204,7 @@ TEST_CASE("what is held and was accepted for a connection that is gone is not re
           "token_origin, connected_at_ms, attention, token) VALUES ('" +
           kAccount.service + "', '" + kAccount.account_id + "', " + std::to_string(kAccount.generation) +
           ", '', '', '[]', 0, '', 1, '', NULL)");
-  CHECK(std::get<Error>(f.decide_copied(write, WriteEvent::kOperatorRelease)).type() == "NotConnected");
+  CHECK(std::get<Error>(f.decide_copied(write, WriteEvent::kOperatorRelease)).type() == ErrorCode::kNotConnected);
 }
 
 TEST_CASE("a held write that waits for approval holds up none that was released with it") {

@@ -169,7 +169,7 @@ void EnhancedWriteExecutor::State::recorded(const InFlightPtr& under_way, const 
     count(*under_way, report.event);
     return retire(under_way);
   }
-  if (error->type() != "DatabaseError") {
+  if (error->type() != ErrorCode::kDatabaseError) {
     // A person has decided meanwhile.
     spdlog::info("the outcome of write {} is not recorded: {}", under_way->write.write_id, error->what());
     return retire(under_way);

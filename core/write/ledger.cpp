@@ -71,12 +71,12 @@ void Ledger::set_due(LedgerRow& row, std::optional<std::int64_t> in_ms) const {
   row.boot = boot_;
 }
 
-/// Moves the row to the event's next state; throws an Error of `refusal_type` when there is none.
-void Ledger::apply(LedgerRow& row, WriteEvent event, const char* refusal_type) const {
+/// Moves the row to the event's next state; throws an Error of `refused_as` when there is none.
+void Ledger::apply(LedgerRow& row, WriteEvent event, ErrorCode refused_as) const {
   auto& w = row.write;
   const auto next = transition(phase_of(w), event);
   if (const auto* refusal = std::get_if<Refusal>(&next)) {
-    throw Error(refusal_type, refusal->sentence)
+    throw Error(refused_as, refusal->sentence)
         .with_context("{\"write_id\":" + json_string(w.write_id) + ",\"state\":\"" + to_string(w.state) + "\"}");
   }
   const auto& phase = std::get<WritePhase>(next);

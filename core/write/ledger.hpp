@@ -42,14 +42,16 @@ struct WriteReport {
   bool counts_look = true;
   bool keeps_due = false;  ///< the time stays as it is, instead of due_in_ms
   std::string evidence;    ///< with kCopyReconciled; what was found is result_json
-  std::string result_json, error_type, error_message;
+  std::string result_json, error_message;
+  ErrorType error_type;
   std::string wire;  ///< "nothing_sent", "answered", "open", or empty
   std::int64_t started_at_ms = 0;
   bool waits_for_connection = false;  ///< the account's token is refused: due at once when it works again
   std::optional<NewAlert> alert;
 };
 
-/// Any thread. Callbacks run on the writer's thread, or on the caller's when the store accepts nothing.
+/// Any thread. Callbacks run on the thread that commits (the store's, or a caller's who waits), or on the
+/// caller's when the store accepts nothing.
 class Ledger {
  public:
   template <class T>
@@ -103,12 +105,13 @@ class Ledger {
   /// or undone), RollbackExpired, InvalidInput (cannot be undone).
   void roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done);
 
-  // What the executor does. These wait for the commit; not from the writer's thread. They throw krux::Error.
+  // What the executor does. These wait for the commit; not from a callback of the store. They throw krux::Error.
 
   /// Ends every attempt but those in flight (their seq): one whose call may have begun is `unknown`, and its settle
-  /// time starts now; one whose call certainly never did is tried again, behind a first look. With `host_started` the
-  /// first looks at what the run before left unknown wait anew for requests of that run. Returns how many writes were
-  /// executing.
+  /// time starts now; one whose call certainly never did is tried again, behind a first look. What says that a call
+  /// began outlasts the host and not always a power cut: of an attempt of another boot nobody can be certain. With
+  /// `host_started` the first looks at what the run before left unknown wait anew for requests of that run. Returns how
+  /// many writes were executing.
   std::size_t recover(bool host_started, std::optional<std::int64_t> settle_ms, std::vector<std::int64_t> in_flight);
 
   /// How many writes may be taken, and how many of these to be looked for.
@@ -122,7 +125,7 @@ class Ledger {
                                 std::int64_t order_wait_ms = kOrderWaitMs);
 
   /// Notes that the running attempt's call begins now, and keeps its rollback point (empty: it has none) unless an
-  /// earlier attempt left one.
+  /// earlier attempt left one. A point that says nothing is not waited for: see recover().
   void keep_rollback_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json);
 
   /// Keeps a note with a running attempt; false when it could not be kept: not a JSON object of at most 64 KiB, the
@@ -164,11 +167,11 @@ class Ledger {
   /// that may not work again. What was posted may still become durable.
   void stop_waiting() { waits_end_ = true; }
 
-  /// Told of every change of a write's state once it is durable, in that order, on the writer's thread, until what is
-  /// returned goes. Must not block.
+  /// Told of every change of a write's state once it is durable, in that order, on the thread that commits, until what
+  /// is returned goes. Must not block.
   using Observation = std::shared_ptr<const void>;
   [[nodiscard]] Observation observe(std::function<void(const WriteRecord&)> observer);
-  /// Told how soon a write has become due. On the writer's thread.
+  /// Told how soon a write has become due. On the thread that commits.
   void on_due(std::function<void(std::int64_t in_ms)> listener);
 
   /// Counts what is decided from here on. Set before the first write; must outlive this.
@@ -193,12 +196,14 @@ class Ledger {
     std::unique_ptr<StatementCache> cache;
   };
 
-  /// The fault points of an operation.
+  /// The fault points of an operation, and what it must outlast.
   struct Points {
     const char *before, *after;
+    GroupCommit::Outlasts outlasts = GroupCommit::Outlasts::kPowerCut;
   };
+  using Post = decltype(&GroupCommit::post);
   template <class T>
-  void commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done);
+  void commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done, Post post = &GroupCommit::post);
   template <class T>
   T commit_and_wait(Points points, std::function<T(StatementCache&)> operation,
                     std::function<void(const T&)> announce = {});
@@ -206,7 +211,7 @@ class Ledger {
   StatementCache& statements(SQLite::Database& db);
   void forget_statements();
   void set_due(LedgerRow& row, std::optional<std::int64_t> in_ms) const;
-  void apply(LedgerRow& row, WriteEvent event, const char* refusal_type) const;
+  void apply(LedgerRow& row, WriteEvent event, ErrorCode refused_as) const;
   void add_decision(StatementCache& sql, const WriteRecord& write, WriteEvent event, const std::string& who) const;
   void add_look(StatementCache& sql, const WriteRecord& write, const WriteReport& report, WriteEvent event) const;
   std::optional<WriteRecord> find_same(StatementCache& sql, const NewWrite& asked, const WriteRecord& write) const;
@@ -224,7 +229,7 @@ class Ledger {
   void decide_about(Points points, std::string write_id, WriteEvent decision, Shown shown, std::string who,
                     Done<WriteRecord> done);
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
-                   const std::string& who, const char* refusal_type, const Shown& shown) const;
+                   const std::string& who, ErrorCode refused_as, const Shown& shown) const;
   std::optional<WriteRecord> rolled_back_by(StatementCache& sql, const WriteRecord& undo) const;
   WriteRecord begin_cleanup(StatementCache& sql, const WriteRecord& write) const;
   WriteRecord end_cleanup(StatementCache& sql, const WriteRecord& cleanup) const;
@@ -256,7 +261,7 @@ class Ledger {
   ReaderPool readers_;
   std::shared_ptr<WriterStatements> statements_ = std::make_shared<WriterStatements>();
   std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
-  mutable WindowClock windows_{clock_};  ///< on the writer's thread only
+  mutable WindowClock windows_{clock_};  ///< of whoever commits
   std::uint64_t before_close_ = 0;
   std::int64_t epoch_ = 0, boot_ = 0;
   WriteMeters* meters_ = nullptr;

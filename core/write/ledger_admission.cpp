@@ -110,9 +110,10 @@ void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, Led
     w.approval_reason = std::move(why);
   }
   if (w.state == WriteState::kPendingApproval && has_too_many_pending(sql, w.agent_id)) {
-    throw Error("BatchProtection", std::to_string(kMostPendingApprovals) +
-                                       " writes of this agent wait for a person already. Nothing was accepted: wait "
-                                       "until they are decided.");
+    throw Error(ErrorCode::kBatchProtection,
+                std::to_string(kMostPendingApprovals) +
+                    " writes of this agent wait for a person already. Nothing was accepted: wait "
+                    "until they are decided.");
   }
   if (w.state == WriteState::kBuffered) begin_window(row);
 }

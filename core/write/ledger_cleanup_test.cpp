@@ -87,7 +87,7 @@ TEST_CASE("an agent cannot stop what its cancelling has begun, an operator can")
   Posted f;
   f.cancel(f.write.write_id, "agent_1");
   const auto id = f.cleaning().write_id;
-  CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == "CannotCancel");
+  CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == ErrorCode::kCannotCancel);
   CHECK(f.cleanup() == Cleanup::kPending);
   CHECK(std::holds_alternative<WriteRecord>(f.cancel(id, "")));
   CHECK(f.cleanup() == Cleanup::kLeft);

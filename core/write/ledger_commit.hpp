@@ -13,9 +13,9 @@ namespace krux {
 Error error_of(const std::exception_ptr& exception);
 
 template <class T>
-void Ledger::commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done) {
+void Ledger::commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done, Post post) {
   const auto result = std::make_shared<std::optional<T>>();
-  store_.post(
+  (store_.*post)(
       [this, result, points, operation = std::move(operation)](SQLite::Database& db) {
         result->emplace(operation(statements(db)));
         KRUX_FAULT_POINT(points.before);
@@ -24,7 +24,8 @@ void Ledger::commit(Points points, std::function<T(StatementCache&)> operation, 
         if (error) return done(error_of(error));
         KRUX_FAULT_POINT(points.after);
         done(std::move(**result));
-      });
+      },
+      points.outlasts);
 }
 
 /// `operation` and `announce` own what they need: they may run when nobody waits any more.
@@ -33,10 +34,13 @@ T Ledger::commit_and_wait(Points points, std::function<T(StatementCache&)> opera
                           std::function<void(const T&)> announce) {
   const auto promise = std::make_shared<std::promise<std::variant<T, Error>>>();
   auto outcome = promise->get_future();
-  commit<T>(points, std::move(operation), [promise, announce = std::move(announce)](std::variant<T, Error> answer) {
-    if (const auto* value = std::get_if<T>(&answer); value && announce) announce(*value);
-    promise->set_value(std::move(answer));
-  });
+  commit<T>(
+      points, std::move(operation),
+      [promise, announce = std::move(announce)](std::variant<T, Error> answer) {
+        if (const auto* value = std::get_if<T>(&answer); value && announce) announce(*value);
+        promise->set_value(std::move(answer));
+      },
+      &GroupCommit::post_waiting);
   while (outcome.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
     if (waits_end_) throw database_error("The host stops before its store could commit.");
   }

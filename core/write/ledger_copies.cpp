@@ -62,7 +62,7 @@ void Ledger::go_on_released(LedgerRow& row) const {
   auto& w = row.write;
   w.looks = 0;
   row.waits_for_connection = false;
-  if (w.state == WriteState::kUnknown && w.error_type.empty()) w.error_type = "OutcomeUnknown";
+  if (w.state == WriteState::kUnknown && !w.error_type) w.error_type = ErrorCode::kOutcomeUnknown;
   switch (w.state) {
     case WriteState::kBuffered:
       return set_due(row, std::max<std::int64_t>(0, w.buffer_until_ms - clock_.wall_ms()));
@@ -81,7 +81,7 @@ Ledger::Recorded Ledger::record_evidence(StatementCache& sql, LedgerRow row, con
   const bool was_wanted = w.release_wanted;
   const bool released = was_wanted && report.evidence == "absent";
   const auto event = released ? WriteEvent::kEffectAbsentRelease : WriteEvent::kCopyReconciled;
-  apply(row, event, "ConflictError");
+  apply(row, event, ErrorCode::kConflictError);
   ++w.looks;
   row.waits_for_connection = false;
   set_due(row, std::nullopt);

@@ -26,7 +26,7 @@ void must_not_edit_for_ever(StatementCache& sql, const WriteRecord& write) {
   rows.bind_all(write.seq);
   const ResetAtEnd reset(rows);
   if (!rows.step() || rows.integer(0) < kMostAgentEdits) return;
-  throw Error("BatchProtection",
+  throw Error(ErrorCode::kBatchProtection,
               "An agent may edit a write " + std::to_string(kMostAgentEdits) +
                   " times, and this one was. Let it go out as it is, or cancel it and send another.");
 }
@@ -55,8 +55,8 @@ void must_be_shown(const WriteRecord& write, const std::string& hash) {
 /// An agent that takes its write back has asked for what is made of that.
 void must_not_stop_cleanup(const WriteRecord& write, const std::string& agent_id) {
   if (write.cleans.empty() || agent_id.empty()) return;
-  throw Error("CannotCancel", "This takes away what is left of " + write.cleans +
-                                  ", which will not be carried out; only an operator can stop it.");
+  throw Error(ErrorCode::kCannotCancel, "This takes away what is left of " + write.cleans +
+                                            ", which will not be carried out; only an operator can stop it.");
 }
 
 void must_be_in(const WriteRecord& write, WriteState shown) {
@@ -128,7 +128,7 @@ void Ledger::begin_window(LedgerRow& row) const {
 
 /// Loads the write, applies a person's or an agent's decision and notes who took it. The caller stores the row.
 LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id,
-                         WriteEvent event, const std::string& who, const char* refusal_type, const Shown& shown) const {
+                         WriteEvent event, const std::string& who, ErrorCode refused_as, const Shown& shown) const {
   auto known = row_of(sql, write_id);
   if (!known) throw invalid_input("There is no write " + printable(write_id) + ".");
   auto& row = *known;
@@ -140,12 +140,12 @@ LedgerRow Ledger::decide(StatementCache& sql, const std::string& write_id, const
   if (!shown.finding.empty()) must_be_found_as(row.write, shown.finding);
   if (!shown.hash.empty()) must_be_shown(row.write, shown.hash);
   if (shown.state) must_be_in(row.write, *shown.state);
-  apply(row, event, refusal_type);
+  apply(row, event, refused_as);
   row.write.decided_by = who;
   add_decision(sql, row.write, event, who);
   if (event == WriteEvent::kOperatorHappened) {
     if (was_held) row.write.result_json = row.write.evidence_json;  // what a look has found, if any
-    row.write.error_type.clear();
+    row.write.error_type = {};
     row.write.error_message.clear();
   }
   // What was told of and released still waits for a person.
@@ -159,7 +159,7 @@ void Ledger::cancel(std::string write_id, std::string agent_id, std::string who,
       {"write.cancel.before_commit", "write.cancel.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id),
        who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, "CannotCancel", {});
+        auto row = decide(sql, write_id, agent_id, WriteEvent::kCancel, who, ErrorCode::kCannotCancel, {});
         must_not_stop_cleanup(row.write, agent_id);
         std::vector<WriteRecord> others;
         follow_end(sql, row.write, others);
@@ -178,7 +178,7 @@ void Ledger::decide_about(Points points, std::string write_id, WriteEvent decisi
       points,
       [this, write_id = std::move(write_id), decision, shown = std::move(shown),
        who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, decision, who, "ConflictError", shown);
+        auto row = decide(sql, write_id, {}, decision, who, ErrorCode::kConflictError, shown);
         auto& w = row.write;
         if (decision == WriteEvent::kOperatorResend) {
           must_still_be_connected(sql, w);
@@ -212,7 +212,7 @@ void Ledger::accept(std::string write_id, std::string shown_hash, std::string wh
       {"write.accept.before_commit", "write.accept.after_commit"},
       [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash),
        who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, "ConflictError", {.hash = shown_hash});
+        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, ErrorCode::kConflictError, {.hash = shown_hash});
         must_still_be_connected(sql, row.write);
         begin_window(row);
         update_row(sql, row);
@@ -227,8 +227,8 @@ void Ledger::reject(std::string write_id, std::string reason, std::string who, D
   commit<WriteRecord>(
       {"write.reject.before_commit", "write.reject.after_commit"},
       [this, write_id = std::move(write_id), reason = std::move(reason), who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, "ConflictError", {});
-        row.write.error_type = "ApprovalRejected";
+        auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, ErrorCode::kConflictError, {});
+        row.write.error_type = ErrorCode::kApprovalRejected;
         row.write.error_message = reason.empty() ? "A person rejected it." : "A person rejected it: " + reason;
         update_row(sql, row);
         tell_of_approvals(sql, row.write);
@@ -244,7 +244,8 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
       {"write.edit.before_commit", "write.edit.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id), shown_hash = std::move(shown_hash),
        content = std::move(content), who = std::move(who)](StatementCache& sql) {
-        auto row = decide(sql, write_id, agent_id, WriteEvent::kEdit, who, "ConflictError", {.hash = shown_hash});
+        auto row =
+            decide(sql, write_id, agent_id, WriteEvent::kEdit, who, ErrorCode::kConflictError, {.hash = shown_hash});
         auto& w = row.write;
         const auto before = w;
         put_content(w, content);
@@ -258,7 +259,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         const bool had_window = before.buffer_until_ms > 0;
         const bool ask = !had_window || (!agent_id.empty() && !w.approval_reason.empty());
         if (w.state == WriteState::kPendingApproval && !ask) {
-          apply(row, WriteEvent::kAccept, "ConflictError");
+          apply(row, WriteEvent::kAccept, ErrorCode::kConflictError);
           begin_window(row);
         } else {
           set_due(row, std::nullopt);

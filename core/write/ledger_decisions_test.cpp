@@ -185,15 +185,15 @@ TEST_CASE("a person's decision needs the state for it") {
   LedgerFixture f;
   const auto id = f.submit(immediate("a")).write.write_id;
   for (const auto event : {WriteEvent::kOperatorResend, WriteEvent::kOperatorDiscard, WriteEvent::kOperatorHappened}) {
-    CHECK(std::get<Error>(f.resolve(id, event)).type() == "ConflictError");
+    CHECK(std::get<Error>(f.resolve(id, event)).type() == ErrorCode::kConflictError);
   }
   f.record(f.take().at(0), WriteEvent::kMayBeDone, 0);
-  CHECK(std::get<Error>(f.resolve(id, WriteEvent::kOperatorResend)).type() == "ConflictError");
+  CHECK(std::get<Error>(f.resolve(id, WriteEvent::kOperatorResend)).type() == ErrorCode::kConflictError);
   f.record(f.take().at(0), WriteEvent::kLooksUsedUp, {}, true);
   const auto done = std::get<WriteRecord>(f.resolve(id, WriteEvent::kOperatorHappened));
   CHECK(done.state == WriteState::kCompleted);
   CHECK(done.decided_by == "operator:ann");
-  CHECK(std::get<Error>(f.resolve("w_none", WriteEvent::kOperatorDiscard)).type() == "InvalidInput");
+  CHECK(std::get<Error>(f.resolve("w_none", WriteEvent::kOperatorDiscard)).type() == ErrorCode::kInvalidInput);
 }
 
 TEST_CASE("an alert of a write closes when the write is settled") {
@@ -270,7 +270,7 @@ TEST_CASE("a decision that names the state it was taken about is refused in any 
   REQUIRE(f.ledger->get(write.write_id)->escalated);
   const auto event = GENERATE(WriteEvent::kOperatorResend, WriteEvent::kOperatorDiscard);
   const auto refused = std::get<Error>(f.resolve(write.write_id, event, WriteState::kDeadLetter));
-  CHECK(refused.type() == "ConflictError");
+  CHECK(refused.type() == ErrorCode::kConflictError);
   CHECK_THAT(refused.what(), Catch::Contains("has an unknown outcome") && Catch::Contains("Look at it again"));
   CHECK(f.ledger->get(write.write_id)->state == WriteState::kUnknown);
   CHECK(f.ledger->get(write.write_id)->escalated);

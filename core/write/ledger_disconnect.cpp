@@ -60,7 +60,7 @@ void Ledger::hand_over_one(StatementCache& sql, LedgerRow& row, const std::strin
   if (w.held_as_copy || (w.state != WriteState::kExecuting && w.state != WriteState::kUnknown)) {
     const bool never_sent = !w.held_as_copy && w.state == WriteState::kBuffered && !w.irrevocable;
     const auto event = never_sent ? WriteEvent::kCancel : WriteEvent::kOperatorDiscard;
-    apply(row, event, "ConflictError");
+    apply(row, event, ErrorCode::kConflictError);
     w.decided_by = who;
     add_decision(sql, w, event, who);
     close_alerts_of(sql.db(), w.write_id, who, now);
@@ -71,10 +71,10 @@ void Ledger::hand_over_one(StatementCache& sql, LedgerRow& row, const std::strin
     return tell_of_approvals(sql, w);
   }
   if (w.state == WriteState::kExecuting) {
-    apply(row, WriteEvent::kMayBeDone, "ConflictError");
+    apply(row, WriteEvent::kMayBeDone, ErrorCode::kConflictError);
     w.looks = 0;
     w.unknown_since_ms = now;
-    w.error_type = "OutcomeUnknown";
+    w.error_type = ErrorCode::kOutcomeUnknown;
     w.error_message = kNobodyCanLook;
     sql.get(
            "UPDATE attempts SET ended_at_ms = ?2, outcome = ?3, message = ?4 WHERE write_seq = ?1 AND kind = 'attempt' "
@@ -83,7 +83,7 @@ void Ledger::hand_over_one(StatementCache& sql, LedgerRow& row, const std::strin
         .run();
   }
   const bool was_told = w.escalated;
-  if (!was_told) apply(row, WriteEvent::kLooksUsedUp, "ConflictError");
+  if (!was_told) apply(row, WriteEvent::kLooksUsedUp, ErrorCode::kConflictError);
   set_due(row, std::nullopt);
   update_row(sql, row);
   if (!was_told) insert_alert(sql.db(), alert_of(w), now);

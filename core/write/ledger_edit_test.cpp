@@ -25,7 +25,7 @@ NewWrite to_be_approved(const std::string& text) {
 }
 
 std::string type_of(const std::variant<WriteRecord, Error>& answer) {
-  return std::holds_alternative<Error>(answer) ? std::get<Error>(answer).type() : "done";
+  return std::holds_alternative<Error>(answer) ? std::string(std::get<Error>(answer).type().name()) : "done";
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ TEST_CASE("a write that needs approval waits for a person, who names what was sh
   SECTION("rejected, with a reason") {
     const auto rejected = std::get<WriteRecord>(f.reject(write, "not today"));
     CHECK(rejected.state == State::kRejected);
-    CHECK(rejected.error_type == "ApprovalRejected");
+    CHECK(rejected.error_type == ErrorCode::kApprovalRejected);
     CHECK(rejected.error_message == "A person rejected it: not today");
   }
   SECTION("edited by its agent meanwhile: the old consent does not count") {
@@ -164,7 +164,7 @@ TEST_CASE("an agent edits a write so often, and a person after that") {
     write = std::get<WriteRecord>(f.edit(write, content("a" + std::to_string(i)), "agent_1"));
   const auto refused = f.edit(write, content("once more"), "agent_1");
   REQUIRE(std::holds_alternative<Error>(refused));
-  CHECK(std::get<Error>(refused).type() == "BatchProtection");
+  CHECK(std::get<Error>(refused).type() == ErrorCode::kBatchProtection);
   CHECK(f.ledger->get(write.write_id)->params_json == R"({"text":"a19"})");
   CHECK(std::holds_alternative<WriteRecord>(f.edit(write, content("by a person"), "")));
 }

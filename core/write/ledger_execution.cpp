@@ -52,18 +52,18 @@ WriteRecord Ledger::recover_one(StatementCache& sql, std::int64_t seq, bool host
                                 std::optional<std::int64_t> settle_ms) const {
   auto row = row_of_seq(sql, seq);
   auto& w = row.write;
-  const bool never_called = !host_started || w.begun_attempt < w.attempts;
+  const bool never_called = !host_started || (w.begun_attempt < w.attempts && row.boot == boot_);
   const auto event = never_called ? WriteEvent::kCertainlyNotDone : WriteEvent::kHostStarted;
-  apply(row, event, "ConflictError");
+  apply(row, event, ErrorCode::kConflictError);
   row.owner_epoch = 0;  // its settle time begins here, and a further start does not begin it again
   if (never_called) {
-    w.error_type = "WriteFailed";
+    w.error_type = ErrorCode::kWriteFailed;
     w.error_message = "The host stopped or lost its store before the adapter was called.";
     set_due(row, 0);
   } else {
     w.looks = 0;
     w.unknown_since_ms = clock_.wall_ms();
-    w.error_type = "OutcomeUnknown";
+    w.error_type = ErrorCode::kOutcomeUnknown;
     w.error_message = "The host stopped or lost its store while the write was under way.";
     set_due(row, settle_ms.value_or(w.settle_ms));
   }
@@ -128,7 +128,7 @@ std::vector<Ledger::Candidate> Ledger::candidates(StatementCache& sql, std::span
 
 void Ledger::claim(StatementCache& sql, LedgerRow& row) const {
   const auto now = clock_.wall_ms();
-  apply(row, WriteEvent::kClaim, "ConflictError");
+  apply(row, WriteEvent::kClaim, ErrorCode::kConflictError);
   set_due(row, std::nullopt);
   row.write.waits_in_line = false;
   row.waits_for_connection = false;  // whatever comes of this attempt settles first
@@ -197,11 +197,8 @@ std::vector<WriteRecord> Ledger::take(std::vector<AccountRef> accounts, Room roo
 }
 
 void Ledger::keep_rollback_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json) {
-  commit_and_wait<bool>({"write.rollback_point.before_commit", "write.rollback_point.after_commit"}, [this, write_id,
-                                                                                                      attempt,
-                                                                                                      point_json](
-                                                                                                         StatementCache&
-                                                                                                             sql) {
+  const bool says_nothing = point_json.empty() || point_json == "{}";
+  const auto keep = [this, write_id, attempt, point_json](StatementCache& sql) {
     sql.get(
            "UPDATE writes SET point_json = coalesce(point_json, nullif(?5, '')), begun_attempt = ?3 WHERE seq = ?1 AND "
            "write_id = ?2 AND attempts = ?3 AND owner_epoch = ?4 AND state = 'executing'")
@@ -209,7 +206,10 @@ void Ledger::keep_rollback_point(const std::string& write_id, std::uint32_t atte
         .run();
     if (sqlite3_changes(sql.db()) == 0) throw attempt_has_ended(write_id, attempt);
     return true;
-  });
+  };
+  commit_and_wait<bool>({"write.rollback_point.before_commit", "write.rollback_point.after_commit",
+                         says_nothing ? GroupCommit::Outlasts::kProcess : GroupCommit::Outlasts::kPowerCut},
+                        keep);
 }
 
 bool Ledger::keep_note(const std::string& write_id, std::uint32_t attempt, std::string_view note_json) {
@@ -247,7 +247,7 @@ Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& repo
   const bool found_behind = report.event == WriteEvent::kCopyReconciled && report.evidence == "found";
   const auto event = found_behind ? WriteEvent::kEffectFound : report.event;
   const bool first_look = w.reconcile_first && !w.held_as_copy;
-  apply(row, event, "ConflictError");
+  apply(row, event, ErrorCode::kConflictError);
   // An edit may have begun the window anew while it was looked for: a look never shortens that.
   const bool in_window = first_look && w.due_at_ms > now + report.due_in_ms.value_or(0);
   if (!has_ended(w.state) && !report.keeps_due && !in_window) set_due(row, report.due_in_ms);

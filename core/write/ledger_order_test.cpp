@@ -159,7 +159,7 @@ TEST_CASE("a refused token holds the lane, and a new one lets it go on in order"
   report.attempt = f.last.attempts;
   report.event = WriteEvent::kCertainlyNotDone;
   report.due_in_ms = 960'000;
-  report.error_type = "NotAuthenticated";
+  report.error_type = ErrorCode::kNotAuthenticated;
   Answer<WriteRecord> answer;
   f.ledger->record(report, answer.slot());
   REQUIRE(answer.value().state == State::kDeadLetter);

@@ -125,7 +125,7 @@ class Differential {
     ledger_->submit(asked, answer.slot());
     const auto result = answer.wait();
     if (conflicting) {
-      REQUIRE(std::get<Error>(result).type() == "ConflictError");
+      REQUIRE(std::get<Error>(result).type() == ErrorCode::kConflictError);
       return;
     }
     const auto& submitted = std::get<Submitted>(result);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kPointsAtOnce = 1000;
 
-Error cannot_undo(const WriteRecord& write, const char* type, const std::string& why) {
+Error cannot_undo(const WriteRecord& write, ErrorCode type, const std::string& why) {
   return Error(type, why).with_context(
       fmt::format(R"({{"write_id":{},"status":"{}"}})", json_string(write.write_id), to_string(write.state)));
 }
@@ -31,19 +31,21 @@ std::string not_undone_but(const WriteRecord& write, const std::string& refusal)
 
 void must_be_undoable(const WriteRecord& write, std::int64_t now_ms) {
   if (!write.rolls_back.empty())
-    throw cannot_undo(write, "InvalidInput", write.write_id + " is an undo itself, which cannot be undone.");
+    throw cannot_undo(write, ErrorCode::kInvalidInput, write.write_id + " is an undo itself, which cannot be undone.");
   const auto next = transition(phase_of(write), WriteEvent::kRolledBack);
   if (const auto* refusal = std::get_if<Refusal>(&next))
-    throw cannot_undo(write, "RollbackConflict", not_undone_but(write, refusal->sentence));
+    throw cannot_undo(write, ErrorCode::kRollbackConflict, not_undone_but(write, refusal->sentence));
   if (write.rollback_ms == 0)
-    throw cannot_undo(write, "InvalidInput", "Writes of " + printable(write.operation) + " cannot be undone.");
+    throw cannot_undo(write, ErrorCode::kInvalidInput,
+                      "Writes of " + printable(write.operation) + " cannot be undone.");
   const auto until = write.ended_at_ms + write.rollback_ms;
   if (now_ms >= until)
-    throw cannot_undo(write, "RollbackExpired",
+    throw cannot_undo(write, ErrorCode::kRollbackExpired,
                       "The write could be undone until " + format_time(until) + "; what is needed for it was deleted.");
-  if (auto problem = rollback_problem(write); !problem.empty()) throw cannot_undo(write, "InvalidInput", problem);
+  if (auto problem = rollback_problem(write); !problem.empty())
+    throw cannot_undo(write, ErrorCode::kInvalidInput, problem);
   if (write.point_json.empty())
-    throw cannot_undo(write, "InvalidInput", "The adapter left nothing by which this write could be undone.");
+    throw cannot_undo(write, ErrorCode::kInvalidInput, "The adapter left nothing by which this write could be undone.");
 }
 
 // What is harmless to repeat is harmless to undo again: both set a state.
@@ -72,7 +74,7 @@ void Ledger::roll_back(std::string write_id, std::string agent_id, bool force, s
         if (const auto live_row = first_row(sql.get(live).bind_all(write_id))) {
           const auto& under_way = live_row->write;
           if (is_forced(under_way) == force) return Submitted{under_way, true};
-          throw cannot_undo(under_way, "RollbackConflict",
+          throw cannot_undo(under_way, ErrorCode::kRollbackConflict,
                             under_way.write_id + " undoes this write already and has not ended.");
         }
         must_be_undoable(write, clock_.wall_ms());
@@ -95,7 +97,7 @@ void Ledger::roll_back(std::string write_id, std::string agent_id, bool force, s
 std::optional<WriteRecord> Ledger::rolled_back_by(StatementCache& sql, const WriteRecord& undo) const {
   if (undo.rolls_back.empty() || undo.state != WriteState::kCompleted) return std::nullopt;
   auto row = must_have_row(sql, undo.rolls_back);
-  apply(row, WriteEvent::kRolledBack, "ConflictError");
+  apply(row, WriteEvent::kRolledBack, ErrorCode::kConflictError);
   row.write.decided_by = undo.decided_by;
   update_row(sql, row);
   add_decision(sql, row.write, WriteEvent::kRolledBack, undo.decided_by);

@@ -26,7 +26,7 @@ struct Undo : Fixture {
   }
   std::string refusal(const std::string& id, bool force = false, const std::string& agent = {}) {
     const auto answer = roll_back(id, force, agent);
-    return std::holds_alternative<Error>(answer) ? std::get<Error>(answer).type() : "accepted";
+    return std::holds_alternative<Error>(answer) ? std::string(std::get<Error>(answer).type().name()) : "accepted";
   }
   std::string why_not(const std::string& id) { return std::get<Error>(roll_back(id)).what(); }
 };
@@ -166,7 +166,7 @@ TEST_CASE("what a person marked as happened has no error, and cannot be undone f
   f.ledger->keep_rollback_point(write.write_id, write.attempts, R"({"before":1})");
   f.record(write, Event::kMayBeDone, 1000);
   const auto happened = std::get<WriteRecord>(f.resolve(write.write_id, Event::kOperatorHappened));
-  CHECK(happened.error_type.empty());
+  CHECK_FALSE(happened.error_type);
   CHECK(f.ledger->get(write.write_id)->error_message.empty());
   CHECK(rollback_problem(happened) == f.why_not(write.write_id));
   CHECK(rollback_problem(f.completed()).empty());

@@ -62,7 +62,7 @@ void bind_nonzero(Statement& s, int index, std::int64_t value) {
   }
 }
 
-void bind_nonempty(Statement& s, int index, const std::string& text) {
+void bind_nonempty(Statement& s, int index, std::string_view text) {
   if (text.empty()) {
     s.bind(index, nullptr);
   } else {
@@ -129,7 +129,7 @@ LedgerRow read_row(const Statement& statement) {
   w.note_json = c.text();
   w.point_json = c.text();
   w.result_json = c.text();
-  w.error_type = c.text();
+  w.error_type = ErrorType::named(c.text());
   w.error_message = c.text();
   w.decided_by = c.text();
   w.rolls_back = c.text();
@@ -284,7 +284,9 @@ void update_row(StatementCache& sql, const LedgerRow& row) {
   for (const auto t : {w.buffer_until_ms, w.first_attempt_at_ms, w.unknown_since_ms, w.ended_at_ms}) {
     bind_nonzero(s, ++i, t);
   }
-  for (const auto* t : {&w.result_json, &w.error_type, &w.error_message, &w.decided_by}) bind_nonempty(s, ++i, *t);
+  bind_nonempty(s, ++i, w.result_json);
+  bind_nonempty(s, ++i, w.error_type.name());
+  for (const auto* t : {&w.error_message, &w.decided_by}) bind_nonempty(s, ++i, *t);
   s.bind(++i, w.waits_in_line ? 1 : 0);
   s.bind(++i, w.out_of_order ? 1 : 0);
   s.bind(++i, to_string(w.cleanup));

@@ -85,7 +85,7 @@ TEST_CASE("an idempotency key stands for one content") {
   auto other = immediate("b");
   other.idempotency_key = "k";
   const auto error = f.refused(other);
-  CHECK(error.type() == "ConflictError");
+  CHECK(error.type() == ErrorCode::kConflictError);
   CHECK(error.context_json().find(first.write_id) != std::string::npos);
   other.agent_id = "agent_2";
   CHECK_FALSE(f.submit(other).duplicate);
@@ -94,20 +94,20 @@ TEST_CASE("an idempotency key stands for one content") {
 TEST_CASE("cancelling is for one's own writes that have not begun") {
   LedgerFixture f;
   const auto id = f.submit(immediate("a")).write.write_id;
-  CHECK(std::get<Error>(f.cancel(id, "agent_2")).type() == "InvalidInput");
-  CHECK(std::get<Error>(f.cancel("w_none", "agent_1")).type() == "InvalidInput");
+  CHECK(std::get<Error>(f.cancel(id, "agent_2")).type() == ErrorCode::kInvalidInput);
+  CHECK(std::get<Error>(f.cancel("w_none", "agent_1")).type() == ErrorCode::kInvalidInput);
   const auto taken = f.take();
   REQUIRE(taken.size() == 1);
   CHECK(taken[0].state == WriteState::kExecuting);
   const auto refused = std::get<Error>(f.cancel(id, "agent_1"));
-  CHECK(refused.type() == "CannotCancel");
+  CHECK(refused.type() == ErrorCode::kCannotCancel);
   CHECK_FALSE(refused.retryable());
   CHECK(refused.context_json().find("executing") != std::string::npos);
   f.record(taken[0], WriteEvent::kCertainlyNotDone, 1000);
   const auto cancelled = std::get<WriteRecord>(f.cancel(id, ""));
   CHECK(cancelled.state == WriteState::kCancelled);
   CHECK(cancelled.due_at_ms == 0);
-  CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == "CannotCancel");
+  CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == ErrorCode::kCannotCancel);
   f.clock.advance(100'000);
   CHECK(f.take().empty());
   const auto history = f.ledger->history(id);
@@ -208,7 +208,7 @@ TEST_CASE("a restart makes every executing write unknown and starts the settle t
   }
   CHECK(f.ledger->history(taken[0].write_id).at(0).outcome == "host_started");
   SECTION("what the earlier run reports is not believed") {
-    CHECK(std::get<Error>(f.record(taken[0], WriteEvent::kDone)).type() == "ConflictError");
+    CHECK(std::get<Error>(f.record(taken[0], WriteEvent::kDone)).type() == ErrorCode::kConflictError);
     CHECK_FALSE(f.ledger->keep_note(taken[0].write_id, 1, "{}"));
   }
   SECTION("each is looked for once its time is over") {
@@ -236,10 +236,11 @@ TEST_CASE("a look says nothing about a later attempt") {
   }
   SECTION("found after the claim: the new attempt counts") {
     f.take();
-    CHECK(std::get<Error>(f.record(looked_for, WriteEvent::kEffectFound, {}, true)).type() == "ConflictError");
+    CHECK(std::get<Error>(f.record(looked_for, WriteEvent::kEffectFound, {}, true)).type() ==
+          ErrorCode::kConflictError);
   }
   SECTION("sent again, it can no longer be cancelled, only discarded") {
-    CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == "CannotCancel");
+    CHECK(std::get<Error>(f.cancel(id, "agent_1")).type() == ErrorCode::kCannotCancel);
     CHECK(std::get<WriteRecord>(f.resolve(id, WriteEvent::kOperatorDiscard)).state == WriteState::kDiscarded);
   }
 }
@@ -270,6 +271,6 @@ TEST_CASE("an idempotency key of an earlier connection is told as that") {
   const auto before = f.submit(asked).write;
   asked.account.generation += 1;
   const auto refused = f.refused(asked);
-  CHECK(refused.type() == "ConflictError");
+  CHECK(refused.type() == ErrorCode::kConflictError);
   CHECK_THAT(refused.what(), Catch::Contains(before.write_id) && Catch::Contains("earlier connection"));
 }

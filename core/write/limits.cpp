@@ -85,7 +85,8 @@ std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const 
 
 Error refusal_of(const Exceeded& exceeded) {
   const auto& rule = exceeded.rule;
-  return Error("BatchProtection", exceeded.sentence + " Nothing was accepted: write less, or ask the operator.")
+  return Error(ErrorCode::kBatchProtection,
+               exceeded.sentence + " Nothing was accepted: write less, or ask the operator.")
       .with_context(fmt::format(R"({{"limit":{},"window_seconds":{},"counted":{},"per":{},"free_at":"{}"}})",
                                 rule.limit, rule.window_ms / 1000, exceeded.use.counted, json_string(rule.key),
                                 format_time(exceeded.use.free_at_ms)));

@@ -32,12 +32,12 @@ TEST_CASE("a limit counts an agent's writes for each value of its key, and over 
   Fixture f;
   for (const auto* text : {"1", "2", "3"}) f.submit(to_channel("a", text));
   const auto refused = f.refused(to_channel("a", "4"));
-  CHECK(refused.type() == "BatchProtection");
+  CHECK(refused.type() == ErrorCode::kBatchProtection);
   CHECK_FALSE(refused.retryable());
   CHECK_THAT(refused.what(), Catch::Contains("3 in 1 h") && Catch::Contains("channel is a"));
   CHECK_THAT(refused.context_json(), Catch::Contains("\"limit\":3") && Catch::Contains("\"free_at\":\""));
   for (const auto* text : {"1", "2"}) f.submit(to_channel("b", text));
-  CHECK(f.refused(to_channel("c", "1")).type() == "BatchProtection");
+  CHECK(f.refused(to_channel("c", "1")).type() == ErrorCode::kBatchProtection);
   auto other = to_channel("a", "4");
   other.agent_id = "agent_2";
   CHECK_FALSE(f.submit(other).duplicate);
@@ -50,21 +50,21 @@ TEST_CASE("the window slides, and neither a restart nor a clock that is set forw
     f.submit(to_channel("a", text));
     f.clock.advance(1000);
   }
-  CHECK(f.refused(to_channel("a", "4")).type() == "BatchProtection");
+  CHECK(f.refused(to_channel("a", "4")).type() == ErrorCode::kBatchProtection);
   f.clock.jump_wall(2 * kHour);
-  CHECK(f.refused(to_channel("a", "4")).type() == "BatchProtection");
+  CHECK(f.refused(to_channel("a", "4")).type() == ErrorCode::kBatchProtection);
   f.clock.advance(kHour - 3001);
-  CHECK(f.refused(to_channel("a", "4")).type() == "BatchProtection");
+  CHECK(f.refused(to_channel("a", "4")).type() == ErrorCode::kBatchProtection);
   f.clock.advance(1);
   f.submit(to_channel("a", "4"));
-  CHECK(f.refused(to_channel("a", "5")).type() == "BatchProtection");
+  CHECK(f.refused(to_channel("a", "5")).type() == ErrorCode::kBatchProtection);
   SECTION("a restart") {
     f.restart();
     f.submit(to_channel("b", "1"));  // by the wall clock alone the first three are long past
     Fixture g;
     for (const auto* text : {"1", "2", "3"}) g.submit(to_channel("a", text));
     g.restart();
-    CHECK(g.refused(to_channel("a", "4")).type() == "BatchProtection");
+    CHECK(g.refused(to_channel("a", "4")).type() == ErrorCode::kBatchProtection);
   }
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("what was cancelled does not count, what is repeated is no excess") {
   CHECK(f.submit(to_channel("a", "3")).duplicate);
   f.cancel(last.write_id, "agent_1");
   CHECK_FALSE(f.submit(to_channel("a", "4")).duplicate);
-  CHECK(f.refused(to_channel("a", "5")).type() == "BatchProtection");
+  CHECK(f.refused(to_channel("a", "5")).type() == ErrorCode::kBatchProtection);
 }
 
 TEST_CASE("an excess goes to a person where the definition says so") {
@@ -96,7 +96,7 @@ TEST_CASE("no more than so many of an agent's writes wait for a person") {
     return w;
   };
   for (std::int64_t i = 0; i < kMostPendingApprovals; ++i) f.submit(asked(std::to_string(i)));
-  CHECK(f.refused(asked("more")).type() == "BatchProtection");
+  CHECK(f.refused(asked("more")).type() == ErrorCode::kBatchProtection);
   auto other = asked("more");
   other.agent_id = "agent_2";
   f.submit(other);
@@ -108,7 +108,7 @@ TEST_CASE("an edit has to fit the limits of what it becomes") {
   const auto write = f.submit(to_channel("b", "1")).write;
   const auto refused = f.edit(write, moved_to("a"), "agent_1");
   REQUIRE(std::holds_alternative<Error>(refused));
-  CHECK(std::get<Error>(refused).type() == "BatchProtection");
+  CHECK(std::get<Error>(refused).type() == ErrorCode::kBatchProtection);
   CHECK(f.ledger->get(write.write_id)->summary == "1");
   CHECK(std::get<WriteRecord>(f.edit(write, moved_to("c"), "agent_1")).summary == "moved");
 }

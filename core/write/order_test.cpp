@@ -30,8 +30,9 @@ TEST_CASE("a used-up quota and a refused token in between do not change the orde
   host.until(first, WriteState::kDeadLetter);
   host.quiet();
   f.clock.advance(70'000);
-  REQUIRE(host.changes.until(
-      first, [](const auto& w) { return w.state == WriteState::kDeadLetter && w.error_type == "NotAuthenticated"; }));
+  REQUIRE(host.changes.until(first, [](const auto& w) {
+    return w.state == WriteState::kDeadLetter && w.error_type == ErrorCode::kNotAuthenticated;
+  }));
   host.quiet();
   CHECK(f.executed == 2);
   f.clock.advance(60'000);

@@ -44,26 +44,10 @@ const char* wire_name(WireState wire) {
   return "open";
 }
 
-std::string type_of(const CallFailure& failure) {
-  if (failure.status == KRUX_AUTH) return "NotAuthenticated";  // what holds the write, whatever the adapter calls it
-  if (!failure.type.empty()) return failure.type;
-  switch (failure.status) {
-    case KRUX_RATE_LIMITED:
-      return "RateLimited";
-    case KRUX_NETWORK:
-    case KRUX_UNAVAILABLE:
-      return "ServiceUnavailable";
-    case KRUX_INVALID:
-      return "InvalidInput";
-    case KRUX_TIMEOUT:
-      return "Timeout";
-    case KRUX_STORAGE:
-      return "DatabaseError";
-    case KRUX_CONFLICT:
-      return "RollbackConflict";
-    default:
-      return "WriteFailed";
-  }
+ErrorType type_of(const CallFailure& failure) {
+  // An account that is not let in holds the write, whatever the adapter calls it.
+  const bool named = failure.type && failure.status != KRUX_AUTH;
+  return named ? failure.type : meaning_of(failure.status).kept;
 }
 
 std::string sentence(const std::string& text, const char* otherwise) {
@@ -98,7 +82,7 @@ WriteReport unknown_outcome(const WriteRecord& write, const CallEnd& end, const 
   auto report = report_of(write, WriteReport::Of::kAttempt, end);
   report.event = WriteEvent::kMayBeDone;
   report.due_in_ms = policy.settle_ms.value_or(write.settle_ms);
-  report.error_type = "OutcomeUnknown";
+  report.error_type = ErrorCode::kOutcomeUnknown;
   report.error_message = sentence(why, "The call ended without an answer, so the write may have happened.");
   return report;
 }
@@ -186,7 +170,7 @@ WriteReport certain_failure(const WriteRecord& write, const CallEnd& end, const 
 void hand_to_person(WriteReport& report, const WriteRecord& write, WriteEvent event, const char* kind,
                     const char* finding) {
   report.event = event;
-  report.error_type = "OutcomeUnknown";
+  report.error_type = ErrorCode::kOutcomeUnknown;
   const bool told_of_it = write.escalated && write.error_message == finding;
   report.error_message = finding;
   if (told_of_it) return;
@@ -213,7 +197,7 @@ bool is_sent_again(WriteReport& report, const WriteRecord& write, bool may_repea
 /// `asked`: the service, or the adapter, has answered that it cannot tell: asked once more it would say the same.
 void still_unclear(WriteReport& report, const WriteRecord& write, bool asked, bool may_repeat, std::int64_t now_ms,
                    const RetryPolicy& policy) {
-  report.error_type = "OutcomeUnknown";
+  report.error_type = ErrorCode::kOutcomeUnknown;
   if (report.error_message.empty()) report.error_message = "What the service shows does not tell whether it happened.";
   const bool last = asked || write.looks >= policy.look_gaps_ms.size();
   if (!write.escalated && last && is_sent_again(report, write, may_repeat, policy)) return;
@@ -238,7 +222,7 @@ void still_unclear(WriteReport& report, const WriteRecord& write, bool asked, bo
 void not_looked(WriteReport& report, const WriteRecord& write, const CallFailure& failure, bool may_repeat,
                 std::int64_t now_ms, const RetryPolicy& policy) {
   put_off_look(report, write, failure, policy);
-  report.error_type = "OutcomeUnknown";
+  report.error_type = ErrorCode::kOutcomeUnknown;
   const auto& gaps = policy.look_gaps_ms;
   if (write.escalated) {
     report.due_in_ms = late_look_in(write, now_ms, policy);
@@ -276,7 +260,7 @@ WriteReport judge_closed(const WriteRecord& write, const std::string& why, const
   auto report = report_of(write, WriteReport::Of::kAttempt, end);
   hold(report, write, "Writes that were accepted before the account was connected anew are held: " + sentence(why, ""),
        policy);
-  report.error_type = "NotAuthenticated";
+  report.error_type = ErrorCode::kNotAuthenticated;
   report.error_message = sentence(why, "");
   return report;
 }
@@ -334,7 +318,7 @@ WriteReport judge_reconcile(const WriteRecord& write, const CallEnd& end, const 
     absent(report, write, may_repeat, now_ms, policy);
   } else if (answered && found.answer == Answer::kDisproved) {
     report.event = WriteEvent::kEffectDisproved;
-    report.error_type = "WriteFailed";
+    report.error_type = ErrorCode::kWriteFailed;
     report.error_message = "The service shows that the write did not happen.";
     next_try(report, write, std::nullopt, policy);
   } else {

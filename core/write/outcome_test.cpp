@@ -128,7 +128,7 @@ TEST_CASE("a refused token holds the write without using up its schedule") {
     CHECK(report.event == WriteEvent::kCertainlyNotDone);
     CHECK_FALSE(report.uses_try);
     CHECK(report.due_in_ms == 960'000);
-    CHECK(report.error_type == "NotAuthenticated");
+    CHECK(report.error_type == ErrorCode::kNotAuthenticated);
     REQUIRE(report.alert);
     CHECK(report.alert->once);
   }
@@ -146,9 +146,9 @@ TEST_CASE("a call that the host ended is due at once") {
 TEST_CASE("what an adapter says is bounded and harmless text") {
   auto end = failed(KRUX_REFUSED, true, WireState::kAnswered);
   end.failure->message = "\x1b[31m" + std::string(100'000, 'x') + "\xff";
-  end.failure->type = "ChannelNotFound";
+  end.failure->type = ErrorType::named("ChannelNotFound");
   const auto report = judge_attempt(executing(), end, policy());
-  CHECK(report.error_type == "ChannelNotFound");
+  CHECK(report.error_type.name() == "ChannelNotFound");
   CHECK(report.error_message.size() <= 2000);
   CHECK(report.error_message.find('\x1b') == std::string::npos);
 }

@@ -26,7 +26,7 @@ struct Done : Fixture {
 
 CallResult<std::string> conflicting(const CallContextPtr&, const RollbackRequest& request) {
   if (request.force) return std::string(R"({"status":"ok"})");
-  return CallFailure{KRUX_CONFLICT, true, "RollbackConflict", "Somebody changed it.", {}};
+  return CallFailure{KRUX_CONFLICT, true, ErrorCode::kRollbackConflict, "Somebody changed it.", {}};
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ TEST_CASE("a conflict changes nothing, and force overrides it") {
   Done f;
   f.adapter->on_rollback = conflicting;
   const auto refused = f.host.until(f.roll_back(), State::kFailed);
-  CHECK(refused.error_type == "RollbackConflict");
+  CHECK(refused.error_type == ErrorCode::kRollbackConflict);
   CHECK(refused.error_message == "Somebody changed it.");
   CHECK(f.state() == State::kCompleted);
   f.host.until(f.roll_back(true), State::kCompleted);

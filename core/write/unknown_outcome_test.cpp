@@ -29,8 +29,8 @@ TEST_CASE("an effect whose answer was lost is found and not repeated") {
   Host host(f.scratch.path(), f.clock);
   host.serve(f.adapter);
   const auto id = host.submit(at_once("hello")).write_id;
-  CHECK(host.until(id, State::kUnknown).error_type == "OutcomeUnknown");
-  CHECK(std::get<Error>(host.cancel(id)).type() == "CannotCancel");
+  CHECK(host.until(id, State::kUnknown).error_type == ErrorCode::kOutcomeUnknown);
+  CHECK(std::get<Error>(host.cancel(id)).type() == ErrorCode::kCannotCancel);
   host.quiet();
   f.clock.advance(59'999);
   host.quiet();

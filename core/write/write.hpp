@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/account/account_ref.hpp"
+#include "core/util/error_type.hpp"
 
 namespace krux {
 
@@ -106,7 +107,8 @@ struct WriteProgress {
   std::uint32_t looks = 0;          ///< since the outcome became unknown
   std::uint32_t begun_attempt = 0;  ///< the last attempt whose call into the adapter may have begun
   std::string result_json, note_json, point_json;
-  std::string error_type, error_message;
+  ErrorType error_type;  ///< of the last failure, none where it went well
+  std::string error_message;
   std::string decided_by;  ///< who cancelled, resolved, ...: "agent:<id>", "operator:<user>", "host"
   Cleanup cleanup = Cleanup::kNone;
   bool waits_in_line = false;  ///< its window is over and it is not its turn

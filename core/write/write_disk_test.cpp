@@ -66,7 +66,7 @@ TEST_CASE("while commits fail nothing is acknowledged, claimed or sent, and then
   for (int i = 0; i < 20'000 && !host.store.failing(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const auto refused = submit_error(host, "second");
   REQUIRE(refused);
-  CHECK(refused->type() == "DatabaseError");
+  CHECK(refused->type() == ErrorCode::kDatabaseError);
   CHECK(refused->retryable());
   for (int i = 0; i < 100; ++i) {
     clock.advance(1000);

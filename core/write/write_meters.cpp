@@ -35,7 +35,7 @@ MetricLabels operation_labels(std::string_view service, std::string_view operati
 
 std::size_t ack_outcome(const std::variant<Submitted, Error>& answer) {
   if (const auto* error = std::get_if<Error>(&answer)) {
-    return error->type() == "BatchProtection" ? 4 : error->type() == "ConflictError" ? 5 : 6;
+    return error->type() == ErrorCode::kBatchProtection ? 4 : error->type() == ErrorCode::kConflictError ? 5 : 6;
   }
   const auto& submitted = std::get<Submitted>(answer);
   if (submitted.duplicate) return 3;

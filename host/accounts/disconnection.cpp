@@ -103,7 +103,7 @@ void Disconnection::stop_sync() {
   for (const auto& status : parts_.scheduler.status()) {
     const auto& of = status.account;
     if (of.service == receipt_.service && of.account_id == receipt_.account_id)
-      throw Error("ServiceUnavailable", "The sync could not be stopped. Repeat this.", true);
+      throw Error(ErrorCode::kServiceUnavailable, "The sync could not be stopped. Repeat this.", true);
   }
   note("sync", "done", "Its sync is stopped.");
 }
@@ -159,7 +159,8 @@ bool Disconnection::await_outcomes() {
     const bool moving = account() && std::any_of(open.begin(), open.end(), is_moving);
     if (!moving || parts_.clock.boot_ms() >= until) return false;
     if (!access_.pause())
-      throw Error("ServiceUnavailable", "The host stops. Repeat this when it runs again; it goes on from here.", true);
+      throw Error(ErrorCode::kServiceUnavailable,
+                  "The host stops. Repeat this when it runs again; it goes on from here.", true);
     // A failed attempt brings its write back to those that wait.
     cancel_round();
   }

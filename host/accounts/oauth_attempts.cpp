@@ -119,7 +119,7 @@ void OAuthAttempts::Attempt::run() {
     refusal = error;
   } catch (const std::exception& error) {
     const std::lock_guard lock(mutex);
-    refusal = Error("ServiceUnavailable", error.what(), true);
+    refusal = Error(ErrorCode::kServiceUnavailable, error.what(), true);
   }
   {
     std::unique_lock lock(mutex);
@@ -218,7 +218,7 @@ void OAuthAttempts::Attempt::serve(const ServerRequest& request, const Respond& 
   const bool foreign = callback.kind == Callback::Kind::kForeign;
   const auto problem = take(std::move(callback), respond);
   if (!problem) return;
-  const int status = foreign ? 404 : problem->type() == "ConflictError" ? 409 : 400;
+  const int status = foreign ? 404 : problem->type() == ErrorCode::kConflictError ? 409 : 400;
   respond(oauth_page(status, foreign ? "Nothing here" : "Not connected", problem->what()));
 }
 
@@ -251,7 +251,7 @@ OAuthAttempts::~OAuthAttempts() {
 
 OAuthAttemptView OAuthAttempts::begin(OAuthPlan plan) {
   const std::lock_guard lock(mutex_);
-  if (stopped_) throw Error("ServiceUnavailable", "The host stops. Try again when it runs.", true);
+  if (stopped_) throw Error(ErrorCode::kServiceUnavailable, "The host stops. Try again when it runs.", true);
   const auto service = plan.definition->service;
   if (const auto before = by_service_.find(service); before != by_service_.end()) {
     before->second->fail("Another attempt was begun.");
@@ -282,9 +282,10 @@ std::shared_ptr<OAuthAttempts::Attempt> OAuthAttempts::find(const std::string& s
   const std::lock_guard lock(mutex_);
   const auto at = by_service_.find(service);
   if (at == by_service_.end() || at->second->id != attempt_id)
-    throw Error("NotFound", fmt::format("There is no such attempt, or another one was begun since. Begin again: kruxos "
-                                        "connect {}",
-                                        printable(service)));
+    throw Error(ErrorCode::kNotFound,
+                fmt::format("There is no such attempt, or another one was begun since. Begin again: kruxos "
+                            "connect {}",
+                            printable(service)));
   return at->second;
 }
 

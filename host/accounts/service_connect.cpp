@@ -22,7 +22,7 @@ Error refused(const std::string& service, const CallFailure& failure) {
   if (failure.status == KRUX_AUTH) {
     return not_connected(fmt::format("{} does not accept this token: {}", service, printable(failure.message)));
   }
-  return {"ServiceUnavailable",
+  return {ErrorCode::kServiceUnavailable,
           fmt::format("{} could not be asked whose token this is, and nothing was stored: {}", service,
                       printable(failure.message)),
           true, failure.retry_after_ms};
@@ -73,16 +73,16 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token, co
       {service, "", 0, std::nullopt, config_of(service).adapter_config_json, http, nullptr, base_url, own.settings});
   if (!adapter->roles().account) {
     throw Error(
-        "ServiceUnavailable",
+        ErrorCode::kServiceUnavailable,
         fmt::format("The adapter of {} cannot tell whose token it is, so that it cannot be connected.", service));
   }
   const auto call = std::make_shared<CallContext>(CallOwner{service, "", 0, "", 0}, parts_.clock,
                                                   parts_.clock.boot_ms() + definition->call_timeout_ms);
   const auto result = std::make_shared<CallResult<Identity>>(
-      CallFailure{KRUX_TIMEOUT, true, "Timeout", "it did not answer in time", std::nullopt});
+      CallFailure{KRUX_TIMEOUT, true, ErrorCode::kTimeout, "it did not answer in time", std::nullopt});
   const auto end = parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->verify(call); });
   if (end == CallRunner::End::kAbandoned)
-    throw refused(service, {KRUX_TIMEOUT, true, "", "it did not answer in time", std::nullopt});
+    throw refused(service, {KRUX_TIMEOUT, true, {}, "it did not answer in time", std::nullopt});
   if (const auto* failure = std::get_if<CallFailure>(result.get())) throw refused(service, *failure);
   return std::get<Identity>(*result);
 }

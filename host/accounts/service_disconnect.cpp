@@ -160,7 +160,7 @@ std::optional<std::string> ServiceHost::revoke(const Receipt& receipt) {
         std::make_shared<CallContext>(CallOwner{receipt.service, receipt.account_id, receipt.generation, "", 0},
                                       parts_.clock, parts_.clock.boot_ms() + definition->call_timeout_ms);
     const auto result = std::make_shared<CallResult<bool>>(
-        CallFailure{KRUX_TIMEOUT, true, "Timeout", "it did not answer in time.", std::nullopt});
+        CallFailure{KRUX_TIMEOUT, true, ErrorCode::kTimeout, "it did not answer in time.", std::nullopt});
     const auto end = parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->revoke(call); });
     if (end == CallRunner::End::kAbandoned) return "The service did not answer in time.";
     if (const auto* failure = std::get_if<CallFailure>(result.get())) return printable(failure->message);

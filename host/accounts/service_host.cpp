@@ -174,10 +174,10 @@ void ServiceHost::activate(const Connection& c) {
   const std::lock_guard publishing(publishing_);
   const auto definition = definition_of(c.service);
   const auto& config = config_of(c.service);
-  if (const auto why = why_another_adapter(c); !why.empty()) throw Error("ServiceUnavailable", why);
+  if (const auto why = why_another_adapter(c); !why.empty()) throw Error(ErrorCode::kServiceUnavailable, why);
   const AccountOwn own{c.base_url, c.settings};
   if (const auto why = why_not_own(*definition, own); !why.empty())
-    throw Error("ServiceUnavailable",
+    throw Error(ErrorCode::kServiceUnavailable,
                 fmt::format("{} Connect the account again: kruxos connect {} --account {}", why, c.service, c.name));
   if (c.adapter.empty()) parts_.vault.note_adapter(c.service, c.account_id, adapter_of(c.service));
   auto account = std::make_shared<ActiveAccount>();

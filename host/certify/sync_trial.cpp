@@ -117,7 +117,7 @@ std::string difference(const ReplicaRows& expected, const ReplicaRows& actual) {
   return out;
 }
 
-CallResult<SyncStep> SyncTrial::step(std::size_t kill_after, std::size_t& commits) {
+std::optional<CallResult<SyncStep>> SyncTrial::step(std::size_t kill_after, std::size_t& commits) {
   const auto state = store_->state();
   const auto session = std::make_shared<WatchedSession>(lab_, store_->begin_session(), kill_after, offered_);
   CallOptions options;
@@ -129,7 +129,7 @@ CallResult<SyncStep> SyncTrial::step(std::size_t kill_after, std::size_t& commit
   session->close();
   session->call.reset();
   commits += session->commits;
-  if (session->killed) return CallFailure{KRUX_CANCELLED, false, "killed", "", std::nullopt};
+  if (session->killed) return std::nullopt;
   return answer.result;
 }
 
@@ -140,14 +140,15 @@ PassEnd SyncTrial::pass(std::size_t kill_after) {
   std::size_t commits = 0;
   while (++end.steps <= kMostSteps) {
     const auto before = commits;
-    const auto result = step(kill_after == 0 ? 0 : kill_after - commits, commits);
+    const auto taken = step(kill_after == 0 ? 0 : kill_after - commits, commits);
     commits_ += commits - before;
     end.problems = store_->problems().size();
+    if (!taken) {
+      end.how = PassEnd::How::kKilled;
+      return end;
+    }
+    const auto& result = *taken;
     if (const auto* failure = std::get_if<CallFailure>(&result)) {
-      if (failure->type == "killed") {
-        end.how = PassEnd::How::kKilled;
-        return end;
-      }
       if (failure->status == KRUX_CURSOR_EXPIRED && !end.cursor_expired) {
         end.cursor_expired = true;
         store_->require_full_sync();

@@ -54,7 +54,7 @@ class SyncTrial {
   Replica& store() { return *store_; }
 
  private:
-  CallResult<SyncStep> step(std::size_t kill_after, std::size_t& commits);
+  std::optional<CallResult<SyncStep>> step(std::size_t kill_after, std::size_t& commits);
 
   Lab& lab_;
   std::shared_ptr<Replica> store_;

@@ -36,7 +36,9 @@ std::int64_t size_of(const BackupManifest& manifest) {
 }
 
 ExitCode code_of(const Error& error) {
-  return error.type() == "ConflictError" ? kConflict : error.type() == "InvalidInput" ? kUsage : kFailed;
+  return error.type() == ErrorCode::kConflictError  ? kConflict
+         : error.type() == ErrorCode::kInvalidInput ? kUsage
+                                                    : kFailed;
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_CASE("the host's errors have their exit codes, and their words with --json"
   CHECK(has(f.err(), "Bad \\x1b[31m thing."));
   CHECK(code_for(not_found("No such thing.")) == 4);
   CHECK(code_for(conflict("Not now.")) == 5);
-  CHECK(code_for({"CannotCancel", "Too late."}) == 5);
+  CHECK(code_for({ErrorCode::kCannotCancel, "Too late."}) == 5);
   CHECK(code_for(database_error("The disk is full.")) == 1);
   CHECK(f.out().empty());
   CHECK(f.run({"--json", "status"}) == 1);

@@ -292,7 +292,7 @@ int rollback_write(const Session& session, const std::string& id, bool force, bo
   session.console.err() << fmt::format("Write {} is not undone: {} is {}. {}\n", printable(id),
                                        printable(text(undo, "write_id")), printable(text(undo, "state")),
                                        printable(text(error, "message")));
-  return text(error, "type") == "RollbackConflict" ? kConflict : kFailed;
+  return ErrorType::named(text(error, "type")) == ErrorCode::kRollbackConflict ? kConflict : kFailed;
 }
 
 int list_held(const Session& session, const std::string& service) {

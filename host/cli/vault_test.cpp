@@ -55,7 +55,7 @@ TEST_CASE("a wrong passphrase is told in the host's words", "[cli]") {
   CliFixture f;
   f.api.answers["vault"] = kLocked;
   f.console.lines = {"wrong"};
-  f.api.errors.emplace("unlock_vault", Error("NotAuthenticated", "The passphrase is wrong."));
+  f.api.errors.emplace("unlock_vault", Error(ErrorCode::kNotAuthenticated, "The passphrase is wrong."));
   CHECK(f.run({"vault", "unlock"}) == 1);
   CHECK(has(f.err(), "The passphrase is wrong."));
 }

@@ -27,52 +27,39 @@ constexpr std::size_t kShortResult = 2 << 10;
 /// What takes longer to be taken apart is none of a receiving thread's business.
 constexpr std::size_t kShortMessage = 4 << 10;
 
-ServerResponse rpc_refusal(int status, const RpcError& error) {
+/// The message's id is not known: it has not been looked at, or not to its end.
+ServerResponse rpc_refusal(const Error& why) {
   ServerResponse response;
-  response.status = status;
-  response.body = rpc_error_text("null", error);
+  response.status = why.type().facts().http_status;
+  response.body = rpc_error_text("null", rpc_error(why));
+  if (why.retryable()) response.headers.emplace_back("Retry-After", std::to_string(retry_after_seconds(why)));
   return response;
 }
 
 ServerResponse not_authenticated() {
-  auto response = rpc_refusal(
-      401, {rpc_code::kAuthentication,
-            "A valid agent key is needed: send \"Authorization: Bearer <key>\". The operator makes keys with "
-            "`kruxos agent create <name>`.",
-            R"({"type":"NotAuthenticated","retryable":false})"});
+  auto response = rpc_refusal({ErrorCode::kNotAuthenticated,
+                               "A valid agent key is needed: send \"Authorization: Bearer <key>\". The operator makes "
+                               "keys with `kruxos agent create <name>`."});
   response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"kruxos\"");
   return response;
 }
 
 ServerResponse locked(std::int64_t wait_ms) {
-  const auto seconds = (wait_ms + 999) / 1000;
-  auto response = rpc_refusal(
-      429, {rpc_code::kRateLimit,
-            fmt::format("Too many tries with a wrong key came from this address. Try again in {} s.", seconds),
-            fmt::format(R"({{"type":"RateLimited","retryable":true,"retry_after":{}}})", seconds)});
-  response.headers.emplace_back("Retry-After", std::to_string(seconds));
-  return response;
-}
-
-/// The message's id is not known: it has not been looked at, or not to its end.
-ServerResponse not_taken(const Error& why) {
-  const auto seconds = (why.retry_after_ms().value_or(1000) + 999) / 1000;
-  const auto when = why.retryable() ? fmt::format(R"(true,"retry_after":{})", seconds) : "false";
-  auto response = rpc_refusal(why.type() == "RateLimited" ? 429 : 503,
-                              {rpc_code::kRateLimit, why.what(),
-                               fmt::format(R"({{"type":{},"retryable":{}}})", json_string(why.type()), when)});
-  if (why.retryable()) response.headers.emplace_back("Retry-After", std::to_string(seconds));
-  return response;
+  return rpc_refusal({ErrorCode::kRateLimited,
+                      fmt::format("Too many tries with a wrong key came from this address. Try again in {} s.",
+                                  (wait_ms + 999) / 1000),
+                      true, wait_ms});
 }
 
 ServerResponse wrong_method(const char* allowed) {
-  auto response = error_response(405, "InvalidInput", fmt::format("This path is served to {} only.", allowed));
+  auto response =
+      error_response(405, ErrorCode::kInvalidInput, fmt::format("This path is served to {} only.", allowed));
   response.headers.emplace_back("Allow", allowed);
   return response;
 }
 
 ServerResponse not_now(const std::string& why) {
-  auto response = error_response(429, "RateLimited", why);
+  auto response = error_response(ErrorCode::kRateLimited, why);
   response.headers.emplace_back("Retry-After", "1");
   return response;
 }
@@ -87,12 +74,10 @@ ServerResponse not_read() {
 RpcOutcome within(MemoryShare& memory, RpcOutcome outcome) {
   const auto* result = std::get_if<std::string>(&outcome);
   if (!result || result->size() <= kShortResult || memory.grow(result->size())) return outcome;
-  return RpcError{
-      rpc_code::kRateLimit,
-      "The call was carried out, but its answer is left out: this agent's answers that are not sent yet hold "
-      "as much memory as an agent may have. Read those, then ask again, for less at a time; a write is in "
-      "proxy.list_writes.",
-      R"({"type":"RateLimited","retryable":false})"};
+  return rpc_error({ErrorCode::kRateLimited,
+                    "The call was carried out, but its answer is left out: this agent's answers that are not sent yet "
+                    "hold as much memory as an agent may have. Read those, then ask again, for less at a time; a write "
+                    "is in proxy.list_writes."});
 }
 
 /// What a request says of its body's length; nothing where that shows at its end alone.
@@ -133,11 +118,11 @@ bool names_loopback(std::string_view host) {
 
 std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only) {
   if (request.header("origin"))
-    return error_response(403, "PolicyDenied", "Requests from web pages (with an Origin header) are refused.");
+    return error_response(ErrorCode::kPolicyDenied, "Requests from web pages (with an Origin header) are refused.");
   const auto host = request.header("host");
   if (loopback_only && host && !names_loopback(*host)) {
     return error_response(
-        403, "PolicyDenied",
+        ErrorCode::kPolicyDenied,
         "This address serves its own machine: the Host header must be localhost, 127.0.0.1 or [::1].");
   }
   return std::nullopt;
@@ -148,7 +133,7 @@ namespace {
 std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool loopback_only) {
   if (auto refused = refuse_foreign(request, loopback_only)) return refused;
   if (request.path != kRpc && request.path != kUploads)
-    return error_response(404, "NotFound",
+    return error_response(ErrorCode::kNotFound,
                           "There is nothing here: agents send JSON-RPC to POST /rpc, and files to POST /uploads.");
   if (request.method != "POST") return wrong_method("POST");
   return std::nullopt;
@@ -209,7 +194,7 @@ void AgentGateway::State::rpc(ServerRequest request, Respond respond) {
   // Before it is taken apart: of an agent that has all that it may have under way, no more than its key is looked at.
   if (const auto full = methods.all_taken(caller->agent.agent_id)) {
     if (meters) meters->requested("unknown", rpc_code::kRateLimit);
-    return respond(not_taken(*full));
+    return respond(rpc_refusal(*full));
   }
   const auto share = request.memory ? request.memory : memory.take(caller->agent.agent_id, kMessageBytes);
   if (!share) return respond(not_read());
@@ -218,7 +203,7 @@ void AgentGateway::State::rpc(ServerRequest request, Respond respond) {
   api.in_turn(
       caller->agent.agent_id,
       [self = shared_from_this(), caller, share, message, respond] { self->run(caller, share, *message, respond); },
-      [respond](const Error& why) { respond(not_taken(why)); }, where(caller->agent.agent_id, *message));
+      [respond](const Error& why) { respond(rpc_refusal(why)); }, where(caller->agent.agent_id, *message));
 }
 
 void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
@@ -248,8 +233,7 @@ void AgentGateway::State::upload(const ServerRequest& request, Respond respond) 
   api.add_upload(upload, [respond = std::move(respond), room](std::variant<std::string, Error> outcome) {
     if (room) room->give_back();
     if (const auto* error = std::get_if<Error>(&outcome)) {
-      const int status = error->type() == "InvalidInput" ? 400 : 503;
-      return respond(error_response(status, error->type(), error->what()));
+      return respond(error_response(error->type(), error->what()));
     }
     ServerResponse response;
     response.status = 201;
@@ -277,7 +261,7 @@ std::variant<Admitted, Refused> AgentGateway::State::admit_upload(const ServerRe
     if (const auto* why = std::get_if<std::string>(&place)) return Refused{not_now(*why), agent_id};
     target.room = std::get<std::shared_ptr<BodyRoom>>(std::move(place));
   } catch (const Error& error) {
-    return Refused{error_response(503, error.type(), error.what()), agent_id};
+    return Refused{error_response(error.type(), error.what()), agent_id};
   }
   return Admitted{agent_id, nullptr, std::move(target)};
 }
@@ -314,9 +298,9 @@ Handler health_handler(HealthSource& source, std::function<void(Respond)> metric
     const bool ready = request.path == "/health/ready";
     const bool page = metrics && request.path == "/metrics";
     if (!ready && !page && request.path != "/health")
-      return respond(error_response(404, "NotFound",
-                                    fmt::format("There is nothing here but /health{} /health/ready{}",
-                                                metrics ? "," : " and", metrics ? " and /metrics." : ".")));
+      return respond(
+          error_response(ErrorCode::kNotFound, fmt::format("There is nothing here but /health{} /health/ready{}",
+                                                           metrics ? "," : " and", metrics ? " and /metrics." : ".")));
     if (request.method != "GET") return respond(wrong_method("GET, HEAD"));
     if (page) return metrics(respond);
     Health health = source.health();

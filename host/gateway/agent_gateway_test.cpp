@@ -350,20 +350,20 @@ TEST_CASE("a message is not looked at before its agent's turn, and one that is n
     CHECK(f.api.invoked == 2);
   }
   SECTION("it has too much waiting") {
-    f.api.refusal = Error("RateLimited", "256 calls of this agent wait already.", true, 1500);
+    f.api.refusal = Error(ErrorCode::kRateLimited, "256 calls of this agent wait already.", true, 1500);
     const auto answer = f.post(message);
     CHECK(answer.status == 429);
     CHECK(answer.headers.at("Retry-After") == "2");
     CHECK(answer.body.find(R"("type":"RateLimited","retryable":true,"retry_after":2)") != std::string::npos);
   }
   SECTION("its turn did not come") {
-    f.api.refusal = Error("Timeout", "It waited 10 s.", true, 1000);
+    f.api.refusal = Error(ErrorCode::kTimeout, "It waited 10 s.", true, 1000);
     const auto answer = f.post(message);
     CHECK(answer.status == 503);
     CHECK(answer.body.find("It waited 10 s.") != std::string::npos);
   }
   SECTION("it began and was given up") {
-    f.api.refusal = Error("Timeout", "It may have been done in part.");
+    f.api.refusal = Error(ErrorCode::kTimeout, "It may have been done in part.");
     const auto answer = f.post(message);
     CHECK(answer.status == 503);
     CHECK(answer.headers.count("Retry-After") == 0);

@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kInvoke = "capabilities.invoke";
 constexpr std::size_t kMaxLabel = 256;  // of texts that only describe a session
 
-RpcError invalid_params(std::string message) {
-  return {rpc_code::kInvalidParams, std::move(message), R"({"type":"InvalidInput","retryable":false})"};
+RpcError invalid_params(const std::string& message) {
+  return rpc_error(invalid_input(message));
 }
 
 std::string too_many_calls(const std::string& whose, std::size_t limit) {
@@ -26,12 +26,12 @@ std::string too_many_calls(const std::string& whose, std::size_t limit) {
                      whose, limit);
 }
 
-RpcError refused_call(std::string why) {
-  return {rpc_code::kRateLimit, std::move(why), R"({"type":"RateLimited","retryable":true,"retry_after":1})"};
+RpcError refused_call(const std::string& why) {
+  return rpc_error({ErrorCode::kRateLimited, why, true, 1000});
 }
 
 Error session_expired() {
-  return {"SessionExpired",
+  return {ErrorCode::kSessionExpired,
           "There is no such session of this agent, or it has ended. Open a new one with session.create, or leave "
           "session_id out."};
 }
@@ -124,7 +124,7 @@ void AgentMethods::answer(const RpcReply& reply, std::string_view method, RpcOut
 
 std::optional<Error> AgentMethods::all_taken(const std::string& agent_id) {
   if (*counter_of(agent_id) < limits_.calls_per_agent) return std::nullopt;
-  return Error("RateLimited", too_many_calls("This agent", limits_.calls_per_agent), true, 1000);
+  return Error(ErrorCode::kRateLimited, too_many_calls("This agent", limits_.calls_per_agent), true, 1000);
 }
 
 void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply) {
@@ -149,7 +149,7 @@ void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::
       if (row.name == method) return answer(reply, method, (this->*row.run)(*caller, Params(params, row.params)));
     }
   } catch (const Error& error) {
-    if (error.type() != "InvalidInput") throw;
+    if (error.type() != ErrorCode::kInvalidInput) throw;
     return answer(reply, method, invalid_params(error.what()));
   }
   answer(reply, method,
@@ -173,8 +173,7 @@ RpcOutcome AgentMethods::create_session(const Caller& caller, const Params& para
 RpcOutcome AgentMethods::end_session(const Caller& caller, const Params& params) {
   const auto id = params.required("session_id");
   if (sessions_.end(id, caller.agent.agent_id)) return R"({"ended":true})";
-  const auto error = session_expired();
-  return RpcError{rpc_code::kInvalidParams, error.what(), R"({"type":"SessionExpired","retryable":false})"};
+  return rpc_error(session_expired());
 }
 
 RpcOutcome AgentMethods::list(const Caller&, const Params& params) {

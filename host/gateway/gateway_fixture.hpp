@@ -37,7 +37,7 @@ class FakeApi final : public AgentApi {
                RunsOn on) override {
     ++turns_asked;
     if (on == RunsOn::kCaller) ++turns_on_the_receiver;
-    if (!refusal.type().empty()) return refused(refusal);
+    if (refusal.type()) return refused(refusal);
     if (agent_id != holds_turns_of) return work();
     const std::lock_guard lock(mutex_);
     turns_.push_back(std::move(work));
@@ -87,7 +87,7 @@ class FakeApi final : public AgentApi {
   }
 
   // Set while no request is under way.
-  Error refusal{"", ""};
+  Error refusal{{}, ""};
   std::string holds_turns_of;
 
   support::Scratch scratch;

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <set>
 
-#include "core/util/error.hpp"
+#include "core/util/json_out.hpp"
 
 namespace krux {
 namespace {
@@ -169,6 +169,19 @@ void run_batch(const JsonParts& batch, const RpcDispatch& dispatch, const RpcLim
 }
 
 }  // namespace
+
+std::int64_t retry_after_seconds(const Error& error) {
+  return (error.retry_after_ms().value_or(1000) + 999) / 1000;
+}
+
+RpcError rpc_error(const Error& error) {
+  auto data = json_object([&](JsonWriter& out) {
+    put(out, "type", error.type().name());
+    put(out, "retryable", error.retryable());
+    if (error.retryable()) put(out, "retry_after", retry_after_seconds(error));
+  });
+  return {error.type().facts().rpc_code, error.what(), std::move(data)};
+}
 
 std::string rpc_error_text(std::string_view id, const RpcError& error) {
   return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}{}{}}}}})", id, error.code,

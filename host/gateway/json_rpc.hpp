@@ -7,21 +7,22 @@
 #include <string>
 #include <variant>
 
+#include "core/util/error.hpp"
 #include "host/gateway/json_span.hpp"
 
 namespace krux {
-
-namespace rpc_code {
-inline constexpr int kParse = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602,
-                     kInternal = -32603, kRateLimit = -32000, kPolicyDenied = -32001, kApprovalRequired = -32002,
-                     kAuthentication = -32003;
-}  // namespace rpc_code
 
 struct RpcError {
   int code = rpc_code::kInternal;
   std::string message;
   std::string data_json;  ///< one JSON value; may be empty
 };
+
+/// Of one that may be repeated: when, at the earliest.
+std::int64_t retry_after_seconds(const Error& error);
+
+/// With the table's code, and what an agent's program can act on as data: type, retryable, retry_after in seconds.
+RpcError rpc_error(const Error& error);
 
 /// The result as one JSON value, or an error.
 using RpcOutcome = std::variant<std::string, RpcError>;

@@ -38,10 +38,11 @@ void UploadDesk::add(const UploadRequest& upload, std::function<void(std::varian
     } catch (const Error& error) {
       done(error);
     } catch (const std::exception& error) {
-      done(Error("ServiceUnavailable", error.what(), true, 60'000));
+      done(Error(ErrorCode::kServiceUnavailable, error.what(), true, 60'000));
     }
   });
-  if (!taken) done(Error("ServiceUnavailable", "Too many uploads arrive at once. Try again in a moment.", true, 5'000));
+  if (!taken)
+    done(Error(ErrorCode::kServiceUnavailable, "Too many uploads arrive at once. Try again in a moment.", true, 5'000));
 }
 
 }  // namespace krux

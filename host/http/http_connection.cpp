@@ -24,7 +24,7 @@ class PendingAnswer {
   PendingAnswer(std::shared_ptr<EventLoop> loop, std::weak_ptr<HttpConnection> connection)
       : loop_(std::move(loop)), connection_(std::move(connection)) {}
   ~PendingAnswer() {
-    give(error_response(500, "Internal", "The host did not answer this request. Its log says more."));
+    give(error_response(ErrorCode::kInternal, "The host did not answer this request. Its log says more."));
   }
   PendingAnswer(const PendingAnswer&) = delete;
   PendingAnswer& operator=(const PendingAnswer&) = delete;
@@ -187,7 +187,7 @@ bool HttpConnection::admit() {
   if (!admitted.agent_id.empty()) {
     payer_ = admitted.agent_id;
     if (!place_->belongs_to(admitted.agent_id)) {
-      return refuse(error_response(429, "RateLimited",
+      return refuse(error_response(ErrorCode::kRateLimited,
                                    "This agent has more connections to the host than it may have, and none of them is "
                                    "idle. Send its requests over those that are open.")),
              false;
@@ -240,7 +240,7 @@ void HttpConnection::handle() {
       listener->handler(std::move(request), [pending](ServerResponse response) { pending->give(std::move(response)); });
     } catch (const std::exception& error) {
       spdlog::error("a request could not be handled: {}", error.what());
-      pending->give(error_response(500, "Internal", "The host could not handle this request. Its log says more."));
+      pending->give(error_response(ErrorCode::kInternal, "The host could not handle this request. Its log says more."));
     }
   });
 }
@@ -258,7 +258,9 @@ void HttpConnection::refuse(ServerResponse response) {
 }
 
 void HttpConnection::fail(int status, std::string_view message) {
-  const auto* type = status == 408 ? "Timeout" : status == 503 ? "ServiceUnavailable" : "InvalidInput";
+  const auto type = status == 408   ? ErrorCode::kTimeout
+                    : status == 503 ? ErrorCode::kServiceUnavailable
+                                    : ErrorCode::kInvalidInput;
   auto response = error_response(status, type, message);  // `message` may be the request's own
   incoming_.reset();
   refuse(std::move(response));

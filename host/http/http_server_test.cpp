@@ -279,7 +279,7 @@ TEST_CASE("an answer that is forgotten, or a handler that throws, is a 500", "[h
     if (request.path == "/throw") throw std::runtime_error("on purpose");
     if (request.path == "/twice") {
       respond(ServerResponse{});
-      respond(error_response(500, "Internal", "second"));
+      respond(error_response(ErrorCode::kInternal, "second"));
     }
   });
   RawClient client(served.port);

@@ -29,11 +29,16 @@ std::optional<std::string_view> ServerRequest::header(std::string_view name) con
   return std::nullopt;
 }
 
-ServerResponse error_response(int status, std::string_view type, std::string_view message) {
+ServerResponse error_response(int status, const ErrorType& type, std::string_view message) {
   ServerResponse response;
   response.status = status;
-  response.body = fmt::format(R"({{"error":{{"type":{},"message":{}}}}})", json_string(type), json_string(message));
+  response.body =
+      fmt::format(R"({{"error":{{"type":{},"message":{}}}}})", json_string(type.name()), json_string(message));
   return response;
+}
+
+ServerResponse error_response(const ErrorType& type, std::string_view message) {
+  return error_response(type.facts().http_status, type, message);
 }
 
 std::optional<std::string> url_decode(std::string_view text) {

@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/util/error_type.hpp"
+
 namespace krux {
 
 /// Who is at the other end.
@@ -114,7 +116,9 @@ struct Refused {
 using Admission = std::function<std::variant<Admitted, Refused>(const ServerRequest& head)>;
 
 /// {"error": {"type": type, "message": message}}
-ServerResponse error_response(int status, std::string_view type, std::string_view message);
+ServerResponse error_response(int status, const ErrorType& type, std::string_view message);
+/// With the status that the table has for it.
+ServerResponse error_response(const ErrorType& type, std::string_view message);
 
 /// "%41b" -> "Ab"; nothing where the escapes are broken, or hide a NUL or bytes that are no UTF-8.
 std::optional<std::string> url_decode(std::string_view text);

@@ -52,7 +52,9 @@ TEST_CASE("an error type of an adapter's own is no label") {
   Counted counted;
   handler_test::Host host(into(counted.meters));
   host.connect();
-  host.adapter->on_read = [](auto&, auto, auto) { return CallFailure{KRUX_REFUSED, true, "SecretPlan", "x", {}}; };
+  host.adapter->on_read = [](auto&, auto, auto) {
+    return CallFailure{KRUX_REFUSED, true, ErrorType::named("SecretPlan"), "x", {}};
+  };
   CHECK(handler_test::type_of(host.call("notes.search")) == "SecretPlan");
   CHECK_THAT(counted.text(),
              Contains(R"({capability="notes.search",outcome="other",service="notes"} 1)") && !Contains("SecretPlan"));

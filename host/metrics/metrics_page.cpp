@@ -94,7 +94,8 @@ MetricsPage::~MetricsPage() = default;
 
 void MetricsPage::give(const Respond& respond) {
   if (state_->pages.run([state = state_.get(), respond] { respond(state->page()); })) return;
-  auto refused = error_response(503, "Unavailable", "Too many ask for metrics at once. Ask again in a second.");
+  auto refused =
+      error_response(ErrorCode::kServiceUnavailable, "Too many ask for metrics at once. Ask again in a second.");
   refused.headers.emplace_back("Retry-After", "1");
   respond(std::move(refused));
 }

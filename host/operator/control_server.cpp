@@ -18,16 +18,16 @@ Handler ControlServer::handler() {
 
 void ControlServer::take(ServerRequest request, Respond respond) {
   const auto shared = std::make_shared<ServerRequest>(std::move(request));
-  const auto refuse = [&](int status, const char* type, const char* message) {
+  const auto refuse = [&](ErrorCode type, const char* message) {
     sodium_memzero(shared->body.data(), shared->body.size());
-    respond(error_response(status, type, message));
+    respond(error_response(type, message));
   };
   const auto& peer = shared->peer;
   if (!peer.local || (peer.uid != options_.owner && peer.uid != 0))
-    return refuse(403, "PolicyDenied", "Only the host's own user and root may operate it.");
-  if (shared->header("origin")) return refuse(403, "PolicyDenied", "Requests from web pages are refused.");
+    return refuse(ErrorCode::kPolicyDenied, "Only the host's own user and root may operate it.");
+  if (shared->header("origin")) return refuse(ErrorCode::kPolicyDenied, "Requests from web pages are refused.");
   const bool taken = pool_->run([&api = api_, shared, respond] { respond(run_operator_request(api, *shared)); });
-  if (!taken) refuse(503, "ServiceUnavailable", "Too many operations wait already. Try again in a moment.");
+  if (!taken) refuse(ErrorCode::kServiceUnavailable, "Too many operations wait already. Try again in a moment.");
 }
 
 }  // namespace krux

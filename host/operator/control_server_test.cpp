@@ -237,7 +237,7 @@ TEST_CASE("the host's errors have their status", "[control]") {
   };
   CHECK(status_for(not_found("no")) == 404);
   CHECK(status_for(conflict("no")) == 409);
-  CHECK(status_for({"CannotCancel", "no"}) == 409);
+  CHECK(status_for({ErrorCode::kCannotCancel, "no"}) == 409);
   CHECK(status_for(invalid_input("no")) == 400);
   CHECK(status_for(database_error("no")) == 503);
 }
@@ -249,11 +249,11 @@ TEST_CASE("an error has what an operator needs, and no advice for agents", "[con
     f.api.errors.emplace("status", error);
     return f.ask(http_get("/v1/status")).body;
   };
-  CHECK(body_for({"ConflictError", "Not \"now\"."}) ==
+  CHECK(body_for({ErrorCode::kConflictError, "Not \"now\"."}) ==
         R"({"error":{"type":"ConflictError","message":"Not \"now\".","retryable":false}})");
   CHECK(body_for(database_error("The disk \xff.")) ==
         R"({"error":{"type":"DatabaseError","message":"The disk \\xff.","retryable":true}})");
-  CHECK(body_for(Error("CannotCancel", "Too late.").with_context(R"({"write_id":"w_1"})")) ==
+  CHECK(body_for(Error(ErrorCode::kCannotCancel, "Too late.").with_context(R"({"write_id":"w_1"})")) ==
         R"({"error":{"type":"CannotCancel","message":"Too late.","retryable":false,"context":{"write_id":"w_1"}}})");
 }
 

@@ -123,7 +123,7 @@ class OperatorApi {
 };
 
 inline Error not_found(const std::string& message) {
-  return {"NotFound", message};
+  return {ErrorCode::kNotFound, message};
 }
 
 }  // namespace krux

@@ -93,7 +93,7 @@ std::string OperatorService::rollback_write(const std::string& write_id, bool fo
   rollback_waits_->cv.wait(lock, [&] { return settled->has_value() || rollback_waits_->over; });
   if (*settled) return one_write(**settled);
   throw Error(
-      "ServiceUnavailable",
+      ErrorCode::kServiceUnavailable,
       fmt::format("The host stops. The undo {} is accepted and goes on when the host runs again; kruxos approve "
                   "show {} tells what became of it.",
                   undo.write_id, undo.write_id),
@@ -117,7 +117,7 @@ std::string OperatorService::decide(const DecisionRequest& asked, const std::str
       if (const auto* error = std::get_if<Error>(&answer)) {
         put_key(out, "error");
         out.StartObject();
-        put(out, "type", error->type());
+        put(out, "type", error->type().name());
         put(out, "message", error->what());
         out.EndObject();
         return;

@@ -231,7 +231,7 @@ const char* OperatorService::state_of(const PluginInfo& plugin) const {
 std::string OperatorService::release_plugin(const std::string& service, const std::string& who) {
   must_be_loaded(service);
   if (!parts_.services.release(service))
-    throw Error("ConflictError",
+    throw Error(ErrorCode::kConflictError,
                 fmt::format("The adapter of {} is not quarantined: there is nothing to release.", service));
   spdlog::info("{} released the adapter of {}", who, service);
   return json_object([&](JsonWriter& out) { put(out, "service", service); });

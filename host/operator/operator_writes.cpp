@@ -77,7 +77,7 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
     out.Null();
   } else {
     out.StartObject();
-    put(out, "type", write.error_type);
+    put(out, "type", write.error_type.name());
     put(out, "message", write.error_message);
     out.EndObject();
   }

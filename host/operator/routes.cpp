@@ -389,11 +389,11 @@ std::optional<std::vector<std::string>> match(std::string_view pattern, std::str
 /// Without the advice that goes with an agent's errors: an operator can follow none of it.
 ServerResponse failed(const Error& error) {
   ServerResponse response;
-  response.status = http_status_of(error);
+  response.status = error.type().facts().http_status;
   response.body = json_object([&](JsonWriter& out) {
     put_key(out, "error");
     out.StartObject();
-    put(out, "type", error.type());
+    put(out, "type", error.type().name());
     put(out, "message", error.what());
     put(out, "retryable", error.retryable());
     if (!error.context_json().empty()) put_raw(out, "context", error.context_json());
@@ -417,7 +417,7 @@ ServerResponse answer(OperatorApi& api, ServerRequest& request) {
     return response;
   }
   if (allowed.empty()) throw not_found("There is no such path; docs/operator-api.md lists them.");
-  auto response = error_response(405, "InvalidInput", fmt::format("This path takes {}.", allowed));
+  auto response = error_response(405, ErrorCode::kInvalidInput, fmt::format("This path takes {}.", allowed));
   response.headers.emplace_back("Allow", allowed);
   return response;
 }
@@ -433,15 +433,6 @@ struct Wiped {
 
 }  // namespace
 
-int http_status_of(const Error& error) {
-  const auto& type = error.type();
-  if (type == "NotFound") return 404;
-  if (type == "ConflictError" || type == "CannotCancel" || type == "NotConnected" || type == "RollbackConflict" ||
-      type == "RollbackExpired")
-    return 409;
-  return error.retryable() ? 503 : 400;
-}
-
 ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request) {
   const Wiped wiped(request.body);
   try {
@@ -450,7 +441,7 @@ ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request) {
     return failed(error);
   } catch (const std::exception& error) {
     spdlog::error("{} {} failed: {}", request.method, request.path, error.what());
-    return error_response(500, "Internal", "The host could not do this. Its log says more.");
+    return error_response(ErrorCode::kInternal, "The host could not do this. Its log says more.");
   }
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("a failure is counted by its kind, a deadline and a crash as such") {
   rig.adapter->on_execute = [&](auto& call, auto&) {
     if (crash) call->note_cut_off();
     if (late) rig.clock.advance(1000);
-    return CallFailure{said, true, "", "m3ssage", {}};
+    return CallFailure{said, true, {}, "m3ssage", {}};
   };
   const auto run = [&] { rig.counted->execute_write(rig.call(), {}); };
   run();

@@ -28,9 +28,9 @@ std::string settings_json(const std::map<std::string, std::string>& settings) {
 }
 
 Error not_made(const std::string& service, const CallFailure& failure) {
-  const auto type = failure.status == KRUX_AUTH      ? "NotAuthenticated"
-                    : failure.status == KRUX_INVALID ? "InvalidInput"
-                                                     : "ServiceUnavailable";
+  const auto type = failure.status == KRUX_AUTH      ? ErrorCode::kNotAuthenticated
+                    : failure.status == KRUX_INVALID ? ErrorCode::kInvalidInput
+                                                     : ErrorCode::kServiceUnavailable;
   return {type, fmt::format("The adapter of {} could not be started: {}", service, failure.message)};
 }
 
@@ -47,7 +47,7 @@ PluginFactory::PluginFactory(const PluginRegistry& registry, CallRunner& runner,
 
 const PluginInfo& PluginFactory::plugin_of(const std::string& service) const {
   if (const auto* plugin = registry_.find(service)) return *plugin;
-  throw Error("ServiceUnavailable",
+  throw Error(ErrorCode::kServiceUnavailable,
               fmt::format("No adapter for {} is loaded; `kruxos plugin list` says why.", service));
 }
 

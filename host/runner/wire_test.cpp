@@ -56,7 +56,7 @@ std::vector<Sample> samples() {
   request.headers = {{"X-A", "b"}};
   request.body = "body";
   const std::vector<CollectionSpec> specs{{"items", 1, CollectionSpec::Order::kKey, true, {{"owner"}}}};
-  const CallFailure failure{KRUX_REFUSED, true, "TooLong", "It is too long.", 5};
+  const CallFailure failure{KRUX_REFUSED, true, ErrorType::named("TooLong"), "It is too long.", 5};
   const Identity identity{"T1", "Team", "me", {"a", "b"}, true};
   const WireAnswer answer{KRUX_INVALID, "no", 7, {3, true, false}, "tail"};
   return {
@@ -149,7 +149,7 @@ TEST_CASE("values that no honest side sends are refused") {
   refused(made([](auto& o) { o.text("too long"); }), [](auto& in) { in.text(3); });
   refused(made([](auto& o) { o.u32(0xFFFFFFFF); }), [](auto& in) { in.bytes(kLargestFrame); });
   refused(made([](auto& o) { o.text("[1]"); }), [](auto& in) { get_object(in, 100); });
-  refused(made([](auto& o) { put_failure(o, {KRUX_OK, true, "", "", {}}); }), [](auto& in) { get_failure(in); });
+  refused(made([](auto& o) { put_failure(o, {KRUX_OK, true, {}, "", {}}); }), [](auto& in) { get_failure(in); });
   refused(made([](auto& o) { put_step(o, {SyncStep::Next::kDone, -1, 0, 0, 0}); }), [](auto& in) { get_step(in); });
   refused(made([](auto& o) { put_identity(o, {}); }), [](auto& in) { get_identity(in); });
   Query deep;
@@ -157,10 +157,11 @@ TEST_CASE("values that no honest side sends are refused") {
   for (int i = 0; i < 100; ++i) at = &at->children.emplace_back();
   refused(made([&](auto& o) { put_query(o, deep); }), [](auto& in) { get_query(in); });
   // What may be strange and is cleaned.
-  const auto odd = made([](auto& o) { put_failure(o, {KRUX_REFUSED, true, "no name!", "a\x1b[31m", -5}); });
+  const auto odd =
+      made([](auto& o) { o.u32(KRUX_REFUSED).flag(true).text("no name!").text("a\x1b[31m").optional(-5); });
   WireReader in(odd);
   const auto failure = get_failure(in);
-  CHECK(failure.type.empty());
+  CHECK_FALSE(failure.type);
   CHECK(failure.message == "a\\x1b[31m");
   CHECK(failure.retry_after_ms == 0);
 }

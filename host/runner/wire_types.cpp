@@ -228,7 +228,7 @@ HttpRequest get_http_request(WireReader& in, bool& streamed) {
 }
 
 void put_failure(WireWriter& out, const CallFailure& failure) {
-  out.u32(static_cast<std::uint32_t>(failure.status)).flag(failure.effect_none).text(failure.type);
+  out.u32(static_cast<std::uint32_t>(failure.status)).flag(failure.effect_none).text(failure.type.name());
   out.text(failure.message).optional(failure.retry_after_ms);
 }
 
@@ -238,7 +238,7 @@ CallFailure get_failure(WireReader& in) {
   if (!is_known(failure.status) || failure.status == KRUX_OK)
     throw BadFrame("A failure in a frame has no known status.");
   failure.effect_none = in.flag();
-  failure.type = clean_type(in.text(limits::kLongestName));
+  failure.type = ErrorType::named(in.text(limits::kLongestName));
   failure.message = printable(in.text(limits::kLongestFailure));
   failure.retry_after_ms = in.optional();
   if (failure.retry_after_ms) {

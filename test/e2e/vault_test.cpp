@@ -104,6 +104,8 @@ TEST_CASE("a running host's key changes, and every token goes on working") {
   rig.begin();
   const auto works = [&](const std::string& text) {
     const auto sent = rig.send(text);
+    INFO(text << ": " << sent.message());
+    REQUIRE(sent.ok());
     return rig.pass_time([&] { return rig.state(sent.write_id()) == "completed"; }, 60'000);
   };
   const auto made = number_at(vault_of(rig), "/vault/key_made_at_ms");

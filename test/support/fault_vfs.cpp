@@ -13,7 +13,7 @@ struct Plan {
   int write_code = SQLITE_OK, writes_left = 0, sync_code = SQLITE_OK;
   bool lasting = false, no_open = false;
   std::string write_suffix, sync_suffix;
-  int faults = 0;
+  int faults = 0, log_syncs = 0;
 };
 Plan plan;
 sqlite3_vfs* real = nullptr;
@@ -49,6 +49,7 @@ int write(sqlite3_file* f, const void* bytes, int count, sqlite3_int64 at) {
 int sync(sqlite3_file* f, int flags) {
   const int code = under(f)->pMethods->xSync(under(f), flags);
   const std::lock_guard guard(plan.mutex);
+  if (is_for(f, "-wal")) ++plan.log_syncs;
   if (plan.sync_code == SQLITE_OK || !is_for(f, plan.sync_suffix)) return code;
   ++plan.faults;
   const int fault = plan.sync_code;
@@ -135,6 +136,11 @@ void FaultVfs::heal() {
   const std::lock_guard guard(plan.mutex);
   plan.write_code = plan.sync_code = SQLITE_OK;
   plan.no_open = false;
+}
+
+int FaultVfs::log_syncs() const {
+  const std::lock_guard guard(plan.mutex);
+  return plan.log_syncs;
 }
 
 int FaultVfs::faults() const {

@@ -27,6 +27,8 @@ class FaultVfs {
 
   /// How often a fault was returned.
   int faults() const;
+  /// How often a log (-wal) was synced.
+  int log_syncs() const;
 };
 
 }  // namespace support

@@ -15,7 +15,8 @@ namespace {
 constexpr auto kDestroyPatience = std::chrono::seconds(2);
 
 Error unfit(std::string_view table, std::string_view why) {
-  return {"ServiceUnavailable", fmt::format("The adapter's table {} {}; ask its author for a fixed one.", table, why)};
+  return {ErrorCode::kServiceUnavailable,
+          fmt::format("The adapter's table {} {}; ask its author for a fixed one.", table, why)};
 }
 
 /// A role's table, or nullptr where the adapter has none. `last` is the end of the last field that ABI 1.0 needs.

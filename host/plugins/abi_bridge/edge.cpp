@@ -58,20 +58,7 @@ bool is_known(krux_status status) {
 }
 
 krux_status status_of(const Error& error) {
-  if (error.type() == "InvalidInput") return KRUX_INVALID;
-  if (error.type() == "DatabaseError") return KRUX_STORAGE;
-  if (error.type() == "Cancelled") return KRUX_CANCELLED;
-  if (error.type() == "Timeout") return KRUX_TIMEOUT;
-  if (error.type() == "Unsupported") return KRUX_UNSUPPORTED;
-  if (error.type() == "RateLimited") return KRUX_RATE_LIMITED;
-  if (error.type() == "NotConnected" || error.type() == "NotAuthenticated") return KRUX_AUTH;
-  return KRUX_INTERNAL;
-}
-
-std::string clean_type(std::string_view type) {
-  const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return type.size() <= limits::kLongestName && std::all_of(type.begin(), type.end(), fits) ? std::string(type)
-                                                                                            : std::string();
+  return error.type().facts().status;
 }
 
 std::string with_advice_on_defect(std::string message) {

@@ -54,9 +54,6 @@ bool is_known(krux_status status);
 /// What a krux::Error means to an adapter.
 krux_status status_of(const Error& error);
 
-/// An error's name as a definition may have it, or nothing.
-std::string clean_type(std::string_view type);
-
 /// A sentence for a status that came without words.
 std::string_view words_for(krux_status status);
 

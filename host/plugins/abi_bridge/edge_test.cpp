@@ -92,7 +92,7 @@ TEST_CASE("The adapter's first word is kept and cleaned") {
   const auto said = lent.failure(KRUX_REFUSED);
   CHECK(said.status == KRUX_REFUSED);
   CHECK(said.effect_none);
-  CHECK(said.type == "TooLong");
+  CHECK(said.type.name() == "TooLong");
   CHECK(said.message == "no \\x1b[31m\\xff!");
   CHECK(said.retry_after_ms == 1500);
   CHECK(context->failure()->message == said.message);

@@ -79,7 +79,7 @@ void LentCall::fail(const krux_failure& failure) {
   CallFailure said;
   said.status = is_known(failure.status) && failure.status != KRUX_OK ? failure.status : KRUX_INTERNAL;
   said.effect_none = failure.effect == KRUX_EFFECT_NONE;
-  said.type = failure.type.ptr ? clean_type({failure.type.ptr, failure.type.len}) : std::string();
+  if (failure.type.ptr) said.type = ErrorType::named({failure.type.ptr, failure.type.len});
   said.message = clean_message(failure.message);
   if (failure.retry_after_ms >= 0) said.retry_after_ms = std::min(failure.retry_after_ms, limits::kLongestRetryAfterMs);
   {

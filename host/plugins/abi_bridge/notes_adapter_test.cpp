@@ -132,9 +132,8 @@ TEST_CASE("The notes adapter reads from the replica alone") {
   notes.bridge.reader->rows = {{"a1", R"({"id":"a1"})"}};
   CHECK(good(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.read", R"({"note_id":"a1"})")) ==
         R"({"note":{"id":"a1"}})");
-  CHECK(
-      failed(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.read", R"({"note_id":"x"})")).type ==
-      "NoteNotFound");
+  CHECK(failed(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.read", R"({"note_id":"x"})"))
+            .type.name() == "NoteNotFound");
   CHECK(good(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.search",
                                  R"({"query":"a","limit":20,"offset":0})")) == R"({"notes":[{"id":"a1"}],"total":1})");
   REQUIRE(notes.bridge.reader->last.where.children.size() == 1);

@@ -43,7 +43,7 @@ TEST_CASE("Whatever an adapter throws is a failure with its words", "[abi-1.0]")
   const auto adapter = bridge.make("mock");
   auto failure = read_failure(bridge, *adapter, "mock.throw");
   CHECK(failure.status == KRUX_NOT_FOUND);
-  CHECK(failure.type == "ThingNotFound");
+  CHECK(failure.type.name() == "ThingNotFound");
   CHECK(failure.message == "no \\x1b[31m thing");
   failure = read_failure(bridge, *adapter, "mock.throw_exception");
   CHECK(failure.status == KRUX_INTERNAL);
@@ -287,7 +287,7 @@ TEST_CASE("An adapter that refuses its account, or a configuration that does not
     bridge.factory.make(setup);
     FAIL("it was made");
   } catch (const Error& e) {
-    CHECK(e.type() == "NotAuthenticated");
+    CHECK(e.type() == ErrorCode::kNotAuthenticated);
     CHECK_THAT(e.what(), Catch::Contains("The token is no good."));
   }
   setup.config_json = R"({"create":"other"})";

@@ -22,7 +22,7 @@ TEST_CASE("Odd statuses and failures cost their call only") {
   const auto first = failure("stray.long_failure");
   CHECK(first.status == KRUX_REFUSED);
   CHECK(first.message.size() <= 4096);
-  CHECK(first.type.empty());
+  CHECK_FALSE(first.type);
   CHECK_FALSE(first.effect_none);
   CHECK_FALSE(first.retry_after_ms);
 }

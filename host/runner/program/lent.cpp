@@ -17,27 +17,7 @@ WireWriter request_of(RequestKind kind) {
 
 /// As the host's own code would have thrown it.
 Error error_of(const WireAnswer& answer) {
-  const auto type = [&] {
-    switch (answer.status) {
-      case KRUX_INVALID:
-        return "InvalidInput";
-      case KRUX_STORAGE:
-        return "DatabaseError";
-      case KRUX_CANCELLED:
-        return "Cancelled";
-      case KRUX_TIMEOUT:
-        return "Timeout";
-      case KRUX_RATE_LIMITED:
-        return "RateLimited";
-      case KRUX_AUTH:
-        return "NotConnected";
-      case KRUX_UNSUPPORTED:
-        return "Unsupported";
-      default:
-        return "Internal";
-    }
-  }();
-  return {type, answer.words, false, answer.retry_after_ms};
+  return {meaning_of(answer.status).thrown, answer.words, false, answer.retry_after_ms};
 }
 
 WireAnswer answer_in(const Frame& frame) {
@@ -256,7 +236,7 @@ bool remember(Link& link, RunningCall& call, std::string_view note_json) {
 std::size_t LentUploadReader::read(const CallContext& call, std::string_view upload_id, std::uint64_t offset,
                                    char* buffer, std::size_t size) {
   const auto running = calls_.of(&call);
-  if (!running) throw Error("Cancelled", "The call has ended.");
+  if (!running) throw Error(ErrorCode::kCancelled, "The call has ended.");
   const std::lock_guard lock(running->replica);
   auto payload = request_of(RequestKind::kReadUpload);
   payload.text(upload_id).u64(offset).u32(static_cast<std::uint32_t>(std::min<std::size_t>(size, 1u << 30)));
