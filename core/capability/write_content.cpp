@@ -172,7 +172,7 @@ std::string resolve_params(const ActiveAccount& account, const CallContextPtr& o
                            const std::string& params_json) {
   if (!account.adapter->roles().read) return params_json;
   const auto asked = [&](const std::shared_ptr<ReplicaReader>& rows) {
-    return account.adapter->resolve(on, rows, operation, params_json);
+    return account.adapter->ask<"resolve">(on, rows, operation, params_json);
   };
   const auto answer = answer_from_rows(account, on, reader_of(account), asked).answer;
   if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);

@@ -42,7 +42,7 @@ struct RunnerRig {
                                          clock.boot_ms() + ms);
   }
   CallResult<std::string> read(const std::string& what, const std::string& params = "{}") {
-    return made()->read(call(), reader, "unruly." + what, params);
+    return made()->ask<"read">(call(), reader, "unruly." + what, params);
   }
   CallFailure crash(const std::string& what, const std::string& params = "{}") {
     auto failure = failed(read(what, params));
