@@ -55,6 +55,12 @@ struct AdapterRole<krux_account_adapter> : RoleOf<"account", KRUX_IID_ACCOUNT_AD
 using AdapterTables = std::tuple<const krux_sync_adapter*, const krux_read_adapter*, const krux_write_executor*,
                                  const krux_rollback_capable*, const krux_cleanup*, const krux_account_adapter*>;
 
+/// `body` with the AdapterRole of each.
+template <class Body>
+constexpr void for_each_role(Body&& body) {
+  std::apply([&]<class... Tables>(const Tables*...) { (body(AdapterRole<Tables>{}), ...); }, AdapterTables{});
+}
+
 /// What is not as usual with a function.
 struct FunctionExtras {
   bool notes = false;        ///< krux_call.remember works
