@@ -76,14 +76,14 @@ struct Place {
     return std::make_shared<CallContext>(CallOwner{"notes", "T1", 1, "", 0}, clock, clock.boot_ms() + 60'000);
   }
   std::string read(const std::string& capability, const std::string& params) const {
-    return text_of(adapter->read(call(), store->reader(), capability, params));
+    return text_of(adapter->ask<"read">(call(), store->reader(), capability, params));
   }
   std::string resolve(const std::string& params) const {
-    return text_of(adapter->resolve(call(), store->reader(), "notes.create", params));
+    return text_of(adapter->ask<"resolve">(call(), store->reader(), "notes.create", params));
   }
   void sync() const {
     auto session = std::shared_ptr<SyncSession>(store->begin_session());
-    const auto step = adapter->full_sync(call(), session);
+    const auto step = adapter->ask<"full_sync">(call(), session);
     if (!std::holds_alternative<SyncStep>(step)) wrong(std::get<CallFailure>(step).message);
   }
   static std::string text_of(const CallResult<std::string>& result) {

@@ -36,7 +36,8 @@ LocalMail::LocalMail(const std::filesystem::path& adapters, const std::filesyste
 std::string LocalMail::read(const std::string& arguments) const {
   const auto call = std::make_shared<CallContext>(CallOwner{"gmail", "agent@example.com", 1, "", 0}, clock_,
                                                   clock_.boot_ms() + 10'000);
-  auto answer = adapter_->read(call, std::make_shared<PooledReader>(pool_, Rows::kServed), "email.search", arguments);
+  auto answer =
+      adapter_->ask<"read">(call, std::make_shared<PooledReader>(pool_, Rows::kServed), "email.search", arguments);
   if (const auto* failure = std::get_if<CallFailure>(&answer)) wrong(failure->message);
   return std::get<std::string>(std::move(answer));
 }

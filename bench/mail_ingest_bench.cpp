@@ -119,7 +119,7 @@ class Adapter {
     for (auto next = SyncStep::Next::kMore; next != SyncStep::Next::kDone;) {
       const auto call =
           std::make_shared<CallContext>(CallOwner{"gmail", kAccount, 1, "", 0}, clock, clock.boot_ms() + 300'000);
-      const auto result = adapter->full_sync(call, store.begin_session());
+      const auto result = adapter->ask<"full_sync">(call, store.begin_session());
       if (const auto* failure = std::get_if<CallFailure>(&result)) wrong(failure->message);
       next = std::get<SyncStep>(result).next;
       if (next == SyncStep::Next::kWait) wrong("the adapter waits");

@@ -13,10 +13,6 @@ constexpr MetricName kReplaced{"kruxos_adapter_replaced_characters_total",
                                "NULs, halves of surrogate pairs and invalid bytes of a service that became U+FFFD."};
 constexpr std::array<double, 14> kFunctionBounds{.0001, .0005, .001, .005, .01, .05, .1, .25, .5, 1, 5, 10, 30, 60};
 
-constexpr std::array<const char*, kAdapterFunctions> kFunctionNames{
-    "full_sync", "incremental_sync", "read",     "resolve", "execute_write", "find_effect", "create_rollback_point",
-    "rollback",  "find_rollback",    "clean_up", "verify",  "revoke"};
-
 /// By krux_status, then what the host itself saw.
 constexpr std::array<const char*, 17> kFunctionOutcomes{
     "ok",          "auth",           "rate_limited", "network",  "refused", "invalid",
@@ -45,10 +41,9 @@ AdapterMeter::AdapterMeter(MetricRegistry& registry, std::string_view service)
       service_(service),
       replaced_(registry.counter(kReplaced, {{"service", std::string(service)}})) {}
 
-void AdapterMeter::returned(AdapterFunction function, const CallContext& call, const CallFailure* failure,
+void AdapterMeter::returned(const char* function, const CallContext& call, const CallFailure* failure,
                             std::int64_t took_us) {
-  const auto* name = kFunctionNames[static_cast<std::size_t>(function)];
-  auto& of = functions_.of("", name, [&] { return std::make_unique<OfFunction>(registry_, service_, name); });
+  auto& of = functions_.of("", function, [&] { return std::make_unique<OfFunction>(registry_, service_, function); });
   of.calls.add(outcome_of(call, failure));
   of.time.observe_us(took_us);
   if (call.replaced() > 0) replaced_.add(static_cast<double>(call.replaced()));

@@ -11,29 +11,13 @@
 
 namespace krux {
 
-enum class AdapterFunction {
-  kFullSync,
-  kIncrementalSync,
-  kRead,
-  kResolve,
-  kExecuteWrite,
-  kFindEffect,
-  kCreateRollbackPoint,
-  kRollback,
-  kFindRollback,
-  kCleanUp,
-  kVerify,
-  kRevoke,
-};
-inline constexpr std::size_t kAdapterFunctions = static_cast<std::size_t>(AdapterFunction::kRevoke) + 1;
-
 /// One service's. Any thread.
 class AdapterMeter {
  public:
   AdapterMeter(MetricRegistry& registry, std::string_view service);
-  /// When the adapter's code has returned. `failure`: what it said, nullptr for success; a call that was past its
-  /// deadline by then, or whose process had ended, is counted as that instead.
-  void returned(AdapterFunction function, const CallContext& call, const CallFailure* failure, std::int64_t took_us);
+  /// When the code of the adapter's function of that name has returned. `failure`: what it said, nullptr for success; a
+  /// call that was past its deadline by then, or whose process had ended, is counted as that instead.
+  void returned(const char* function, const CallContext& call, const CallFailure* failure, std::int64_t took_us);
 
  private:
   struct OfFunction {

@@ -2,20 +2,18 @@
 // implement it directly.
 #pragma once
 
-#include <kruxos/abi.h>
-
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/adapter/adapter_functions.hpp"
 #include "core/adapter/call.hpp"
 
 namespace krux {
-
-class SyncSession;    // core/replica/sync_session.hpp
-class ReplicaReader;  // core/replica/replica_reader.hpp
 
 struct SyncStep {
   enum class Next { kDone, kMore, kWait } next = Next::kDone;
@@ -48,44 +46,61 @@ struct RollbackRequest {
   bool force = false;
 };
 
-/// Which tables the adapter has.
-struct AdapterRoles {
-  bool sync = false, read = false, write = false, rollback = false, account = false, cleanup = false;
+/// A function of the list as a virtual one.
+template <class Function, class Signature = typename Function::Signature>
+class Answers;
+template <class Function, class Result, class... Arguments>
+class Answers<Function, Result(Arguments...)> {
+ public:
+  virtual CallResult<Result> answer(Function, const CallContextPtr& call, Arguments... arguments) = 0;
+
+ protected:
+  ~Answers() = default;
+};
+
+template <class Numbers>
+class AnswersEach;
+template <std::size_t... numbers>
+class AnswersEach<std::index_sequence<numbers...>> : public Answers<FnAt<numbers>>... {
+ public:
+  using Answers<FnAt<numbers>>::answer...;
+
+ protected:
+  ~AnswersEach() = default;
 };
 
 /// Calls block; start them through CallRunner, which abandons those that pass their deadline. They never throw: a
 /// defect of the adapter is a CallFailure. What is passed by shared_ptr is kept by the callee until the adapter's code
-/// has really returned. Every member may be called from several threads at once, except the two sync members.
-class ServiceAdapter {
+/// has really returned. Everything may be asked from several threads at once, except the two syncs.
+class ServiceAdapter : public AnswersEach<std::make_index_sequence<AdapterFunctions::kCount>> {
  public:
   virtual ~ServiceAdapter() = default;
 
   virtual AdapterRoles roles() const = 0;
 
-  virtual CallResult<SyncStep> full_sync(const CallContextPtr& call, const std::shared_ptr<SyncSession>& store) = 0;
-  virtual CallResult<SyncStep> incremental_sync(const CallContextPtr& call, const std::shared_ptr<SyncSession>& store,
-                                                std::int64_t last_sync_ms) = 0;
-
-  /// One valid JSON object; whoever implements this for code that it does not trust checks that.
-  virtual CallResult<std::string> read(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>& reader,
-                                       std::string_view capability, std::string_view params_json) = 0;
-  /// params_json itself when the adapter has nothing to resolve.
-  virtual CallResult<std::string> resolve(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>& reader,
-                                          std::string_view operation, std::string_view params_json) = 0;
-
-  virtual CallResult<std::string> execute_write(const CallContextPtr& call, const AdapterWrite& write) = 0;
-  virtual CallResult<EffectFound> find_effect(const CallContextPtr& call, const AdapterWrite& write) = 0;
-
-  virtual bool supports_rollback(std::string_view operation) = 0;
-  virtual CallResult<std::string> create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) = 0;
-  virtual CallResult<std::string> rollback(const CallContextPtr& call, const RollbackRequest& request) = 0;
-  virtual CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) = 0;
-
-  /// Takes away what the attempts of a write have left that will not be carried out; kNotFound where it is gone.
-  virtual CallResult<bool> clean_up(const CallContextPtr& call, const AdapterWrite& write) = 0;
-
-  virtual CallResult<Identity> verify(const CallContextPtr& call) = 0;
-  virtual CallResult<bool> revoke(const CallContextPtr& call) = 0;
+  /// adapter->ask<"read">(call, reader, "notes.search", params_json)
+  template <FunctionName name, class... Arguments>
+  CallResult<typename Fn<name>::Result> ask(const CallContextPtr& call, Arguments&&... arguments) {
+    return answer(Fn<name>{}, call, std::forward<Arguments>(arguments)...);
+  }
 };
+
+/// One of the virtual functions, overridden by Derived::answer_alike(function, call, arguments...).
+template <class Derived, class Base, class Function, class Signature = typename Function::Signature>
+class AnswersOneAlike;
+template <class Derived, class Base, class Function, class Result, class... Arguments>
+class AnswersOneAlike<Derived, Base, Function, Result(Arguments...)> : public Base {
+ public:
+  using Base::answer;
+  CallResult<Result> answer(Function function, const CallContextPtr& call, Arguments... arguments) override {
+    return static_cast<Derived*>(this)->answer_alike(function, call, arguments...);
+  }
+};
+
+/// An adapter that answers everything by that one template of its own. `count`: so many of the list.
+template <class Derived, std::size_t count = AdapterFunctions::kCount>
+class AnswersAlike : public AnswersOneAlike<Derived, AnswersAlike<Derived, count - 1>, FnAt<count - 1>> {};
+template <class Derived>
+class AnswersAlike<Derived, 0> : public ServiceAdapter {};
 
 }  // namespace krux

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/account/accounts.hpp"
+#include "core/adapter/adapter_test_support.hpp"
 #include "core/adapter/call_runner.hpp"
 #include "core/capability/capability_handler.hpp"
 #include "core/definition/definition_loader.hpp"
@@ -61,45 +62,39 @@ recovery:
 using Text = CallResult<std::string>;
 
 /// Hooks are set before calls begin.
-struct FakeAdapter : ServiceAdapter {
+struct FakeAdapter : test::RefusingAdapter {
   std::function<Text(const CallContextPtr&, std::string_view, std::string_view)> on_read, on_resolve;
   std::function<Text(const CallContextPtr&, const AdapterWrite&)> on_execute;
-
-  AdapterRoles roles() const override { return {false, true, true, false, false}; }
+  std::function<Text(const CallContextPtr&, const RollbackRequest&)> on_rollback;
   std::function<Text(ReplicaReader&)> on_rows;  ///< in the place of on_read
-  Text read(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>& reader, std::string_view capability,
-            std::string_view params) override {
+
+  using test::RefusingAdapter::answer;
+  AdapterRoles roles() const override { return {false, true, true, false, false}; }
+  Text answer(Fn<"read">, const CallContextPtr& call, const ReaderPtr& reader, std::string_view capability,
+              std::string_view params) override {
     if (!reader) return CallFailure{};
     if (on_rows) return on_rows(*reader);
     return on_read ? on_read(call, capability, params) : Text(std::string(R"({"notes":[]})"));
   }
-  Text resolve(const CallContextPtr& call, const std::shared_ptr<ReplicaReader>&, std::string_view operation,
-               std::string_view params) override {
+  Text answer(Fn<"resolve">, const CallContextPtr& call, const ReaderPtr&, std::string_view operation,
+              std::string_view params) override {
     return on_resolve ? on_resolve(call, operation, params) : Text(std::string(params));
   }
-  Text execute_write(const CallContextPtr& call, const AdapterWrite& write) override {
+  Text answer(Fn<"execute_write">, const CallContextPtr& call, const AdapterWrite& write) override {
     return on_execute ? on_execute(call, write) : Text(std::string(R"({"id":"n1"})"));
   }
-  CallResult<EffectFound> find_effect(const CallContextPtr&, const AdapterWrite&) override { return EffectFound{}; }
-  CallResult<SyncStep> full_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&) override {
-    return CallFailure{};
+  CallResult<EffectFound> answer(Fn<"find_effect">, const CallContextPtr&, const AdapterWrite&) override {
+    return EffectFound{};
   }
-  CallResult<SyncStep> incremental_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&,
-                                        std::int64_t) override {
-    return CallFailure{};
+  CallResult<bool> answer(Fn<"supports_rollback">, const CallContextPtr&, std::string_view) override {
+    return bool(on_rollback);
   }
-  std::function<Text(const CallContextPtr&, const RollbackRequest&)> on_rollback;
-  bool supports_rollback(std::string_view) override { return bool(on_rollback); }
-  Text create_rollback_point(const CallContextPtr&, const AdapterWrite&) override { return std::string("{}"); }
-  Text rollback(const CallContextPtr& call, const RollbackRequest& request) override {
+  Text answer(Fn<"create_rollback_point">, const CallContextPtr&, const AdapterWrite&) override {
+    return std::string("{}");
+  }
+  Text answer(Fn<"rollback">, const CallContextPtr& call, const RollbackRequest& request) override {
     return on_rollback(call, request);
   }
-  CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override {
-    return CallFailure{};
-  }
-  CallResult<bool> clean_up(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
-  CallResult<Identity> verify(const CallContextPtr&) override { return CallFailure{}; }
-  CallResult<bool> revoke(const CallContextPtr&) override { return CallFailure{}; }
 };
 
 struct Host {

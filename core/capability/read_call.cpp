@@ -129,7 +129,7 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
   const auto now_ms = context->clock.wall_ms();
   const auto pending = pending_of(*context, *call, on, account.replica->state());
   const auto [answer, reader] = answer_from_rows(account, on, lent, [&](const std::shared_ptr<ReplicaReader>& rows) {
-    return account.adapter->read(on, rows, call->capability->name, call->arguments.params_json);
+    return account.adapter->ask<"read">(on, rows, call->capability->name, call->arguments.params_json);
   });
   if (on->requests() > 0) tell_of_fetch(*call, on->requests());
   if (const auto* failure = std::get_if<CallFailure>(&answer)) {

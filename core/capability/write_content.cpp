@@ -169,7 +169,7 @@ ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr
                               ResolvedParams given) {
   if (!account.adapter->roles().read) return given;
   const auto asked = [&](const std::shared_ptr<ReplicaReader>& rows) {
-    return account.adapter->resolve(on, rows, operation, given.json);
+    return account.adapter->ask<"resolve">(on, rows, operation, given.json);
   };
   const auto answer = answer_from_rows(account, on, reader_of(account), asked).answer;
   if (const auto* failure = std::get_if<CallFailure>(&answer)) throw to_error(*failure, account.ref.service);

@@ -214,8 +214,8 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
   }
   if (!session) return finish_step(state, task, false);
   auto body = [account, call, session, result, full, last_sync_ms] {
-    *result = full ? account->adapter->full_sync(call, session)
-                   : account->adapter->incremental_sync(call, session, last_sync_ms);
+    *result = full ? account->adapter->ask<"full_sync">(call, session)
+                   : account->adapter->ask<"incremental_sync">(call, session, last_sync_ms);
   };
   // One service that does not answer holds up its own syncs alone.
   const auto ended = [state, task](CallRunner::End end) {

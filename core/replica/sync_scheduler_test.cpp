@@ -6,6 +6,7 @@
 #include <deque>
 #include <thread>
 
+#include "core/adapter/adapter_test_support.hpp"
 #include "core/replica/replica_fixture.hpp"
 
 using namespace krux;
@@ -14,7 +15,7 @@ using namespace krux::test;
 namespace {
 
 /// Runs what the test laid out, step by step, and notes which kind of pass each was asked for.
-class ScriptedSync final : public ServiceAdapter {
+class ScriptedSync final : public RefusingAdapter {
  public:
   using Step = std::function<CallResult<SyncStep>(const CallContextPtr&, const std::shared_ptr<SyncSession>&)>;
 
@@ -29,35 +30,15 @@ class ScriptedSync final : public ServiceAdapter {
   int running() const { return running_; }
   int most_at_once() const { return most_; }
 
+  using RefusingAdapter::answer;
   AdapterRoles roles() const override { return {.sync = true}; }
-  CallResult<SyncStep> full_sync(const CallContextPtr& call, const std::shared_ptr<SyncSession>& store) override {
+  CallResult<SyncStep> answer(Fn<"full_sync">, const CallContextPtr& call, const SessionPtr& store) override {
     return next("full", call, store);
   }
-  CallResult<SyncStep> incremental_sync(const CallContextPtr& call, const std::shared_ptr<SyncSession>& store,
-                                        std::int64_t) override {
+  CallResult<SyncStep> answer(Fn<"incremental_sync">, const CallContextPtr& call, const SessionPtr& store,
+                              std::int64_t) override {
     return next("incremental", call, store);
   }
-  CallResult<std::string> read(const CallContextPtr&, const std::shared_ptr<ReplicaReader>&, std::string_view,
-                               std::string_view) override {
-    return CallFailure{};
-  }
-  CallResult<std::string> resolve(const CallContextPtr&, const std::shared_ptr<ReplicaReader>&, std::string_view,
-                                  std::string_view) override {
-    return CallFailure{};
-  }
-  CallResult<std::string> execute_write(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
-  CallResult<EffectFound> find_effect(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
-  bool supports_rollback(std::string_view) override { return false; }
-  CallResult<std::string> create_rollback_point(const CallContextPtr&, const AdapterWrite&) override {
-    return CallFailure{};
-  }
-  CallResult<std::string> rollback(const CallContextPtr&, const RollbackRequest&) override { return CallFailure{}; }
-  CallResult<EffectFound> find_rollback(const CallContextPtr&, const RollbackRequest&) override {
-    return CallFailure{};
-  }
-  CallResult<bool> clean_up(const CallContextPtr&, const AdapterWrite&) override { return CallFailure{}; }
-  CallResult<Identity> verify(const CallContextPtr&) override { return CallFailure{}; }
-  CallResult<bool> revoke(const CallContextPtr&) override { return CallFailure{}; }
 
  private:
   CallResult<SyncStep> next(const char* kind, const CallContextPtr& call, const std::shared_ptr<SyncSession>& store) {

@@ -51,17 +51,17 @@ RollbackRequest request_of(const WriteCall& call) {
 
 CallResult<std::string> execute(const WriteCall& call) {
   auto& adapter = *call.account->adapter;
-  if (!call.write.rolls_back.empty()) return adapter.rollback(call.context, request_of(call));
-  if (call.write.cleans.empty()) return adapter.execute_write(call.context, shown_to_adapter(call.write));
-  auto cleaned = adapter.clean_up(call.context, shown_to_adapter(*call.subject));
+  if (!call.write.rolls_back.empty()) return adapter.ask<"rollback">(call.context, request_of(call));
+  if (call.write.cleans.empty()) return adapter.ask<"execute_write">(call.context, shown_to_adapter(call.write));
+  auto cleaned = adapter.ask<"clean_up">(call.context, shown_to_adapter(*call.subject));
   if (auto* failure = std::get_if<CallFailure>(&cleaned)) return std::move(*failure);
   return std::string(R"({"status":"ok"})");
 }
 
 CallResult<EffectFound> look(const WriteCall& call) {
   auto& adapter = *call.account->adapter;
-  if (call.write.rolls_back.empty()) return adapter.find_effect(call.context, shown_to_adapter(call.write));
-  auto answer = adapter.find_rollback(call.context, request_of(call));
+  if (call.write.rolls_back.empty()) return adapter.ask<"find_effect">(call.context, shown_to_adapter(call.write));
+  auto answer = adapter.ask<"find_rollback">(call.context, request_of(call));
   // That it is undone is all that a look at an undo can tell.
   if (auto* found = std::get_if<EffectFound>(&answer)) found->result_json = R"({"status":"ok"})";
   return answer;
@@ -95,11 +95,13 @@ CallResult<std::string> make_rollback_point(const WriteCall& call,
                                             const std::function<void(const std::string&)>& keep) {
   auto& adapter = *call.account->adapter;
   CallResult<std::string> answer = std::string();
-  const bool can_undo = adapter.supports_rollback(call.write.operation);
+  const auto supports = adapter.ask<"supports_rollback">(call.context, call.write.operation);
+  if (const auto* failure = std::get_if<CallFailure>(&supports)) return *failure;
+  const bool can_undo = std::get<bool>(supports);
   if (can_undo) {
     auto shown = shown_to_adapter(call.write);
     if (shown.attempt == 1) shown.first_attempt_at_ms = 0;
-    answer = adapter.create_rollback_point(call.context, shown);
+    answer = adapter.ask<"create_rollback_point">(call.context, shown);
   }
   const auto* point = std::get_if<std::string>(&answer);
   if (!point) return answer;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/account/accounts.hpp"
+#include "core/adapter/adapter_test_support.hpp"
 #include "core/adapter/call_runner.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/clock.hpp"
@@ -34,7 +35,7 @@ inline void answered_request(const CallContextPtr& call) {
 }
 
 /// Each hook may be replaced before calls begin; unset ones succeed (find_effect: cannot tell).
-struct ScriptedAdapter final : ServiceAdapter {
+struct ScriptedAdapter final : test::RefusingAdapter {
   std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_execute;
   std::function<CallResult<EffectFound>(const CallContextPtr&, const AdapterWrite&)> on_find;
   std::function<CallResult<std::string>(const CallContextPtr&, const AdapterWrite&)> on_point;
@@ -43,51 +44,37 @@ struct ScriptedAdapter final : ServiceAdapter {
   std::function<CallResult<bool>(const CallContextPtr&, const AdapterWrite&)> on_clean_up;
   bool can_undo = true;
 
+  using test::RefusingAdapter::answer;
   AdapterRoles roles() const override { return {false, false, true, true, false}; }
-  CallResult<std::string> execute_write(const CallContextPtr& call, const AdapterWrite& write) override {
+  CallResult<std::string> answer(Fn<"execute_write">, const CallContextPtr& call, const AdapterWrite& write) override {
     if (on_execute) return on_execute(call, write);
     answered_request(call);
     return std::string(R"({"ok":true})");
   }
-  CallResult<EffectFound> find_effect(const CallContextPtr& call, const AdapterWrite& write) override {
+  CallResult<EffectFound> answer(Fn<"find_effect">, const CallContextPtr& call, const AdapterWrite& write) override {
     return on_find ? on_find(call, write) : EffectFound{};
   }
-  bool supports_rollback(std::string_view) override { return can_undo; }
-  CallResult<std::string> create_rollback_point(const CallContextPtr& call, const AdapterWrite& write) override {
+  CallResult<bool> answer(Fn<"supports_rollback">, const CallContextPtr&, std::string_view) override {
+    return can_undo;
+  }
+  CallResult<std::string> answer(Fn<"create_rollback_point">, const CallContextPtr& call,
+                                 const AdapterWrite& write) override {
     return on_point ? on_point(call, write) : std::string(R"({"before":1})");
   }
-
-  CallResult<SyncStep> full_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&) override { return none(); }
-  CallResult<SyncStep> incremental_sync(const CallContextPtr&, const std::shared_ptr<SyncSession>&,
-                                        std::int64_t) override {
-    return none();
-  }
-  CallResult<std::string> read(const CallContextPtr&, const std::shared_ptr<ReplicaReader>&, std::string_view,
-                               std::string_view) override {
-    return none();
-  }
-  CallResult<std::string> resolve(const CallContextPtr&, const std::shared_ptr<ReplicaReader>&, std::string_view,
-                                  std::string_view) override {
-    return none();
-  }
-  CallResult<std::string> rollback(const CallContextPtr& call, const RollbackRequest& request) override {
+  CallResult<std::string> answer(Fn<"rollback">, const CallContextPtr& call, const RollbackRequest& request) override {
     if (on_rollback) return on_rollback(call, request);
     answered_request(call);
     return std::string(R"({"status":"ok"})");
   }
-  CallResult<EffectFound> find_rollback(const CallContextPtr& call, const RollbackRequest& request) override {
+  CallResult<EffectFound> answer(Fn<"find_rollback">, const CallContextPtr& call,
+                                 const RollbackRequest& request) override {
     return on_find_rollback ? on_find_rollback(call, request) : EffectFound{};
   }
-  CallResult<bool> clean_up(const CallContextPtr& call, const AdapterWrite& write) override {
+  CallResult<bool> answer(Fn<"clean_up">, const CallContextPtr& call, const AdapterWrite& write) override {
     if (on_clean_up) return on_clean_up(call, write);
     answered_request(call);
     return true;
   }
-  CallResult<Identity> verify(const CallContextPtr&) override { return none(); }
-  CallResult<bool> revoke(const CallContextPtr&) override { return none(); }
-
- private:
-  static CallFailure none() { return {KRUX_UNSUPPORTED, true, {}, "not here", {}}; }
 };
 
 inline CapabilityDefinition operation(const std::string& name, bool undoable = false, bool harmless = false) {

@@ -80,7 +80,8 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token, co
                                                   parts_.clock.boot_ms() + definition->call_timeout_ms);
   const auto result = std::make_shared<CallResult<Identity>>(
       CallFailure{KRUX_TIMEOUT, true, ErrorCode::kTimeout, "it did not answer in time", std::nullopt});
-  const auto end = parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->verify(call); });
+  const auto end =
+      parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->ask<"verify">(call); });
   if (end == CallRunner::End::kAbandoned)
     throw refused(service, {KRUX_TIMEOUT, true, {}, "it did not answer in time", std::nullopt});
   if (const auto* failure = std::get_if<CallFailure>(result.get())) throw refused(service, *failure);

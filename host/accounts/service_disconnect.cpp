@@ -161,7 +161,8 @@ std::optional<std::string> ServiceHost::revoke(const Receipt& receipt) {
                                       parts_.clock, parts_.clock.boot_ms() + definition->call_timeout_ms);
     const auto result = std::make_shared<CallResult<bool>>(
         CallFailure{KRUX_TIMEOUT, true, ErrorCode::kTimeout, "it did not answer in time.", std::nullopt});
-    const auto end = parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->revoke(call); });
+    const auto end =
+        parts_.runner.run(call, nullptr, [adapter, call, result] { *result = adapter->ask<"revoke">(call); });
     if (end == CallRunner::End::kAbandoned) return "The service did not answer in time.";
     if (const auto* failure = std::get_if<CallFailure>(result.get())) return printable(failure->message);
     return std::nullopt;

@@ -19,7 +19,7 @@ std::string described(const PluginInfo& plugin) {
 CallAnswer<Identity> verify(Lab& lab, const CallOptions& options = {}) {
   const auto adapter = lab.stranger();
   if (!adapter->roles().account) throw not_applicable("the adapter has no account role");
-  return lab.call<Identity>("verify", options, [adapter](const auto& call) { return adapter->verify(call); });
+  return lab.call<Identity>("verify", options, [adapter](const auto& call) { return adapter->ask<"verify">(call); });
 }
 
 std::size_t requests_of_verify(Lab& lab) {
@@ -92,7 +92,7 @@ void check_revoke(Lab& lab, const std::string&) {
   const auto adapter = lab.adapter();
   if (!adapter->roles().account) throw not_applicable("the adapter has no account role");
   const auto revoke = [&] {
-    return lab.call<bool>("revoke", {}, [adapter](const auto& call) { return adapter->revoke(call); });
+    return lab.call<bool>("revoke", {}, [adapter](const auto& call) { return adapter->ask<"revoke">(call); });
   };
   lab.faults().arm({Fault::kServerError, 1, 0});
   const auto disturbed = revoke();

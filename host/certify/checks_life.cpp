@@ -36,7 +36,7 @@ bool settles_to(const char* directory, std::size_t most) {
 void live_once(Lab& lab) {
   const auto adapter = lab.adapter();
   if (adapter->roles().account)
-    lab.call<Identity>("verify", {}, [adapter](const auto& call) { return adapter->verify(call); });
+    lab.call<Identity>("verify", {}, [adapter](const auto& call) { return adapter->ask<"verify">(call); });
 }
 
 struct SampleRead {
@@ -56,8 +56,9 @@ std::vector<SampleRead> sample_reads(Lab& lab, const std::shared_ptr<ServiceAdap
           check_arguments(capability, at == given.end() ? "{}" : fill_json(at->second, lab.values())).params_json,
           {}};
       const auto reader = lab.synced_replica()->reader();
-      const auto answer = lab.call<std::string>(
-          "a read", {}, [=](const auto& call) { return adapter->read(call, reader, read.capability, read.params); });
+      const auto answer = lab.call<std::string>("a read", {}, [=](const auto& call) {
+        return adapter->ask<"read">(call, reader, read.capability, read.params);
+      });
       if (!answer.value()) continue;
       read.expected = *answer.value();
       reads.push_back(std::move(read));
@@ -110,8 +111,9 @@ void read_on(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const std
   for (int i = 0; i < kRounds; ++i) {
     for (const auto& read : reads) {
       const auto reader = lab.synced_replica()->reader();
-      const auto answer = lab.call<std::string>(
-          "a read", {}, [=](const auto& call) { return adapter->read(call, reader, read.capability, read.params); });
+      const auto answer = lab.call<std::string>("a read", {}, [=](const auto& call) {
+        return adapter->ask<"read">(call, reader, read.capability, read.params);
+      });
       if (!answer.value() || *answer.value() != read.expected)
         throw CheckFailed(fmt::format("{} gave another answer than alone.", read.capability));
     }
@@ -130,7 +132,7 @@ void write_once(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, WriteT
     return true;
   };
   const auto answer = lab.call<std::string>("a write", options, [adapter, write = trial.write()](const auto& call) {
-    return adapter->execute_write(call, write);
+    return adapter->ask<"execute_write">(call, write);
   });
   if (answer.failure())
     throw CheckFailed(fmt::format("{} failed: {}", trial.capability().name, in_words(*answer.failure())));

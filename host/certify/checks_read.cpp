@@ -36,8 +36,8 @@ CallAnswer<std::string> read(Lab& lab, const std::shared_ptr<ServiceAdapter>& ad
   const auto* definition = lab.definition().find(capability);
   const auto replica = lab.synced_replica();
   const auto reader = definition && definition->fetches ? replica->fetching_reader() : replica->reader();
-  return lab.call<std::string>("the read", {},
-                               [=](const auto& call) { return adapter->read(call, reader, capability, params); });
+  return lab.call<std::string>(
+      "the read", {}, [=](const auto& call) { return adapter->ask<"read">(call, reader, capability, params); });
 }
 
 std::shared_ptr<ServiceAdapter> reader_of(Lab& lab) {

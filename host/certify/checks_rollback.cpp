@@ -9,7 +9,7 @@ namespace {
 /// A trial whose operation can be undone. The definition and the adapter must agree about that.
 WriteTrial undoable(Lab& lab, const std::string& subject) {
   WriteTrial trial(lab, subject);
-  const bool supports = trial.adapter()->roles().rollback && trial.adapter()->supports_rollback(subject);
+  const bool supports = trial.supports_rollback();
   if (supports != trial.capability().undoable)
     throw CheckFailed(supports ? "The adapter can undo it, and the definition does not say `undoable: true`."
                                : "The definition says `undoable: true`, and the adapter cannot undo it.");

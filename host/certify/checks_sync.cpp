@@ -148,7 +148,7 @@ void hang_in(Lab& lab, std::size_t at, std::int64_t deadline_ms, bool cancelled)
       if (cancelled) lab.faults().on_hang([call] { call->cancel(); });
     };
     const auto answer = lab.call<SyncStep>(
-        "the sync", options, [adapter, session](const auto& call) { return adapter->full_sync(call, session); });
+        "the sync", options, [adapter, session](const auto& call) { return adapter->ask<"full_sync">(call, session); });
     session->close();
     more = answer.value() && answer.value()->next != SyncStep::Next::kDone;
   }

@@ -141,7 +141,7 @@ std::shared_ptr<ServiceAdapter> Lab::adapter() {
     Identity identity;
     identity.account_id = "certify";
     if (unknown->roles().account) {
-      const auto said = call<Identity>("verify", {}, [unknown](const auto& c) { return unknown->verify(c); });
+      const auto said = call<Identity>("verify", {}, [unknown](const auto& c) { return unknown->ask<"verify">(c); });
       if (said.value()) identity = *said.value();
     }
     bench_.identity = identity;

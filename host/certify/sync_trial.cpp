@@ -123,8 +123,8 @@ std::optional<CallResult<SyncStep>> SyncTrial::step(std::size_t kill_after, std:
   CallOptions options;
   options.made = [session](const CallContextPtr& call) { session->call = call; };
   const auto answer = lab_.call<SyncStep>("the sync", options, [state, session, adapter = adapter_](const auto& call) {
-    return state.full_done ? adapter->incremental_sync(call, session, state.last_sync_ms)
-                           : adapter->full_sync(call, session);
+    return state.full_done ? adapter->ask<"incremental_sync">(call, session, state.last_sync_ms)
+                           : adapter->ask<"full_sync">(call, session);
   });
   session->close();
   session->call.reset();

@@ -87,23 +87,32 @@ std::string WriteTrial::resolve(const std::string& params_json) {
   const auto reader = lab_.synced_replica()->reader();
   const auto answer = lab_.call<std::string>(
       "resolve", {}, [adapter = adapter_, reader, operation = capability_.name, params_json](const auto& call) {
-        return adapter->resolve(call, reader, operation, params_json);
+        return adapter->ask<"resolve">(call, reader, operation, params_json);
       });
   if (answer.failure())
     throw CheckFailed(fmt::format("The sample parameters could not be resolved: {}", in_words(*answer.failure())));
   return *answer.value();
 }
 
+bool WriteTrial::supports_rollback() {
+  const auto answer =
+      lab_.call<bool>("supports_rollback", {}, [adapter = adapter_, operation = capability_.name](const auto& call) {
+        return adapter->ask<"supports_rollback">(call, operation);
+      });
+  if (answer.failure()) throw CheckFailed(fmt::format("supports_rollback failed: {}", in_words(*answer.failure())));
+  return *answer.value();
+}
+
 /// As the host does before the first attempt.
 void WriteTrial::make_point() {
-  if (!write_.point_json.empty() || !adapter_->roles().rollback || !adapter_->supports_rollback(capability_.name))
-    return;
+  if (!write_.point_json.empty() || !supports_rollback()) return;
   CallOptions options;
   options.write_id = write_.write_id;
   options.attempt = write_.attempt;
-  const auto point = lab_.call<std::string>(
-      "create_rollback_point", options,
-      [adapter = adapter_, write = write_](const auto& call) { return adapter->create_rollback_point(call, write); });
+  const auto point =
+      lab_.call<std::string>("create_rollback_point", options, [adapter = adapter_, write = write_](const auto& call) {
+        return adapter->ask<"create_rollback_point">(call, write);
+      });
   if (point.failure()) throw CheckFailed(fmt::format("create_rollback_point failed: {}", in_words(*point.failure())));
   write_.point_json = *point.value();
 }
@@ -124,7 +133,7 @@ WriteEnd WriteTrial::execute(FaultPlan faults, CallOptions options) {
   lab_.faults().arm(faults);
   WriteEnd end{lab_.call<std::string>("execute_write", options,
                                       [adapter = adapter_, write = write_](const auto& call) {
-                                        return adapter->execute_write(call, write);
+                                        return adapter->ask<"execute_write">(call, write);
                                       }),
                0, 0, std::nullopt};
   const auto requests_seen = lab_.faults().seen();
@@ -152,7 +161,7 @@ CallAnswer<EffectFound> WriteTrial::find(FaultPlan faults, CallOptions options) 
   options.attempt = write_.attempt;
   lab_.faults().arm(faults);
   auto answer = lab_.call<EffectFound>("find_effect", options, [adapter = adapter_, write = write_](const auto& call) {
-    return adapter->find_effect(call, write);
+    return adapter->ask<"find_effect">(call, write);
   });
   return answer;
 }
@@ -168,7 +177,7 @@ CallAnswer<std::string> WriteTrial::rollback(FaultPlan faults, bool force, CallO
   lab_.faults().arm(faults);
   return lab_.call<std::string>("rollback", options,
                                 [adapter = adapter_, request = rollback_request(force)](const auto& call) {
-                                  return adapter->rollback(call, request);
+                                  return adapter->ask<"rollback">(call, request);
                                 });
 }
 
@@ -179,7 +188,7 @@ CallAnswer<EffectFound> WriteTrial::find_rollback() {
   lab_.faults().clear();
   return lab_.call<EffectFound>("find_rollback", options,
                                 [adapter = adapter_, request = rollback_request(false)](const auto& call) {
-                                  return adapter->find_rollback(call, request);
+                                  return adapter->ask<"find_rollback">(call, request);
                                 });
 }
 

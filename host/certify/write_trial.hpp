@@ -52,6 +52,7 @@ class WriteTrial {
   void need_counts() const;  ///< throws CheckSkipped where the manifest does not say how
   std::string state();       ///< canonical JSON; throws CheckSkipped likewise
   void change();             ///< as somebody else would; throws CheckSkipped likewise
+  bool supports_rollback();  ///< as the adapter says; throws CheckFailed
   bool can_find() const { return !spec_ || spec_->can_find; }
 
   const CapabilityDefinition& capability() const { return capability_; }

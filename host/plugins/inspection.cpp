@@ -27,6 +27,7 @@ class Inspection {
     check("one export", [this](auto& detail) { return one_export(detail); });
     check("loads in a process of its own", [this](auto& detail) { return probe(detail); });
     check("description", [this](auto& detail) { return description(detail); });
+    check("role tables", [this](auto& detail) { return role_tables(detail); });
     check("definition", [this](auto& detail) { return definition(detail); });
   }
 
@@ -109,6 +110,7 @@ class Inspection {
     if (!detail.empty()) return Outcome::kFailed;
     report_.entry = std::move(result.entry);
     report_.describe_json = std::move(result.describe_json);
+    tables_ = std::move(result.tables);
     detail = fmt::format("Service {}, prefix {}, version {}, ABI {}.{}.", report_.entry.service, report_.entry.prefix,
                          report_.entry.version, KRUX_ABI_MAJOR, report_.entry.abi_minor);
     for (const auto& part : result.unconfined) detail += " Its process was not confined: " + part;
@@ -131,6 +133,21 @@ class Inspection {
     return Outcome::kPassed;
   }
 
+  Outcome role_tables(std::string& detail) {
+    report_.roles = tables_.roles;
+    detail = tables_.problem;
+    if (!detail.empty()) return Outcome::kFailed;
+    if (!tables_.roles) {
+      detail = "Skipped: " + tables_.unknown;
+      return Outcome::kSkipped;
+    }
+    for_each_role([&](auto role) {
+      if ((*tables_.roles).*role.kHas) detail += (detail.empty() ? "In order: " : ", ") + std::string(role.kName);
+    });
+    detail += detail.empty() ? "It has no role." : ".";
+    return Outcome::kPassed;
+  }
+
   Outcome definition(std::string& detail) {
     if (!options_.definitions) {
       detail = "Skipped: no definitions were given.";
@@ -146,7 +163,10 @@ class Inspection {
     detail = definition_problem(*definition, entry);
     if (!detail.empty()) return Outcome::kFailed;
     detail = fmt::format("Fits the definition of {}, version {}.", definition->service, definition->version);
-    return Outcome::kPassed;
+    const auto missing = report_.roles ? missing_role(*definition, *report_.roles) : std::string();
+    if (missing.empty()) return Outcome::kPassed;
+    detail += " " + missing;
+    return Outcome::kWarned;
   }
 
   static std::string definition_problem(const ServiceDefinition& definition, const EntryInfo& entry) {
@@ -167,8 +187,26 @@ class Inspection {
     return {};
   }
 
+  /// What no call can be answered without, as a sentence.
+  static std::string missing_role(const ServiceDefinition& definition, const AdapterRoles& roles) {
+    const auto lacks = [](const char* iid, const std::string& capability, const char* what) {
+      return fmt::format("Its table {} is NULL, although the definition {} {}.", iid, what, capability);
+    };
+    for (const auto& capability : definition.capabilities) {
+      const auto& name = capability.name;
+      if (capability.kind == CapabilityKind::kRead && !roles.read)
+        return lacks(KRUX_IID_READ_ADAPTER, name, "has the read");
+      if (capability.kind != CapabilityKind::kWrite) continue;
+      if (!roles.write) return lacks(KRUX_IID_WRITE_EXECUTOR, name, "has the write");
+      if (capability.undoable && !roles.rollback) return lacks(KRUX_IID_ROLLBACK_CAPABLE, name, "undoes");
+      if (capability.cleanup && !roles.cleanup) return lacks(KRUX_IID_CLEANUP, name, "cleans up after");
+    }
+    return {};
+  }
+
   PluginReport& report_;
   const InspectOptions& options_;
+  TableCheck tables_;
   std::string file_bytes_;
   ElfReport elf_;
   bool failed_ = false;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,10 @@ struct PluginReport {
   std::uint64_t entry_bytes = 0;  ///< of the entry table, by the file's symbol table
   std::string describe_json;
   std::vector<CollectionSpec> collections;
-  std::string config_schema_json;  ///< empty: the adapter takes no configuration
-  bool acts_by_http = true;        ///< false: the wire proves nothing about its writes
-  bool mock = false;               ///< it stands in for the service's adapter, in tests
+  std::string config_schema_json;     ///< empty: the adapter takes no configuration
+  bool acts_by_http = true;           ///< false: the wire proves nothing about its writes
+  bool mock = false;                  ///< it stands in for the service's adapter, in tests
+  std::optional<AdapterRoles> roles;  ///< nothing: no adapter could be made to look at
 
   bool passed() const;
   std::string first_failure() const;  ///< the detail of the first failed check, or empty

@@ -39,10 +39,10 @@ TEST_CASE("a call into an adapter is counted with its time, and its answer hande
   };
   AdapterWrite write;
   write.write_id = "w_7";
-  const auto answer = rig.counted->execute_write(rig.call(), write);
+  const auto answer = rig.counted->ask<"execute_write">(rig.call(), write);
   CHECK(std::get<std::string>(answer) == "{\"id\":\"w_7\"}");
   CHECK(rig.counted->roles().write);
-  CHECK(rig.counted->supports_rollback("notes.add"));
+  CHECK(std::get<bool>(rig.counted->ask<"supports_rollback">(rig.call(), "notes.add")));
   CHECK_THAT(rig.text(),
              Contains(rig.line("execute_write", "ok")) &&
                  Contains(R"(kruxos_adapter_call_seconds_sum{function="execute_write",service="notes"} 0.04)"));
@@ -57,7 +57,7 @@ TEST_CASE("a failure is counted by its kind, a deadline and a crash as such") {
     if (late) rig.clock.advance(1000);
     return CallFailure{said, true, {}, "m3ssage", {}};
   };
-  const auto run = [&] { rig.counted->execute_write(rig.call(), {}); };
+  const auto run = [&] { rig.counted->ask<"execute_write">(rig.call(), AdapterWrite{}); };
   run();
   said = 4711;
   run();
@@ -77,16 +77,16 @@ TEST_CASE("every function of an adapter is counted under its name") {
   const auto call = rig.call();
   const support::Scratch scratch;
   Replica store(scratch.path() / "replica.db", {{"note", 1, CollectionSpec::Order::kTime, true, {}}}, rig.clock);
-  rig.counted->full_sync(call, store.begin_session());
-  rig.counted->incremental_sync(call, store.begin_session(), 0);
-  rig.counted->read(call, nullptr, "", "");
-  rig.counted->resolve(call, nullptr, "", "");
-  rig.counted->verify(call);
-  rig.counted->revoke(call);
-  rig.counted->find_effect(call, {});
-  rig.counted->create_rollback_point(call, {});
-  rig.counted->rollback(call, {});
-  rig.counted->find_rollback(call, {});
+  rig.counted->ask<"full_sync">(call, store.begin_session());
+  rig.counted->ask<"incremental_sync">(call, store.begin_session(), 0);
+  rig.counted->ask<"read">(call, nullptr, "", "");
+  rig.counted->ask<"resolve">(call, nullptr, "", "");
+  rig.counted->ask<"verify">(call);
+  rig.counted->ask<"revoke">(call);
+  rig.counted->ask<"find_effect">(call, AdapterWrite{});
+  rig.counted->ask<"create_rollback_point">(call, AdapterWrite{});
+  rig.counted->ask<"rollback">(call, RollbackRequest{});
+  rig.counted->ask<"find_rollback">(call, RollbackRequest{});
   for (const char* function : {"full_sync", "incremental_sync", "read", "resolve", "verify", "revoke"})
     CHECK_THAT(rig.text(), Contains(rig.line(function, "unsupported")));
   for (const char* function : {"find_effect", "create_rollback_point", "rollback", "find_rollback"})

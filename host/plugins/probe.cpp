@@ -53,23 +53,22 @@ class Child {
     return std::move(report->missing);
   }
 
-  /// Everything it writes until it closes its end; nothing when the time is over, or it writes or takes too much.
-  std::optional<std::string> read_all(Time until) {
-    std::string text;
+  /// Everything it writes, until it closes its end; false when the time is over, or it writes or takes too much.
+  bool read_all(std::string& text, Time until) {
     for (;;) {
       const auto left = left_ms(until);
       pollfd wait[] = {{socket_->get(), POLLIN, 0}, {threads_ ? threads_->fd() : -1, POLLIN, 0}};
       const auto at_most = std::min<std::int64_t>(left, kWatchEvery.count());
-      if (left <= 0 || (poll(wait, 2, static_cast<int>(at_most)) < 0 && errno != EINTR)) return std::nullopt;
+      if (left <= 0 || (poll(wait, 2, static_cast<int>(at_most)) < 0 && errno != EINTR)) return false;
       if (threads_) threads_->serve(wait[1].revents);
-      if (takes_too_much()) return std::nullopt;
+      if (takes_too_much()) return false;
       if (wait[0].revents == 0) continue;
       char part[16384];
       const auto got = recv(socket_->get(), part, sizeof(part), 0);
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return text;
+      if (got <= 0) return true;
       text.append(part, static_cast<std::size_t>(got));
-      if (text.size() > kLargestAnswer) return std::nullopt;
+      if (text.size() > kLargestAnswer) return false;
     }
   }
 
@@ -122,7 +121,7 @@ class Child {
 };
 
 ProbeResult refused(std::string problem) {
-  return {std::move(problem), {}, {}, {}};
+  return {std::move(problem), {}, {}, {}, {}};
 }
 
 ProbeResult read_answer(std::string_view text) {
@@ -135,7 +134,23 @@ ProbeResult read_answer(std::string_view text) {
   return {{},
           {std::string(*service), std::string(*prefix), std::string(*version), static_cast<std::uint32_t>(*minor)},
           std::string(*description),
+          {},
           {}};
+}
+
+/// As the rest of a sentence that begins with "It".
+std::string how_it_ended(const Child& child, std::optional<int> status, std::int64_t timeout_ms) {
+  if (!child.excess().empty()) return fmt::format("was ended while it was loaded: {}.", child.excess());
+  if (!status) return fmt::format("did not finish loading within {} seconds.", (timeout_ms + 999) / 1000);
+  if (WIFSIGNALED(*status)) return fmt::format("crashed while it was loaded ({}).", strsignal(WTERMSIG(*status)));
+  return fmt::format("ended the process that loaded it (exit code {}).", WEXITSTATUS(*status));
+}
+
+/// That no adapter could be made refuses nothing: it was made without an account.
+TableCheck read_tables(std::string_view line, const std::string& how_it_ended) {
+  if (!line.ends_with('\n'))
+    return {{}, std::nullopt, "While an adapter was made without an account, it " + how_it_ended};
+  return table_check_of(line);
 }
 
 }  // namespace
@@ -149,19 +164,13 @@ ProbeResult probe_plugin(const std::filesystem::path& file, const ProbeOptions& 
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.timeout_ms);
     const auto missing = child.missing(until);
     if (options.confinement.required && missing && !missing->empty()) return refused(refusal_of(*missing));
-    const auto text = child.read_all(until);
-    const auto ended = text ? child.wait(until) : std::nullopt;
-    if (!child.excess().empty()) return refused(fmt::format("It was ended while it was loaded: {}.", child.excess()));
-    if (!ended) {  // the destructor ends it
-      return refused(fmt::format("It did not finish loading within {} seconds.", (options.timeout_ms + 999) / 1000));
-    }
-    const int status = *ended;
-    if (WIFSIGNALED(status)) {
-      return refused(fmt::format("It crashed while it was loaded ({}).", strsignal(WTERMSIG(status))));
-    }
-    if (text->empty())
-      return refused(fmt::format("It ended the process that loaded it (exit code {}).", WEXITSTATUS(status)));
-    auto result = read_answer(*text);
+    std::string text;
+    const auto ended = child.read_all(text, until) ? child.wait(until) : std::nullopt;  // the destructor ends it
+    const auto how = how_it_ended(child, ended, options.timeout_ms);
+    const auto first = text.find('\n');
+    if (first == std::string::npos) return refused("It " + how);
+    auto result = read_answer(std::string_view(text).substr(0, first));
+    if (result.problem.empty()) result.tables = read_tables(std::string_view(text).substr(first + 1), how);
     if (missing) result.unconfined = *missing;
     for (const auto& part : result.unconfined)
       spdlog::warn("{} was loaded in a process that was not confined: {}", printable(file.string()), part);

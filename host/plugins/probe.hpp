@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/plugins/entry_check.hpp"
+#include "host/plugins/table_check.hpp"
 #include "host/sandbox/confinement.hpp"
 
 namespace krux {
@@ -23,6 +24,7 @@ struct ProbeResult {
   std::string problem;  ///< a sentence; empty when the plugin loaded and its entry is in order
   EntryInfo entry;
   std::string describe_json;
+  TableCheck tables;                    ///< of the adapter's roles
   std::vector<std::string> unconfined;  ///< what the kernel refused, where it was not required: sentences
 };
 

@@ -1,6 +1,7 @@
 // kruxos-plugin-probe FILE CONFINEMENT...: loads one plugin, asks what it says of itself, and writes that to descriptor
-// 3 as one JSON object: {"problem": "..."} or {"service", "prefix", "version", "abi_minor", "describe"} with the
-// description as a string. kruxosd and kruxos start it and expect it to crash or hang; it is confined as a runner is.
+// 3 as lines with one JSON object each: {"problem": "..."}, or {"service", "prefix", "version", "abi_minor",
+// "describe"} with the description as a string, and then what check_tables() says of an adapter that it has made.
+// kruxosd and kruxos start it and expect it to crash or hang; it is confined as a runner is.
 #include <unistd.h>
 
 #include <csignal>
@@ -10,6 +11,7 @@
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "host/plugins/checked_load.hpp"
+#include "host/plugins/table_check.hpp"
 #include "host/sandbox/confine.hpp"
 #include "host/sandbox/confined_child.hpp"
 
@@ -45,18 +47,25 @@ std::string undescribed(const std::string& why) {
   return "It could not describe itself: " + krux::printable(why.substr(0, kLongestReason));
 }
 
-std::string probe(const char* path) {
+bool write_line(const std::string& line) {
+  return write_all(krux::kChildSocket, line + "\n");
+}
+
+/// False: nobody reads it.
+bool probe(const char* path) {
   const auto plugin = krux::load_checked(path);
-  if (!plugin.problem.empty()) return problem_json(plugin.problem);
+  if (!plugin.problem.empty()) return write_line(problem_json(plugin.problem));
   const auto& info = plugin.info;
   std::string description;
   const auto status = describe(*plugin.entry, description);
-  if (!krux::is_valid_utf8(description)) return problem_json("Its description is not valid UTF-8.");
-  if (status == KRUX_CANCELLED) return problem_json("Its description is larger than 256 KiB.");
-  if (status != KRUX_OK) return problem_json(undescribed(description));
-  return "{\"service\":" + krux::json_string(info.service) + ",\"prefix\":" + krux::json_string(info.prefix) +
-         ",\"version\":" + krux::json_string(info.version) + ",\"abi_minor\":" + std::to_string(info.abi_minor) +
-         ",\"describe\":" + krux::json_string(description) + "}";
+  if (!krux::is_valid_utf8(description)) return write_line(problem_json("Its description is not valid UTF-8."));
+  if (status == KRUX_CANCELLED) return write_line(problem_json("Its description is larger than 256 KiB."));
+  if (status != KRUX_OK) return write_line(problem_json(undescribed(description)));
+  const bool written = write_line(
+      "{\"service\":" + krux::json_string(info.service) + ",\"prefix\":" + krux::json_string(info.prefix) +
+      ",\"version\":" + krux::json_string(info.version) + ",\"abi_minor\":" + std::to_string(info.abi_minor) +
+      ",\"describe\":" + krux::json_string(description) + "}");
+  return written && write_line(krux::to_json(krux::check_tables(*plugin.entry, description)));
 }
 
 }  // namespace
@@ -69,12 +78,11 @@ int main(int argc, char** argv) {
   }
   std::signal(SIGPIPE, SIG_IGN);
   krux::confine(*confinement, std::filesystem::path(argv[1]).parent_path(), krux::kChildSocket);
-  std::string answer;
+  bool written = false;
   try {
-    answer = probe(argv[1]);
+    written = probe(argv[1]);
   } catch (const std::exception& e) {
-    answer = problem_json(krux::printable(e.what()));
+    written = write_line(problem_json(krux::printable(e.what())));
   }
-  const bool written = write_all(krux::kChildSocket, answer);
   _exit(written ? 0 : 3);  // without the plugin's static destructors: the answer is out
 }

@@ -11,7 +11,7 @@
 namespace krux {
 
 /// Both programs come from one build; a runner of another one is refused at its hello.
-inline constexpr std::uint32_t kWireVersion = 5;
+inline constexpr std::uint32_t kWireVersion = 6;
 /// Of streamed rows, blobs and bodies: a part is sent when it has grown to this, and so many may be on their way.
 inline constexpr std::size_t kPartBytes = 64 * 1024;
 inline constexpr std::uint32_t kPartsAhead = 8;
@@ -38,24 +38,6 @@ enum class FrameKind : std::uint8_t {
   kStopParts = 37,  ///< the receiver has enough
   kLog = 38,
   kAskTime = 39,
-};
-
-/// Which function of the adapter a kCall is for.
-enum class CallFunction : std::uint8_t {
-  kCreate,
-  kFullSync,
-  kIncrementalSync,
-  kRead,
-  kResolve,
-  kExecuteWrite,
-  kFindEffect,
-  kSupportsRollback,
-  kCreateRollbackPoint,
-  kRollback,
-  kFindRollback,
-  kCleanUp,
-  kVerify,
-  kRevoke,
 };
 
 /// What a kRequest asks of the host.

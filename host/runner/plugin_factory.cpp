@@ -90,7 +90,7 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make_here(const PluginInfo& plugi
   creation->call = call;
   run_creation(setup.service, call, [creation] { creation->run(); });
   if (!creation->instance) throw not_made(setup.service, creation->failure);
-  return std::make_shared<PluginAdapter>(creation->instance);
+  return make_plugin_adapter(creation->instance);
 }
 
 std::shared_ptr<ServiceAdapter> PluginFactory::make_remote(const PluginInfo& plugin, const AdapterSetup& setup,
@@ -107,11 +107,12 @@ std::shared_ptr<ServiceAdapter> PluginFactory::make_remote(const PluginInfo& plu
                         setup.uploads,
                         setup.base_url,
                         settings_json(setup.settings)};
-  const auto adapter = std::make_shared<RemoteAdapter>(std::move(runner), std::move(account));
-  const auto failure = std::make_shared<std::optional<CallFailure>>();
-  run_creation(setup.service, call, [adapter, call, failure] { *failure = adapter->create(call); });
-  if (*failure) throw not_made(setup.service, **failure);
-  return adapter;
+  const auto made = std::make_shared<CallResult<std::shared_ptr<ServiceAdapter>>>();
+  run_creation(setup.service, call, [made, call, runner = std::move(runner), account = std::move(account)] {
+    *made = make_remote_adapter(runner, account, call);
+  });
+  if (const auto* failure = std::get_if<CallFailure>(made.get())) throw not_made(setup.service, *failure);
+  return std::get<std::shared_ptr<ServiceAdapter>>(*made);
 }
 
 }  // namespace krux

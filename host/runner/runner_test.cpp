@@ -88,7 +88,7 @@ TEST_CASE("calls in flight fail when the process is killed, and others are refus
   CHECK(refused.effect_none);
   CHECK(refused.retry_after_ms == 1000);
   CHECK_THAT(refused.message, Catch::Contains("Killed"));
-  const auto write = failed(rig.made()->execute_write(rig.call(1000, "w_1"), write_of("unruly.send")));
+  const auto write = failed(rig.made()->ask<"execute_write">(rig.call(1000, "w_1"), write_of("unruly.send")));
   CHECK((write.status == KRUX_UNAVAILABLE && write.effect_none && !write.retry_after_ms));
   rig.clock.advance(1000);
   CHECK(good(rig.read("threads")) == "{\"ran\":8}");
@@ -186,7 +186,7 @@ TEST_CASE("a call that hangs past its deadline frees its thread: the process is 
     const auto returned = std::make_shared<std::promise<void>>();
     auto end = std::async(std::launch::async, [&] {
       return rig.runner.run(call, health, [adapter = rig.made(), call, returned, reader = rig.reader] {
-        adapter->read(call, reader, "unruly.hang", "{}");
+        adapter->ask<"read">(call, reader, "unruly.hang", "{}");
         returned->set_value();
       });
     });
@@ -204,7 +204,7 @@ TEST_CASE("a call that hangs past its deadline frees its thread: the process is 
   // What is refused while it waits to be started says nothing of the adapter's health, and does not count as a return.
   const auto refused = rig.call(100);
   rig.runner.run(refused, health,
-                 [&] { CHECK(failed(rig.made()->read(refused, rig.reader, "unruly.pid", "{}")).effect_none); });
+                 [&] { CHECK(failed(rig.made()->ask<"read">(refused, rig.reader, "unruly.pid", "{}")).effect_none); });
   CHECK_FALSE(health->quarantined());
   rig.wait_out();
   abandon();
@@ -221,7 +221,7 @@ TEST_CASE("a pause of the host that is longer than its calls' deadlines condemns
     ends.push_back(std::async(std::launch::async, [&] {
       const auto call = rig.call(1000);
       return rig.runner.run(call, health, [adapter, call, reader = rig.reader] {
-        adapter->read(call, reader, "unruly.wait_for_cancel", "{}");
+        adapter->ask<"read">(call, reader, "unruly.wait_for_cancel", "{}");
       });
     }));
   }
@@ -242,11 +242,11 @@ TEST_CASE("a call that is cancelled hears of it") {
   const auto call = rig.call();
   rig.made();
   std::thread canceller([&] { call->cancel(); });
-  const auto failure = failed(rig.made()->read(call, rig.reader, "unruly.wait_for_cancel", "{}"));
+  const auto failure = failed(rig.made()->ask<"read">(call, rig.reader, "unruly.wait_for_cancel", "{}"));
   canceller.join();
   CHECK(failure.status == KRUX_CANCELLED);
   const auto late = rig.call(0);  // its time is over before it begins
-  CHECK(failed(rig.made()->read(late, rig.reader, "unruly.wait_for_cancel", "{}")).status == KRUX_CANCELLED);
+  CHECK(failed(rig.made()->ask<"read">(late, rig.reader, "unruly.wait_for_cancel", "{}")).status == KRUX_CANCELLED);
 }
 
 TEST_CASE("the host's clock is the adapter's") {
@@ -259,7 +259,7 @@ TEST_CASE("the host's clock is the adapter's") {
 TEST_CASE("a crash in a write is judged by what the host has sent") {
   Rig rig;
   const auto before = rig.call(60'000, "w_1");
-  auto failure = failed(rig.made()->execute_write(before, write_of("unruly.crash_before")));
+  auto failure = failed(rig.made()->ask<"execute_write">(before, write_of("unruly.crash_before")));
   const auto unsent = judge(failure, before->end());
   CHECK(unsent.effect_none);
   CHECK(rig.http->requests().empty());
@@ -267,7 +267,7 @@ TEST_CASE("a crash in a write is judged by what the host has sent") {
 
   rig.http->lose_answers = true;
   const auto after = rig.call(60'000, "w_1");
-  failure = failed(rig.made()->execute_write(after, write_of("unruly.crash_after")));
+  failure = failed(rig.made()->ask<"execute_write">(after, write_of("unruly.crash_after")));
   const auto sent = judge(failure, after->end());
   CHECK_FALSE(sent.effect_none);
   CHECK(rig.http->requests().size() == 1);
@@ -276,13 +276,18 @@ TEST_CASE("a crash in a write is judged by what the host has sent") {
 
 TEST_CASE("a write gets its rollback point, or does not begin") {
   Rig rig;
-  CHECK(rig.made()->supports_rollback("unruly.keep"));
-  CHECK_FALSE(rig.made()->supports_rollback("unruly.send"));
-  CHECK(good(rig.made()->create_rollback_point(rig.call(60'000, "w_1"), write_of("unruly.keep"))) == "{}");
-  CHECK(rig.made()->supports_rollback("unruly.crash"));  // it could not be asked
-  const auto refused = failed(rig.made()->create_rollback_point(rig.call(60'000, "w_1"), write_of("unruly.crash")));
-  CHECK((refused.status == KRUX_UNAVAILABLE && refused.effect_none));
-  CHECK(rig.made()->supports_rollback("unruly.keep"));  // known, though nothing runs
+  const auto supports = [&](const char* operation) {
+    return rig.made()->ask<"supports_rollback">(rig.call(60'000, "w_1"), operation);
+  };
+  CHECK(good(supports("unruly.keep")));
+  CHECK_FALSE(good(supports("unruly.send")));
+  CHECK(good(rig.made()->ask<"create_rollback_point">(rig.call(60'000, "w_1"), write_of("unruly.keep"))) == "{}");
+  CHECK(failed(supports("unruly.crash")).status == KRUX_INTERNAL);
+  for (const auto& refused :
+       {failed(supports("unruly.keep")),
+        failed(rig.made()->ask<"create_rollback_point">(rig.call(60'000, "w_1"), write_of("unruly.keep")))}) {
+    CHECK((refused.status == KRUX_UNAVAILABLE && refused.effect_none && !refused.retry_after_ms));
+  }
 }
 
 TEST_CASE("a sync whose process is killed resumes where it was") {
@@ -295,7 +300,7 @@ TEST_CASE("a sync whose process is killed resumes where it was") {
   };
   const auto step = [&] {
     session->put_records.clear();  // a session lives for a step
-    return rig.made()->full_sync(rig.call(), session);
+    return rig.made()->ask<"full_sync">(rig.call(), session);
   };
   CHECK(good(step()).next == SyncStep::Next::kMore);
   CHECK(good(step()).next == SyncStep::Next::kMore);
@@ -318,7 +323,8 @@ TEST_CASE("many rows, large results and large bodies pass in parts") {
   CHECK(good(rig.read("rows")) == R"({"count":20000,"bytes":1420000,"nested":200})");
   CHECK(good(rig.read("large")).size() > (7u << 20));
   CHECK(good(rig.read("body")) == R"({"bytes":3145728})");
-  CHECK(good(rig.made()->execute_write(rig.call(60'000, "w_1"), write_of("unruly.upload"))) == R"({"status":200})");
+  CHECK(good(rig.made()->ask<"execute_write">(rig.call(60'000, "w_1"), write_of("unruly.upload"))) ==
+        R"({"status":200})");
   CHECK(rig.http->requests().back().body == std::string(3 << 20, 'y'));
 }
 
@@ -334,9 +340,9 @@ TEST_CASE("many calls run at once in one process") {
         reader->rows = {{"a", "{}"}};
         const auto call = rig.call(60'000, "w_1");
         const bool fine =
-            t % 2 == 0
-                ? good(rig.made()->execute_write(call, write_of("unruly.send"))) == R"({"status":200})"
-                : good(rig.made()->read(call, reader, "unruly.rows", "{}")) == R"({"count":1,"bytes":2,"nested":1})";
+            t % 2 == 0 ? good(rig.made()->ask<"execute_write">(call, write_of("unruly.send"))) == R"({"status":200})"
+                       : good(rig.made()->ask<"read">(call, reader, "unruly.rows", "{}")) ==
+                             R"({"count":1,"bytes":2,"nested":1})";
         went_well += fine;
       }
     });

@@ -1,4 +1,5 @@
 // Accounts with an address and settings of their own, over the whole chain.
+#include <filesystem>
 #include <fstream>
 
 #include "host_fixture.hpp"
@@ -79,4 +80,21 @@ TEST_CASE("an account's own address gets its token, and stays with it") {
   CHECK(text_at(rig.connection(), "/connections/0/settings/region") == "us");
   CHECK(eventually([&] { return rig.synced(); }));
   CHECK(rig.log().find(kOtherToken) == std::string::npos);
+}
+
+TEST_CASE("a backup keeps an account's own address and settings, and what is restored goes on with them") {
+  Tenants rig;
+  SlackEmulator other(other_tokens());
+  rig.start();
+  REQUIRE(rig.connect_with({"--base-url=" + other.api_base_url(), "--set", "region=eu"}, kOtherToken).status.ok());
+  REQUIRE(rig.kruxos({"backup", rig.path("monday").string()}).status.ok());
+  REQUIRE(rig.connect_with({"--account", "default", "--set", "region=us"}, kOtherToken).status.ok());
+  rig.stop();
+  std::filesystem::rename(rig.data(), rig.path("original"));
+  REQUIRE(rig.kruxos({"restore", rig.path("monday").string()}).status.ok());
+
+  rig.start();
+  CHECK(text_at(rig.connection(), "/connections/0/base_url") == other.api_base_url());
+  CHECK(text_at(rig.connection(), "/connections/0/settings/region") == "eu");
+  CHECK(eventually([&] { return rig.synced(); }));  // there alone this token is known
 }

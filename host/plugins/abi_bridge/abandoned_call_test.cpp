@@ -21,7 +21,7 @@ class Mock {
     while (say("mock.count").find("\"waiting\":0") == std::string::npos) std::this_thread::yield();
   }
   std::string say(const std::string& capability) const {
-    return good(adapter_->read(bridge_.call(), bridge_.reader, capability, "{}"));
+    return good(adapter_->ask<"read">(bridge_.call(), bridge_.reader, capability, "{}"));
   }
   void wait_until_hanging() const {
     while (say("mock.count").find("\"waiting\":1") == std::string::npos) std::this_thread::yield();
@@ -51,7 +51,7 @@ TEST_CASE("A read that hangs is abandoned, and its late result is dropped", "[ab
       clock.advance(1000);
     });
     const auto end = runner.run(call, health, [adapter, call, result, reader = bridge.reader] {
-      result->set_value(adapter->read(call, reader, "mock.hang", "{}"));
+      result->set_value(adapter->ask<"read">(call, reader, "mock.hang", "{}"));
     });
     driver.join();
     CHECK(end == End::kAbandoned);
@@ -79,7 +79,7 @@ TEST_CASE("A write that hangs sends nothing after it was abandoned", "[abi-1.0]"
       clock.advance(1000);
     });
     const auto end = runner.run(call, nullptr, [adapter, call, returned] {
-      adapter->execute_write(call, {"w_1", "mock.hang", "{}", "", "", 1, 0, 0});
+      adapter->ask<"execute_write">(call, AdapterWrite{"w_1", "mock.hang", "{}", "", "", 1, 0, 0});
       returned->set_value();
     });
     driver.join();

@@ -17,6 +17,7 @@ void AdapterCreation::run() {
     instance = std::make_shared<AdapterInstance>(made, host, std::move(collections));
   } catch (const std::exception& e) {
     failure.message = e.what();
+    unfit = true;
   }
 }
 

@@ -28,6 +28,7 @@ struct AdapterCreation {
 
   std::shared_ptr<AdapterInstance> instance;  ///< nullptr: see failure
   CallFailure failure;
+  bool unfit = false;  ///< it was made, and its tables are not in order
 
   void run();
 };

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <future>
 #include <system_error>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 
 #include "core/util/error.hpp"
 
@@ -14,29 +18,48 @@ namespace {
 
 constexpr auto kDestroyPatience = std::chrono::seconds(2);
 
-Error unfit(std::string_view table, std::string_view why) {
+Error unfit(std::string_view table, const std::string& why) {
   return {ErrorCode::kServiceUnavailable,
           fmt::format("The adapter's table {} {}; ask its author for a fixed one.", table, why)};
 }
 
-/// A role's table, or nullptr where the adapter has none. `last` is the end of the last field that ABI 1.0 needs.
+/// Where the member of a table ends.
+template <class Table, class Field>
+std::size_t end_of(Field Table::*member) {
+  static constexpr Table table{};
+  const auto* begin = reinterpret_cast<const std::byte*>(&table);
+  return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&(table.*member) + 1) - begin);
+}
+
+template <class Function, class Table>
+constexpr bool is_needed() {
+  return std::is_same_v<typename Function::Table, Table> && Function::kExtras.optional == nullptr;
+}
+
+/// What every table of the role has, those of adapters for ABI 1.0 included.
 template <class Table>
-const Table* find_table(const krux_adapter& adapter, const char* iid, std::size_t last) {
+std::size_t needed_size() {
+  std::size_t needed = 0;
+  AdapterFunctions::for_each([&]<class Function>(Function) {
+    if constexpr (is_needed<Function, Table>()) needed = std::max(needed, end_of(Function::kEntry));
+  });
+  return needed;
+}
+
+/// The role's table, or nullptr where the adapter does not have the role. Throws when it is unfit.
+template <class Table>
+const Table* find_table(const krux_adapter& adapter) {
+  const auto* iid = AdapterRole<Table>::kIid;
   const auto* table = static_cast<const Table*>(adapter.query(adapter.self, iid));
-  if (table && table->size < last) throw unfit(iid, "is truncated");
+  if (!table) return nullptr;
+  if (table->size < needed_size<Table>())
+    throw unfit(iid, fmt::format("is truncated: it has {} bytes, {} are needed", table->size, needed_size<Table>()));
+  AdapterFunctions::for_each([&]<class Function>(Function) {
+    if constexpr (is_needed<Function, Table>())
+      if (!(table->*Function::kEntry)) throw unfit(iid, fmt::format("lacks {}: it is NULL", Function::kName));
+  });
   return table;
 }
-
-template <class... Functions>
-void require_functions(const char* iid, Functions... functions) {
-  if (((functions == nullptr) || ...)) throw unfit(iid, "lacks a function");
-}
-
-template <class Table, class Field>
-constexpr std::size_t end_of(std::size_t offset, Field Table::*) {
-  return offset + sizeof(Field);
-}
-#define KRUX_END_OF(type, field) end_of(offsetof(type, field), &type::field)
 
 }  // namespace
 
@@ -44,7 +67,7 @@ AdapterInstance::AdapterInstance(krux_adapter* adapter, std::shared_ptr<LentHost
                                  std::vector<CollectionSpec> collections)
     : adapter_(adapter), host_(std::move(host)), collections_(std::move(collections)) {
   try {
-    find_roles();
+    find_tables();
   } catch (...) {
     destroy_adapter(adapter_, host_);
     throw;
@@ -55,28 +78,24 @@ AdapterInstance::~AdapterInstance() {
   destroy_adapter(adapter_, host_);
 }
 
-void AdapterInstance::find_roles() {
-  if (adapter_->size < sizeof(krux_adapter) || !adapter_->query) throw unfit("krux_adapter", "is truncated");
-  sync =
-      find_table<krux_sync_adapter>(*adapter_, KRUX_IID_SYNC_ADAPTER, KRUX_END_OF(krux_sync_adapter, incremental_sync));
-  if (sync) require_functions(KRUX_IID_SYNC_ADAPTER, sync->full_sync, sync->incremental_sync);
-  read = find_table<krux_read_adapter>(*adapter_, KRUX_IID_READ_ADAPTER, KRUX_END_OF(krux_read_adapter, read));
-  if (read) require_functions(KRUX_IID_READ_ADAPTER, read->read);
-  resolves = read && KRUX_HAS(krux_read_adapter, read, resolve) && read->resolve;
-  write = find_table<krux_write_executor>(*adapter_, KRUX_IID_WRITE_EXECUTOR,
-                                          KRUX_END_OF(krux_write_executor, find_effect));
-  if (write) require_functions(KRUX_IID_WRITE_EXECUTOR, write->execute_write, write->find_effect);
-  rollback = find_table<krux_rollback_capable>(*adapter_, KRUX_IID_ROLLBACK_CAPABLE,
-                                               KRUX_END_OF(krux_rollback_capable, find_rollback));
-  if (rollback) {
-    require_functions(KRUX_IID_ROLLBACK_CAPABLE, rollback->supports_rollback, rollback->create_rollback_point,
-                      rollback->rollback, rollback->find_rollback);
+void AdapterInstance::find_tables() {
+  if (adapter_->size < sizeof(krux_adapter)) {
+    throw unfit("krux_adapter",
+                fmt::format("is truncated: it has {} bytes, {} are needed", adapter_->size, sizeof(krux_adapter)));
   }
-  cleanup = find_table<krux_cleanup>(*adapter_, KRUX_IID_CLEANUP, KRUX_END_OF(krux_cleanup, clean_up));
-  if (cleanup) require_functions(KRUX_IID_CLEANUP, cleanup->clean_up);
-  account =
-      find_table<krux_account_adapter>(*adapter_, KRUX_IID_ACCOUNT_ADAPTER, KRUX_END_OF(krux_account_adapter, revoke));
-  if (account) require_functions(KRUX_IID_ACCOUNT_ADAPTER, account->verify, account->revoke);
+  if (!adapter_->query) throw unfit("krux_adapter", "lacks query: it is NULL");
+  std::apply(
+      [this]<class... Tables>(const Tables*&... tables) {
+        ((tables = find_table<Tables>(*adapter_), roles_.*AdapterRole<Tables>::kHas = tables != nullptr), ...);
+      },
+      tables_);
+  AdapterFunctions::for_each([this]<class Function>(Function) {
+    if constexpr (Function::kExtras.optional != nullptr) {
+      const auto* table = std::get<const typename Function::Table*>(tables_);
+      const bool known = table && table->size >= end_of(Function::kEntry);
+      roles_.*Function::kExtras.optional = known && table->*Function::kEntry;
+    }
+  });
 }
 
 void destroy_adapter(krux_adapter* adapter, std::shared_ptr<LentHost> host) {

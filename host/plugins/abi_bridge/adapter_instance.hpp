@@ -5,8 +5,10 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "core/adapter/adapter_functions.hpp"
 #include "core/replica/collection.hpp"
 #include "host/plugins/abi_bridge/lent_host.hpp"
 
@@ -25,20 +27,21 @@ class AdapterInstance {
   void* self() const { return adapter_->self; }
   const std::vector<CollectionSpec>& collections() const { return collections_; }
 
-  const krux_sync_adapter* sync = nullptr;  ///< nullptr: it does not have that role
-  const krux_read_adapter* read = nullptr;
-  const krux_write_executor* write = nullptr;
-  const krux_rollback_capable* rollback = nullptr;
-  const krux_account_adapter* account = nullptr;
-  const krux_cleanup* cleanup = nullptr;
-  bool resolves = false;  ///< `read` has a resolve function
+  const AdapterRoles& roles() const { return roles_; }
+  /// Of a role that it has.
+  template <class Table>
+  const Table& table() const {
+    return *std::get<const Table*>(tables_);
+  }
 
  private:
-  void find_roles();
+  void find_tables();
 
   krux_adapter* const adapter_;
   std::shared_ptr<LentHost> host_;
   const std::vector<CollectionSpec> collections_;
+  AdapterTables tables_{};
+  AdapterRoles roles_;
 };
 
 /// Calls destroy on a thread of its own and waits up to 2 s for it; `host` lives until it is done. nullptr is let be.

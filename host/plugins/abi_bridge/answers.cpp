@@ -24,13 +24,20 @@ CallFailure defect(std::string message) {
   return {KRUX_INTERNAL, false, {}, std::move(message), std::nullopt};
 }
 
-CallFailure lacks_cleanup() {
-  return {KRUX_REFUSED, true, {}, "The adapter has no cleanup role, although its definition says so.", std::nullopt};
+CallFailure lacks_role(const char* role) {
+  return {KRUX_UNSUPPORTED, true, {}, fmt::format("The adapter has no {} role.", role), std::nullopt};
 }
 
-CallResult<std::string> read_object(const LentCall& call, krux_status status, BoundedSink& out, std::string_view what) {
+CallResult<bool> answer_without(Fn<"clean_up">, const AdapterWrite&) {
+  return CallFailure{
+      KRUX_REFUSED, true, {}, "The adapter has no cleanup role, although its definition says so.", std::nullopt};
+}
+
+CallResult<std::string> read_object(const LentCall& call, krux_status status, BoundedSink& out,
+                                    std::string_view function) {
   if (out.overflowed())
-    return defect_of_adapter(fmt::format("The adapter's {} is larger than {} KiB.", what, out.max() / 1024));
+    return defect_of_adapter(
+        fmt::format("The adapter's answer to {} is larger than {} KiB.", function, out.max() / 1024));
   if (status != KRUX_OK) return call.failure(status);
   const JsonLimits limits{out.max(), kDeepestJson};
   std::string why;
@@ -41,7 +48,7 @@ CallResult<std::string> read_object(const LentCall& call, krux_status status, Bo
     call.context()->note_replaced(replaced);
     return object;
   }
-  return defect_of_adapter(fmt::format("The adapter's {} is not one JSON object: {}", what, why));
+  return defect_of_adapter(fmt::format("The adapter's answer to {} is not one JSON object: {}", function, why));
 }
 
 CallResult<SyncStep> read_step(const LentCall& call, krux_status status, const krux_sync_step& step) {
@@ -82,7 +89,8 @@ std::string reason_in(BoundedSink& out) {
 
 }  // namespace
 
-CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std::int32_t found, BoundedSink* out) {
+CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std::int32_t found, BoundedSink* out,
+                                   std::string_view function) {
   if (status != KRUX_OK) return call.failure(status);
   EffectFound effect;
   switch (found) {
@@ -102,14 +110,14 @@ CallResult<EffectFound> read_found(const LentCall& call, krux_status status, std
       return effect;
   }
   if (effect.answer != EffectFound::Answer::kFound || !out) return effect;
-  auto result = read_object(call, status, *out, "result");
+  auto result = read_object(call, status, *out, function);
   if (auto* failure = std::get_if<CallFailure>(&result)) return *failure;
   effect.result_json = std::get<std::string>(std::move(result));
   return effect;
 }
 
 CallResult<Identity> read_identity(const LentCall& call, krux_status status, BoundedSink& out) {
-  auto object = read_object(call, status, out, "identity");
+  auto object = read_object(call, status, out, "verify");
   if (auto* failure = std::get_if<CallFailure>(&object)) return *failure;
   const auto json = parse_json(std::get<std::string>(object), "the identity", {out.max(), kDeepestJson});
   const auto id = find_string(json, "account_id"), name = find_string(json, "display_name");

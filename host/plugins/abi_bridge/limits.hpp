@@ -26,6 +26,10 @@ inline constexpr std::size_t kLongestCursor = replica_limits::kLongestCursor,
 /// Why a look cannot tell; an adapter's bytes, of which some may become a U+FFFD of three.
 inline constexpr std::size_t kLongestReason = 2000, kLongestShownReason = 3 * kLongestReason;
 inline constexpr std::size_t kLargestResult = 8 << 20, kLargestPoint = 64 * 1024, kLargestIdentity = 64 * 1024;
+/// Of what a function gives: see FunctionExtras::small.
+constexpr std::size_t largest_object(bool small) {
+  return small ? kLargestPoint : kLargestResult;
+}
 inline constexpr std::size_t kLargestNote = 64 * 1024;
 inline constexpr std::int64_t kLongestWaitMs = replica_limits::kLongestWaitMs;
 using krux::kLongestRetryAfterMs;

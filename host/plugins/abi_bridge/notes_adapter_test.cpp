@@ -116,13 +116,13 @@ TEST_CASE("The notes adapter syncs page by page, and sweeps what is gone") {
   Notes notes;
   notes.service.notes = {{"a1", "one", ""}, {"a2", "two", ""}, {"a3", "three", ""}};
   const auto& session = notes.bridge.session;
-  CHECK(good(notes.adapter->full_sync(notes.bridge.call(), session)).next == SyncStep::Next::kMore);
+  CHECK(good(notes.adapter->ask<"full_sync">(notes.bridge.call(), session)).next == SyncStep::Next::kMore);
   CHECK(session->committed.size() == 2);
   CHECK(session->cursor("pass") == R"({"generation":1,"after":"a2"})");
-  CHECK(good(notes.adapter->full_sync(notes.bridge.call(), session)).next == SyncStep::Next::kDone);
+  CHECK(good(notes.adapter->ask<"full_sync">(notes.bridge.call(), session)).next == SyncStep::Next::kDone);
   CHECK(session->committed.size() == 3);
   CHECK(session->sweeps == std::vector<std::string>{"notes  1"});
-  CHECK(good(notes.adapter->incremental_sync(notes.bridge.call(), session, 5)).next == SyncStep::Next::kMore);
+  CHECK(good(notes.adapter->ask<"incremental_sync">(notes.bridge.call(), session, 5)).next == SyncStep::Next::kMore);
   CHECK(session->committed[0].json == R"({"id":"a1","text":"one","marker":"","updated_ms":1000})");
   CHECK(session->cursor("pass") == R"({"generation":2,"after":"a2"})");
 }
@@ -130,12 +130,13 @@ TEST_CASE("The notes adapter syncs page by page, and sweeps what is gone") {
 TEST_CASE("The notes adapter reads from the replica alone") {
   Notes notes;
   notes.bridge.reader->rows = {{"a1", R"({"id":"a1"})"}};
-  CHECK(good(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.read", R"({"note_id":"a1"})")) ==
-        R"({"note":{"id":"a1"}})");
-  CHECK(failed(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.read", R"({"note_id":"x"})"))
+  CHECK(good(notes.adapter->ask<"read">(notes.bridge.call(), notes.bridge.reader, "notes.read",
+                                        R"({"note_id":"a1"})")) == R"({"note":{"id":"a1"}})");
+  CHECK(failed(notes.adapter->ask<"read">(notes.bridge.call(), notes.bridge.reader, "notes.read", R"({"note_id":"x"})"))
             .type.name() == "NoteNotFound");
-  CHECK(good(notes.adapter->read(notes.bridge.call(), notes.bridge.reader, "notes.search",
-                                 R"({"query":"a","limit":20,"offset":0})")) == R"({"notes":[{"id":"a1"}],"total":1})");
+  CHECK(good(notes.adapter->ask<"read">(notes.bridge.call(), notes.bridge.reader, "notes.search",
+                                        R"({"query":"a","limit":20,"offset":0})")) ==
+        R"({"notes":[{"id":"a1"}],"total":1})");
   REQUIRE(notes.bridge.reader->last.where.children.size() == 1);
   CHECK(notes.bridge.reader->last.where.children[0].text == "a");
   CHECK(notes.bridge.http->requests().empty());
@@ -143,12 +144,13 @@ TEST_CASE("The notes adapter reads from the replica alone") {
 
 TEST_CASE("The notes adapter writes with a marker, and finds by it what may have happened") {
   Notes notes;
-  CHECK_THAT(good(notes.adapter->execute_write(notes.bridge.call("w_1"), notes.write("hi \"you\""))),
+  CHECK_THAT(good(notes.adapter->ask<"execute_write">(notes.bridge.call("w_1"), notes.write("hi \"you\""))),
              Catch::Contains("\"marker\":\"w_1\""));
   CHECK(notes.service.notes.at(0).text == "hi \"you\"");
-  CHECK(good(notes.adapter->find_effect(notes.bridge.call(), notes.write("hi"))).answer == EffectFound::Answer::kFound);
+  CHECK(good(notes.adapter->ask<"find_effect">(notes.bridge.call(), notes.write("hi"))).answer ==
+        EffectFound::Answer::kFound);
   notes.service.notes.clear();
-  CHECK(good(notes.adapter->find_effect(notes.bridge.call(), notes.write("hi"))).answer ==
+  CHECK(good(notes.adapter->ask<"find_effect">(notes.bridge.call(), notes.write("hi"))).answer ==
         EffectFound::Answer::kAbsent);
 }
 
@@ -156,7 +158,7 @@ TEST_CASE("The notes adapter tells what was refused from what may have happened"
   Notes notes;
   const auto failure = [&](int status) {
     notes.service.fail_with = status;
-    return failed(notes.adapter->execute_write(notes.bridge.call("w_1"), notes.write("x")));
+    return failed(notes.adapter->ask<"execute_write">(notes.bridge.call("w_1"), notes.write("x")));
   };
   CHECK((failure(400).status == KRUX_REFUSED && failure(400).effect_none));
   CHECK((failure(401).status == KRUX_AUTH && failure(401).effect_none));
@@ -166,23 +168,23 @@ TEST_CASE("The notes adapter tells what was refused from what may have happened"
 
 TEST_CASE("The notes adapter undoes what nobody has changed") {
   Notes notes;
-  CHECK(notes.adapter->supports_rollback("notes.create"));
+  CHECK(good(notes.adapter->ask<"supports_rollback">(notes.bridge.call(), "notes.create")));
   RollbackRequest request{"rb_1", "notes.create", "{}", "{}", "", false};
-  request.result_json = good(notes.adapter->execute_write(notes.bridge.call("w_1"), notes.write("first")));
+  request.result_json = good(notes.adapter->ask<"execute_write">(notes.bridge.call("w_1"), notes.write("first")));
   notes.service.notes.at(0).text = "changed";
-  CHECK(failed(notes.adapter->rollback(notes.bridge.call(), request)).status == KRUX_CONFLICT);
-  CHECK(good(notes.adapter->find_rollback(notes.bridge.call(), request)).answer == EffectFound::Answer::kAbsent);
+  CHECK(failed(notes.adapter->ask<"rollback">(notes.bridge.call(), request)).status == KRUX_CONFLICT);
+  CHECK(good(notes.adapter->ask<"find_rollback">(notes.bridge.call(), request)).answer == EffectFound::Answer::kAbsent);
   notes.service.notes.at(0).text = "first";
-  CHECK(good(notes.adapter->rollback(notes.bridge.call(), request)) == R"({"deleted":true})");
+  CHECK(good(notes.adapter->ask<"rollback">(notes.bridge.call(), request)) == R"({"deleted":true})");
   CHECK(notes.service.notes.empty());
-  CHECK(good(notes.adapter->find_rollback(notes.bridge.call(), request)).answer == EffectFound::Answer::kFound);
+  CHECK(good(notes.adapter->ask<"find_rollback">(notes.bridge.call(), request)).answer == EffectFound::Answer::kFound);
 }
 
 TEST_CASE("The notes adapter knows its account") {
   Notes notes;
-  const auto identity = good(notes.adapter->verify(notes.bridge.call()));
+  const auto identity = good(notes.adapter->ask<"verify">(notes.bridge.call()));
   CHECK(identity.account_id == "u1");
   CHECK(identity.display_name == "Ann");
   CHECK_FALSE(identity.scopes_known);
-  CHECK(good(notes.adapter->revoke(notes.bridge.call())));
+  CHECK(good(notes.adapter->ask<"revoke">(notes.bridge.call())));
 }

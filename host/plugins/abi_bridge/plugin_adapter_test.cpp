@@ -16,7 +16,7 @@ namespace {
 
 CallFailure read_failure(const Bridge& bridge, ServiceAdapter& adapter, const std::string& capability) {
   INFO(capability);
-  return failed(adapter.read(bridge.call(), bridge.reader, capability, "{}"));
+  return failed(adapter.ask<"read">(bridge.call(), bridge.reader, capability, "{}"));
 }
 
 AdapterWrite write_of(const std::string& operation) {
@@ -31,11 +31,12 @@ TEST_CASE("Roles, parameters, account and results pass the bridge", "[abi-1.0]")
   const auto roles = adapter->roles();
   CHECK((roles.sync && roles.read && roles.write && roles.rollback && roles.account));
   const auto echo = [&](const std::string& json) {
-    return good(adapter->read(bridge.call(), bridge.reader, "mock.echo", json));
+    return good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.echo", json));
   };
   CHECK(echo("{\"a\":\"\xc3\xa4\"}") == "{\"a\":\"\xc3\xa4\"}");
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.account", "{}")) == R"({"id":"T1","scopes":["a\"b"]})");
-  CHECK(good(adapter->resolve(bridge.call(), bridge.reader, "mock.send", "{\"p\":1}")) == "{\"p\":1}");
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.account", "{}")) ==
+        R"({"id":"T1","scopes":["a\"b"]})");
+  CHECK(good(adapter->ask<"resolve">(bridge.call(), bridge.reader, "mock.send", "{\"p\":1}")) == "{\"p\":1}");
 }
 
 TEST_CASE("Whatever an adapter throws is a failure with its words", "[abi-1.0]") {
@@ -64,7 +65,7 @@ TEST_CASE("A result that is not one JSON object within its limits is a defect", 
                                     Catch::Contains("kruxos adapter certify"));
   }
   CHECK_THAT(read_failure(bridge, *adapter, "mock.huge").message, Catch::Contains("larger than 8192 KiB"));
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.echo", "{}")) == "{}");
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.echo", "{}")) == "{}");
 }
 
 TEST_CASE("NULs and what is no UTF-8 in a result become U+FFFD and are counted", "[abi-1.0]") {
@@ -72,11 +73,11 @@ TEST_CASE("NULs and what is no UTF-8 in a result become U+FFFD and are counted",
   const auto adapter = bridge.make("mock");
   for (const auto* capability : {"mock.nul", "mock.bad_utf8"}) {
     const auto call = bridge.call();
-    CHECK(good(adapter->read(call, bridge.reader, capability, "{}")) == "{\"a\":\"\uFFFD\"}");
+    CHECK(good(adapter->ask<"read">(call, bridge.reader, capability, "{}")) == "{\"a\":\"\uFFFD\"}");
     CHECK(call->replaced() == 1);
   }
   const auto call = bridge.call();
-  CHECK(good(adapter->read(call, bridge.reader, "mock.echo", R"({"a":"\u0000 \ud800 \u001b"})")) ==
+  CHECK(good(adapter->ask<"read">(call, bridge.reader, "mock.echo", R"({"a":"\u0000 \ud800 \u001b"})")) ==
         R"({"a":"\ufffd \ufffd \u001b"})");
   CHECK(call->replaced() == 2);
 }
@@ -85,7 +86,7 @@ TEST_CASE("A query reaches the reader, and rows stop where the adapter says so",
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   bridge.reader->rows = {{"i1", "{}"}, {"i2", "{}"}, {"i3", "{}"}};
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.query", "{}")) == R"({"ids":"i1i2","total":3})");
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.query", "{}")) == R"({"ids":"i1i2","total":3})");
   const auto& where = bridge.reader->last.where;
   CHECK(bridge.reader->last.descending);
   CHECK(where.kind == Condition::Kind::kAllOf);
@@ -98,7 +99,7 @@ TEST_CASE("A query reaches the reader, and rows stop where the adapter says so",
 TEST_CASE("A sync step fills the store, its cursors and its reports", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  const auto step = good(adapter->full_sync(bridge.call(), bridge.session));
+  const auto step = good(adapter->ask<"full_sync">(bridge.call(), bridge.session));
   CHECK(step.next == SyncStep::Next::kWait);
   CHECK(step.wait_ms == 1500);
   CHECK(step.parts_done == 2);  // never more than there are
@@ -110,7 +111,7 @@ TEST_CASE("A sync step fills the store, its cursors and its reports", "[abi-1.0]
   CHECK(std::get<std::string>(record.fields[0].second) == "ann");
   CHECK(std::get<std::int64_t>(record.fields[1].second) == 7);
   CHECK(bridge.session->reports == std::vector<std::string>{"c1 1 not a member"});
-  const auto done = good(adapter->incremental_sync(bridge.call(), bridge.session, 0));
+  const auto done = good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 0));
   CHECK(done.next == SyncStep::Next::kDone);
   CHECK(done.complete_through_ms == 42);
 }
@@ -119,16 +120,16 @@ TEST_CASE("What was not declared is refused, and a record that cannot be taken e
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto failure = [&](int which) {
-    return failed(adapter->incremental_sync(bridge.call(), bridge.session, which));
+    return failed(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, which));
   };
   CHECK(failure(2).status == KRUX_INVALID);
   CHECK_THAT(failure(2).message, Catch::Contains("no field colour"));
   CHECK_THAT(failure(4).message, Catch::Contains("none of done, more and wait"));
   CHECK(failure(5).status == KRUX_CURSOR_EXPIRED);
   CHECK(bridge.session->put_records.empty());
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 1));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 1));
   CHECK(bridge.session->left_out == std::vector<std::string>{"items i2: its json is no object"});
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 3));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 3));
   REQUIRE(bridge.session->put_records.size() == 1);
   CHECK(bridge.session->put_records[0].text == "bad \xff utf-8");  // which the replica makes fit
 }
@@ -136,7 +137,7 @@ TEST_CASE("What was not declared is refused, and a record that cannot be taken e
 TEST_CASE("What is too large for the boundary is left out in a sentence", "[abi-1.1]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 8));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 8));
   REQUIRE(bridge.session->left_out.size() == 2);
   CHECK_THAT(bridge.session->left_out[0], Catch::Contains("items i2: its JSON has 2097160 bytes, at most 1048576"));
   CHECK_THAT(bridge.session->left_out[1],
@@ -147,12 +148,12 @@ TEST_CASE("A write is sent by the host's client and bound to its attempt", "[abi
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto call = bridge.call("w_1");
-  CHECK(good(adapter->execute_write(call, write_of("mock.send"))) == R"({"status":200,"id":"w_1"})");
+  CHECK(good(adapter->ask<"execute_write">(call, write_of("mock.send"))) == R"({"status":200,"id":"w_1"})");
   CHECK(call->wire() == WireState::kAnswered);
   REQUIRE(bridge.http->requests().size() == 1);
   CHECK(bridge.http->requests()[0].body == "{\"x\":1}");
 
-  CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.stream"))).size() > 0);
+  CHECK(good(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.stream"))).size() > 0);
   CHECK(bridge.http->requests()[1].body == "abc");
   CHECK(bridge.http->requests()[1].body_length == 3);
 }
@@ -162,17 +163,17 @@ TEST_CASE("What is not sent, lost or made up is judged by the wire", "[abi-1.0]"
   const auto adapter = bridge.make("mock");
   auto ended = bridge.call("w_1");
   ended->end();
-  CHECK(failed(adapter->execute_write(ended, write_of("mock.send"))).status == KRUX_CANCELLED);
+  CHECK(failed(adapter->ask<"execute_write">(ended, write_of("mock.send"))).status == KRUX_CANCELLED);
   CHECK(bridge.http->requests().empty());
 
-  const auto none = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.none")));
+  const auto none = failed(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.none")));
   CHECK((none.effect_none && none.status == KRUX_REFUSED));
-  const auto garbage = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.garbage")));
+  const auto garbage = failed(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.garbage")));
   CHECK((!garbage.effect_none && garbage.status == KRUX_INTERNAL));
-  CHECK(failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.claim_none"))).effect_none);
+  CHECK(failed(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.claim_none"))).effect_none);
   bridge.http->lose_answers = true;
-  CHECK_FALSE(failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.claim_none"))).effect_none);
-  const auto lost = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.send")));
+  CHECK_FALSE(failed(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.claim_none"))).effect_none);
+  const auto lost = failed(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.send")));
   CHECK(lost.status == KRUX_NETWORK);
   CHECK(lost.message == "The connection was reset.");
 }
@@ -180,7 +181,7 @@ TEST_CASE("What is not sent, lost or made up is judged by the wire", "[abi-1.0]"
 TEST_CASE("An adapter cannot set the host's headers", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  const auto failure = failed(adapter->execute_write(bridge.call("w_1"), write_of("mock.header")));
+  const auto failure = failed(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.header")));
   CHECK(failure.status == KRUX_INVALID);
   CHECK_THAT(failure.message, Catch::Contains("authorization"));
   CHECK(bridge.http->requests().empty());
@@ -192,7 +193,8 @@ TEST_CASE("Several requests at once come back in their order", "[abi-1.0]") {
     return std::pair(200, request.url.substr(request.url.size() - 1));
   };
   const auto adapter = bridge.make("mock");
-  CHECK(good(adapter->execute_write(bridge.call("w_1"), write_of("mock.many"))) == R"({"all":"0 1 2 3 4 5 6 "})");
+  CHECK(good(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.many"))) ==
+        R"({"all":"0 1 2 3 4 5 6 "})");
 }
 
 TEST_CASE("A note is kept by the ledger and comes back to find_effect", "[abi-1.0]") {
@@ -200,10 +202,10 @@ TEST_CASE("A note is kept by the ledger and comes back to find_effect", "[abi-1.
   const auto adapter = bridge.make("mock");
   std::string kept;
   const auto call = bridge.call("w_1", [&](std::string_view note) { return kept = note, true; });
-  CHECK(good(adapter->execute_write(call, write_of("mock.note"))) == "{}");
+  CHECK(good(adapter->ask<"execute_write">(call, write_of("mock.note"))) == "{}");
   CHECK(kept == "{\"n\":1}");
   kept.clear();
-  const auto refused = failed(adapter->create_rollback_point(call, write_of("mock.note")));
+  const auto refused = failed(adapter->ask<"create_rollback_point">(call, write_of("mock.note")));
   CHECK(refused.status == KRUX_UNSUPPORTED);
   CHECK(kept.empty());
 }
@@ -213,21 +215,21 @@ TEST_CASE("The answers of find_effect, and what is none", "[abi-1.0]") {
   const auto adapter = bridge.make("mock");
   using Answer = EffectFound::Answer;
   const auto find = [&](const char* operation) {
-    return good(adapter->find_effect(bridge.call(), write_of(operation)));
+    return good(adapter->ask<"find_effect">(bridge.call(), write_of(operation)));
   };
   CHECK(find("mock.send").answer == Answer::kFound);
   CHECK(find("mock.send").result_json == "{\"n\":2}");
   CHECK(find("mock.absent").answer == Answer::kAbsent);
   CHECK(find("mock.disproved").answer == Answer::kDisproved);
   CHECK(find("mock.odd").answer == Answer::kCannotTell);
-  CHECK(failed(adapter->find_effect(bridge.call(), write_of("mock.garbage"))).status == KRUX_INTERNAL);
+  CHECK(failed(adapter->ask<"find_effect">(bridge.call(), write_of("mock.garbage"))).status == KRUX_INTERNAL);
 }
 
 TEST_CASE("Why a look cannot tell reaches the host, bounded and as text", "[abi-1.1]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   const auto find = [&](const char* operation) {
-    return good(adapter->find_effect(bridge.call(), write_of(operation)));
+    return good(adapter->ask<"find_effect">(bridge.call(), write_of(operation)));
   };
   CHECK(find("mock.unclear").answer == EffectFound::Answer::kCannotTell);
   CHECK(find("mock.unclear").why == "The history is hidden.");
@@ -239,16 +241,16 @@ TEST_CASE("Why a look cannot tell reaches the host, bounded and as text", "[abi-
 TEST_CASE("Rollback points are limited, conflicts and results pass", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  CHECK(adapter->supports_rollback("mock.note"));
-  CHECK_FALSE(adapter->supports_rollback("mock.send"));
-  CHECK(good(adapter->create_rollback_point(bridge.call(), write_of("mock.send"))) == "{\"before\":1}");
-  CHECK_THAT(failed(adapter->create_rollback_point(bridge.call(), write_of("mock.huge"))).message,
+  CHECK(good(adapter->ask<"supports_rollback">(bridge.call(), "mock.note")));
+  CHECK_FALSE(good(adapter->ask<"supports_rollback">(bridge.call(), "mock.send")));
+  CHECK(good(adapter->ask<"create_rollback_point">(bridge.call(), write_of("mock.send"))) == "{\"before\":1}");
+  CHECK_THAT(failed(adapter->ask<"create_rollback_point">(bridge.call(), write_of("mock.huge"))).message,
              Catch::Contains("64 KiB"));
   RollbackRequest request{"rb_1", "mock.send", "{}", "{\"before\":1}", "{}", false};
-  CHECK(failed(adapter->rollback(bridge.call(), request)).status == KRUX_CONFLICT);
+  CHECK(failed(adapter->ask<"rollback">(bridge.call(), request)).status == KRUX_CONFLICT);
   request.force = true;
-  CHECK(good(adapter->rollback(bridge.call(), request)) == R"({"undone":{"before":1}})");
-  CHECK(good(adapter->find_rollback(bridge.call(), request)).answer == EffectFound::Answer::kFound);
+  CHECK(good(adapter->ask<"rollback">(bridge.call(), request)) == R"({"undone":{"before":1}})");
+  CHECK(good(adapter->ask<"find_rollback">(bridge.call(), request)).answer == EffectFound::Answer::kFound);
 }
 
 TEST_CASE("A cleanup is given the write, and its word comes back", "[abi-1.1]") {
@@ -257,25 +259,25 @@ TEST_CASE("A cleanup is given the write, and its word comes back", "[abi-1.1]") 
   CHECK(adapter->roles().cleanup);
   auto write = write_of("mock.send");
   write.note_json = R"({"n":1})";
-  CHECK(good(adapter->clean_up(bridge.call("w_1"), write)));
+  CHECK(good(adapter->ask<"clean_up">(bridge.call("w_1"), write)));
   write.note_json.clear();
-  const auto failure = failed(adapter->clean_up(bridge.call("w_1"), write));
+  const auto failure = failed(adapter->ask<"clean_up">(bridge.call("w_1"), write));
   CHECK(failure.status == KRUX_CONFLICT);
   CHECK(failure.effect_none);
   const auto other = bridge.make("notes");  // an adapter that has no such role
   CHECK_FALSE(other->roles().cleanup);
-  CHECK(failed(other->clean_up(bridge.call("w_1"), write)).status == KRUX_REFUSED);
+  CHECK(failed(other->ask<"clean_up">(bridge.call("w_1"), write)).status == KRUX_REFUSED);
 }
 
 TEST_CASE("An identity is read and cleaned, a log line is escaped", "[abi-1.0]") {
   Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  const auto identity = good(adapter->verify(bridge.call()));
+  const auto identity = good(adapter->ask<"verify">(bridge.call()));
   CHECK(identity.account_id == "T1");
   CHECK(identity.display_name == "Team \\x1b[1m");
   CHECK((identity.scopes_known && identity.scopes == std::vector<std::string>{"a", "b"}));
-  CHECK(good(adapter->revoke(bridge.call())));
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.log", "{}")) == "{}");
+  CHECK(good(adapter->ask<"revoke">(bridge.call())));
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.log", "{}")) == "{}");
   CHECK(bridge.log == std::vector<std::string>{"3 mock line\\n\\x1b[2J"});
 }
 
@@ -300,16 +302,16 @@ TEST_CASE("An adapter that refuses its account, or a configuration that does not
 TEST_CASE("What a sync keeps, erases and sweeps, and what a read finds of it", "[abi-1.0]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  good(adapter->full_sync(bridge.call(), bridge.session));
-  CHECK(good(adapter->incremental_sync(bridge.call(), bridge.session, 6)).next == SyncStep::Next::kMore);
+  good(adapter->ask<"full_sync">(bridge.call(), bridge.session));
+  CHECK(good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 6)).next == SyncStep::Next::kMore);
   CHECK(bridge.session->fake_reader->blobs["i1 raw"] == "blob");
   CHECK(bridge.session->sweeps == std::vector<std::string>{"items s 7 1 9"});
   CHECK(bridge.session->erased == std::vector<std::string>{"i2"});
   CHECK_FALSE(bridge.session->cursor("page"));
   CHECK(bridge.session->reports == std::vector<std::string>{"c1 1 not a member", "c1 0 "});
-  CHECK(good(adapter->read(bridge.call(), bridge.session->fake_reader, "mock.kept", "{}")) ==
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.session->fake_reader, "mock.kept", "{}")) ==
         R"({"record":{"id":"i1"},"blob":"blob","other":false,"timely":true})");
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.kept", "{}")) ==
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.kept", "{}")) ==
         R"({"record":null,"blob":"none","other":false,"timely":true})");
 }
 
@@ -318,7 +320,7 @@ TEST_CASE("An answer comes in parts with its headers, and the attempt is told", 
   bridge.http->answer = [](const HttpRequest& request) {
     return std::pair(200, request.url == "parts" ? std::string(300'000, 'p') : std::string("ok"));
   };
-  CHECK(good(bridge.make("mock")->execute_write(bridge.call("w_1"), write_of("mock.parts"))) ==
+  CHECK(good(bridge.make("mock")->ask<"execute_write">(bridge.call("w_1"), write_of("mock.parts"))) ==
         R"({"bytes":300000,"type":"text/plain","attempt":1,"write":"w_1","of":1,"made":5,"first":6})");
   CHECK(bridge.http->requests().at(1).headers.size() == 1);
 }
@@ -326,7 +328,7 @@ TEST_CASE("An answer comes in parts with its headers, and the attempt is told", 
 TEST_CASE("What a read has fetched is kept where the host lent it for that, and a sync keeps texts", "[abi-1.1]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  const auto fetch = [&] { return adapter->read(bridge.call(), bridge.reader, "mock.fetch", "{}"); };
+  const auto fetch = [&] { return adapter->ask<"read">(bridge.call(), bridge.reader, "mock.fetch", "{}"); };
   auto failure = failed(fetch());
   CHECK(failure.status == KRUX_UNSUPPORTED);
   CHECK_THAT(failure.message, Catch::Contains("`fetches`"));
@@ -337,7 +339,7 @@ TEST_CASE("What a read has fetched is kept where the host lent it for that, and 
   CHECK(bridge.reader->blobs["i1 body"] == std::string(40, 'b'));
   CHECK(bridge.reader->texts["i1"] == "kept by a read");
 
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 7));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 7));
   CHECK(bridge.session->fake_reader->texts["i1"] == "kept by a sync");
 }
 
@@ -346,15 +348,15 @@ TEST_CASE("A write reads the uploads that it carries, in parts, and no other cal
   const auto adapter = bridge.make("mock");
   auto write = write_of("mock.upload");
   write.params_json = "up_1";
-  CHECK(good(adapter->execute_write(bridge.call("w_1"), write)) == R"({"size":2500003,"last":"d"})");
-  auto failure = failed(adapter->execute_write(bridge.call(), write));
+  CHECK(good(adapter->ask<"execute_write">(bridge.call("w_1"), write)) == R"({"size":2500003,"last":"d"})");
+  auto failure = failed(adapter->ask<"execute_write">(bridge.call(), write));
   CHECK(failure.status == KRUX_INVALID);
   write.params_json = "up_2";
-  CHECK(failed(adapter->execute_write(bridge.call("w_1"), write)).status == KRUX_INVALID);
+  CHECK(failed(adapter->ask<"execute_write">(bridge.call("w_1"), write)).status == KRUX_INVALID);
   auto setup = bridge.setup("mock");
   setup.uploads = nullptr;
   const auto without = bridge.factory.make(setup);
-  failure = failed(without->execute_write(bridge.call("w_1"), write));
+  failure = failed(without->ask<"execute_write">(bridge.call("w_1"), write));
   CHECK(failure.status == KRUX_UNSUPPORTED);
 }
 
@@ -364,16 +366,16 @@ TEST_CASE("An account's address and settings reach the adapter", "[abi-1.2]") {
   setup.base_url = "https://one.notes.example/";
   setup.settings = {{"user", "amy \"a\""}, {"region", "eu"}};
   const auto adapter = bridge.factory.make(setup);
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.own", "{}")) ==
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.own", "{}")) ==
         R"({"base_url":"https://one.notes.example/","settings":{"region":"eu","user":"amy \"a\""}})");
 }
 
 TEST_CASE("A request that only reads says so to the host's client", "[abi-1.2]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  CHECK(good(adapter->read(bridge.call(), bridge.reader, "mock.search", "{}")) == R"({"status":200})");
+  CHECK(good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.search", "{}")) == R"({"status":200})");
   CHECK(bridge.http->requests().at(0).only_reads);
-  good(adapter->execute_write(bridge.call("w_1"), write_of("mock.create")));
+  good(adapter->ask<"execute_write">(bridge.call("w_1"), write_of("mock.create")));
   CHECK_FALSE(bridge.http->requests().at(1).only_reads);
 }
 
@@ -381,20 +383,20 @@ TEST_CASE("A sync is told what the replica does not take, and erases a blob", "[
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
   bridge.session->fake_reader->blobs["i1 raw"] = "blob";
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 9));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 9));
   CHECK(bridge.session->reports ==
         std::vector<std::string>{
             "puts 5 taken;its json is no object;its JSON has 2097160 bytes, at most 1048576 are possible"});
   CHECK(bridge.session->left_out.size() == 2);
   CHECK(bridge.session->put_records.size() == 1);
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 10));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 10));
   CHECK(bridge.session->fake_reader->blobs.empty());
 }
 
 TEST_CASE("A fetching read puts what the replica lacks", "[abi-1.2]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  const auto put = [&](const char* id) { return adapter->read(bridge.call(), bridge.reader, "mock.put", id); };
+  const auto put = [&](const char* id) { return adapter->ask<"read">(bridge.call(), bridge.reader, "mock.put", id); };
   CHECK(failed(put("n1")).status == KRUX_UNSUPPORTED);
   bridge.reader->lent_for_fetching = true;
   bridge.reader->rows = {{"i1", "{}"}};

@@ -14,8 +14,15 @@ foreach(name no_entry function_entry bad_magic truncated_entry short_symbol no_d
              grasping_constructor hoarding_constructor stray_adapter unruly_adapter)
   add_test_plugin(${name} ${name})
 endforeach()
-add_test_plugin(truncated_write stray_adapter STRAY_TRUNCATED_WRITE STRAY_SERVICE="truncated")
-add_test_plugin(null_write stray_adapter STRAY_NULL_WRITE STRAY_SERVICE="nullwrite")
+# What the probe sees, and what only an adapter shows that has an account.
+add_test_plugin(truncated_role stray_adapter STRAY_TRUNCATED_WRITE)
+add_test_plugin(null_function stray_adapter STRAY_NULL_WRITE)
+add_test_plugin(null_query stray_adapter STRAY_NULL_QUERY)
+add_test_plugin(null_resolve stray_adapter STRAY_NULL_RESOLVE)
+add_test_plugin(needs_account stray_adapter STRAY_NEEDS_ACCOUNT)
+add_test_plugin(crashing_creation stray_adapter STRAY_CRASHES)
+add_test_plugin(truncated_write stray_adapter STRAY_TRUNCATED_WRITE STRAY_ONCE_CONNECTED STRAY_SERVICE="truncated")
+add_test_plugin(null_write stray_adapter STRAY_NULL_WRITE STRAY_ONCE_CONNECTED STRAY_SERVICE="nullwrite")
 
 # These export what the version script of adapters hides.
 foreach(name wrong_major)

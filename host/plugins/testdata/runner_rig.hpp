@@ -42,7 +42,7 @@ struct RunnerRig {
                                          clock.boot_ms() + ms);
   }
   CallResult<std::string> read(const std::string& what, const std::string& params = "{}") {
-    return made()->read(call(), reader, "unruly." + what, params);
+    return made()->ask<"read">(call(), reader, "unruly." + what, params);
   }
   CallFailure crash(const std::string& what, const std::string& params = "{}") {
     auto failure = failed(read(what, params));
@@ -52,7 +52,8 @@ struct RunnerRig {
   }
   /// Until the next process may be started.
   void wait_out() { clock.advance(60'000); }
-  pid_t pid() { return static_cast<pid_t>(runners->find("unruly")->status().pid); }
+  pid_t pid() { return pid_of("unruly"); }
+  pid_t pid_of(const std::string& service) { return static_cast<pid_t>(runners->find(service)->status().pid); }
   RunnerStatus status() { return runners->find("unruly")->status(); }
   std::size_t logged() {
     const std::lock_guard lock(mutex);

@@ -1,6 +1,7 @@
 // Breaks the rules that kruxos/adapter.hpp keeps for its users: odd tables, unknown statuses, output after the end,
 // null pointers.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "entry.hpp"
@@ -106,7 +107,11 @@ struct ShortReadTable {
   decltype(&read) read_function;
   uintptr_t behind;  // not a function
 };
+#if defined(STRAY_NULL_RESOLVE)
+const krux_read_adapter read_table{sizeof(krux_read_adapter), 0, &read, nullptr};
+#else
 const ShortReadTable read_table{offsetof(krux_read_adapter, resolve), 0, &read, 0x1};
+#endif
 
 #if defined(STRAY_TRUNCATED_WRITE)
 const krux_write_executor write_table{16, 0, nullptr, nullptr};
@@ -114,17 +119,32 @@ const krux_write_executor write_table{16, 0, nullptr, nullptr};
 const krux_write_executor write_table{sizeof(krux_write_executor), 0, nullptr, nullptr};
 #endif
 
+bool connected = false;  // the latest adapter: it has an account
+#if defined(STRAY_ONCE_CONNECTED)
+[[maybe_unused]] constexpr bool kOnceConnected = true;
+#else
+[[maybe_unused]] constexpr bool kOnceConnected = false;
+#endif
+
 const void* query(void*, const char* iid) noexcept {
   if (std::strcmp(iid, KRUX_IID_READ_ADAPTER) == 0) return &read_table;
 #if defined(STRAY_TRUNCATED_WRITE) || defined(STRAY_NULL_WRITE)
-  if (std::strcmp(iid, KRUX_IID_WRITE_EXECUTOR) == 0) return &write_table;
+  if (std::strcmp(iid, KRUX_IID_WRITE_EXECUTOR) == 0 && (connected || !kOnceConnected)) return &write_table;
 #endif
   return nullptr;
 }
 
 krux_adapter adapter{sizeof(krux_adapter), 0, nullptr, &query, [](krux_adapter*) noexcept {}};
 
-krux_adapter* create(const krux_host* host, const krux_call*, const krux_account*) noexcept {
+krux_adapter* create(const krux_host* host, const krux_call*, const krux_account* account) noexcept {
+  connected = account->account_id.len > 0;
+#if defined(STRAY_NEEDS_ACCOUNT)
+  if (!connected) return nullptr;
+#elif defined(STRAY_NULL_QUERY)
+  adapter.query = nullptr;
+#elif defined(STRAY_CRASHES)
+  if (!connected) std::abort();
+#endif
   lent_host = host;
   return &adapter;
 }

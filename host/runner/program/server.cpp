@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "host/plugins/abi_bridge/adapter_creation.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
+#include "host/plugins/abi_bridge/plugin_adapter.hpp"
 
 namespace krux::runner {
 namespace {
@@ -22,22 +26,37 @@ CallFailure clipped(CallFailure failure) {
   return failure;
 }
 
-template <class T, class Put>
-void put_result(WireWriter& out, const CallResult<T>& result, Put&& put) {
+template <class Result>
+void put_result(WireWriter& out, const CallResult<Result>& result) {
   const auto* failure = std::get_if<CallFailure>(&result);
   out.flag(!failure);
   if (failure) {
     put_failure(out, clipped(*failure));
   } else {
-    put(out, std::get<T>(result));
+    put_value(out, std::get<Result>(result));
   }
 }
 
-void put_json(WireWriter& out, const std::string& json) {
-  out.text(json);
+/// An argument as it came, or what asks the host for what it has lent.
+template <class Argument>
+Argument receive(WireReader& in, Link& link, const RunningCallPtr& call) {
+  if constexpr (std::is_same_v<Argument, SessionPtr>) {
+    return std::make_shared<LentSyncSession>(link, call);
+  } else if constexpr (std::is_same_v<Argument, ReaderPtr>) {
+    return std::make_shared<LentReplicaReader>(link, call);
+  } else {
+    return get_value<Argument>(in);
+  }
 }
-void put_flag(WireWriter& out, bool value) {
-  out.flag(value);
+
+template <class Function, class Result, class... Arguments>
+CallResult<Result> answer(ServiceAdapter& adapter, Function function, Result (*)(Arguments...), WireReader& in,
+                          Link& link, const RunningCallPtr& call) {
+  // Braces: in their order.
+  const std::tuple<std::remove_cvref_t<Arguments>...> arguments{
+      receive<std::remove_cvref_t<Arguments>>(in, link, call)...};
+  in.end();
+  return std::apply([&](const auto&... each) { return adapter.answer(function, call->context, each...); }, arguments);
 }
 
 }  // namespace
@@ -124,7 +143,7 @@ RunningCallPtr Server::begin(std::uint64_t id, const Asked& asked) {
   CallOwner owner;
   owner.write_id = asked.write_id;
   owner.attempt = asked.attempt;
-  if (asked.function != CallFunction::kCreate) {
+  if (asked.function != kAskCreate) {
     const std::lock_guard lock(mutex_);
     const auto& adapter = adapters_.at(asked.adapter);
     owner.service = adapter.service;
@@ -144,7 +163,7 @@ Server::Asked Server::read_call(const Frame& frame) const {
   WireReader in(frame.payload);
   Asked asked;
   asked.adapter = in.u64();
-  asked.function = static_cast<CallFunction>(in.below(static_cast<std::uint8_t>(CallFunction::kRevoke) + 1));
+  asked.function = in.below(kAskCreate + 1);
   asked.attempt = in.u32();
   asked.write_id = in.text(limits::kLongestId);
   asked.left_ms = in.i64();
@@ -164,26 +183,16 @@ void Server::answer_call(const Asked& asked, const RunningCallPtr& call) {
 }
 
 void Server::answer_in(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out) {
-  if (asked.function == CallFunction::kCreate) return create(in, asked, call, out);
+  if (asked.function == kAskCreate) return create(in, asked, call, out);
   Adapter adapter;
   {
     const std::lock_guard lock(mutex_);
     adapter = adapters_.at(asked.adapter);
   }
-  switch (asked.function) {
-    case CallFunction::kFullSync:
-    case CallFunction::kIncrementalSync:
-      return sync(adapter, in, asked, call, out);
-    case CallFunction::kRead:
-    case CallFunction::kResolve:
-      return read(adapter, in, asked, call, out);
-    case CallFunction::kSupportsRollback:
-    case CallFunction::kVerify:
-    case CallFunction::kRevoke:
-      return account(adapter, in, asked, call, out);
-    default:
-      return write(adapter, in, asked, call, out);
-  }
+  AdapterFunctions::at(asked.function, [&]<class Function>(Function function) {
+    typename Function::Signature* const signature = nullptr;
+    put_result(out, answer(*adapter.adapter, function, signature, in, link_, call));
+  });
 }
 
 void Server::create(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out) {
@@ -208,62 +217,11 @@ void Server::create(WireReader& in, const Asked& asked, const RunningCallPtr& ca
   creation.run();
   out.flag(creation.instance != nullptr);
   if (!creation.instance) return put_failure(out, clipped(creation.failure));
-  adapter.adapter = std::make_shared<PluginAdapter>(creation.instance);
+  adapter.adapter = make_plugin_adapter(creation.instance);
   const auto roles = adapter.adapter->roles();
-  out.flag(roles.sync).flag(roles.read).flag(roles.write).flag(roles.rollback).flag(roles.account).flag(roles.cleanup);
-  out.flag(creation.instance->resolves);
+  AdapterFunctions::for_each([&]<class Function>(Function) { out.flag(roles.*Function::has()); });
   const std::lock_guard lock(mutex_);
   adapters_.emplace(asked.adapter, std::move(adapter));
-}
-
-void Server::sync(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call,
-                  WireWriter& out) {
-  const auto session = std::make_shared<LentSyncSession>(link_, call);
-  if (asked.function == CallFunction::kFullSync) {
-    return put_result(out, adapter.adapter->full_sync(call->context, session), put_step);
-  }
-  const auto last_sync_ms = in.i64();
-  put_result(out, adapter.adapter->incremental_sync(call->context, session, last_sync_ms), put_step);
-}
-
-void Server::read(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call,
-                  WireWriter& out) {
-  const auto reader = std::make_shared<LentReplicaReader>(link_, call);
-  const auto name = in.text(kLargestFrame), params = in.text(kLargestFrame);
-  const auto result = asked.function == CallFunction::kRead
-                          ? adapter.adapter->read(call->context, reader, name, params)
-                          : adapter.adapter->resolve(call->context, reader, name, params);
-  put_result(out, result, put_json);
-}
-
-void Server::write(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call,
-                   WireWriter& out) {
-  auto& to = *adapter.adapter;
-  if (asked.function == CallFunction::kRollback || asked.function == CallFunction::kFindRollback) {
-    const auto request = get_rollback(in);
-    if (asked.function == CallFunction::kRollback)
-      return put_result(out, to.rollback(call->context, request), put_json);
-    return put_result(out, to.find_rollback(call->context, request), put_found);
-  }
-  const auto what = get_write(in);
-  if (asked.function == CallFunction::kFindEffect)
-    return put_result(out, to.find_effect(call->context, what), put_found);
-  if (asked.function == CallFunction::kCleanUp) return put_result(out, to.clean_up(call->context, what), put_flag);
-  put_result(out,
-             asked.function == CallFunction::kExecuteWrite ? to.execute_write(call->context, what)
-                                                           : to.create_rollback_point(call->context, what),
-             put_json);
-}
-
-void Server::account(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call,
-                     WireWriter& out) {
-  if (asked.function == CallFunction::kSupportsRollback) {
-    return put_result(out, CallResult<bool>(adapter.adapter->supports_rollback(in.text(limits::kLongestId))), put_flag);
-  }
-  if (asked.function == CallFunction::kVerify) {
-    return put_result(out, adapter.adapter->verify(call->context), put_identity);
-  }
-  put_result(out, adapter.adapter->revoke(call->context), put_flag);
 }
 
 }  // namespace krux::runner

@@ -4,6 +4,7 @@
 #include <kruxos/abi/entry.h>
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -11,8 +12,9 @@
 #include <mutex>
 #include <string>
 
-#include "host/plugins/abi_bridge/plugin_adapter.hpp"
+#include "core/adapter/service_adapter.hpp"
 #include "host/runner/program/lent.hpp"
+#include "host/runner/wire_function.hpp"
 
 namespace krux::runner {
 
@@ -29,13 +31,12 @@ class Server {
   struct Adapter {
     std::string service, account_id;
     std::uint32_t generation = 0;
-    std::shared_ptr<PluginAdapter> adapter;
-    bool resolves = false;
+    std::shared_ptr<ServiceAdapter> adapter;
   };
   /// A call as it came.
   struct Asked {
     std::uint64_t adapter = 0;
-    CallFunction function = CallFunction::kCreate;
+    std::uint8_t function = kAskCreate;
     std::uint32_t attempt = 0;
     std::string write_id;
     std::int64_t left_ms = 0, wall_ms = 0;
@@ -49,10 +50,6 @@ class Server {
   void answer_call(const Asked& asked, const RunningCallPtr& call);
   void answer_in(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   void create(WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
-  void sync(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
-  void read(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
-  void write(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
-  void account(const Adapter& adapter, WireReader& in, const Asked& asked, const RunningCallPtr& call, WireWriter& out);
   RunningCallPtr begin(std::uint64_t id, const Asked& asked);
   void destroy(std::uint64_t id);
 
