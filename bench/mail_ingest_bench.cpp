@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/adapter_values.hpp"
 #include "bench/mail_corpus.hpp"
 #include "bench/mail_indexers.hpp"
 #include "bench/report.hpp"
@@ -25,6 +26,7 @@
 #include "core/util/clock.hpp"
 #include "host/plugins/plugin_registry.hpp"
 #include "host/runner/plugin_factory.hpp"
+#include "model.hpp"
 
 using namespace krux;
 using namespace krux::bench;
@@ -134,37 +136,35 @@ class Adapter {
   std::shared_ptr<Mailbox> mailbox_;
 };
 
-/// The records that a sync has stored, newest first, as an adapter gives them.
-std::vector<Record> records_of(const fs::path& synced) {
+/// As the adapter gives it, and all of its text that the replica has stored.
+struct Made {
+  Record record;
+  std::string text;
+};
+
+/// The records that a sync has stored, newest first.
+std::vector<Made> records_of(const fs::path& synced) {
   const auto db = open_database(synced, kReplicaKind);
-  Statement rows(
-      db->getHandle(),
-      "SELECT id, order_ms, text, json, f_message_id, f_thread_id, f_date, f_size FROM c_messages ORDER BY key");
-  std::vector<Record> records;
+  Statement rows(db->getHandle(), "SELECT json, text FROM c_messages ORDER BY key");
+  std::vector<Made> records;
   while (rows.step()) {
-    auto& record = records.emplace_back();
-    record.collection = "messages";
-    record.id = rows.text(0);
-    record.order_ms = rows.integer(1);
-    record.text = rows.text(2);
-    record.json = rows.text(3);
-    record.fields = {{"message_id", std::string(rows.text(4))},
-                     {"thread_id", std::string(rows.text(5))},
-                     {"date", rows.integer(6)},
-                     {"size", rows.integer(7)}};
+    const auto message = gmail::message_from_record(rows.text(0));
+    if (!message) wrong("a record that was stored cannot be read");
+    records.push_back({record(gmail::message_record(*message)), std::string(rows.text(1))});
+    if (records.back().record.fields.size() != 4) wrong("a message has no Message-ID or thread");
   }
   return records;
 }
 
 /// They are put into the replica as they are: no answer is read.
-Took put_made(const fs::path& file, const std::vector<CollectionSpec>& collections, std::vector<Record> records) {
+Took put_made(const fs::path& file, const std::vector<CollectionSpec>& collections, std::vector<Made> records) {
   remove_files(file);
   SystemClock clock;
   Replica store(file, collections, clock);
   const auto session = store.begin_session();
   const auto cpu = cpu_s(), start = now_s();
   for (std::size_t i = 0; i < records.size(); ++i) {
-    session->put(std::move(records[i]));
+    session->put(std::move(records[i].record));
     if (i % kPage == kPage - 1 || i + 1 == records.size()) session->commit();
   }
   return {cpu_s() - cpu, now_s() - start};
@@ -172,7 +172,7 @@ Took put_made(const fs::path& file, const std::vector<CollectionSpec>& collectio
 
 /// Into the same tables and indexes by bare statements: nothing is checked, folded, compared or looked up.
 Took insert_plainly(const fs::path& file, const std::vector<CollectionSpec>& collections,
-                    const std::vector<Record>& records) {
+                    const std::vector<Made>& records) {
   remove_files(file);
   SystemClock clock;
   const Replica made(file, collections, clock);  // the tables
@@ -186,14 +186,14 @@ Took insert_plainly(const fs::path& file, const std::vector<CollectionSpec>& col
   const auto cpu = cpu_s(), start = now_s();
   std::int64_t key = 0;
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const auto& r = records[i];
+    const auto& [r, text] = records[i];
     key = std::max(first_key(r.order_ms), key + 1);
     if (i % kPage == 0) execute(db->getHandle(), "BEGIN IMMEDIATE");
-    row.bind_all(key, r.id, r.order_ms, static_cast<std::int64_t>(r.text.size()), r.text, r.json,
-                 std::get<std::string>(r.fields[0].second), std::get<std::string>(r.fields[1].second),
-                 std::get<std::int64_t>(r.fields[2].second), std::get<std::int64_t>(r.fields[3].second))
+    row.bind_all(key, r.id, r.order_ms, static_cast<std::int64_t>(text.size()), text, r.json,
+                 std::get<std::string>(r.fields[2].second), std::get<std::string>(r.fields[3].second),
+                 std::get<std::int64_t>(r.fields[0].second), std::get<std::int64_t>(r.fields[1].second))
         .run();
-    index.bind_all(key, r.text).run();
+    index.bind_all(key, text).run();
     seen.bind_all(key, r.order_ms).run();
     if (i % kPage == kPage - 1 || i + 1 == records.size()) execute(db->getHandle(), "COMMIT");
   }

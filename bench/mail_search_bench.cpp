@@ -25,21 +25,7 @@ double cpu_ms() {
 }
 
 std::vector<krux::CollectionSpec> specs() {
-  std::vector<krux::CollectionSpec> out;
-  for (const auto& c : gmail::collections()) {
-    krux::CollectionSpec spec;
-    spec.name = c.name;
-    spec.version = c.version;
-    spec.order =
-        c.order == kruxos::Order::kTime ? krux::CollectionSpec::Order::kTime : krux::CollectionSpec::Order::kKey;
-    spec.searchable = c.searchable;
-    for (const auto& f : c.fields) {
-      spec.fields.push_back({f.name, f.type == kruxos::FieldType::kText ? krux::FieldSpec::Type::kText
-                                                                        : krux::FieldSpec::Type::kInteger});
-    }
-    out.push_back(std::move(spec));
-  }
-  return out;
+  return krux::parse_collections(kruxos::detail::to_json(kruxos::Description{gmail::collections(), {}}));
 }
 
 const char* const kQueries[] = {

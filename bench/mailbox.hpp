@@ -1,16 +1,14 @@
-// A mailbox as records of the Gmail adapter, and its conditions.
+// A mailbox as records of the Gmail adapter.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <kruxos/adapter.hpp>
 #include <random>
 #include <string>
 #include <utility>
-#include <variant>
 
+#include "bench/adapter_values.hpp"
 #include "bench/corpus.hpp"
 #include "core/replica/replica.hpp"
 #include "model.hpp"
@@ -66,32 +64,10 @@ class Mailbox {
 inline void fill(Replica& store, std::int64_t messages, Mailbox& mailbox) {
   auto session = store.begin_session();
   for (std::int64_t n = 0; n < messages; ++n) {
-    const auto record = gmail::message_record(mailbox.next(n));
-    Record to;
-    to.collection = record.collection;
-    to.id = record.id;
-    to.json = record.json;
-    to.text = record.text;
-    to.order_ms = record.order_ms;
-    for (const auto& [name, value] : record.fields) {
-      std::visit([&](const auto& v) { to.fields.emplace_back(name, v); }, value);
-    }
-    session->put(std::move(to));
+    session->put(record(gmail::message_record(mailbox.next(n))));
     if (n % 200 == 199) session->commit();
   }
   session->commit();
-}
-
-/// The adapter's condition, as the replica takes it.
-inline Condition condition(const kruxos::Condition& from) {
-  Condition to;
-  to.kind = static_cast<Condition::Kind>(from.kind - KRUX_ALL_OF);
-  to.op = static_cast<Condition::Op>(std::max(0, from.op - KRUX_EQ));
-  to.field = from.field;
-  to.text = from.text;
-  to.number = from.number;
-  for (const auto& child : from.children) to.children.push_back(condition(child));
-  return to;
 }
 
 }  // namespace krux::bench

@@ -14,7 +14,7 @@ namespace krux {
 namespace {
 
 constexpr std::size_t kMostCollections = 32, kMostFields = replica_limits::kMostFields, kLongestName = 32,
-                      kLongestCursors = 64;
+                      kMostTexts = replica_limits::kMostNamedTexts, kLongestCursors = 64;
 
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > kLongestName || text[0] < 'a' || text[0] > 'z') return false;
@@ -83,12 +83,36 @@ bool parse_flag(const JsonValue& object, std::string_view name, const std::strin
   return *flag;
 }
 
+std::vector<NamedTextSpec> parse_texts(const JsonValue& value, const std::string& where) {
+  if (!value.IsArray()) refuse(where, "\"texts\" is an array");
+  if (value.Size() > kMostTexts)
+    refuse(where, fmt::format("{} named texts, at most {} are possible", value.Size(), kMostTexts));
+  std::vector<NamedTextSpec> texts;
+  for (const auto& one : value.GetArray()) {
+    if (!one.IsObject()) refuse(where, "a named text is an object with \"name\", and \"exact\" where it is");
+    check_members(one, where, {"name", "exact"});
+    NamedTextSpec text{take_name(one, where), parse_flag(one, "exact", where)};
+    for (const auto& other : texts) {
+      if (other.name == text.name) refuse(where, fmt::format("the named text \"{}\" stands there twice", text.name));
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+void parse_tags_and_texts(const JsonValue& value, CollectionSpec& spec, const std::string& where) {
+  spec.tags = parse_flag(value, "tags", where);
+  if (const auto* texts = find_member(value, "texts")) spec.texts = parse_texts(*texts, where);
+  if (spec.has_tags_or_texts() && !spec.searchable)
+    refuse(where, "\"tags\" and \"texts\" are for searchable collections: it says no \"searchable\": true");
+}
+
 CollectionSpec parse_collection(const JsonValue& value) {
   if (!value.IsObject()) refuse("\"collections\"", "each of them is an object");
   CollectionSpec spec;
   spec.name = take_name(value, "a collection");
   const auto where = fmt::format("collection \"{}\"", spec.name);
-  check_members(value, where, {"name", "version", "order", "searchable", "fields", "cursors"});
+  check_members(value, where, {"name", "version", "order", "searchable", "fields", "cursors", "tags", "texts"});
   if (find_member(value, "version")) {
     const auto version = find_int(value, "version");
     if (!version || *version < 1) refuse(where, "\"version\" is an integer from 1 on");
@@ -101,6 +125,7 @@ CollectionSpec parse_collection(const JsonValue& value) {
   }
   spec.searchable = parse_flag(value, "searchable", where);
   if (const auto* fields = find_member(value, "fields")) spec.fields = parse_fields(*fields, where);
+  parse_tags_and_texts(value, spec, where);
   if (find_member(value, "cursors")) {
     const auto cursors = find_string(value, "cursors");
     if (!cursors || cursors->empty() || cursors->size() > kLongestCursors)
@@ -111,6 +136,30 @@ CollectionSpec parse_collection(const JsonValue& value) {
 }
 
 }  // namespace
+
+int CollectionSpec::named_text(std::string_view text_name) const {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].name == text_name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::size_t bytes_of_texts(const Record& record) {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : record.texts) bytes += value.size();
+  return bytes;
+}
+
+std::size_t memory_of(const Record& r) {
+  constexpr std::size_t kEach = 64;
+  std::size_t size = r.collection.size() + r.id.size() + r.json.size() + r.text.size() + r.order_key.size() +
+                     r.scope.size() + bytes_of_texts(r) + kEach * (r.fields.size() + r.tags.size() + r.texts.size());
+  for (const auto& [name, value] : r.fields) {
+    size += name.size() + (std::holds_alternative<std::string>(value) ? std::get<std::string>(value).size() : 0);
+  }
+  for (const auto& tag : r.tags) size += tag.size();
+  return size;
+}
 
 std::vector<CollectionSpec> parse_collections(std::string_view describe_json) {
   JsonDocument document;

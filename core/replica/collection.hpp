@@ -16,6 +16,12 @@ struct FieldSpec {
   enum class Type { kText, kInteger } type = Type::kText;
 };
 
+/// A text that is searched by its name alone.
+struct NamedTextSpec {
+  std::string name;    ///< as a field's
+  bool exact = false;  ///< its bytes as they are given; else folded as the text
+};
+
 struct CollectionSpec {
   std::string name;  ///< [a-z][a-z0-9_]{0,31}
   std::int64_t version = 1;
@@ -24,6 +30,12 @@ struct CollectionSpec {
   std::vector<FieldSpec> fields;  ///< at most 16
   /// What the names of the cursors begin with that are this collection's alone; empty: it may share any.
   std::string cursors{};
+  bool tags = false;                   ///< only where searchable, as texts
+  std::vector<NamedTextSpec> texts{};  ///< at most 16
+
+  /// Whether more than the text is searched.
+  bool has_tags_or_texts() const { return tags || !texts.empty(); }
+  int named_text(std::string_view text_name) const;  ///< its index in texts, or -1
 };
 
 /// Parses {"collections": [...]} as krux_plugin_entry.describe gives it; throws ConfigError with a sentence for the
@@ -36,10 +48,17 @@ struct Record {
   std::string collection, id, json, text, order_key, scope;
   std::int64_t order_ms = 0, generation = 0;
   std::vector<std::pair<std::string, FieldValue>> fields;
+  std::vector<std::string> tags{};
+  std::vector<std::pair<std::string, std::string>> texts{};  ///< name and value; a name may stand there several times
 };
 
+/// The bytes of the values of its named texts.
+std::size_t bytes_of_texts(const Record& record);
+/// About what it takes in memory.
+std::size_t memory_of(const Record& record);
+
 struct Condition {
-  enum class Kind { kAllOf, kAnyOf, kNoneOf, kText, kField } kind = Kind::kAllOf;
+  enum class Kind { kAllOf, kAnyOf, kNoneOf, kText, kField, kTag, kNamedText } kind = Kind::kAllOf;
   enum class Op { kEq, kNe, kLt, kLe, kGt, kGe, kContains } op = Op::kEq;
   std::string field, text;
   std::int64_t number = 0;

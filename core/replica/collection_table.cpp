@@ -20,6 +20,9 @@ std::string shape_of(const CollectionSpec& spec) {
   for (const auto& field : spec.fields) {
     shape += fmt::format(";{}:{}", field.name, field.type == FieldSpec::Type::kText ? "text" : "integer");
   }
+  // No field's name begins so.
+  if (spec.tags) shape += ";+";
+  for (const auto& text : spec.texts) shape += fmt::format(";+{}:{}", text.name, text.exact ? "exact" : "folded");
   return shape;
 }
 
@@ -38,6 +41,14 @@ std::optional<CollectionSpec> spec_of_shape(const std::string& name, std::int64_
   spec.searchable = parts[2] == "searched";
   for (std::size_t i = 3; i < parts.size(); ++i) {
     const auto colon = parts[i].find(':');
+    if (parts[i] == "+") {
+      spec.tags = true;
+      continue;
+    }
+    if (parts[i].starts_with('+')) {
+      spec.texts.push_back({std::string(parts[i].substr(1, colon - 1)), parts[i].ends_with(":exact")});
+      continue;
+    }
     const bool is_number = parts[i].substr(std::min(colon, parts[i].size())) == ":integer";
     spec.fields.push_back(
         {std::string(parts[i].substr(0, colon)), is_number ? FieldSpec::Type::kInteger : FieldSpec::Type::kText});
@@ -53,6 +64,7 @@ CollectionTable::CollectionTable(CollectionSpec declared, std::string named)
       rows("c_" + set),
       seen("s_" + set),
       search("t_" + set),
+      tags("g_" + set),
       shape(shape_of(spec)) {}
 
 int CollectionTable::field(std::string_view name) const {
@@ -88,6 +100,8 @@ void CollectionTable::create(sqlite3* db) const {
     execute(db, fmt::format("CREATE INDEX {0} ON {1} ({2}{3}) WHERE {2} IS NOT NULL", field_index(i), rows, column,
                             by_time() ? "" : ", order_key"));
   }
+  if (spec.tags)
+    execute(db, fmt::format("CREATE TABLE {} (number INTEGER PRIMARY KEY, tag TEXT NOT NULL UNIQUE)", tags));
   if (!spec.searchable) return;
   execute(db, fmt::format("CREATE VIRTUAL TABLE {} USING fts5(text, content='{}', content_rowid='key', "
                           "tokenize='krux_gram', detail=none, columnsize=0)",
@@ -97,7 +111,8 @@ void CollectionTable::create(sqlite3* db) const {
 }
 
 void CollectionTable::drop(sqlite3* db, const std::string& set) {
-  execute(db, fmt::format("DROP TABLE IF EXISTS t_{0}; DROP TABLE IF EXISTS c_{0}; DROP TABLE IF EXISTS s_{0}", set));
+  for (const auto* prefix : {"t_", "c_", "s_", "g_"})
+    execute(db, fmt::format("DROP TABLE IF EXISTS {}{}", prefix, set));
 }
 
 CollectionTables::CollectionTables(std::vector<CollectionSpec> specs) {

@@ -23,6 +23,7 @@ struct CollectionTable {
   std::string rows;    ///< c_<set>: key, id, order_ms, order_key, scope, f_<field>..., text, json
   std::string seen;    ///< s_<set>: key, generation, synced_at_ms, digest
   std::string search;  ///< t_<set>: FTS5 over rows.text
+  std::string tags;    ///< g_<set>: number, tag; only where it has tags
   std::string shape;   ///< what must agree for the tables to be usable
 
   bool by_time() const { return spec.order == CollectionSpec::Order::kTime; }

@@ -41,7 +41,40 @@ TEST_CASE("collections are parsed with their defaults") {
   CHECK(all[2].cursors.empty());
   CHECK(all[2].order == CollectionSpec::Order::kTime);
   CHECK_FALSE(all[2].searchable);
+  CHECK_FALSE(all[0].has_tags_or_texts());
   CHECK(parse_collections(R"({"collections": [], "other": {"is": "not ours"}})").empty());
+}
+
+TEST_CASE("a searchable collection may have tags and named texts") {
+  const auto all = parse_collections(with(
+      R"({"name": "a", "searchable": true, "tags": true, "texts": [{"name": "subject"}, {"name": "from", "exact": true}]},
+         {"name": "b", "searchable": true, "tags": false, "texts": []})"));
+  CHECK(all[0].tags);
+  REQUIRE(all[0].texts.size() == 2);
+  CHECK_FALSE(all[0].texts[0].exact);
+  CHECK(all[0].texts[1].exact);
+  CHECK(all[0].named_text("from") == 1);
+  CHECK(all[0].named_text("to") == -1);
+  CHECK_FALSE(all[1].has_tags_or_texts());
+}
+
+TEST_CASE("tags and named texts that make no sense are refused") {
+  using Catch::Contains;
+  const auto of = [](const std::string& members) {
+    return refusal(with(R"({"name": "a", "searchable": true, )" + members + "}"));
+  };
+  CHECK_THAT(refusal(with(R"({"name": "a", "tags": true})")), Contains("for searchable collections"));
+  CHECK_THAT(refusal(with(R"({"name": "a", "texts": [{"name": "x"}]})")), Contains("for searchable collections"));
+  CHECK_THAT(of(R"("tags": 1)"), Contains("\"tags\" is true or false"));
+  CHECK_THAT(of(R"("texts": {})"), Contains("\"texts\" is an array"));
+  CHECK_THAT(of(R"("texts": ["x"])"), Contains("a named text is an object"));
+  CHECK_THAT(of(R"("texts": [{"name": "X"}])"), Contains("does not fit"));
+  CHECK_THAT(of(R"("texts": [{"name": "x", "exact": 1}])"), Contains("\"exact\" is true or false"));
+  CHECK_THAT(of(R"("texts": [{"name": "x", "type": "text"}])"), Contains("\"type\" is not known"));
+  CHECK_THAT(of(R"("texts": [{"name": "x"}, {"name": "x"}])"), Contains("\"x\" stands there twice"));
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += (i ? ", " : "") + std::string("{\"name\": \"t") + std::to_string(i) + "\"}";
+  CHECK_THAT(of("\"texts\": [" + many + "]"), Contains("at most 16"));
 }
 
 TEST_CASE("descriptions that make no sense are refused with a sentence for the author") {

@@ -4,6 +4,8 @@
 
 #include "core/replica/contains.hpp"
 #include "core/replica/replica_limits.hpp"
+#include "core/replica/searched_text.hpp"
+#include "core/replica/tag_numbers.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
@@ -17,7 +19,7 @@ constexpr int kDeepest = replica_limits::kDeepestCondition, kMostNodes = replica
 
 class Compiler {
  public:
-  explicit Compiler(const CollectionTable& table) : table_(table) {}
+  Compiler(const CollectionTable& table, TagNumbers& tags) : table_(table), tags_(tags) {}
 
   Predicate node(const Condition& condition, int depth) {
     if (depth > kDeepest) throw invalid_input(fmt::format("A condition is nested at most {} levels deep.", kDeepest));
@@ -27,6 +29,10 @@ class Compiler {
         return text_leaf(condition);
       case Kind::kField:
         return field_leaf(condition);
+      case Kind::kTag:
+        return tag_leaf(condition);
+      case Kind::kNamedText:
+        return named_text_leaf(condition);
       default:
         return group(condition, depth);
     }
@@ -51,10 +57,28 @@ class Compiler {
     if (!table_.spec.searchable) {
       throw invalid_input(fmt::format("The collection \"{}\" has no text to search.", table_.spec.name));
     }
+    return contains_part(searched_part(condition.text, table_.spec));
+  }
+
+  Predicate tag_leaf(const Condition& condition) {
+    if (!table_.spec.tags) throw invalid_input(fmt::format("The collection \"{}\" has no tags.", table_.spec.name));
+    return contains_part(tag_gram(tags_.find(condition.text)));
+  }
+
+  Predicate named_text_leaf(const Condition& condition) {
+    const int index = table_.spec.named_text(condition.field);
+    if (index < 0) {
+      throw invalid_input(
+          fmt::format("The collection \"{}\" has no text \"{}\".", table_.spec.name, printable(condition.field)));
+    }
+    return contains_part(named_text_part(condition.text, table_.spec, static_cast<std::size_t>(index)));
+  }
+
+  /// Every text contains the empty one: an ALL_OF of nothing says so.
+  static Predicate contains_part(std::string part) {
     Predicate result;
-    result.text = fold(condition.text);
-    // Every text contains the empty one: an ALL_OF of nothing says so.
-    if (!result.text.empty()) result.kind = Kind::kText;
+    if (!part.empty()) result.kind = Kind::kText;
+    result.text = std::move(part);
     return result;
   }
 
@@ -77,6 +101,7 @@ class Compiler {
   }
 
   const CollectionTable& table_;
+  TagNumbers& tags_;
   int nodes_ = 0;
 };
 
@@ -113,8 +138,8 @@ bool field_matches(const Predicate& p, const Statement& row) {
 
 }  // namespace
 
-Predicate compile(const Condition& condition, const CollectionTable& table) {
-  auto result = Compiler(table).node(condition, 1);
+Predicate compile(const Condition& condition, const CollectionTable& table, TagNumbers& tags) {
+  auto result = Compiler(table, tags).node(condition, 1);
   if (result.kind == Kind::kAllOf) return result;
   Predicate all;
   all.children.push_back(std::move(result));
@@ -127,6 +152,9 @@ bool matches(const Predicate& p, const Statement& row) {
       return contains(row.text(kTextColumn), p.text);
     case Kind::kField:
       return field_matches(p, row);
+    case Kind::kTag:
+    case Kind::kNamedText:
+      break;  // compiled to a text
     case Kind::kAllOf:
       for (const auto& child : p.children) {
         if (!matches(child, row)) return false;

@@ -9,6 +9,7 @@
 namespace krux {
 
 class Statement;
+class TagNumbers;
 
 /// A node of the condition. Text and terms are folded.
 struct Predicate {
@@ -21,9 +22,9 @@ struct Predicate {
   std::vector<Predicate> children;
 };
 
-/// Throws krux::Error InvalidInput for fields that the collection lacks, operators that do not fit, nesting beyond 16
-/// levels and more than 1000 nodes. ALL_OF within ALL_OF is flattened.
-Predicate compile(const Condition& condition, const CollectionTable& table);
+/// Throws krux::Error InvalidInput for fields and named texts that the collection lacks, operators that do not fit,
+/// nesting beyond 16 levels and more than 1000 nodes. ALL_OF within ALL_OF is flattened.
+Predicate compile(const Condition& condition, const CollectionTable& table, TagNumbers& tags);
 
 /// Columns that a statement must have for matches(): the text, then the fields.
 constexpr int kTextColumn = 1, kFirstFieldColumn = 3;

@@ -29,6 +29,7 @@ class Declared {
     if (!record_.text.empty() && !table_.spec.searchable) {
       refuse("it has a text, but the collection was not declared as searchable");
     }
+    check_tags_and_texts();
     std::uint32_t given = 0;
     for (const auto& [name, value] : record_.fields) {
       const int index = table_.field(name);
@@ -43,6 +44,14 @@ class Declared {
   }
 
  private:
+  void check_tags_and_texts() const {
+    if (!record_.tags.empty() && !table_.spec.tags)
+      refuse("it has tags, but the collection was not declared with \"tags\": true");
+    for (const auto& [name, value] : record_.texts) {
+      if (table_.spec.named_text(name) < 0) refuse(fmt::format("the collection has no text \"{}\"", printable(name)));
+    }
+  }
+
   [[noreturn]] void refuse(const std::string& why) const {
     throw invalid_input(fmt::format("The record \"{}\" does not fit the collection \"{}\": {}.",
                                     printable(record_.id.substr(0, 100)), table_.spec.name, why));
@@ -51,6 +60,19 @@ class Declared {
   const Record& record_;
   const CollectionTable& table_;
 };
+
+std::string make_tags_and_texts_fit(Record& record, std::uint64_t& replaced) {
+  if (record.tags.size() > kMostTags) return fmt::format("it has more than {} tags", kMostTags);
+  for (auto& tag : record.tags) {
+    replaced += replace_odd_text(tag);
+    if (tag.empty()) return "one of its tags is empty";
+    if (tag.size() > kLongestTag) return fmt::format("one of its tags is longer than {} bytes", kLongestTag);
+  }
+  if (record.texts.size() > kMostTextValues)
+    return fmt::format("its named texts have more than {} values", kMostTextValues);
+  for (auto& [name, value] : record.texts) replaced += replace_odd_text(value);
+  return {};
+}
 
 /// Nearly every record is good as it came and is read once.
 std::string make_json_fit(std::string& json, std::uint64_t& replaced) {
@@ -74,7 +96,10 @@ std::string fit_record(Record& record, const CollectionTable& table, std::uint64
     return fmt::format("its order_ms {} is not a time in Unix milliseconds", record.order_ms);
   replaced += replace_odd_text(record.order_key) + replace_odd_text(record.text);
   if (record.order_key.size() > kLongestId) return fmt::format("its order_key is longer than {} bytes", kLongestId);
+  if (auto why = make_tags_and_texts_fit(record, replaced); !why.empty()) return why;
   if (record.text.size() > kLongestText) return "its text is longer than 1 MiB";
+  if (record.text.size() + bytes_of_texts(record) > kLongestText)
+    return "its text and its named texts together are longer than 1 MiB";
   for (auto& [name, value] : record.fields) {
     auto* const text = std::get_if<std::string>(&value);
     if (text) replaced += replace_odd_text(*text);

@@ -24,11 +24,23 @@ class Digest {
       add(name);
       std::visit([this](const auto& v) { add(v); }, value);
     }
+    // A record without them has the digest that it always had.
+    if (!record.tags.empty() || !record.texts.empty()) add_tags_and_texts(record);
     crypto_generichash_final(&state_, bytes_.data(), bytes_.size());
   }
   std::string_view view() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
 
  private:
+  /// No name has the length -1.
+  void add_tags_and_texts(const Record& record) {
+    add(std::int64_t{-1});
+    add(static_cast<std::int64_t>(record.tags.size()));
+    for (const auto& tag : record.tags) add(tag);
+    for (const auto& [name, value] : record.texts) {
+      add(name);
+      add(value);
+    }
+  }
   void add(const std::string& text) {
     add(static_cast<std::int64_t>(text.size()));
     crypto_generichash_update(&state_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -51,30 +63,11 @@ void bind_fields(Statement& statement, int first, const CollectionTable& table, 
   }
 }
 
-constexpr char kSeparator = '\x1f';
 constexpr const char* kTooManyOfOneTime =
     "more than 65536 records of its collection have its order_ms, which an adapter avoids by times of their own or by "
     "an order by key";
 
 }  // namespace
-
-SearchedText SearchedText::of(const std::string& own, const std::string& kept) {
-  SearchedText text;
-  text.set_own(own);
-  text.set_kept(kept);
-  return text;
-}
-
-void SearchedText::set_own(const std::string& own) {
-  const auto folded = fold(own, true);
-  all.replace(0, own_bytes, folded);
-  own_bytes = folded.size();
-}
-
-void SearchedText::set_kept(const std::string& kept) {
-  all.resize(own_bytes);
-  if (!kept.empty()) all += kSeparator + fold(kept, true);
-}
 
 const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collection) {
   if (const auto known = prepared_.find(collection); known != prepared_.end()) return known->second;
@@ -107,7 +100,10 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   if (!key) return leave_out(record, kTooManyOfOneTime, now_ms);
   if (any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kRecord);
   if (!is_there) {
-    insert(p, *key, record, SearchedText::of(record.text, kept ? *kept : ""), digest.view(), now_ms);
+    SearchedText text;
+    text.set_own(own_text(*p.table, record));
+    if (kept) text.set_kept(searched_text(*kept, p.table->spec));
+    insert(p, *key, record, text, digest.view(), now_ms);
     ++changes_.added;
     ++growth_[record.collection];
     return;
@@ -122,8 +118,8 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   if (kept && any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kKeptText);
   if (moves) {
     auto text = text_of(*p.table, present.key);
-    text.set_own(record.text);
-    if (kept) text.set_kept(*kept);
+    text.set_own(own_text(*p.table, record));
+    if (kept) text.set_kept(searched_text(*kept, p.table->spec));
     remove_rows(*p.table, present.key);
     return insert(p, *key, record, text, digest.view(), now_ms);
   }
@@ -186,6 +182,11 @@ void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64
   p.mark_seen->run();
 }
 
+std::string RecordWriter::own_text(const CollectionTable& table, const Record& record) {
+  auto& numbers = tags_.try_emplace(table.set, statements_, table).first->second;
+  return own_searched_text(record, table.spec, [&](const std::string& tag) { return numbers.give(tag); });
+}
+
 SearchedText RecordWriter::text_of(const CollectionTable& table, std::int64_t key) {
   auto& row = statements_.get(fmt::format("SELECT text, own_bytes FROM {} WHERE key = ?1", table.rows));
   const ResetAtEnd reset(row);
@@ -241,7 +242,7 @@ void RecordWriter::keep_text(const std::string& collection, std::string_view id,
   if (any_left_out_) left_out_.forget(table.set, id, LeftOutPart::kKeptText);
   const auto before = text_of(table, *key);
   auto text = before;
-  text.set_kept(kept);
+  text.set_kept(searched_text(kept, table.spec));
   update_text(table, *key, before, text);
 }
 
@@ -267,8 +268,8 @@ void RecordWriter::update(const CollectionTable& table, const Record& record, co
                           std::int64_t key) {
   const auto before = text_of(table, key);
   auto text = before;
-  text.set_own(record.text);
-  if (kept) text.set_kept(*kept);
+  text.set_own(own_text(table, record));
+  if (kept) text.set_kept(searched_text(*kept, table.spec));
   update_text(table, key, before, text);
   std::string fields;
   for (std::size_t i = 0; i < table.spec.fields.size(); ++i) {

@@ -9,21 +9,12 @@
 
 #include "core/replica/collection_table.hpp"
 #include "core/replica/left_out.hpp"
+#include "core/replica/searched_text.hpp"
 #include "core/replica/sync_session.hpp"
+#include "core/replica/tag_numbers.hpp"
 #include "core/storage/statement.hpp"
 
 namespace krux {
-
-/// What is searched of a record, folded: its own text, and what was kept besides.
-struct SearchedText {
-  std::string all;
-  std::size_t own_bytes = 0;  ///< of `all`; a separator follows where there is a kept text
-
-  static SearchedText of(const std::string& own, const std::string& kept);
-  void set_own(const std::string& own);
-  void set_kept(const std::string& kept);
-  bool operator==(const SearchedText&) const = default;
-};
 
 /// Makes the record fit its collection where its service's characters do not: NULs, halves of surrogate pairs and what
 /// is no UTF-8 become U+FFFD, and are counted in `replaced`. Returns why the replica cannot take it all the same, to be
@@ -77,6 +68,7 @@ class RecordWriter {
               std::string_view digest, std::int64_t now_ms);
   void index(const CollectionTable& table, std::int64_t key, const SearchedText& text);
   void unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text);
+  std::string own_text(const CollectionTable& table, const Record& record);
   SearchedText text_of(const CollectionTable& table, std::int64_t key);
   void update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
                    const SearchedText& text);
@@ -94,6 +86,7 @@ class RecordWriter {
   LeftOutTable left_out_;
   bool any_left_out_;  ///< else there is nothing to forget, and no statement is run for it
   std::map<std::string, Prepared> prepared_;
+  std::map<std::string, TagNumbers> tags_;  ///< by set
   RecordChanges changes_;
   std::map<std::string, std::int64_t> growth_;
 };

@@ -29,6 +29,13 @@ bool has_all(const CollectionTable& has, const CollectionTable& wants, const Con
            has.spec.fields[static_cast<std::size_t>(here)].type ==
                wants.spec.fields[static_cast<std::size_t>(there)].type;
   }
+  if (condition.kind == Condition::Kind::kTag) return has.spec.tags;
+  if (condition.kind == Condition::Kind::kNamedText) {
+    const int here = has.spec.named_text(condition.field), there = wants.spec.named_text(condition.field);
+    return here >= 0 && there >= 0 &&
+           has.spec.texts[static_cast<std::size_t>(here)].exact ==
+               wants.spec.texts[static_cast<std::size_t>(there)].exact;
+  }
   return std::all_of(condition.children.begin(), condition.children.end(),
                      [&](const auto& child) { return has_all(has, wants, child); });
 }

@@ -140,6 +140,9 @@ bool fits(const Condition& c, const Record& r) {
       return std::none_of(c.children.begin(), c.children.end(), fit);
     case Kind::kText:
       return fold(r.text, true).find(fold(c.text)) != std::string::npos;
+    case Kind::kTag:
+    case Kind::kNamedText:
+      return false;  // tags_test.cpp has its own
     case Kind::kField:
       break;
   }

@@ -42,16 +42,6 @@ struct StagedBlob {
   std::string collection, id, name;
 };
 
-/// About what it takes in memory: its id is the key it is gathered under as well.
-std::size_t size_of(const Record& r) {
-  std::size_t size = kChangeBytes + r.collection.size() + 2 * r.id.size() + r.json.size() + r.text.size() +
-                     r.order_key.size() + r.scope.size();
-  for (const auto& [name, value] : r.fields) {
-    size += 64 + name.size() + (std::holds_alternative<std::string>(value) ? std::get<std::string>(value).size() : 0);
-  }
-  return size;
-}
-
 /// At most `longest` bytes, and no broken character whatever came.
 std::string clip(std::string_view text, std::size_t longest) {
   auto end = std::min(text.size(), longest);
@@ -157,7 +147,8 @@ void Replica::Session::count_gathered(std::size_t bytes) {
 }
 
 void Replica::Session::gather(Change change) {
-  count_gathered(size_of(change.record) + change.left_out.size());
+  // Its id is the key that it is gathered under as well.
+  count_gathered(kChangeBytes + memory_of(change.record) + change.record.id.size() + change.left_out.size());
   if (stretches_.empty() || !stretches_.back().sweeps.empty()) stretches_.emplace_back();
   const auto key = std::make_pair(change.record.collection, change.record.id);
   stretches_.back().changes.insert_or_assign(key, std::move(change));

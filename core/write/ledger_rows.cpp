@@ -70,15 +70,15 @@ void bind_nonempty(Statement& s, int index, std::string_view text) {
   }
 }
 
-/// due_boot_ms and boot, which may be 0.
+/// due_boot_ms and boot, which may be 0. The boot also tells of what is executing whether a power cut came in between.
 void bind_due_clock(Statement& s, int& index, const LedgerRow& row) {
-  for (const auto value : {row.due_boot_ms, row.boot}) {
-    if (row.write.due_at_ms) {
-      s.bind(++index, value);
-    } else {
-      s.bind(++index, nullptr);
-    }
-  }
+  const bool due = row.write.due_at_ms != 0;
+  const auto bind_if = [&](bool has, std::int64_t value) {
+    ++index;
+    has ? s.bind(index, value) : s.bind(index, nullptr);
+  };
+  bind_if(due, row.due_boot_ms);
+  bind_if(due || row.write.state == WriteState::kExecuting, row.boot);
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ class WatchedSession final : public SyncSession {
   std::string put(Record record) override {
     lab_.watch(record.json, "a synced record");
     lab_.watch(record.text, "a synced record");
+    for (const auto& tag : record.tags) lab_.watch(tag, "a synced record's tag");
+    for (const auto& [name, value] : record.texts) lab_.watch(value, "a synced record's named text");
     const auto key = fmt::format("{}/{}", record.collection, record.id);
     const auto order_ms = record.order_ms;
     auto json = record.json;

@@ -23,15 +23,35 @@ Query some_query() {
   field.op = Condition::Op::kContains;
   field.field = "owner";
   field.number = -7;
-  query.where.children = {text, field};
+  Condition tag;
+  tag.kind = Condition::Kind::kTag;
+  tag.text = "red";
+  Condition named;
+  named.kind = Condition::Kind::kNamedText;
+  named.field = "subject";
+  named.text = "dinner";
+  query.where.children = {text, field, tag, named};
   query.limit = 100;
   return query;
 }
 
 Record some_record() {
-  return {"items", "i1",  R"({"a":1})",
-          "text",  "key", "scope",
-          5,       6,     {{"owner", std::string("ann")}, {"size", std::int64_t{7}}}};
+  return {"items",
+          "i1",
+          R"({"a":1})",
+          "text",
+          "key",
+          "scope",
+          5,
+          6,
+          {{"owner", std::string("ann")}, {"size", std::int64_t{7}}},
+          {"red"},
+          {{"subject", "Dinner"}}};
+}
+
+std::vector<CollectionSpec> some_collections() {
+  return {
+      {"items", 1, CollectionSpec::Order::kKey, true, {{"owner"}}, "items/", true, {{"subject"}, {"sender", true}}}};
 }
 
 /// A good payload of every kind, and what reads it.
@@ -55,12 +75,11 @@ std::vector<Sample> samples() {
   request.url = "things";
   request.headers = {{"X-A", "b"}};
   request.body = "body";
-  const std::vector<CollectionSpec> specs{{"items", 1, CollectionSpec::Order::kKey, true, {{"owner"}}}};
   const CallFailure failure{KRUX_REFUSED, true, ErrorType::named("TooLong"), "It is too long.", 5};
   const Identity identity{"T1", "Team", "me", {"a", "b"}, true};
   const WireAnswer answer{KRUX_INVALID, "no", 7, {3, true, false}, "tail"};
   return {
-      {made([&](auto& o) { put_collections(o, specs); }), [](auto& in) { get_collections(in); }},
+      {made([&](auto& o) { put_collections(o, some_collections()); }), [](auto& in) { get_collections(in); }},
       {made([&](auto& o) { put_write(o, write); }), [](auto& in) { get_write(in); }},
       {made([&](auto& o) { put_rollback(o, rollback); }), [](auto& in) { get_rollback(in); }},
       {made([&](auto& o) { put_record(o, some_record()); }), [](auto& in) { get_record(in); }},
@@ -112,7 +131,11 @@ TEST_CASE("what is written to a frame is read from it") {
   CHECK(query.collection == "items");
   CHECK(query.limit == 100);
   CHECK(query.to_ms == std::numeric_limits<std::int64_t>::max());
-  REQUIRE(query.where.children.size() == 2);
+  REQUIRE(query.where.children.size() == 4);
+  CHECK(query.where.children[2].kind == Condition::Kind::kTag);
+  CHECK(query.where.children[2].text == "red");
+  CHECK(query.where.children[3].kind == Condition::Kind::kNamedText);
+  CHECK(query.where.children[3].field == "subject");
   CHECK(query.where.children[0].text == "grüße");
   CHECK(query.where.children[1].op == Condition::Op::kContains);
   CHECK(query.where.children[1].number == -7);
@@ -122,7 +145,17 @@ TEST_CASE("what is written to a frame is read from it") {
   const auto record = get_record(in_row);
   CHECK(record.scope == "scope");
   CHECK(std::get<std::int64_t>(record.fields.at(1).second) == 7);
+  CHECK(record.tags == std::vector<std::string>{"red"});
+  CHECK(record.texts == some_record().texts);
   for (const auto& sample : samples()) CHECK(takes(sample, sample.bytes));
+
+  const auto declared = made([](auto& o) { put_collections(o, some_collections()); });
+  WireReader in_collections(declared);
+  const auto collections = get_collections(in_collections);
+  CHECK(collections.at(0).tags);
+  CHECK(collections.at(0).texts.at(1).name == "sender");
+  CHECK(collections.at(0).texts.at(1).exact);
+  CHECK_FALSE(collections.at(0).texts.at(0).exact);
 }
 
 TEST_CASE("a frame that ends early or late is refused") {

@@ -46,7 +46,7 @@ void put_condition(WireWriter& out, const Condition& condition) {
 Condition get_condition(WireReader& in, int depth, int& left) {
   if (depth > limits::kDeepestCondition || --left < 0) throw BadFrame("A query in a frame has too many conditions.");
   Condition condition;
-  condition.kind = get_enum(in, Condition::Kind::kField);
+  condition.kind = get_enum(in, Condition::Kind::kNamedText);
   condition.op = get_enum(in, Condition::Op::kContains);
   condition.field = in.text(limits::kLongestName);
   condition.text = in.text(limits::kLongestConditionText);
@@ -68,6 +68,8 @@ void put_collections(WireWriter& out, const std::vector<CollectionSpec>& collect
       out.text(field.name);
       put_enum(out, field.type);
     }
+    out.flag(spec.tags).u32(static_cast<std::uint32_t>(spec.texts.size()));
+    for (const auto& text : spec.texts) out.text(text.name).flag(text.exact);
   }
 }
 
@@ -82,6 +84,12 @@ std::vector<CollectionSpec> get_collections(WireReader& in) {
     for (auto& field : spec.fields) {
       field.name = in.text(limits::kLongestName);
       field.type = get_enum(in, FieldSpec::Type::kInteger);
+    }
+    spec.tags = in.flag();
+    spec.texts.resize(in.count(limits::kMostNamedTexts));
+    for (auto& text : spec.texts) {
+      text.name = in.text(limits::kLongestName);
+      text.exact = in.flag();
     }
   }
   return all;
@@ -134,6 +142,10 @@ void put_record(WireWriter& out, const Record& record) {
       out.text(std::get<std::string>(value));
     }
   }
+  out.u32(static_cast<std::uint32_t>(record.tags.size()));
+  for (const auto& tag : record.tags) out.text(tag);
+  out.u32(static_cast<std::uint32_t>(record.texts.size()));
+  for (const auto& [name, value] : record.texts) out.text(name).text(value);
 }
 
 Record get_record(WireReader& in) {
@@ -155,6 +167,13 @@ Record get_record(WireReader& in) {
     } else {
       record.fields.emplace_back(std::move(name), own(in.bytes(limits::kLongestField)));
     }
+  }
+  record.tags.resize(in.count(limits::kMostTags));
+  for (auto& tag : record.tags) tag = in.bytes(limits::kLongestTag);
+  record.texts.resize(in.count(limits::kMostTextValues));
+  for (auto& [name, value] : record.texts) {
+    name = in.text(limits::kLongestName);
+    value = in.bytes(limits::kLongestRecordText);
   }
   return record;
 }

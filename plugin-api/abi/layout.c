@@ -190,7 +190,11 @@ FIELD(krux_field, name, 0, krux_str);
 FIELD(krux_field, text, 16, krux_str);
 FIELD(krux_field, number, 32, int64_t);
 
-SIZE(krux_record, 136);
+SIZE(krux_named_text, 32);
+FIELD(krux_named_text, name, 0, krux_str);
+FIELD(krux_named_text, text, 16, krux_str);
+
+SIZE(krux_record, 168);
 FIELD(krux_record, size, 0, uint32_t);
 FIELD(krux_record, reserved, 4, uint32_t);
 FIELD(krux_record, collection, 8, krux_str);
@@ -203,6 +207,10 @@ FIELD(krux_record, scope, 96, krux_str);
 FIELD(krux_record, generation, 112, int64_t);
 FIELD(krux_record, fields, 120, const krux_field*);
 FIELD(krux_record, field_count, 128, size_t);
+FIELD(krux_record, tags, 136, const krux_str*);
+FIELD(krux_record, tag_count, 144, size_t);
+FIELD(krux_record, texts, 152, const krux_named_text*);
+FIELD(krux_record, text_count, 160, size_t);
 
 SIZE(krux_sync_store, 112);
 FIELD(krux_sync_store, size, 0, uint32_t);

@@ -6,7 +6,6 @@
 #include "message_text.hpp"
 #include "model.hpp"
 #include "raw_reader.hpp"
-#include "searched_text.hpp"
 
 namespace gmail {
 namespace {
@@ -75,7 +74,7 @@ Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) 
   std::string problems = "[";
   for (const auto& problem : content.problems) problems += (problems.size() > 1 ? "," : "") + quoted(problem);
   if (problems.size() > 1 && problems.size() < 65'536) body.raw("problems", problems + "]");
-  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), plain(readable),
+  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), readable,
            bounded(content)};
   cut_text(out.text, kMostSearched);
   return out;

@@ -114,27 +114,28 @@ bool is_user_label(std::string_view id) {
   return id.starts_with("Label_");
 }
 
-std::string searched(const Message& m) {
-  std::string text;
-  text.reserve(1024);
-  for (const auto& part : {shown(m.from), shown(m.to), m.subject, m.snippet}) text += plain(part) + '\x1f';
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) text += part + '\x1f';
-  };
-  for (const auto& label : m.labels) add(mark(label));
-  for (const auto* label : kMarkedAsLacking) {
-    if (!m.has(label)) add(mark(lacking(label)));
+/// What bare words find.
+std::string words_of(const Message& m) {
+  return shown(m.from) + '\x1f' + shown(m.to) + '\x1f' + m.subject + '\x1f' + m.snippet;
+}
+
+void add_tags(const Message& m, kruxos::Record& record) {
+  record.tags = m.labels;
+  for (const auto* label : kTaggedAsLacking) {
+    if (!m.has(label)) record.tag(lacking(label));
   }
   if (std::any_of(m.labels.begin(), m.labels.end(), [](const auto& id) { return is_user_label(id); }))
-    add(mark(kHasUserLabel));
-  if (!m.attachments.empty()) add(mark(kHasAttachment));
-  add(hidden_people(Hidden::kFrom, m.from));
-  add(hidden_people(Hidden::kTo, m.to));
-  add(hidden(Hidden::kSubject, m.subject));
-  add(hidden_people(Hidden::kCc, m.cc));
-  add(hidden_people(Hidden::kBcc, m.bcc));
-  for (const auto& a : m.attachments) add(hidden(Hidden::kFilename, a.filename));
-  return text;
+    record.tag(kHasUserLabel);
+  if (!m.attachments.empty()) record.tag(kHasAttachment);
+}
+
+void add_named_texts(const Message& m, kruxos::Record& record) {
+  for (const auto& [name, people] :
+       {std::pair{kFromText, &m.from}, {kToText, &m.to}, {kCcText, &m.cc}, {kBccText, &m.bcc}}) {
+    for (const auto& one : *people) record.named_text(name, person_text(one.name, one.address));
+  }
+  record.named_text(kSubjectText, m.subject);
+  for (const auto& a : m.attachments) record.named_text(kFilenameText, a.filename);
 }
 
 }  // namespace
@@ -142,13 +143,16 @@ std::string searched(const Message& m) {
 std::vector<kruxos::Collection> collections() {
   return {
       {kMessages,
-       2,  // 2: addresses one by one
+       3,  // 3: labels are tags
        kruxos::Order::kTime,
        true,
        {{"message_id", FieldType::kText},
         {"thread_id", FieldType::kText},
         {"date", FieldType::kInteger},
-        {"size", FieldType::kInteger}}},
+        {"size", FieldType::kInteger}},
+       {},
+       true,
+       {{kFromText, true}, {kToText, true}, {kSubjectText}, {kCcText, true}, {kBccText, true}, {kFilenameText}}},
       {kLabels, 1, kruxos::Order::kKey, false, {{"key", FieldType::kText}}},
   };
 }
@@ -254,7 +258,9 @@ kruxos::Record message_record(const Message& m) {
   record.collection = kMessages;
   record.id = m.id;
   record.json = writer.done();
-  record.text = searched(m);
+  record.text = words_of(m);
+  add_tags(m, record);
+  add_named_texts(m, record);
   record.order_ms = m.date_ms;
   record.fields = {{"date", m.date_ms}, {"size", m.size}};
   if (!m.message_id.empty()) record.fields.emplace_back("message_id", cut(m.message_id, 1000));

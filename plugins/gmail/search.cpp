@@ -14,34 +14,20 @@ using kruxos::any_of;
 using kruxos::Condition;
 using kruxos::contains_text;
 using kruxos::field_is;
+using kruxos::has_tag;
 using kruxos::none_of;
 
 // The host takes 1000 in a query.
 constexpr int kMostConditions = 900;
 
-Condition marked(std::string_view id) {
-  return contains_text(mark(id));
-}
-
-/// Where a message's mark says so, a look-up; else every message that has the label is passed over.
+/// Where messages say by a tag that they lack it, a look-up; else every message that has the label is passed over.
 Condition without_label(std::string_view id) {
   const auto lack = lacking(id);
-  return lack.empty() ? none_of({marked(id)}) : marked(lack);
+  return lack.empty() ? none_of({has_tag(std::string(id))}) : has_tag(lack);
 }
 
 Condition nothing() {
   return any_of({});
-}
-
-/// A search for characters that no text is kept with finds nothing.
-Condition contains(const std::string& text) {
-  const auto words = plain(text);
-  return words.empty() ? nothing() : contains_text(words);
-}
-
-Condition in_hidden(Hidden range, const std::string& text) {
-  const auto words = hidden(range, text);
-  return words.empty() ? nothing() : contains_text(words);
 }
 
 /// "example.com", "amy.lee": what has dots as addresses have them, and no blanks.
@@ -59,33 +45,32 @@ std::string ascii_domain(const std::string& text) {
 }
 
 /// An address, or a part of one. A whole one is that address alone: "amy@example.com" is not "amy@example.com.test".
-Condition addressed(Hidden range, std::string text) {
+Condition addressed(const char* field, std::string text) {
   const auto at = text.rfind('@');
   if (at == std::string::npos) {
-    const auto ascii = hidden_address(range, ascii_domain(text)), as_given = hidden_address(range, text);
-    return ascii == as_given ? contains_text(ascii) : any_of({contains_text(ascii), contains_text(as_given)});
+    const auto ascii = address_text(ascii_domain(text)), as_given = address_text(text);
+    return ascii == as_given ? kruxos::text_of(field, ascii)
+                             : any_of({kruxos::text_of(field, ascii), kruxos::text_of(field, as_given)});
   }
   text.replace(at + 1, std::string::npos, ascii_domain(text.substr(at + 1)));
   const bool has_domain = is_dotted(text.substr(at + 1));
   const auto anchor = !has_domain ? Anchor::kNone : at == 0 ? Anchor::kEnd : Anchor::kWhole;
-  return contains_text(hidden_address(range, text, anchor));
+  return kruxos::text_of(field, address_text(text, anchor));
 }
 
 /// What is written as addresses are is looked for in addresses alone: nobody's name is an address.
-Condition of_person(Hidden range, const std::string& given) {
-  const auto text = plain(given);
+Condition of_person(const char* field, const std::string& text) {
   const auto open = text.rfind('<');
   if (open != std::string::npos && text.back() == '>') {
     const auto people = parse_addresses(text);
-    if (people.size() == 1 && !people.front().address.empty()) {
-      return contains_text(hidden_person(range, people.front().name, people.front().address));
-    }
+    if (people.size() == 1 && !people.front().address.empty())
+      return kruxos::text_of(field, person_text(people.front().name, people.front().address));
   }
-  if (text.find('@') != std::string::npos || is_dotted(text)) return addressed(range, text);
-  const auto name = hidden_name(range, text);
+  if (text.find('@') != std::string::npos || is_dotted(text)) return addressed(field, text);
+  const auto name = name_text(text), address = address_text(text);
   if (name.empty()) return nothing();
-  const auto address = hidden_address(range, text);
-  return name == address ? contains_text(name) : any_of({contains_text(name), contains_text(address)});
+  return name == address ? kruxos::text_of(field, name)
+                         : any_of({kruxos::text_of(field, name), kruxos::text_of(field, address)});
 }
 
 class Translator {
@@ -101,18 +86,18 @@ class Translator {
       case TermKind::kNoneOf:
         return not_of(term.children.front());
       case TermKind::kSystemLabel:
-        return marked(term.text);
+        return has_tag(term.text);
       case TermKind::kLabel:
         return labelled(term.text);
       case TermKind::kHasAttachments:
-        return marked(kHasAttachment);
+        return has_tag(kHasAttachment);
       case TermKind::kHasUserLabels:
-        return marked(kHasUserLabel);
+        return has_tag(kHasUserLabel);
       case TermKind::kAnywhere:
         return all_of({});
       case TermKind::kArchived:
         return all_of(
-            {without_label("INBOX"), none_of({marked("SENT"), marked("DRAFT"), marked("SPAM"), marked("TRASH")})});
+            {without_label("INBOX"), none_of({has_tag("SENT"), has_tag("DRAFT"), has_tag("SPAM"), has_tag("TRASH")})});
       default:
         return of_value(term);
     }
@@ -122,20 +107,20 @@ class Translator {
   Condition of_value(const Term& term) const {
     switch (term.kind) {
       case TermKind::kText:
-        return contains(term.text);
+        return contains_text(term.text);
       case TermKind::kFrom:
-        return of_person(Hidden::kFrom, person(term));
+        return of_person(kFromText, person(term));
       case TermKind::kTo:
-        return any_of({of_person(Hidden::kTo, person(term)), of_person(Hidden::kCc, person(term)),
-                       of_person(Hidden::kBcc, person(term))});
+        return any_of(
+            {of_person(kToText, person(term)), of_person(kCcText, person(term)), of_person(kBccText, person(term))});
       case TermKind::kCc:
-        return of_person(Hidden::kCc, person(term));
+        return of_person(kCcText, person(term));
       case TermKind::kBcc:
-        return of_person(Hidden::kBcc, person(term));
+        return of_person(kBccText, person(term));
       case TermKind::kSubject:
-        return in_hidden(Hidden::kSubject, term.text);
+        return kruxos::text_of(kSubjectText, term.text);
       case TermKind::kFilename:
-        return in_hidden(Hidden::kFilename, term.text);
+        return kruxos::text_of(kFilenameText, term.text);
       case TermKind::kMessageId:
         return kruxos::field_eq("message_id", term.text);
       case TermKind::kSince:
@@ -163,7 +148,7 @@ class Translator {
 
   Condition labelled(std::string_view name) const {
     std::vector<Condition> any;
-    for (const auto& id : labels_.ids(name)) any.push_back(marked(id));
+    for (const auto& id : labels_.ids(name)) any.push_back(has_tag(id));
     return any.size() == 1 ? any.front() : any_of(std::move(any));
   }
 
@@ -251,14 +236,14 @@ kruxos::Query search_query(const Json& params, const LabelNames& labels, std::st
     std::vector<Condition> any;
     for (const auto& id : labels.ids(label)) {
       wants_all = wants_all || id == "SPAM" || id == "TRASH";
-      any.push_back(marked(id));
+      any.push_back(has_tag(id));
     }
     query.where.children.push_back(any.size() == 1 ? any.front() : any_of(std::move(any)));
   }
   if (const auto* is_read = member(params, "is_read"); is_read && is_read->IsBool()) {
-    query.where.children.push_back(is_read->GetBool() ? without_label("UNREAD") : marked("UNREAD"));
+    query.where.children.push_back(is_read->GetBool() ? without_label("UNREAD") : has_tag("UNREAD"));
   }
-  if (!wants_all) query.where.children.push_back(none_of({marked("SPAM"), marked("TRASH")}));
+  if (!wants_all) query.where.children.push_back(none_of({has_tag("SPAM"), has_tag("TRASH")}));
   query.limit = bounded(params, "limit", 20, 1000);
   query.offset = bounded(params, "offset", 0, 1'000'000'000);
   return query;

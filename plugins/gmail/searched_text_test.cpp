@@ -1,56 +1,53 @@
-// Marks and hidden texts: found by their own words, and by nobody else's.
+// Names and addresses as they are searched: each found by its own words, and by nobody else's.
 #include "searched_text.hpp"
 
 #include <catch2/catch.hpp>
-
-#include <set>
 
 using namespace gmail;
 
 namespace {
 
-std::size_t characters(const std::string& text) {
-  std::size_t count = 0;
-  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
+bool has(const std::string& person, const std::string& part) {
+  return person.find(part) != std::string::npos;
 }
 
 }  // namespace
 
-TEST_CASE("a mark is four characters, different for each label") {
-  std::set<std::string> seen;
-  for (int i = 0; i < 10'000; ++i) {
-    const auto one = mark("Label_" + std::to_string(i));
-    REQUIRE(characters(one) == 4);
-    REQUIRE(seen.insert(one).second);
-  }
-  CHECK(mark("INBOX") == mark("INBOX"));
-  CHECK(mark("INBOX") != mark(lacking("INBOX")));
+TEST_CASE("a person is found by a part of the name in any case, and by the address") {
+  const auto person = person_text("Amy LÉE", "Amy.Lee@Example.com");
+  CHECK(has(person, name_text("my lé")));
+  CHECK(has(person, address_text("lee@")));
+  CHECK(has(person, address_text("amy.lee@example.com", Anchor::kWhole)));
+  CHECK(has(person, address_text("@example.com", Anchor::kEnd)));
+  CHECK(has(person, person_text("Lée", "amy.lee@example.com")));
+  CHECK_FALSE(has(person, address_text("lee@example.com", Anchor::kWhole)));
+  CHECK_FALSE(has(person, address_text("@example", Anchor::kEnd)));
 }
 
-TEST_CASE("no mark begins within marks that stand side by side") {
-  std::string all;
-  for (int i = 0; i < 200; ++i) all += mark("Label_" + std::to_string(i));
-  for (int i = 200; i < 2'000; ++i) REQUIRE(all.find(mark("Label_" + std::to_string(i))) == std::string::npos);
+TEST_CASE("nobody's name is an address") {
+  const auto person = person_text("ceo@bank.com <ceo@bank.com>", "mallory@example.net");
+  CHECK_FALSE(has(person, address_text("ceo@bank.com")));
+  CHECK_FALSE(has(person, address_text("bank.com")));
+  CHECK_FALSE(has(person, address_text("ceo@bank.com", Anchor::kWhole)));
+  CHECK(has(person, name_text("ceo@bank.com")));
+  CHECK_FALSE(has(person_text("Amy", "a@b.com"), name_text("@b.c")));
 }
 
-TEST_CASE("what people write holds no marks") {
-  CHECK(plain("a" + mark("INBOX") + "b") == "ab");
-  CHECK(plain(std::string("a\x1f\x1b") + "c") == "a\x1b" + std::string("c"));
-  CHECK(plain("Grüße 東京 😀 \xEF\xBF\xBD") == "Grüße 東京 😀 \xEF\xBF\xBD");
-  CHECK(plain("\xEE\x80\x80\xEF\xA3\xBF") == "");                          // U+E000 and U+F8FF
-  CHECK(plain("\xED\x9F\xBF\xEF\xA4\x80") == "\xED\x9F\xBF\xEF\xA4\x80");  // their neighbours
-  CHECK(plain(hidden(Hidden::kCc, "someone")) == "");
-  CHECK(plain("\xEE\x80") == "\xEE\x80");  // cut off; nothing crashes
+TEST_CASE("no character of a name or an address stands for one of the other's") {
+  const auto person = person_text(
+      "a\x01\x02"
+      "b\x03"
+      "c\x04",
+      "x<y>z\x01@example.com");
+  CHECK(has(person, name_text("abc")));
+  CHECK_FALSE(has(person, name_text("a@")));
+  CHECK_FALSE(has(person, address_text("y", Anchor::kEnd)));
+  CHECK(has(person, address_text("x<y>z@example.com", Anchor::kWhole)));
 }
 
-TEST_CASE("a part of a hidden text is a part of it, in any case, and of no other range") {
-  const auto whole = hidden(Hidden::kFilename, "Rechnung GRÖSSE.PDF");
-  CHECK(whole.find(hidden(Hidden::kFilename, ".pdf")) != std::string::npos);
-  CHECK(whole.find(hidden(Hidden::kFilename, "grösse")) != std::string::npos);
-  CHECK(whole.find(hidden(Hidden::kCc, ".pdf")) == std::string::npos);
-  CHECK(whole.find(hidden(Hidden::kFilename, "xls")) == std::string::npos);
-  CHECK(whole.find("PDF") == std::string::npos);
+TEST_CASE("the lack of some labels is a fact of its own") {
+  CHECK(lacking("INBOX") == "/not-INBOX");
+  CHECK(lacking("STARRED").empty());
 }
 
 TEST_CASE("folding takes case and normal form away") {

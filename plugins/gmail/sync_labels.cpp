@@ -2,7 +2,6 @@
 #include <set>
 
 #include "message_text.hpp"
-#include "searched_text.hpp"
 #include "sync.hpp"
 #include "sync_step.hpp"
 
@@ -66,7 +65,7 @@ void Sync::note_labels(Step& step, const std::vector<std::string>& ids) {
 void Sync::forget_label(Step& step, const std::string& id) {
   kruxos::Query query;
   query.collection = kMessages;
-  query.where = kruxos::contains_text(mark(id));
+  query.where = kruxos::has_tag(id);
   query.limit = kRowsACommit;
   query.count_limit = 1;
   for (;;) {

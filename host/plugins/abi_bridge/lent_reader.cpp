@@ -22,6 +22,10 @@ Condition::Kind kind_of(std::int32_t kind) {
       return Condition::Kind::kText;
     case KRUX_FIELD:
       return Condition::Kind::kField;
+    case KRUX_TAG:
+      return Condition::Kind::kTag;
+    case KRUX_NAMED_TEXT:
+      return Condition::Kind::kNamedText;
   }
   throw invalid_input(fmt::format("There is no kind {} of condition.", kind));
 }
@@ -122,7 +126,7 @@ LentReader::LentReader(LentCall& call, std::shared_ptr<ReplicaReader> reader,
   table_.put = [](void* self, const krux_record* record, std::int32_t* taken,
                   const krux_sink* why) noexcept -> krux_status {
     return of(self).call_.guard([&] {
-      auto given = record_of(required(record, "The record"), of(self).collections_);
+      auto given = record_of(record, of(self).collections_);
       if (!taken) throw invalid_input("The place for whether the record was taken is missing.");
       return say_taken(of(self).reader_->put_fetched(std::move(given.record), given.too_large), taken, why);
     });

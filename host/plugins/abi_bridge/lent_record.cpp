@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 #include "core/util/error.hpp"
 #include "host/plugins/abi_bridge/edge.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
@@ -47,9 +50,73 @@ void take_fields(const krux_record& given, const std::vector<CollectionSpec>& co
   }
 }
 
+/// Whatever is too large, what was not declared is refused. Of a collection that is not declared, others say so.
+void check_declared(const krux_record& given, const std::vector<CollectionSpec>& collections, const Record& record) {
+  const auto spec =
+      std::find_if(collections.begin(), collections.end(), [&](const auto& c) { return c.name == record.collection; });
+  if (spec == collections.end()) return;
+  if (given.tag_count > 0 && !spec->tags)
+    throw invalid_input(fmt::format("The adapter has declared no tags of the collection {}.", spec->name));
+  for (std::size_t i = 0; i < std::min(given.text_count, kMostTextValues); ++i) {
+    const auto name = text_of(given.texts[i].name, "A named text's name", kLongestName);
+    if (spec->named_text(name) < 0)
+      throw invalid_input(fmt::format("The adapter has declared no text {} of the collection {}.", name, spec->name));
+  }
+}
+
+void take_tags(const krux_record& given, GivenRecord& out) {
+  if (given.tag_count > kMostTags) {
+    if (out.too_large.empty())
+      out.too_large = fmt::format("it has {} tags, at most {} are possible", given.tag_count, kMostTags);
+    return;
+  }
+  for (std::size_t i = 0; i < given.tag_count; ++i)
+    out.record.tags.push_back(bounded(given.tags[i], "one of its tags", kLongestTag, out.too_large));
+}
+
+void take_texts(const krux_record& given, GivenRecord& out) {
+  if (given.text_count > kMostTextValues) {
+    if (out.too_large.empty())
+      out.too_large =
+          fmt::format("its named texts have {} values, at most {} are possible", given.text_count, kMostTextValues);
+    return;
+  }
+  auto left = kLongestRecordText - out.record.text.size();
+  for (std::size_t i = 0; i < given.text_count; ++i) {
+    const auto& [name, text] = given.texts[i];
+    if (text.len > left) {
+      if (out.too_large.empty()) out.too_large = "its text and its named texts together are longer than 1 MiB";
+      return;
+    }
+    left -= text.len;
+    out.record.texts.emplace_back(bytes_of(name, "A named text's name", kLongestName),
+                                  bytes_of(text, "A named text", kLongestRecordText));
+  }
+}
+
+void take_tags_and_texts(const krux_record& given, const std::vector<CollectionSpec>& collections, GivenRecord& out) {
+  krux_record known{};  // of an earlier version's there is nothing behind its end
+  if (KRUX_HAS(krux_record, &given, tag_count)) {
+    known.tags = given.tags;
+    known.tag_count = given.tag_count;
+  }
+  if (KRUX_HAS(krux_record, &given, text_count)) {
+    known.texts = given.texts;
+    known.text_count = given.text_count;
+  }
+  if (known.tag_count > 0 && !known.tags) throw invalid_input("A record's tags are missing.");
+  if (known.text_count > 0 && !known.texts) throw invalid_input("A record's named texts are missing.");
+  check_declared(known, collections, out.record);
+  take_tags(known, out);
+  take_texts(known, out);
+}
+
+constexpr std::size_t kReleasedRecord = offsetof(krux_record, tags);
+
 }  // namespace
 
-GivenRecord record_of(const krux_record& given, const std::vector<CollectionSpec>& collections) {
+GivenRecord record_of(const krux_record* from, const std::vector<CollectionSpec>& collections) {
+  const auto& given = required(from, "The record", kReleasedRecord);
   GivenRecord out;
   auto& record = out.record;
   record.collection = text_of(given.collection, "The record's collection", kLongestName);
@@ -61,6 +128,7 @@ GivenRecord record_of(const krux_record& given, const std::vector<CollectionSpec
   record.text = bounded(given.text, "its text", kLongestRecordText, out.too_large);
   record.order_key = bounded(given.order_key, "its order key", kLongestId, out.too_large);
   take_fields(given, collections, out);
+  take_tags_and_texts(given, collections, out);
   return out;
 }
 

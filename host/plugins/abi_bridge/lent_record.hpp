@@ -17,8 +17,8 @@ struct GivenRecord {
   std::string too_large;
 };
 
-/// Throws krux::Error InvalidInput for what was not declared and for a table that makes no sense.
-GivenRecord record_of(const krux_record& given, const std::vector<CollectionSpec>& collections);
+/// Throws krux::Error InvalidInput for none, for what was not declared and for a table that makes no sense.
+GivenRecord record_of(const krux_record* from, const std::vector<CollectionSpec>& collections);
 
 /// What try_put() and put() of a reader answer. KRUX_CANCELLED where the receiver of the reason wants no more.
 krux_status say_taken(const std::string& why, std::int32_t* taken, const krux_sink* sink);

@@ -39,7 +39,7 @@ LentStore::LentStore(LentCall& call, std::shared_ptr<SyncSession> session,
 }
 
 /// What is too large does not cross the boundary: the record is left out in the words of who saw it.
-std::string LentStore::put(const krux_record& record) {
+std::string LentStore::put(const krux_record* record) {
   auto given = record_of(record, collections_);
   if (given.too_large.empty()) return session_->put(std::move(given.record));
   session_->leave_out(std::move(given.record), given.too_large);
@@ -50,7 +50,7 @@ void LentStore::fill_rows() {
   table_.put = [](void* self, const krux_record* record) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      me.put(required(record, "The record"));
+      me.put(record);
       return KRUX_OK;
     });
   };
@@ -58,9 +58,8 @@ void LentStore::fill_rows() {
                       const krux_sink* why) noexcept -> krux_status {
     auto& me = *static_cast<LentStore*>(self);
     return me.call_.guard([&] {
-      const auto& given = required(record, "The record");
       if (!taken) throw invalid_input("The place for whether the record was taken is missing.");
-      return say_taken(me.put(given), taken, why);
+      return say_taken(me.put(record), taken, why);
     });
   };
   table_.erase_blob = [](void* self, krux_str collection, krux_str id, krux_str name) noexcept -> krux_status {

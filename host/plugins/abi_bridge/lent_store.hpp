@@ -21,7 +21,7 @@ class LentStore {
   const krux_sync_store* table() const { return &table_; }
 
  private:
-  std::string put(const krux_record& record);
+  std::string put(const krux_record* record);
   void fill_rows();
   void fill_rest();
 

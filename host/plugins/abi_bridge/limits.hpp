@@ -19,7 +19,10 @@ inline constexpr int kDeepestCondition = replica_limits::kDeepestCondition,
 inline constexpr std::size_t kLargestRecord = replica_limits::kLargestJson,
                              kLongestRecordText = replica_limits::kLongestText,
                              kLongestKeptText = replica_limits::kLongestText, kMostFields = replica_limits::kMostFields,
-                             kLongestField = replica_limits::kLongestField;
+                             kLongestField = replica_limits::kLongestField,
+                             kMostNamedTexts = replica_limits::kMostNamedTexts,
+                             kMostTextValues = replica_limits::kMostTextValues, kMostTags = replica_limits::kMostTags,
+                             kLongestTag = replica_limits::kLongestTag;
 inline constexpr std::size_t kLongestCursor = replica_limits::kLongestCursor,
                              kLongestReport = replica_limits::kLongestReport;
 

@@ -14,12 +14,13 @@ namespace {
 const std::vector<kruxos::Collection> kCollections{
     {"messages", 1, kruxos::Order::kTime, true, {{"channel"}, {"sender"}, {"stars", kruxos::FieldType::kInteger}}},
     {"people", 1, kruxos::Order::kKey, true, {{"team"}}},
+    {"letters", 1, kruxos::Order::kTime, true, {}, {}, true, {{"subject"}, {"sender", true}}},
     {"silent", 1, kruxos::Order::kTime, false, {}}};
 
 /// Letters that both fold, and what is easily mistaken.
-const std::vector<std::string> kPieces{"a", "B",       "the",     "Meeting", "team", " ",    "straße", "STRASSE", "É",
-                                       "é", "Σίσυφος", "ΣΊΣΥΦΟΣ", "Ж",       "ж",    "Ёлка", "漢字",   "😀",       "\"",
-                                       "'", "%",       "_",       "*",       "(",    "OR",   "\x1f"};
+const std::vector<std::string> kPieces{
+    "a",    "B",    "the", "Meeting", "team", " ", "straße", "STRASSE", "É", "é",  "Σίσυφος", "ΣΊΣΥΦΟΣ", "Ж",     "ж",
+    "Ёлка", "漢字", "😀",   "\"",      "'",    "%", "_",      "*",       "(", "OR", "\x1f",    "\uE000",  "\uF8FF"};
 
 /// Both stores, and one sync step on each.
 class Twins {
@@ -107,7 +108,7 @@ class World {
   }
   std::string id() { return "id" + std::to_string(below(60)); }
   std::string collection() {
-    return seldom() ? "nothing" : std::array{"messages", "messages", "people", "silent"}[below(4)];
+    return seldom() ? "nothing" : std::array{"messages", "messages", "people", "silent", "letters"}[below(5)];
   }
 
   kruxos::Record record() {
@@ -126,6 +127,7 @@ class World {
       if (below(2) == 0) r.fields.emplace_back("sender", text(2));
       if (below(2) == 0) r.fields.emplace_back("stars", static_cast<std::int64_t>(below(5)) - 2);
     }
+    if (r.collection == "letters" || below(60) == 0) add_tags_and_texts(r);
     if (seldom()) spoil(r);
     return r;
   }
@@ -153,6 +155,7 @@ class World {
     q.collection = collection();
     if (q.collection == "messages") q.where = condition(3);
     if (q.collection == "people" && below(2)) q.where = kruxos::contains_text(text(2));
+    if (q.collection == "letters" || seldom()) q.where = letter_condition(2);
     if (q.collection == "silent" && seldom()) q.where = kruxos::contains_text("x");
     q.descending = below(2) == 0;
     if (below(3) == 0) q.from_ms = below(40);
@@ -164,6 +167,33 @@ class World {
   }
 
  private:
+  std::string text_name() { return seldom() ? "no_such" : below(2) ? "subject" : "sender"; }
+  std::string tag() { return "t" + std::to_string(below(6)); }
+
+  void add_tags_and_texts(kruxos::Record& r) {
+    for (auto n = below(4); n > 0; --n) r.tag(tag());
+    for (auto n = below(4); n > 0; --n) r.named_text(text_name(), text(3));
+    if (below(40) == 0) r.tag(below(2) ? "" : std::string(255, 'x') + "\xff");
+    if (below(40) == 0) r.named_text("sender", std::string(1 << 20, 'x'));
+  }
+
+  kruxos::Condition letter_condition(int depth) {
+    switch (below(depth > 0 ? 6 : 4)) {
+      case 0:
+        return kruxos::contains_text(text(2));
+      case 1:
+        return kruxos::has_tag(seldom() ? "" : tag());
+      case 2:
+      case 3:
+        return kruxos::text_of(text_name(), text(2));
+      default: {
+        std::vector<kruxos::Condition> children;
+        for (auto n = below(4); n > 0; --n) children.push_back(letter_condition(depth - 1));
+        return {static_cast<std::int32_t>(KRUX_ALL_OF + below(3)), 0, {}, {}, 0, std::move(children)};
+      }
+    }
+  }
+
   std::int32_t op() { return seldom() ? 77 : static_cast<std::int32_t>(KRUX_EQ + below(7)); }
 
   void spoil(kruxos::Record& r) {

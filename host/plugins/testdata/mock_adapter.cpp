@@ -41,7 +41,10 @@ class MockAdapter final : public kruxos::SyncAdapter,
               1,
               kruxos::Order::kTime,
               true,
-              {{"owner", kruxos::FieldType::kText}, {"size", kruxos::FieldType::kInteger}}}},
+              {{"owner", kruxos::FieldType::kText}, {"size", kruxos::FieldType::kInteger}},
+              {},
+              true,
+              {{"subject"}, {"sender", true}}}},
             R"({"type":"object","additionalProperties":false,"properties":{"create":{"enum":["throw","hang"]}}})"};
   }
 
@@ -72,6 +75,9 @@ class MockAdapter final : public kruxos::SyncAdapter,
     if (last_sync_ms == 6) return tidy(store);
     if (last_sync_ms == 9) return put_and_tell(store);
     if (last_sync_ms == 10) store.erase_blob("items", "i1", "raw");
+    if (last_sync_ms == 11) record.tag("red").tag("2").named_text("subject", "Hello").named_text("subject", "again");
+    if (last_sync_ms == 12) record.tag(std::string(257, 't'));
+    if (last_sync_ms == 13) record.named_text("subject", std::string(1 << 20, 's')).named_text("sender", "x");
     if (last_sync_ms == 7) store.keep_text("items", "i1", "kept by a sync");
     if (last_sync_ms == 8) {
       record.json = "{\"a\":\"" + std::string(2 << 20, 'x') + "\"}";
@@ -121,6 +127,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
       return "{}";
     }
     if (capability == "mock.query") return query(reader);
+    if (capability == "mock.find_tagged") return find_tagged(reader);
     if (capability == "mock.kept") return kept(call, reader);
     if (capability == "mock.fetch") {
       const bool there = reader.keep("items", "i1", "body", std::string(40, 'b'), "kept by a read");
@@ -304,6 +311,13 @@ class MockAdapter final : public kruxos::SyncAdapter,
       return ids.size() < 4;
     });
     return "{\"ids\":\"" + ids + "\",\"total\":" + std::to_string(result.total) + "}";
+  }
+
+  static std::string find_tagged(const kruxos::Reader& reader) {
+    kruxos::Query query;
+    query.collection = "items";
+    query.where = kruxos::all_of({kruxos::has_tag("red"), kruxos::text_of("subject", "hell")});
+    return "{\"total\":" + std::to_string(reader.query(query, [](const auto&) { return true; }).total) + "}";
   }
 
   kruxos::Host host_;

@@ -17,6 +17,16 @@ TEST_CASE("a search asks for what its inputs say, and no more") {
   CHECK(search_query("notes", parse("nonsense")).limit == 20);
 }
 
+TEST_CASE("tags are taken from a list of texts, and what can be none is passed over") {
+  kruxos::Record record;
+  const auto json = parse(R"({"labels":["work",7,"","to do",null],"state":"open","long":[")" + std::string(257, 'x') +
+                          R"(","short"]})");
+  for (const char* name : {"labels", "state", "long", "missing"}) add_tags(record, json, name);
+  CHECK(record.tags == std::vector<std::string>{"work", "to do", "short"});
+  add_tags(record, parse("[]"), "labels");
+  CHECK(record.tags.size() == 3);
+}
+
 TEST_CASE("a search answers with its rows and how many there are") {
   kruxos::testing::FakeClock clock;
   kruxos::testing::FakeStore store(clock, {{"notes", 1, kruxos::Order::kTime, true}});

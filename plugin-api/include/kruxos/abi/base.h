@@ -4,7 +4,7 @@
  *   - The major version is the NAME of the entry symbol. A host never opens a plugin of another major.
  *   - Every table and every record that is passed by pointer starts with `size`, set by whoever fills it.
  *   - A field may be appended in a minor release and may be read only where KRUX_HAS() says so.
- *   - Records that are passed in arrays (krux_header, krux_field) never grow.
+ *   - Records that are passed in arrays (krux_header, krux_field, krux_named_text) never grow.
  *   - A new ability is a new interface id, asked for with query(); NULL means "not there".
  *   - Nothing is reordered, retyped or removed within a major.
  * Memory: a krux_str is borrowed for the duration of the call that it is passed to. Bytes travelling back go through a

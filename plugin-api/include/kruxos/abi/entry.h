@@ -63,16 +63,20 @@ typedef struct krux_plugin_entry {
   const char* version; /* MAJOR.MINOR.PATCH */
   /* JSON: {"collections": [{"name", "version", "order": "time"|"key", "searchable": true|false,
    *                         "fields": [{"name", "type": "text"|"integer"}],
-   *                         "cursors": what the names of its own cursors begin with, or left out}],
+   *                         "cursors": what the names of its own cursors begin with, or left out,
+   *                         "tags": true where its records have tags (since 1.2; searchable collections alone, as
+   *                                 texts), or left out,
+   *                         "texts": [{"name", "exact": true where its bytes are compared as they are, or left out}],
+   *                                  texts that are searched by their names (since 1.2), or left out}],
    *        "config_schema": {JSON Schema draft 4 of the adapter's configuration, of at most 64 KiB, of the rules
    *                          that docs/adapter-guide.md lists: no $ref, pattern, anyOf and the like},
    *        "acts_by_http": false where writes act otherwise than by the host's HTTP: nothing sent proves nothing then,
    *        "mock": true where it stands in for the service's adapter in tests; what is connected through the one is not
    *        served through the other}
-   * At most 256 KiB, 32 collections, 16 fields each; names are [a-z][a-z0-9_]{0,31}. A collection whose version has
-   * changed is built anew by a full pass, and until that has ended reads are shown what the version before has put:
-   * docs/definitions.md has the rules. Where it fails, what it wrote is a sentence for people that says why. Called in
-   * another process first. No I/O. [any thread] */
+   * At most 256 KiB, 32 collections, 16 fields and 16 named texts each; names are [a-z][a-z0-9_]{0,31}. A collection
+   * whose version has changed is built anew by a full pass, and until that has ended reads are shown what the version
+   * before has put: docs/definitions.md has the rules. Where it fails, what it wrote is a sentence for people that says
+   * why. Called in another process first. No I/O. [any thread] */
   krux_status (*describe)(const krux_sink* out) KRUX_NOEXCEPT;
   /* Makes an adapter for one account; `host` outlives it, `call` and `account` are borrowed. NULL: it cannot work, and
    * call->fail says why. [worker] */

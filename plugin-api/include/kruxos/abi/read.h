@@ -14,8 +14,16 @@ KRUX_BEGIN_DECLS
 #define KRUX_IID_READ_ADAPTER "krux.read-adapter/1"
 
 /* One node of a condition, at most 1000 of them, 16 deep; borrowed for the query. ALL_OF of nothing is true, ANY_OF of
- * nothing is false, NONE_OF is true when no child is. */
-enum { KRUX_ALL_OF = 1, KRUX_ANY_OF = 2, KRUX_NONE_OF = 3, KRUX_TEXT = 4, KRUX_FIELD = 5 };
+ * nothing is false, NONE_OF is true when no child is. TAG and NAMED_TEXT: since 1.2. */
+enum {
+  KRUX_ALL_OF = 1,
+  KRUX_ANY_OF = 2,
+  KRUX_NONE_OF = 3,
+  KRUX_TEXT = 4,
+  KRUX_FIELD = 5,
+  KRUX_TAG = 6,
+  KRUX_NAMED_TEXT = 7
+};
 enum { KRUX_EQ = 1, KRUX_NE = 2, KRUX_LT = 3, KRUX_LE = 4, KRUX_GT = 5, KRUX_GE = 6, KRUX_CONTAINS = 7 };
 
 typedef struct krux_condition {
@@ -23,9 +31,12 @@ typedef struct krux_condition {
   int32_t kind;
   int32_t op; /* FIELD: KRUX_EQ ... ; KRUX_CONTAINS (text fields) compares folded */
   uint32_t reserved;
-  krux_str field; /* FIELD: one of the collection's fields. A record without a value fits no comparison but NE */
+  krux_str field; /* FIELD: one of the collection's fields. A record without a value fits no comparison but NE.
+                     NAMED_TEXT: one of its texts */
   krux_str text;  /* TEXT: a substring of the record's searched text, case and normal form folded; FIELD of type text:
-                     the value */
+                     the value; TAG: the tag, byte by byte: one that no record has finds nothing; NAMED_TEXT: a
+                     substring of one of the record's values of that name, folded unless it was declared as exact. An
+                     empty TEXT or NAMED_TEXT fits every record */
   int64_t number; /* FIELD of type integer: the value */
   const struct krux_condition* const* children; /* ALL_OF, ANY_OF, NONE_OF */
   size_t child_count;
@@ -74,6 +85,12 @@ typedef struct krux_field {
   int64_t number; /* fields of type integer */
 } krux_field;
 
+/* A value of one of the collection's named texts. Never grows. Since 1.2. */
+typedef struct krux_named_text {
+  krux_str name;
+  krux_str text;
+} krux_named_text;
+
 /* Filled by the adapter, borrowed for put(). Texts are UTF-8. */
 typedef struct krux_record {
   uint32_t size;
@@ -88,6 +105,17 @@ typedef struct krux_record {
   int64_t generation;       /* the pass that saw the record; what sweep() compares with */
   const krux_field* fields; /* fields that are left out have no value */
   size_t field_count;
+  /* Since 1.2, in collections that were declared with tags: what the record is found by as a whole, such as its labels:
+   * at most 1024, each of 1 to 256 bytes, in any order. For what many records share: the replica keeps a list of all
+   * tags that there were. */
+  const krux_str* tags;
+  size_t tag_count;
+  /* Since 1.2, values of the texts that the collection was declared with, at most 10,000 in any order. A name may have
+   * several: nothing is found across two of them. Together with `text` at most 1 MiB. Where a collection has tags or
+   * named texts, characters of U+E000 to U+F8FF (Unicode's private area) are left out of `text`, of kept texts, of
+   * named texts that are not exact, and of what is searched for in them. */
+  const krux_named_text* texts;
+  size_t text_count;
 } krux_record;
 
 /* A read-only view of one account's replica, consistent for the duration of the call (in a sync step: until the next

@@ -4,10 +4,10 @@
  * and whatever does not fit, which then was not gathered; KRUX_STORAGE; KRUX_CANCELLED when the call has ended.
  *
  * A service may say anything, and one record of its must not end a sync. NULs, halves of surrogate pairs and bytes that
- * are no UTF-8 in json, text, order_key, fields and kept texts become U+FFFD. A record that cannot be taken all the
- * same (an id that none can have, too large, no JSON object, no time) is left out: put() is KRUX_OK, what was there of
- * it goes, and the host counts it and shows it until it is put and fits, is erased or swept. So is a kept text that is
- * too long.
+ * are no UTF-8 in json, text, order_key, fields, tags, named and kept texts become U+FFFD. A record that cannot be
+ * taken all the same (an id that none can have, too large, no JSON object, no time) is left out: put() is KRUX_OK, what
+ * was there of it goes, and the host counts it and shows it until it is put and fits, is erased or swept. So is a kept
+ * text that is too long.
  */
 #ifndef KRUXOS_ABI_SYNC_H
 #define KRUXOS_ABI_SYNC_H
@@ -25,7 +25,8 @@ typedef struct krux_sync_store {
   void* self;
   const krux_reader* reader; /* the committed rows */
   /* Adds the record, or replaces the one of that id. The last change of a record within one commit counts.
-   * KRUX_INVALID: a collection or field that was not declared, a text where the collection is not searchable. */
+   * KRUX_INVALID: a collection, field or named text that was not declared, a text where the collection is not
+   * searchable, tags where it was not declared with them. */
   krux_status (*put)(void* self, const krux_record* record) KRUX_NOEXCEPT;
   /* Removes the record and its blobs; one that is not there is no error. */
   krux_status (*erase)(void* self, krux_str collection, krux_str id) KRUX_NOEXCEPT;

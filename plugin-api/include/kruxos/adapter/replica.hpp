@@ -26,6 +26,13 @@ struct Field {
   FieldType type = FieldType::kText;
 };
 
+/// A text that is searched by its name alone (text_of()): the sender of a message, apart from what it says. At most 16
+/// a collection.
+struct NamedText {
+  std::string name;    ///< [a-z][a-z0-9_]{0,31}
+  bool exact = false;  ///< byte by byte; else case and Unicode normal form do not count, as in the record's text
+};
+
 /// One kind of record. Raise `version` whenever what you put changes: the host then makes a full pass and builds the
 /// collection anew. Until that has ended, reads are shown the records that the version before has put, as long as these
 /// have the fields that a query names; where a read of yours fails on them, it is asked again with the new ones.
@@ -38,6 +45,10 @@ struct Collection {
   /// What the names of the cursors begin with that stand for this collection alone. Where it is new or has changed,
   /// only these are removed; without it all are. An older host refuses a description that has it.
   std::string cursors{};
+  /// In searchable collections: whether records have tags, and which texts of their own. An older host than 1.2 refuses
+  /// a description that has them.
+  bool tags = false;
+  std::vector<NamedText> texts{};
 };
 
 /// Of the type that the field was declared with.
@@ -54,6 +65,20 @@ struct Record {
   std::string scope{};          ///< what sweep() works on: usually the container's id; at most 1024 bytes
   std::int64_t generation = 0;  ///< the pass that saw it; what sweep() compares with
   std::vector<std::pair<std::string, Value>> fields{};  ///< those left out have no value
+  /// What has_tag() finds the record by, such as its labels, in collections with tags: at most 1024, each of 1 to 256
+  /// bytes, and such as many records share.
+  std::vector<std::string> tags{};
+  /// Names and values of the collection's named texts; of one name there may be several. With `text` at most 1 MiB.
+  std::vector<std::pair<std::string, std::string>> texts{};
+
+  Record& tag(std::string value) {
+    tags.push_back(std::move(value));
+    return *this;
+  }
+  Record& named_text(std::string name, std::string value) {
+    texts.emplace_back(std::move(name), std::move(value));
+    return *this;
+  }
 };
 
 /// A condition on records, at most 1000 in a query and 16 deep. Build it with the functions below:
@@ -81,6 +106,15 @@ inline Condition none_of(std::vector<Condition> of) {
 /// Fits where the record's text contains `part`, whatever the case and the Unicode normal form of both.
 inline Condition contains_text(std::string part) {
   return {KRUX_TEXT, 0, {}, std::move(part), 0, {}};
+}
+/// Fits where the record has exactly this tag.
+inline Condition has_tag(std::string tag) {
+  return {KRUX_TAG, 0, {}, std::move(tag), 0, {}};
+}
+/// Fits where one of the record's values of the named text contains `part`: byte by byte where the text was declared as
+/// exact, else whatever the case and the normal form.
+inline Condition text_of(std::string name, std::string part) {
+  return {KRUX_NAMED_TEXT, 0, std::move(name), std::move(part), 0, {}};
 }
 /// `op` is one of KRUX_EQ, KRUX_NE, KRUX_LT, KRUX_LE, KRUX_GT, KRUX_GE, which compare bytes, and KRUX_CONTAINS, which
 /// folds both. A record without a value fits KRUX_NE alone.
@@ -138,6 +172,10 @@ class AbiRecord {
       const auto* text = std::get_if<std::string>(&value);
       fields_.push_back({to_abi(name), text ? to_abi(*text) : krux_str{}, text ? 0 : std::get<std::int64_t>(value)});
     }
+    tags_.reserve(source.tags.size());
+    for (const auto& tag : source.tags) tags_.push_back(to_abi(tag));
+    texts_.reserve(source.texts.size());
+    for (const auto& [name, value] : source.texts) texts_.push_back({to_abi(name), to_abi(value)});
     record = {sizeof(krux_record),
               0,
               to_abi(source.collection),
@@ -149,7 +187,11 @@ class AbiRecord {
               to_abi(source.scope),
               source.generation,
               fields_.data(),
-              fields_.size()};
+              fields_.size(),
+              tags_.data(),
+              tags_.size(),
+              texts_.data(),
+              texts_.size()};
   }
   AbiRecord(const AbiRecord&) = delete;
   AbiRecord& operator=(const AbiRecord&) = delete;
@@ -157,6 +199,8 @@ class AbiRecord {
 
  private:
   std::vector<krux_field> fields_;
+  std::vector<krux_str> tags_;
+  std::vector<krux_named_text> texts_;
 };
 
 /// A Condition in the boundary's terms. Pinned: nodes point at each other and into `source`.

@@ -28,6 +28,15 @@ inline std::string quoted(std::string_view text) {
   return out + '"';
 }
 
+inline std::string to_json(const std::vector<NamedText>& texts) {
+  std::string out = "[";
+  for (const auto& text : texts) {
+    if (out.back() != '[') out += ',';
+    out += "{\"name\":" + detail::quoted(text.name) + (text.exact ? ",\"exact\":true}" : "}");
+  }
+  return out + ']';
+}
+
 /// {"collections": [...], "config_schema": {...}} as krux_plugin_entry.describe gives it.
 inline std::string to_json(const Description& description) {
   std::string out = "{\"collections\":[";
@@ -43,6 +52,8 @@ inline std::string to_json(const Description& description) {
     }
     out += ']';
     if (!collection.cursors.empty()) out += ",\"cursors\":" + detail::quoted(collection.cursors);
+    if (collection.tags) out += ",\"tags\":true";
+    if (!collection.texts.empty()) out += ",\"texts\":" + detail::to_json(collection.texts);
     out += '}';
   }
   out += ']';

@@ -27,6 +27,17 @@ inline Query search_query(std::string collection, const Json& params) {
   return query;
 }
 
+/// Gives the record a tag for each text in the list `name` of its service's JSON, such as labels; what is no list, no
+/// text or no tag (empty, above 256 bytes) is passed over.
+inline void add_tags(Record& record, const Json& from, std::string_view name) {
+  const auto* list = member(from, name);
+  if (list == nullptr || !list->IsArray()) return;
+  for (const auto& one : list->GetArray()) {
+    if (one.IsString() && one.GetStringLength() > 0 && one.GetStringLength() <= 256)
+      record.tag(std::string(one.GetString(), one.GetStringLength()));
+  }
+}
+
 /// The rows of the query as they were put, in the member `name`.
 inline std::string search_page(const Reader& reader, const Query& query, std::string_view name) {
   PageWriter page(name);

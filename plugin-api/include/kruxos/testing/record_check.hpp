@@ -21,10 +21,22 @@ inline std::string text_problem(krux_str text, std::size_t longest) {
   return is_utf8(from_abi(text)) ? "" : "is not valid UTF-8";
 }
 
+inline std::string declared_text_problem(const krux_record& record, const Collection& collection) {
+  if (!KRUX_HAS(krux_record, &record, text_count)) return {};
+  if (record.tag_count != 0 && !collection.tags)
+    return "it has tags, but the collection was not declared with \"tags\": true";
+  for (std::size_t i = 0; i < record.text_count; ++i) {
+    const auto name = from_abi(record.texts[i].name);
+    if (!find_text(collection, name)) return "the collection has no text \"" + std::string(name) + "\"";
+  }
+  return {};
+}
+
 /// What the adapter puts otherwise than it declared, which the host refuses; empty: nothing.
 inline std::string declared_problem(const krux_record& record, const Collection& collection) {
   if (record.text.len != 0 && !collection.searchable)
     return "it has a text, but the collection was not declared as searchable";
+  if (auto why = declared_text_problem(record, collection); !why.empty()) return why;
   std::set<std::string_view> given;
   if (record.field_count > 16) return "it has more than 16 fields";
   for (std::size_t i = 0; i < record.field_count; ++i) {
@@ -63,6 +75,25 @@ inline std::string with_odd_escapes_replaced(std::string json) {
   return json;
 }
 
+/// Of the tags and named texts. `bytes`: of all searched texts.
+inline std::string unfit_text_reason(const krux_record& record, FakeRow& row, std::size_t& bytes) {
+  if (!KRUX_HAS(krux_record, &record, text_count)) return {};
+  if (record.tag_count > 1024) return "it has more than 1024 tags";
+  for (std::size_t i = 0; i < record.tag_count; ++i) {
+    auto tag = with_odd_replaced(from_abi(record.tags[i]));
+    if (tag.empty()) return "one of its tags is empty";
+    if (tag.size() > 256) return "one of its tags is longer than 256 bytes";
+    row.tags.insert(std::move(tag));
+  }
+  if (record.text_count > 10'000) return "its named texts have more than 10000 values";
+  for (std::size_t i = 0; i < record.text_count; ++i) {
+    auto value = with_odd_replaced(from_abi(record.texts[i].text));
+    bytes += value.size();
+    row.texts.emplace(from_abi(record.texts[i].name), std::move(value));
+  }
+  return {};
+}
+
 /// Why the host leaves the record out; empty: it takes it, as it then stands in `row`.
 inline std::string unfit_reason(const krux_record& record, const Collection& collection, FakeRow& row) {
   constexpr std::int64_t time_bound = std::int64_t{1} << 44;
@@ -75,7 +106,10 @@ inline std::string unfit_reason(const krux_record& record, const Collection& col
   row.order_key = with_odd_replaced(from_abi(record.order_key));
   row.text = with_odd_replaced(from_abi(record.text));
   if (row.order_key.size() > 1024) return "its order_key is longer than 1024 bytes";
+  std::size_t searched = row.text.size();
+  if (auto why = unfit_text_reason(record, row, searched); !why.empty()) return why;
   if (row.text.size() > 1 << 20) return "its text is longer than 1 MiB";
+  if (searched > 1 << 20) return "its text and its named texts together are longer than 1 MiB";
   for (std::size_t i = 0; i < record.field_count; ++i) {
     const auto& given = record.fields[i];
     const auto& field = *find_field(collection, from_abi(given.name));

@@ -448,7 +448,7 @@ class FakeStore {
     for (const auto& entry : rows_.at(spec.name)) {
       const auto& row = entry.second;
       if (by_time && (row.order_ms < query.from_ms || row.order_ms > query.to_ms)) continue;
-      if (!query.where || detail::matches(*query.where, row)) found.push_back(&entry);
+      if (!query.where || detail::matches(*query.where, row, spec)) found.push_back(&entry);
     }
     std::sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
       if (by_time) {  // a lower sequence is newer

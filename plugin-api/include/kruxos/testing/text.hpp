@@ -65,6 +65,17 @@ inline std::int32_t lower(std::int32_t c) {
   return c == 0x3C2 ? 0x3C3 : c;  // the final sigma is a sigma
 }
 
+/// Without the characters U+E000 to U+F8FF.
+inline std::string without_private(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto from = at;
+    const auto c = next_code_point(text, at);
+    if (c < 0xE000 || c > 0xF8FF) out += text.substr(from, at - from);
+  }
+  return out;
+}
+
 /// What the host's search index makes of a text, as far as tables of a few lines go: letters of Latin-1, Greek and
 /// Cyrillic lose their case, the sharp s becomes ss. The host folds all of Unicode and its normal forms besides.
 inline std::string fold(std::string_view text, bool keep_separators = false) {
