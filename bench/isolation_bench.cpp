@@ -1,8 +1,12 @@
 // bench-isolation [CALLS]: what a call costs more when the adapter has a process of its own. The notes adapter over a
 // replica of 10,000 notes, one call after the other, in turn in both places.
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -107,14 +111,57 @@ double us_a_call(int calls, Body&& body) {
   return (now_s() - start) / calls * 1e6;
 }
 
+/// Another process that gives each message back: what no call into a process of its own can be quicker than.
+class Echo {
+ public:
+  Echo() {
+    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()) != 0) wrong("there is no socket pair");
+    child_ = ::fork();
+    if (child_ != 0) return;
+    ::close(ends_[0]);
+    std::array<char, kMessage> message{};
+    while (::read(ends_[1], message.data(), kMessage) == kMessage && ::write(ends_[1], message.data(), kMessage) > 0) {
+    }
+    ::_exit(0);
+  }
+  ~Echo() {
+    for (const int end : ends_) ::close(end);
+    ::waitpid(child_, nullptr, 0);
+  }
+  Echo(const Echo&) = delete;
+  Echo& operator=(const Echo&) = delete;
+
+  void there_and_back() const {
+    std::array<char, kMessage> message{};
+    const bool there = ::write(ends_[0], message.data(), kMessage) == kMessage;
+    if (!there || ::read(ends_[0], message.data(), kMessage) != kMessage) wrong("the other process is gone");
+  }
+
+ private:
+  static constexpr ssize_t kMessage = 100;
+  std::array<int, 2> ends_{};
+  pid_t child_ = -1;
+};
+
+/// A process apart costs a message there and one back, whatever the call is.
+void limit_of(const std::string& what, int calls, const Place& here, const std::string& params) {
+  const Echo echo;
+  Rounds rounds;
+  for (int round = 0; round < Rounds::kPairs; ++round) {
+    const auto inside = us_a_call(calls, [&](int) { here.resolve(params); });
+    rounds.add(us_a_call(calls, [&](int) { echo.there_and_back(); }), inside);
+  }
+  print_times(what, rounds, "us", 50);
+}
+
 template <class Body>
-void compare(const std::string& what, int calls, const Place& own, const Place& here, Body&& body) {
+void compare(const std::string& what, int calls, const Place& own, const Place& here, double most, Body&& body) {
   Rounds rounds;
   for (int round = 0; round < Rounds::kPairs; ++round) {
     const auto inside = us_a_call(calls, [&](int i) { body(here, i); });
     rounds.add(us_a_call(calls, [&](int i) { body(own, i); }), inside);
   }
-  print_times(what, rounds, "us", 100);
+  print_times(what, rounds, "us", most);
   print_figure("  that is more by", rounds.ours() - rounds.baseline(), "us");
 }
 
@@ -135,8 +182,11 @@ int main(int argc, char** argv) {
   print_header();
   const std::string one = R"({"note_id":"n77"})", many = R"({"query":"note","limit":20,"offset":0})";
   if (own.read("notes.search", many) != here.read("notes.search", many)) wrong("the answers differ");
-  compare("a read of one note", calls, own, here, [&](const Place& p, int) { p.read("notes.read", one); });
-  compare("a search that finds 20", calls / 4, own, here, [&](const Place& p, int) { p.read("notes.search", many); });
-  compare("a resolve", calls, own, here, [&](const Place& p, int) { p.resolve(R"({"text":"x"})"); });
-  compare("a sync step of 200 records", 10, own, here, [&](const Place& p, int) { p.sync(); });
+  compare("a read of one note", calls, own, here, 100, [&](const Place& p, int) { p.read("notes.read", one); });
+  compare("a search that finds 20", calls / 4, own, here, 100,
+          [&](const Place& p, int) { p.read("notes.search", many); });
+  const std::string note = R"({"text":"x"})";
+  compare("a resolve", calls, own, here, 50, [&](const Place& p, int) { p.resolve(note); });
+  limit_of("a message to another process and back / a resolve in the host's", calls, here, note);
+  compare("a sync step of 200 records", 10, own, here, 100, [&](const Place& p, int) { p.sync(); });
 }

@@ -396,17 +396,17 @@ TEST_CASE("A sync is told what the replica does not take, and erases a blob", "[
 TEST_CASE("Tags and named texts reach the replica, and are asked for", "[abi-1.2]") {
   const Bridge bridge(test::either());
   const auto adapter = bridge.make("mock");
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 11));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 11));
   REQUIRE(bridge.session->put_records.size() == 1);
   const auto& record = bridge.session->put_records[0];
   CHECK(record.tags == std::vector<std::string>{"red", "2"});
   CHECK(record.texts == std::vector<std::pair<std::string, std::string>>{{"subject", "Hello"}, {"subject", "again"}});
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 12));
-  good(adapter->incremental_sync(bridge.call(), bridge.session, 13));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 12));
+  good(adapter->ask<"incremental_sync">(bridge.call(), bridge.session, 13));
   CHECK(bridge.session->left_out ==
         std::vector<std::string>{"items i2: one of its tags has 257 bytes, at most 256 are possible",
                                  "items i2: its text and its named texts together are longer than 1 MiB"});
-  good(adapter->read(bridge.call(), bridge.reader, "mock.find_tagged", "{}"));
+  good(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.find_tagged", "{}"));
   const auto& where = bridge.reader->last.where;
   REQUIRE(where.children.size() == 2);
   CHECK(where.children[0].kind == Condition::Kind::kTag);
