@@ -24,7 +24,8 @@ typedef struct krux_rollback_capable {
   /* Nonzero where writes of `operation` can be undone. No call, no I/O. [any thread] */
   int32_t (*supports_rollback)(void* self, krux_str operation) KRUX_NOEXCEPT;
   /* Before the first attempt: what an undo will need of the state before the write, as one JSON object of at most 64
-   * KiB. Must not change anything at the service. A failure fails the attempt, with certainly no effect. [worker] */
+   * KiB; {} where it needs nothing, which costs no wait for the disk. Must not change anything at the service. A
+   * failure fails the attempt, with certainly no effect. [worker] */
   krux_status (*create_rollback_point)(void* self, const krux_call* call, const krux_write* write,
                                        const krux_sink* point_json) KRUX_NOEXCEPT;
   /* Undoes the write, once. Compares first: KRUX_CONFLICT when the service's state is not what the write left behind,
