@@ -12,14 +12,6 @@
 namespace krux {
 namespace {
 
-constexpr std::size_t kMostIdle = 8;
-
-std::unique_ptr<SQLite::Database> connect(const std::filesystem::path& file) {
-  auto db = open_reader(file, kReplicaKind);
-  register_gram_tokenizer(db->getHandle());
-  return db;
-}
-
 /// Whether rows of one version have all that a condition on another one asks for.
 bool has_all(const CollectionTable& has, const CollectionTable& wants, const Condition& condition) {
   if (condition.kind == Condition::Kind::kText) return has.spec.searchable;
@@ -46,33 +38,15 @@ bool can_answer(const CollectionTable& has, const CollectionTable& wants, const 
 
 }  // namespace
 
-ReadConnection::ReadConnection(const std::filesystem::path& file) : db(connect(file)), statements(db->getHandle()) {}
-
 ReplicaReaderPool::ReplicaReaderPool(std::filesystem::path file, CollectionSets sets, SearchBudget budget)
-    : file_(std::move(file)), sets_(std::move(sets)), budget_(budget), builds_(sets_.filled != sets_.served) {}
+    : connections_(std::move(file), kReplicaKind, register_gram_tokenizer),
+      sets_(std::move(sets)),
+      budget_(budget),
+      builds_(sets_.filled != sets_.served) {}
 
 std::unique_ptr<ReadConnection> ReplicaReaderPool::take() {
-  {
-    const std::lock_guard guard(mutex_);
-    if (closed_) throw not_connected("This account's replica has been removed.");
-    if (!idle_.empty()) {
-      auto connection = std::move(idle_.back());
-      idle_.pop_back();
-      return connection;
-    }
-  }
-  return std::make_unique<ReadConnection>(file_);
-}
-
-void ReplicaReaderPool::give_back(std::unique_ptr<ReadConnection> connection) {
-  const std::lock_guard guard(mutex_);
-  if (!closed_ && idle_.size() < kMostIdle) idle_.push_back(std::move(connection));
-}
-
-void ReplicaReaderPool::close() {
-  const std::lock_guard guard(mutex_);
-  closed_ = true;
-  idle_.clear();
+  if (auto connection = connections_.take()) return connection;
+  throw not_connected("This account's replica has been removed.");
 }
 
 PooledReader::PooledReader(std::shared_ptr<ReplicaReaderPool> pool, Rows rows)
@@ -93,7 +67,7 @@ void PooledReader::begin() {
   execute(connection_->db->getHandle(), "BEGIN");
   begun_ = true;
   if (!builds) return;
-  auto& list = connection_->statements.get("SELECT name FROM collections WHERE role = 'serves'");
+  auto& list = connection_->sql.get("SELECT name FROM collections WHERE role = 'serves'");
   const ResetAtEnd reset(list);
   while (list.step()) served_.emplace(list.text(0));
 }
@@ -123,14 +97,14 @@ const CollectionTable& PooledReader::table(std::string_view collection, const Qu
 }
 
 bool PooledReader::is_complete(const std::string& set) {
-  auto& row = connection_->statements.get("SELECT complete FROM collections WHERE name = ?1");
+  auto& row = connection_->sql.get("SELECT complete FROM collections WHERE name = ?1");
   const ResetAtEnd reset(row);
   row.bind(1, set);
   return row.step() && row.integer(0) != 0;
 }
 
 std::int64_t PooledReader::left_out(const std::string& set) {
-  auto& row = connection_->statements.get("SELECT COUNT(*) FROM left_out WHERE set_name = ?1");
+  auto& row = connection_->sql.get("SELECT COUNT(*) FROM left_out WHERE set_name = ?1");
   const ResetAtEnd reset(row);
   row.bind(1, set);
   return row.step() ? row.integer(0) : 0;
@@ -146,7 +120,7 @@ ReplicaFreshness PooledReader::freshness() {
   for (const auto* one : touched_) {
     if (!is_complete(one->set)) return freshness;
   }
-  auto& state = connection_->statements.get("SELECT name, value FROM state");
+  auto& state = connection_->sql.get("SELECT name, value FROM state");
   const ResetAtEnd reset(state);
   while (state.step()) {
     if (state.text(0) == "last_sync_ms") freshness.synced_ms = state.integer(1);
@@ -157,7 +131,7 @@ ReplicaFreshness PooledReader::freshness() {
 
 bool PooledReader::get(std::string_view collection, std::string_view id, const OnRow& on_row) {
   const auto& table = this->table(collection, nullptr);
-  auto& row = connection_->statements.get(fmt::format(
+  auto& row = connection_->sql.get(fmt::format(
       "SELECT c.id, c.json, c.order_ms, s.synced_at_ms FROM {} c JOIN {} s ON s.key = c.key WHERE c.id = ?1",
       table.rows, table.seen));
   const ResetAtEnd reset(row);
@@ -169,13 +143,13 @@ bool PooledReader::get(std::string_view collection, std::string_view id, const O
 
 QueryResult PooledReader::query(const Query& query, const OnRow& on_row) {
   const auto& table = this->table(query.collection, &query);
-  return Search(connection_->statements, table, query, pool_->budget()).run(on_row);
+  return Search(connection_->sql, table, query, pool_->budget()).run(on_row);
 }
 
 bool PooledReader::blob(std::string_view collection, std::string_view id, std::string_view name,
                         const std::function<bool(std::string_view)>& on_bytes) {
   const auto& table = this->table(collection, nullptr);
-  auto& find = connection_->statements.get("SELECT blob FROM blobs WHERE collection = ?1 AND id = ?2 AND name = ?3");
+  auto& find = connection_->sql.get("SELECT blob FROM blobs WHERE collection = ?1 AND id = ?2 AND name = ?3");
   find.bind_all(table.set, id, name);
   if (!find.step()) return false;
   const auto blob = find.integer(0);

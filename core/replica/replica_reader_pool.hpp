@@ -1,37 +1,27 @@
-// Connections for reading, lent one at a time.
+// Readers of a replica, each with a connection of its own for as long as it lives.
 #pragma once
-
-#include <SQLiteCpp/Database.h>
 
 #include <atomic>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <set>
-#include <vector>
 
 #include "core/replica/collection_sets.hpp"
 #include "core/replica/replica_reader.hpp"
 #include "core/replica/search.hpp"
-#include "core/storage/statement.hpp"
+#include "core/storage/reader_pool.hpp"
 
 namespace krux {
 
-struct ReadConnection {
-  explicit ReadConnection(const std::filesystem::path& file);
-
-  std::unique_ptr<SQLite::Database> db;
-  StatementCache statements;
-};
-
-/// A reader outlives the pool that lent it: its connection is then closed instead of coming back.
-class ReplicaReaderPool : public std::enable_shared_from_this<ReplicaReaderPool> {
+/// What the readers of a replica share. They keep it alive.
+class ReplicaReaderPool {
  public:
   ReplicaReaderPool(std::filesystem::path file, CollectionSets sets, SearchBudget budget);
 
+  /// Throws krux::Error NotConnected after close().
   std::unique_ptr<ReadConnection> take();
-  void give_back(std::unique_ptr<ReadConnection> connection);
-  void close();  ///< idle connections now, lent ones when they come back
+  void give_back(std::unique_ptr<ReadConnection> connection) { connections_.give_back(std::move(connection)); }
+  void close() { connections_.close(); }
 
   /// What was filled is committed as what is served.
   void filled_is_served() { builds_ = false; }
@@ -41,13 +31,10 @@ class ReplicaReaderPool : public std::enable_shared_from_this<ReplicaReaderPool>
   const SearchBudget& budget() const { return budget_; }
 
  private:
-  const std::filesystem::path file_;
+  ReaderPool connections_;
   const CollectionSets sets_;
   const SearchBudget budget_;
   std::atomic<bool> builds_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ReadConnection>> idle_;
-  bool closed_ = false;
 };
 
 /// Which rows are read of a collection that is being built in another version.

@@ -1,4 +1,4 @@
-// Reading connections, lent to one thread at a time.
+// Reading connections of one database, lent to one thread at a time.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/storage/database.hpp"
@@ -13,54 +14,53 @@
 
 namespace krux {
 
+struct ReadConnection {
+  explicit ReadConnection(std::unique_ptr<SQLite::Database> connection)
+      : db(std::move(connection)), sql(db->getHandle()) {}
+
+  std::unique_ptr<SQLite::Database> db;
+  StatementCache sql;
+};
+
+/// Any thread.
 class ReaderPool {
-  struct Reader {
-    explicit Reader(std::unique_ptr<SQLite::Database> connection) : db(std::move(connection)), sql(db->getHandle()) {}
-    std::unique_ptr<SQLite::Database> db;
-    StatementCache sql;
-  };
-
  public:
-  /// Both must outlive this.
-  ReaderPool(const std::filesystem::path& file, const DatabaseKind& kind) : file_(file), kind_(kind) {}
+  /// What is done to each connection once it is open.
+  using Prepare = void (*)(sqlite3*);
 
+  /// `kind` must outlive this.
+  ReaderPool(std::filesystem::path file, const DatabaseKind& kind, Prepare prepare = nullptr)
+      : file_(std::move(file)), kind_(kind), prepare_(prepare) {}
+
+  /// Null after close(). Throws krux::Error DatabaseError.
+  std::unique_ptr<ReadConnection> take();
+  /// One that is in the middle of something is not given back.
+  void give_back(std::unique_ptr<ReadConnection> connection);
+  void close();  ///< idle connections now, lent ones when they come back
+
+  /// Gives back what it took at its end.
   class Lease {
    public:
-    Lease(ReaderPool& pool, std::unique_ptr<Reader> reader) : pool_(pool), reader_(std::move(reader)) {}
-    ~Lease() { pool_.give_back(std::move(reader_)); }
+    explicit Lease(ReaderPool& pool) : pool_(pool), connection_(pool.take()) {}
+    ~Lease() { pool_.give_back(std::move(connection_)); }
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    StatementCache& sql() { return reader_->sql; }
+    StatementCache& sql() { return connection_->sql; }
 
    private:
     ReaderPool& pool_;
-    std::unique_ptr<Reader> reader_;
+    std::unique_ptr<ReadConnection> connection_;
   };
-
-  /// Throws krux::Error DatabaseError.
-  Lease lease() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        auto reader = std::move(idle_.back());
-        idle_.pop_back();
-        return {*this, std::move(reader)};
-      }
-    }
-    return {*this, std::make_unique<Reader>(open_reader(file_, kind_))};
-  }
+  /// Of a pool that nobody closes.
+  Lease lease() { return Lease(*this); }
 
  private:
-  void give_back(std::unique_ptr<Reader> reader) {
-    constexpr std::size_t kept = 8;
-    const std::lock_guard lock(mutex_);
-    if (idle_.size() < kept) idle_.push_back(std::move(reader));
-  }
-
-  const std::filesystem::path& file_;
+  const std::filesystem::path file_;
   const DatabaseKind& kind_;
+  const Prepare prepare_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Reader>> idle_;
+  std::vector<std::unique_ptr<ReadConnection>> idle_;
+  bool closed_ = false;
 };
 
 }  // namespace krux
