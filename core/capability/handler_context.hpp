@@ -27,7 +27,8 @@ using HandlerContextPtr = std::shared_ptr<const HandlerContext>;
 /// Whom a write reaches, as its service's definition has it now; see core/capability/write_json.hpp.
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write);
 
-/// What an adapter has made of a call's arguments: one JSON object, and its canonical text.
+/// What an adapter has made of a call's arguments: one JSON object in canonical form (RFC 8785), as a text and parsed.
+/// Limits and orders compare parts of it with what is stored.
 struct ResolvedParams {
   JsonDocument params;
   std::string json;

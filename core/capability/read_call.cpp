@@ -80,9 +80,7 @@ std::string resolved_target(const CheckedCall& call, const CallContextPtr& on) {
   }
   if (named.ObjectEmpty()) return {};
   try {
-    ResolvedParams asked;
-    asked.json = canonical_json(named);
-    asked.params.CopyFrom(named, asked.params.GetAllocator());
+    auto asked = params_of(canonical_json(named));
     return target_of(capability, resolve_params(*call.account, on, capability.name, std::move(asked)).params);
   } catch (const Error&) {
     return target_of(capability, named);  // a name that nothing has: no write is about it either

@@ -100,7 +100,8 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
       context, call, context->options.read_timeout_ms,
       [context, call](const CallContextPtr& on) {
         bind_uploads(context->options.uploads, *call->capability, call->invocation.agent_id, call->arguments);
-        call->resolved = resolve_params(*call->account, on, call->capability->name, given_by(call->arguments));
+        call->resolved =
+            resolve_params(*call->account, on, call->capability->name, params_of(call->arguments.params_json));
         return std::string();
       },
       [context, call](WorkAnswer answer) {

@@ -102,6 +102,26 @@ TEST_CASE("delays and settle times come from the configuration, the definition, 
   CHECK(to_json(parse_json(*host.handler.describe_json("notes.mark"), "d")["delay_seconds"]) == "5");
 }
 
+TEST_CASE("a limit counts what is the same, however it is written") {
+  Host host;
+  host.connect();
+  const auto file = [&](const std::string& tags, int room) {
+    return type_of(host.call("notes.file", R"({"tags":)" + tags + R"(,"room":")" + std::to_string(room) + "\"}"));
+  };
+  CHECK(file(R"([{"b":1,"a":2.0}])", 1) == "none");
+  CHECK(file(R"([{"a":2,"b":1}])", 2) == "none");
+  CHECK(file(R"([{"b":1.0,"a":2}])", 3) == "none");
+  CHECK(file(R"([ {"a":2.00, "b":1} ])", 4) == "none");
+  CHECK(file(R"([{"b":1,"a":2}])", 5) != "none");
+  CHECK(file(R"([{"b":2,"a":2}])", 6) == "none");
+  SECTION("also as the adapter resolves it") {
+    host.adapter->on_resolve = [](auto&, auto, auto) {
+      return Text(std::string(R"({"tags":[{"b":1.0,"a":2}],"room":"z"})"));
+    };
+    CHECK(file("[7]", 7) != "none");
+  }
+}
+
 TEST_CASE("a write whose name cannot be resolved is refused before anything is stored") {
   Host host;
   host.connect();

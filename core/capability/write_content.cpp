@@ -176,9 +176,8 @@ ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr
   const auto& resolved = std::get<std::string>(answer);
   if (resolved == given.json) return given;
   try {
-    auto document = parse_json(resolved, "what it resolved");
-    auto json = document.IsObject() ? canonical_json(document) : std::string();
-    if (!json.empty()) return {std::move(document), std::move(json)};
+    const auto document = parse_json(resolved, "what it resolved");
+    if (document.IsObject()) return params_of(canonical_json(document));
   } catch (const Error&) {
     // Below: it is the adapter's defect, not the agent's input.
   }
@@ -198,11 +197,11 @@ const CapabilityDefinition& governing(const CheckedCall& call) {
   return rules;
 }
 
-ResolvedParams given_by(const CheckedArguments& arguments) {
-  ResolvedParams given;
-  given.params.CopyFrom(arguments.params, given.params.GetAllocator());
-  given.json = arguments.params_json;
-  return given;
+ResolvedParams params_of(std::string canonical_json) {
+  ResolvedParams params;
+  params.params = parse_json(canonical_json, "the parameters", {64 << 20, 64});
+  params.json = std::move(canonical_json);
+  return params;
 }
 
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability) {
@@ -250,7 +249,8 @@ void edit_write(const HandlerContextPtr& context, EditRequest request,
             context, edit->call, context->options.read_timeout_ms,
             [edit](const CallContextPtr& on) {
               auto& call = *edit->call;
-              call.resolved = resolve_params(*call.account, on, edit->write.operation, given_by(call.arguments));
+              call.resolved =
+                  resolve_params(*call.account, on, edit->write.operation, params_of(call.arguments.params_json));
               must_stay(*call.capability, edit->changes, edit->write.params_json, call.resolved.params);
               return std::string();
             },

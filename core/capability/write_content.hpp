@@ -9,8 +9,8 @@
 
 namespace krux {
 
-/// The arguments before any resolution.
-ResolvedParams given_by(const CheckedArguments& arguments);
+/// Of one JSON object in canonical form, which is parsed here and nowhere else.
+ResolvedParams params_of(std::string canonical_json);
 
 /// Replaces names by ids through the account's adapter. Throws krux::Error. On a worker.
 ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,

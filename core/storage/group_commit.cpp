@@ -86,7 +86,9 @@ void GroupCommit::State::serve() {
 void GroupCommit::State::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto something = [this] { return has_work() || (stopping && !busy); };
   while (!something()) {
-    if (busy || !unchecked) {
+    if (busy) {
+      wake.wait_for(lock, kIdleBeforeCheckpoint, something);  // who is busy need not tell that he no longer is
+    } else if (!unchecked) {
       wake.wait(lock, [&] { return something() || (!busy && unchecked); });
     } else if (const auto before = marker;
                !wake.wait_for(lock, kIdleBeforeCheckpoint, something) && !busy && before == marker) {
@@ -119,7 +121,8 @@ bool GroupCommit::State::begin_on_callers_thread() {
   return busy = true;
 }
 
-void GroupCommit::State::run_on_callers_thread(Item item) {
+/// An exception would leave it busy for good: it ends the host, as it does on the writer's thread.
+void GroupCommit::State::run_on_callers_thread(Item item) noexcept {
   Group group;
   group.push_back(std::move(item));
   const bool was_unchecked = unchecked;

@@ -57,7 +57,7 @@ struct GroupCommit::State {
   void gather(std::unique_lock<std::mutex>& lock);
   void checkpoint();
   bool begin_on_callers_thread();
-  void run_on_callers_thread(Item item);
+  void run_on_callers_thread(Item item) noexcept;
   int process(Group& group);
   void wait_for_disk(const Group& group);
   void requeue(Group& group);

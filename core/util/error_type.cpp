@@ -49,7 +49,7 @@ constexpr ErrorFacts kTable[] = {
     {C::kDatabaseError, "DatabaseError", true, 503, kInternal, KRUX_STORAGE, kLaterOrAsk},
     {C::kInternal, "Internal", false, 500, kInternal, KRUX_INTERNAL, {}},
     {C::kInvalidInput, "InvalidInput", false, 400, kInvalidParams, KRUX_INVALID, kCorrect},
-    {C::kMessageNotFound, "MessageNotFound", false, 404, kInternal, KRUX_INTERNAL, kSearchAgain},
+    {C::kMessageNotFound, "MessageNotFound", false, 400, kInternal, KRUX_INTERNAL, kSearchAgain},
     {C::kNoLabelsProvided, "NoLabelsProvided", false, 400, kInvalidParams, KRUX_INTERNAL, {}},
     {C::kNotAuthenticated, "NotAuthenticated", false, 401, kAuthentication, KRUX_AUTH, {}},
     {C::kNotConnected, "NotConnected", false, 409, kInternal, KRUX_AUTH, kAskToConnect},

@@ -13,7 +13,9 @@ namespace krux {
 /// A write with what only the ledger needs of it.
 struct LedgerRow {
   WriteRecord write;
-  std::int64_t due_boot_ms = 0, boot = 0;  ///< of write.due_at_ms, where that is not 0
+  std::int64_t
+      due_boot_ms = 0,
+      boot = 0;  ///< of write.due_at_ms where that is not 0; `boot` also of what is executing: when it was claimed
   /// The run of the host that claimed it last; 0 too when that run has ended and its requests are over.
   std::int64_t owner_epoch = 0;
   bool waits_for_connection = false;  ///< the next try or look waits until the account's token works

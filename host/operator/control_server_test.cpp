@@ -239,6 +239,10 @@ TEST_CASE("the host's errors have their status", "[control]") {
   CHECK(status_for(conflict("no")) == 409);
   CHECK(status_for({ErrorCode::kCannotCancel, "no"}) == 409);
   CHECK(status_for(invalid_input("no")) == 400);
+  CHECK(status_for({ErrorCode::kMessageNotFound, "no"}) == 400);  // of what is asked for there is something
+  CHECK(status_for({ErrorCode::kNotAuthenticated, "no"}) == 401);
+  CHECK(status_for({ErrorCode::kPolicyDenied, "no"}) == 403);
+  CHECK(status_for({ErrorCode::kRateLimited, "no"}) == 429);
   CHECK(status_for(database_error("no")) == 503);
 }
 

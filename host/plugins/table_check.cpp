@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -61,10 +62,14 @@ TableCheck check_tables(const krux_plugin_entry& entry, std::string_view describ
     return unknown("It needs a configuration.");
   static std::shared_ptr<Trial> trial;
   trial = trial_of(entry, describe_json);
-  std::thread([kept = trial] {
-    kept->creation.run();
-    kept->done.set_value();
-  }).detach();
+  try {
+    std::thread([kept = trial] {
+      kept->creation.run();
+      kept->done.set_value();
+    }).detach();
+  } catch (const std::system_error& error) {  // nothing that the adapter could help
+    return unknown(fmt::format("The host could not start a thread: {}", error.what()));
+  }
   if (trial->done.get_future().wait_for(kPatience) != std::future_status::ready)
     return unknown("No adapter was made within 3 seconds.");
   const auto& creation = trial->creation;
