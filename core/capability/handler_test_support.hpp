@@ -33,8 +33,7 @@ version: 1.0.0
 adapter: {min_version: 0.1.0}
 api_base_url: https://notes.example/
 limits: [{operations: [notes.add], limit: 10, window: 1 h, per: title},
-         {operations: [notes.stamp], limit: 2, window: 10 min},
-         {operations: [notes.file], limit: 4, window: 1 h, per: tags}]
+         {operations: [notes.stamp], limit: 2, window: 10 min}]
 capabilities:
   - {name: notes.search, kind: read, tier: autonomous, purpose: Search., when_to_use: Often., tags: [read],
      required_scopes: [read], inputs: [{name: query, type: String, description: Text., default: ""}]}

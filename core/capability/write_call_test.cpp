@@ -103,7 +103,10 @@ TEST_CASE("delays and settle times come from the configuration, the definition, 
 }
 
 TEST_CASE("a limit counts what is the same, however it is written") {
-  Host host;
+  std::string text = kDefinition;
+  const std::string others = "limits: [";
+  text.insert(text.find(others) + others.size(), "{operations: [notes.file], limit: 4, window: 1 h, per: tags}, ");
+  Host host({}, {}, text);
   host.connect();
   const auto file = [&](const std::string& tags, int room) {
     return type_of(host.call("notes.file", R"({"tags":)" + tags + R"(,"room":")" + std::to_string(room) + "\"}"));
