@@ -115,7 +115,7 @@ struct Host {
 
   explicit Host(HandlerOptions options = {}, CallRunner::Options workers = {},
                 const std::string& definition_text = kDefinition)
-      : runner(clock, std::move(workers)),
+      : runner(clock, workers),
         definition(std::make_shared<const ServiceDefinition>(parse_definition(definition_text, "notes.yaml"))),
         handler(accounts, runner, writes, clock, std::move(options)) {
     accounts.set_services({{definition, "1.0.0"}});

@@ -70,6 +70,31 @@ void bind_nonempty(Statement& s, int index, std::string_view text) {
   }
 }
 
+/// The first of kColumns: how far it has come.
+void read_progress(Columns& c, LedgerRow& row) {
+  auto& w = row.write;
+  w.seq = c.integer();
+  w.write_id = c.text();
+  w.state = state_from(c.text());
+  w.irrevocable = c.flag();
+  w.escalated = c.flag();
+  w.due_at_ms = c.integer();
+  row.due_boot_ms = c.integer();
+  row.boot = c.integer();
+  row.owner_epoch = c.integer();
+  w.attempts = c.small();
+  w.tries = c.small();
+  w.looks = c.small();
+  w.immediate = c.flag();
+  w.created_at_ms = c.integer();
+  w.buffer_until_ms = c.integer();
+  w.delay_ms = c.integer();
+  w.settle_ms = c.integer();
+  w.first_attempt_at_ms = c.integer();
+  w.unknown_since_ms = c.integer();
+  w.ended_at_ms = c.integer();
+}
+
 /// due_boot_ms and boot, which may be 0. The boot also tells of what is executing whether a power cut came in between.
 void bind_due_clock(Statement& s, int& index, const LedgerRow& row) {
   const bool due = row.write.due_at_ms != 0;
@@ -91,26 +116,7 @@ LedgerRow read_row(const Statement& statement) {
   LedgerRow row;
   auto& w = row.write;
   Columns c(statement);
-  w.seq = c.integer();
-  w.write_id = c.text();
-  w.state = state_from(c.text());
-  w.irrevocable = c.flag();
-  w.escalated = c.flag();
-  w.due_at_ms = c.integer();
-  row.due_boot_ms = c.integer();
-  row.boot = c.integer();
-  row.owner_epoch = c.integer();
-  w.attempts = c.small();
-  w.tries = c.small();
-  w.looks = c.small();
-  w.immediate = c.flag();
-  w.created_at_ms = c.integer();
-  w.buffer_until_ms = c.integer();
-  w.delay_ms = c.integer();
-  w.settle_ms = c.integer();
-  w.first_attempt_at_ms = c.integer();
-  w.unknown_since_ms = c.integer();
-  w.ended_at_ms = c.integer();
+  read_progress(c, row);
   w.agent_id = c.text();
   w.account.service = c.text();
   w.account.account_id = c.text();

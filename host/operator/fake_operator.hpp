@@ -48,7 +48,7 @@ class FakeOperator : public OperatorApi {
   }
   static std::string in_words(const AccountOwn& own) {
     auto words = own.base_url.empty() ? "" : " at " + own.base_url;
-    for (const auto& [name, value] : own.settings) words += " " + name + "=" + value;
+    for (const auto& [name, value] : own.settings) words.append(" ").append(name).append("=").append(value);
     return words;
   }
   std::string begin_oauth(const std::string& service, OAuthBegin asked, const std::string& who) override {
