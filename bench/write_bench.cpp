@@ -85,6 +85,10 @@ NewWrite new_write(std::int64_t n) {
   return w;
 }
 
+Ledger::CommitThread thread_of(std::size_t at_once) {
+  return at_once == 1 ? Ledger::CommitThread::kCallers : Ledger::CommitThread::kWriters;
+}
+
 /// The ledger's own table, its indexes and triggers, filled by a bare connection: what the schema alone costs.
 class LedgerTable {
  public:
@@ -125,7 +129,8 @@ class LedgerTable {
   std::int64_t rows_ = 0;
 };
 
-/// Clients of one event loop that each submit the next write when the last was acknowledged.
+/// Clients of one thread that each submit the next write when the last was acknowledged. One alone commits on that
+/// thread, as the worker of a call does where nobody else is at work; of many the writer makes groups.
 class Acks {
  public:
   explicit Acks(const fs::path& file) : store_(file, kLedgerKind), buffer_(store_, clock_) {}
@@ -133,12 +138,13 @@ class Acks {
   double rate(int clients) {
     const auto before = acked_;
     const auto start = now_s();
-    for (int c = 0; c < clients; ++c) submit();
+    const auto thread = thread_of(static_cast<std::size_t>(clients));
+    for (int c = 0; c < clients; ++c) submit(thread);
     for (int running = clients; running > 0;) {
       const int ready = wait_for_acks();
       acked_ += ready;
       const bool over = now_s() - start >= kRoundSeconds;
-      for (int c = 0; c < ready; ++c) over ? static_cast<void>(--running) : submit();
+      for (int c = 0; c < ready; ++c) over ? static_cast<void>(--running) : submit(thread);
     }
     const auto seconds = now_s() - start;
     if (buffer_.ledger.counts().buffered != acked_) wrong("the ledger does not hold what was acknowledged");
@@ -146,13 +152,14 @@ class Acks {
   }
 
  private:
-  void submit() {
-    buffer_.ledger.submit(new_write(++submitted_), [this](std::variant<Submitted, Error> answer) {
+  void submit(Ledger::CommitThread thread) {
+    const auto acked = [this](std::variant<Submitted, Error> answer) {
       const auto* submitted = std::get_if<Submitted>(&answer);
       if (!submitted || submitted->duplicate) wrong("a write was not accepted");
       const std::lock_guard lock(mutex_);
       if (ready_++ == 0) cv_.notify_one();
-    });
+    };
+    buffer_.ledger.submit(new_write(++submitted_), acked, thread);
   }
   int wait_for_acks() {
     std::unique_lock lock(mutex_);
@@ -251,10 +258,13 @@ class Claims {
       report.attempt = write.attempts;
       report.event = WriteEvent::kDone;
       report.result_json = "{}";
-      ledger_.record(report, [&](std::variant<WriteRecord, Error> answer) {
-        if (!std::holds_alternative<WriteRecord>(answer)) wrong("an outcome was not recorded");
-        recorded.release();
-      });
+      ledger_.record(
+          report,
+          [&](std::variant<WriteRecord, Error> answer) {
+            if (!std::holds_alternative<WriteRecord>(answer)) wrong("an outcome was not recorded");
+            recorded.release();
+          },
+          thread_of(taken.size()));
     }
     for (std::size_t i = 0; i < taken.size(); ++i) recorded.acquire();
     completed_ += static_cast<std::int64_t>(taken.size());

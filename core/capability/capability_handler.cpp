@@ -73,15 +73,7 @@ void take_idempotency_key(CheckedCall& call) {
   if (inner.empty()) inner = outer;
 }
 
-}  // namespace
-
-struct CapabilityHandler::Impl {
-  HandlerContextPtr context;
-
-  void dispatch(const std::shared_ptr<CheckedCall>& call) const;
-};
-
-void CapabilityHandler::Impl::dispatch(const std::shared_ptr<CheckedCall>& call) const {
+void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCall>& call) {
   const auto& accounts = context->accounts;
   const auto listed = require_capability(accounts, call->invocation.capability);
   call->definition = listed.definition;
@@ -98,14 +90,17 @@ void CapabilityHandler::Impl::dispatch(const std::shared_ptr<CheckedCall>& call)
   run_write(context, call);
 }
 
+}  // namespace
+
 CapabilityHandler::CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, Clock& clock,
                                      HandlerOptions options)
-    : impl_(std::make_shared<Impl>(Impl{std::make_shared<const HandlerContext>(
-          HandlerContext{accounts, runner, writes, clock, std::move(options)})})) {}
+    : context_(
+          std::make_shared<const HandlerContext>(HandlerContext{accounts, runner, writes, clock, std::move(options)})) {
+}
 
 void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void()> work,
                                 std::function<void(Error)> refused, RunsOn on) {
-  const auto& context = *impl_->context;
+  const auto& context = *context_;
   const auto until = context.clock.boot_ms() + context.options.read_timeout_ms;
   const auto call = std::make_shared<CallContext>(CallOwner{}, context.clock, until);
   const auto no = std::make_shared<const std::function<void(Error)>>(std::move(refused));
@@ -134,11 +129,11 @@ void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void(
 
 void CapabilityHandler::invoke(Invocation invocation, std::function<void(InvocationResult)> done) {
   const auto call = std::make_shared<CheckedCall>();
-  call->metered = MeteredCall(impl_->context->options.call_meters);
+  call->metered = MeteredCall(context_->options.call_meters);
   call->invocation = std::move(invocation);
   call->done = std::move(done);
   try {
-    impl_->dispatch(call);
+    dispatch(context_, call);
   } catch (const Error& e) {
     call->fail(e);
   } catch (const std::exception& e) {
@@ -150,16 +145,16 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,
                              const std::string& arguments_json, const std::string& who,
                              std::function<void(std::variant<WriteRecord, Error>)> done) {
-  edit_write(impl_->context, {write_id, {}, shown_hash, arguments_json, who}, std::move(done));
+  edit_write(context_, {write_id, {}, shown_hash, arguments_json, who}, std::move(done));
 }
 
 std::string CapabilityHandler::list_json(const std::string& category, const std::string& tag,
                                          const std::string& name_contains) const {
-  return summaries_json(listed_capabilities(impl_->context->accounts), {category, tag, name_contains});
+  return summaries_json(listed_capabilities(context_->accounts), {category, tag, name_contains});
 }
 
 std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
-  const auto& context = *impl_->context;
+  const auto& context = *context_;
   for (const auto& listed : listed_capabilities(context.accounts)) {
     if (listed.capability->name != name) continue;
     const auto configured = context.options.delays_ms.find(name);

@@ -24,6 +24,7 @@ class CallMeters;
 class WriteMeters;
 class UploadStore;
 class WriteBuffer;
+struct HandlerContext;
 
 struct Invocation {
   std::string agent_id, agent_name, session_id;
@@ -80,8 +81,7 @@ class CapabilityHandler {
   std::optional<std::string> describe_json(const std::string& name) const;
 
  private:
-  struct Impl;
-  std::shared_ptr<Impl> impl_;
+  const std::shared_ptr<const HandlerContext> context_;  ///< shared with calls under way
 };
 
 /// `error` as agents get it, with the recovery actions of its type: the definition's, else the host's.

@@ -77,6 +77,7 @@ void count_ack(const HandlerContext& context, const CheckedCall& call, const std
   }
 }
 
+/// On a worker.
 void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   const auto began_us = context->options.write_meters ? context->options.write_meters->now_us() : 0;
   NewWrite write;
@@ -85,12 +86,14 @@ void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   } catch (const Error& error) {
     return call->fail(error);
   }
-  context->writes.ledger.submit(std::move(write),
-                                [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
-                                  count_ack(*context, *call, outcome, began_us);
-                                  if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-                                  answer_submitted(context, call, std::get<Submitted>(outcome));
-                                });
+  context->writes.ledger.submit(
+      std::move(write),
+      [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
+        count_ack(*context, *call, outcome, began_us);
+        if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+        answer_submitted(context, call, std::get<Submitted>(outcome));
+      },
+      Ledger::CommitThread::kCallers);
 }
 
 }  // namespace

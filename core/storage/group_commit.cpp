@@ -273,7 +273,9 @@ GroupCommit::GroupCommit(std::filesystem::path file, const DatabaseKind& kind)
 
 GroupCommit::~GroupCommit() = default;
 
-void GroupCommit::post(Operation operation, Done done, Outlasts outlasts) {
+void GroupCommit::post(Operation operation, Done done, Outlasts outlasts, Thread thread) {
+  if (thread == Thread::kCallers && state_->begin_on_callers_thread())
+    return state_->run_on_callers_thread({std::move(operation), std::move(done), outlasts});
   {
     const std::lock_guard guard(state_->mutex);
     if (!state_->failing) {
@@ -283,11 +285,6 @@ void GroupCommit::post(Operation operation, Done done, Outlasts outlasts) {
     }
   }
   done(not_accepted());
-}
-
-void GroupCommit::post_waiting(Operation operation, Done done, Outlasts outlasts) {
-  if (!state_->begin_on_callers_thread()) return post(std::move(operation), std::move(done), outlasts);
-  state_->run_on_callers_thread({std::move(operation), std::move(done), outlasts});
 }
 
 std::uint64_t GroupCommit::before_close(std::function<void()> callback) {

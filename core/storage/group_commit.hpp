@@ -41,14 +41,14 @@ class GroupCommit {
   /// this costs no wait for the disk, unless others of its group ask for more.
   enum class Outlasts { kPowerCut, kProcess };
 
+  /// Whose thread commits. kCallers: the caller's where nobody is at work, which spares two wake-ups; else the
+  /// writer's. It is for those who may wait for a disk: not for a `done`, and not for an event loop.
+  enum class Thread { kWriters, kCallers };
+
   /// `operation` may run more than once and must have no effect outside the database. Any thread.
-  void post(Operation operation, Done done, Outlasts outlasts = Outlasts::kPowerCut);
+  void post(Operation operation, Done done, Outlasts outlasts = Outlasts::kPowerCut, Thread thread = Thread::kWriters);
 
-  /// post() for a caller who waits for `done`: where nobody is at work, all of it runs on his thread, which spares two
-  /// wake-ups. Not from a `done`, and not from an event loop.
-  void post_waiting(Operation operation, Done done, Outlasts outlasts = Outlasts::kPowerCut);
-
-  /// post_waiting(), and waits: returns what `operation` returned, or throws.
+  /// post() from a thread that may wait, and waits: returns what `operation` returned, or throws.
   template <class F>
   auto run(F operation) -> std::invoke_result_t<F, SQLite::Database&>;
 
@@ -83,11 +83,12 @@ auto GroupCommit::run(F operation) -> std::invoke_result_t<F, SQLite::Database&>
     }
   };
   if constexpr (std::is_void_v<Result>) {
-    post_waiting([&operation](SQLite::Database& db) { operation(db); }, done);
+    post([&operation](SQLite::Database& db) { operation(db); }, done, Outlasts::kPowerCut, Thread::kCallers);
     wait.get();
   } else {
     std::optional<Result> result;
-    post_waiting([&operation, &result](SQLite::Database& db) { result.emplace(operation(db)); }, done);
+    post([&operation, &result](SQLite::Database& db) { result.emplace(operation(db)); }, done, Outlasts::kPowerCut,
+         Thread::kCallers);
     wait.get();
     return std::move(*result);
   }

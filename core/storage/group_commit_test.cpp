@@ -5,7 +5,10 @@
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
+#include <future>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -80,6 +83,29 @@ TEST_CASE("an operation's value comes back once it is durable") {
   store.run([](SQLite::Database& db) { db.exec("INSERT INTO t VALUES (2)"); });
   CHECK(stored(store.file()) == Rows{1, 2});
   CHECK_FALSE(store.failing());
+}
+
+TEST_CASE("a thread that may wait commits by itself where the store is idle, and leaves it to the writer where not") {
+  Scratch scratch;
+  const auto file = scratch.path() / "g.db";
+  GroupCommit store(file, kKind);
+  const auto post = [&](std::int64_t x, GroupCommit::Thread thread) {
+    auto by = std::make_shared<std::promise<std::thread::id>>();
+    store.post([x](SQLite::Database& db) { db.exec("INSERT INTO t VALUES (" + std::to_string(x) + ")"); },
+               [by](std::exception_ptr) { by->set_value(std::this_thread::get_id()); },
+               GroupCommit::Outlasts::kPowerCut, thread);
+    return by->get_future();
+  };
+  auto idle = post(1, GroupCommit::Thread::kCallers);
+  REQUIRE(idle.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+  CHECK(idle.get() == std::this_thread::get_id());
+  CHECK(stored(file) == Rows{1});
+  Gate gate(store);
+  auto beside = post(2, GroupCommit::Thread::kCallers);
+  gate.open();
+  CHECK(beside.get() != std::this_thread::get_id());
+  CHECK(post(3, GroupCommit::Thread::kWriters).get() != std::this_thread::get_id());
+  CHECK(stored(file) == Rows{1, 2, 3});
 }
 
 TEST_CASE("nothing is accepted into a file that was moved away, and the file goes on where it is put back") {

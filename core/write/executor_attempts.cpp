@@ -155,9 +155,12 @@ void EnhancedWriteExecutor::State::look(const InFlightPtr& under_way) {
 void EnhancedWriteExecutor::State::finish(const InFlightPtr& under_way, const WriteReport& report) {
   const std::shared_lock open(gate);
   if (closed) return;
-  ledger.record(report, [self = shared_from_this(), under_way, report](const std::variant<WriteRecord, Error>& answer) {
-    self->recorded(under_way, report, answer);
-  });
+  ledger.record(
+      report,
+      [self = shared_from_this(), under_way, report](const std::variant<WriteRecord, Error>& answer) {
+        self->recorded(under_way, report, answer);
+      },
+      Ledger::CommitThread::kCallers);
 }
 
 void EnhancedWriteExecutor::State::recorded(const InFlightPtr& under_way, const WriteReport& report,

@@ -54,6 +54,8 @@ struct WriteReport {
 /// caller's when the store accepts nothing.
 class Ledger {
  public:
+  /// kCallers: for a thread that may wait for a disk.
+  using CommitThread = GroupCommit::Thread;
   template <class T>
   using Done = std::function<void(std::variant<T, Error>)>;
 
@@ -69,7 +71,7 @@ class Ledger {
 
   /// Idempotency, duplicate intent, and the insert are one step. The callback gets either the write or an error
   /// (ConflictError: the key was used for another content; BatchProtection; DatabaseError).
-  void submit(NewWrite write, Done<Submitted> done);
+  void submit(NewWrite write, Done<Submitted> done, CommitThread thread = CommitThread::kWriters);
 
   /// CannotCancel (with the state in words) unless the write is pending_approval, held, buffered or dead_letter.
   void cancel(std::string write_id, std::string agent_id, std::string who, Done<WriteRecord> done);
@@ -133,7 +135,7 @@ class Ledger {
   bool keep_note(const std::string& write_id, std::uint32_t attempt, std::string_view note_json);
 
   /// ConflictError when the attempt is no longer what the ledger has.
-  void record(WriteReport report, Done<WriteRecord> done);
+  void record(WriteReport report, Done<WriteRecord> done, CommitThread thread = CommitThread::kWriters);
 
   /// Deletes rollback points whose time is over, some at once; one that an undo under way needs stays. Returns how
   /// many.
@@ -201,9 +203,9 @@ class Ledger {
     const char *before, *after;
     GroupCommit::Outlasts outlasts = GroupCommit::Outlasts::kPowerCut;
   };
-  using Post = decltype(&GroupCommit::post);
   template <class T>
-  void commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done, Post post = &GroupCommit::post);
+  void commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done,
+              CommitThread thread = CommitThread::kWriters);
   template <class T>
   T commit_and_wait(Points points, std::function<T(StatementCache&)> operation,
                     std::function<void(const T&)> announce = {});

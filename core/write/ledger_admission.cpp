@@ -118,7 +118,7 @@ void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, Led
   if (w.state == WriteState::kBuffered) begin_window(row);
 }
 
-void Ledger::submit(NewWrite write, Done<Submitted> done) {
+void Ledger::submit(NewWrite write, Done<Submitted> done, CommitThread thread) {
   const auto row = std::make_shared<LedgerRow>();
   const auto asked = std::make_shared<const NewWrite>(std::move(write));
   using Same = std::optional<WriteRecord>;
@@ -139,7 +139,8 @@ void Ledger::submit(NewWrite write, Done<Submitted> done) {
         if (auto& same = std::get<Same>(answer)) return done(Submitted{std::move(*same), true});
         listeners->changed(row->write, clock);
         done(Submitted{std::move(row->write), false});
-      });
+      },
+      thread);
 }
 
 }  // namespace krux

@@ -13,9 +13,9 @@ namespace krux {
 Error error_of(const std::exception_ptr& exception);
 
 template <class T>
-void Ledger::commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done, Post post) {
+void Ledger::commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done, CommitThread thread) {
   const auto result = std::make_shared<std::optional<T>>();
-  (store_.*post)(
+  store_.post(
       [this, result, points, operation = std::move(operation)](SQLite::Database& db) {
         result->emplace(operation(statements(db)));
         KRUX_FAULT_POINT(points.before);
@@ -25,7 +25,7 @@ void Ledger::commit(Points points, std::function<T(StatementCache&)> operation, 
         KRUX_FAULT_POINT(points.after);
         done(std::move(**result));
       },
-      points.outlasts);
+      points.outlasts, thread);
 }
 
 /// `operation` and `announce` own what they need: they may run when nobody waits any more.
@@ -40,7 +40,7 @@ T Ledger::commit_and_wait(Points points, std::function<T(StatementCache&)> opera
         if (const auto* value = std::get_if<T>(&answer); value && announce) announce(*value);
         promise->set_value(std::move(answer));
       },
-      &GroupCommit::post_waiting);
+      CommitThread::kCallers);
   while (outcome.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
     if (waits_end_) throw database_error("The host stops before its store could commit.");
   }

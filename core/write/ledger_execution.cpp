@@ -284,13 +284,13 @@ Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& repo
   return {std::move(w), std::move(others)};
 }
 
-void Ledger::record(WriteReport report, Done<WriteRecord> done) {
+void Ledger::record(WriteReport report, Done<WriteRecord> done, CommitThread thread) {
   const bool of_attempt = report.of == WriteReport::Of::kAttempt;
   const Points points = of_attempt ? Points{"write.outcome.before_commit", "write.outcome.after_commit"}
                                    : Points{"write.look.before_commit", "write.look.after_commit"};
   commit<Recorded>(
       points, [this, report = std::move(report)](StatementCache& sql) { return record_one(sql, report); },
-      announced_with_others(std::move(done)));
+      announced_with_others(std::move(done)), thread);
 }
 
 void Ledger::connection_restored(const AccountRef& account) {

@@ -4,33 +4,9 @@
 
 #include <algorithm>
 
+#include "core/util/html.hpp"
+
 namespace krux {
-namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-}  // namespace
 
 ServerResponse oauth_page(int status, std::string_view title, std::string_view text) {
   ServerResponse response;
@@ -39,7 +15,7 @@ ServerResponse oauth_page(int status, std::string_view title, std::string_view t
   response.body = fmt::format(
       "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title></head><body><h1>{0}</h1>"
       "<p>{1}</p></body></html>\n",
-      escaped(title), escaped(text));
+      escape_html(title), escape_html(text));
   response.headers = {{"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
                       {"Referrer-Policy", "no-referrer"},
                       {"Cache-Control", "no-store"},

@@ -173,32 +173,6 @@ std::string to_utf8(std::string_view bytes, std::string_view charset) {
   return out;
 }
 
-std::string escape_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 std::string format_date(std::int64_t ms) {
   const time_t seconds = static_cast<time_t>(ms / 1000);
   tm parts{};

@@ -20,7 +20,6 @@ std::optional<std::uint64_t> parse_id(std::string_view id);  // up to 16 hex dig
 // that fit no charset become U+FFFD.
 std::string to_utf8(std::string_view bytes, std::string_view charset);
 
-std::string escape_html(std::string_view text);
 // "Tue, 14 Nov 2023 22:13:20 +0000"
 std::string format_date(std::int64_t ms);
 // A Date header's milliseconds; nothing when it cannot be read.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/util/html.hpp"
 #include "emulators/common/text.hpp"
 #include "emulators/gmail/address.hpp"
 #include "emulators/gmail/codec.hpp"

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/util/html.hpp"
 #include "emulators/gmail/codec.hpp"
 #include "emulators/gmail/content.hpp"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/util/html.hpp"
 #include "emulators/oauth/words.hpp"
 
 namespace krux::test::oauth {

@@ -101,23 +101,6 @@ std::string Mint::text(std::string_view prefix) {
   return std::string(prefix) + s256(fmt::format("krux-oauth-{}-{}", next_++, prefix));
 }
 
-std::string escape_html(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '&')
-      escaped += "&amp;";
-    else if (c == '<')
-      escaped += "&lt;";
-    else if (c == '>')
-      escaped += "&gt;";
-    else if (c == '"')
-      escaped += "&quot;";
-    else
-      escaped += c;
-  }
-  return escaped;
-}
-
 std::string percent_encode(std::string_view text) {
   std::string encoded;
   for (const char c : text) {

@@ -38,7 +38,6 @@ class Mint {
   std::uint64_t next_ = 1;
 };
 
-std::string escape_html(std::string_view text);
 // address with "a=1&b=2" added to its query.
 std::string with_query(std::string address, const std::vector<std::pair<std::string, std::string>>& fields);
 std::string percent_encode(std::string_view text);

@@ -42,10 +42,6 @@ TEST_CASE("scopes part at blanks and commas, once each") {
   CHECK(join_scopes({"a", "b"}, ',') == "a,b");
 }
 
-TEST_CASE("what stands in a page is text") {
-  CHECK(escape_html("<a href=\"x\">&") == "&lt;a href=&quot;x&quot;&gt;&amp;");
-}
-
 TEST_CASE("a query is added to an address, to one that has a query too") {
   CHECK(with_query("http://a/", {{"x", "1 2"}, {"y", "&"}}) == "http://a/?x=1%202&y=%26");
   CHECK(with_query("http://a/?b=c", {{"x", "1"}}) == "http://a/?b=c&x=1");
