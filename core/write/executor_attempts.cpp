@@ -44,6 +44,10 @@ std::string why_closed(const ActiveAccount& account, const WriteRecord& write,
   return {};
 }
 
+Ledger::CommitThread thread_after(const CallEnd& end) {
+  return end.how == CallEnd::How::kAnswered ? Ledger::CommitThread::kCallers : Ledger::CommitThread::kWriters;
+}
+
 }  // namespace
 
 void EnhancedWriteExecutor::State::begin(WriteRecord write) {
@@ -122,7 +126,8 @@ void EnhancedWriteExecutor::State::point(const InFlightPtr& under_way) {
 void EnhancedWriteExecutor::State::execute(const InFlightPtr& under_way) {
   start_execute(runner, {under_way->write, under_way->account, new_call(under_way), under_way->subject},
                 [self = shared_from_this(), under_way](CallEnd end) {
-                  self->finish(under_way, judge_attempt(under_way->write, std::move(end), self->options.retry));
+                  const auto by = thread_after(end);
+                  self->finish(under_way, judge_attempt(under_way->write, std::move(end), self->options.retry), by);
                 });
 }
 
@@ -148,11 +153,12 @@ void EnhancedWriteExecutor::State::look(const InFlightPtr& under_way) {
                                       ? judge_first_reconcile(write, end, found, retry)
                                       : judge_reconcile(write, end, found, may_repeat, self->clock.wall_ms(), retry);
                     report.started_at_ms = under_way->started_at_ms;
-                    self->finish(under_way, report);
+                    self->finish(under_way, report, thread_after(end));
                   });
 }
 
-void EnhancedWriteExecutor::State::finish(const InFlightPtr& under_way, const WriteReport& report) {
+void EnhancedWriteExecutor::State::finish(const InFlightPtr& under_way, const WriteReport& report,
+                                          Ledger::CommitThread by) {
   const std::shared_lock open(gate);
   if (closed) return;
   ledger.record(
@@ -160,7 +166,7 @@ void EnhancedWriteExecutor::State::finish(const InFlightPtr& under_way, const Wr
       [self = shared_from_this(), under_way, report](const std::variant<WriteRecord, Error>& answer) {
         self->recorded(under_way, report, answer);
       },
-      Ledger::CommitThread::kCallers);
+      by);
 }
 
 void EnhancedWriteExecutor::State::recorded(const InFlightPtr& under_way, const WriteReport& report,

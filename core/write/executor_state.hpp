@@ -50,7 +50,9 @@ struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
   void point(const InFlightPtr& under_way);
   void execute(const InFlightPtr& under_way);
   void look(const InFlightPtr& under_way);
-  void finish(const InFlightPtr& under_way, const WriteReport& report);
+  /// kCallers: on a worker that the adapter has come back to. The watchdog, which ends calls too, waits for no disk.
+  void finish(const InFlightPtr& under_way, const WriteReport& report,
+              Ledger::CommitThread by = Ledger::CommitThread::kWriters);
   void recorded(const InFlightPtr& under_way, const WriteReport& report,
                 const std::variant<WriteRecord, Error>& answer);
   void count(const InFlight& under_way, WriteEvent outcome) const;
