@@ -247,6 +247,41 @@ TEST_CASE("an abandoned call is of unknown outcome, and what it does later is dr
   CHECK(host.buffer.ledger.get(id)->result_json.empty());
 }
 
+TEST_CASE("the thread that gives calls up waits for no disk") {
+  Fixture f;
+  std::promise<void> let_go;
+  auto held = let_go.get_future().share();
+  std::atomic<int> entered{0};
+  f.adapter->on_execute = [&](const CallContextPtr&, const AdapterWrite&) -> CallResult<std::string> {
+    ++entered;
+    held.wait();
+    return CallFailure{KRUX_TIMEOUT, true, {}, "too late", {}};
+  };
+  std::promise<std::thread::id> commits, gives_up;
+  Host host(f.scratch.path(), f.clock);
+  const auto observation = host.buffer.ledger.observe([&](const WriteRecord& w) {
+    if (w.state == State::kUnknown) commits.set_value(std::this_thread::get_id());
+  });
+  host.serve(f.adapter);
+  const auto id = host.submit(at_once("hello")).write_id;
+  host.runner.start(
+      std::make_shared<CallContext>(CallOwner{"notes", "N1", 1, "", 0}, f.clock, f.clock.boot_ms() + 60'000), nullptr,
+      [held, &entered] {
+        ++entered;
+        held.wait();
+      },
+      [&](CallRunner::End) { gives_up.set_value(std::this_thread::get_id()); });
+  for (int i = 0; i < 30'000 && entered < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  REQUIRE(entered == 2);
+  auto committed = commits.get_future();
+  for (int i = 0; i < 30'000 && committed.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready; ++i) {
+    f.clock.advance(60'000);
+  }
+  REQUIRE(committed.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+  CHECK(committed.get() != gives_up.get_future().get());
+  let_go.set_value();
+}
+
 TEST_CASE("a call for which no worker was free has certainly done nothing") {
   Fixture f;
   std::promise<void> let_go;
