@@ -1,7 +1,8 @@
 # The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
 programs := kruxosd kruxos kruxos-plugin-runner
 adapters := slack gmail notes
-benches  := bench-replica bench-write bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync
+benches  := bench-replica bench-write bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
+            bench-fairness bench-strangers
 ARGS     ?=
 PREFIX   ?= /usr/local
 

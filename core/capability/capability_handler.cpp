@@ -108,9 +108,8 @@ void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void(
   auto guarded = [work = std::move(work), no] {
     try {
       work();
-    } catch (const std::exception& e) {
-      (*no)(Error(ErrorCode::kServiceUnavailable,
-                  fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()), true, 60'000));
+    } catch (const std::exception& problem) {
+      (*no)(error_of(problem));
     }
   };
   context.runner.start(
@@ -134,11 +133,8 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
   call->done = std::move(done);
   try {
     dispatch(context_, call);
-  } catch (const Error& e) {
-    call->fail(e);
-  } catch (const std::exception& e) {
-    call->fail(Error(ErrorCode::kServiceUnavailable,
-                     fmt::format("The host failed unexpectedly: {}. Tell the operator.", e.what()), true, 60'000));
+  } catch (const std::exception& problem) {
+    call->fail(error_of(problem));
   }
 }
 

@@ -9,18 +9,11 @@
 namespace krux {
 namespace {
 
-Error unexpected(const std::string& what) {
-  return {ErrorCode::kServiceUnavailable, fmt::format("The host failed unexpectedly: {}. Tell the operator.", what),
-          true, 60'000};
-}
-
 WorkAnswer answer_of(const std::function<std::string(const CallContextPtr&)>& work, const CallContextPtr& call) {
   try {
     return work(call);
-  } catch (const Error& e) {
-    return e;
-  } catch (const std::exception& e) {
-    return unexpected(e.what());
+  } catch (const std::exception& problem) {
+    return error_of(problem);
   }
 }
 
@@ -48,6 +41,12 @@ Replica& replica_of(const ActiveAccount& account) {
 }
 
 }  // namespace
+
+Error error_of(const std::exception& problem) {
+  if (const auto* error = dynamic_cast<const Error*>(&problem)) return *error;
+  return {ErrorCode::kServiceUnavailable,
+          fmt::format("The host failed unexpectedly: {}. Tell the operator.", problem.what()), true, 60'000};
+}
 
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write) {
   const auto service = context.accounts.service(write.account.service);

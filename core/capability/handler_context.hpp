@@ -75,6 +75,9 @@ RowsAnswer answer_from_rows(const ActiveAccount& account, const CallContextPtr& 
 
 using WorkAnswer = std::variant<std::string, Error>;
 
+/// What is answered where that was thrown: an Error as it is, anything else as a failure of the host's.
+Error error_of(const std::exception& problem);
+
 /// Runs `work` on a worker in the agent's turn (the operator's where there is none), with a deadline, and hands on what
 /// it returns or throws. For the account of `call` when it has one (its adapter's health counts), else for the host.
 void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t timeout_ms,

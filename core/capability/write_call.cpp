@@ -17,22 +17,14 @@ namespace {
 NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   const auto& capability = *call.capability;
   const auto& rules = governing(call);
-  auto content = content_of(context.options, call, rules, call.arguments);
   NewWrite write;
+  auto content = content_of(context.options, call, rules, call.arguments);
+  write.order = std::move(content.order);
+  write.limits = std::move(content.limits);
+  static_cast<WriteContent&>(write) = std::move(content);
   write.agent_id = call.invocation.agent_id;
   write.account = call.account->ref;
   write.operation = capability.name;
-  write.params_json = std::move(content.params_json);
-  write.params_shown_json = std::move(content.params_shown_json);
-  write.summary = std::move(content.summary);
-  write.target = std::move(content.target);
-  write.order = std::move(content.order);
-  write.tier = std::move(content.tier);
-  write.definition_version = std::move(content.definition_version);
-  write.approval_reason = std::move(content.approval_reason);
-  write.limits = std::move(content.limits);
-  write.counted_as = std::move(content.counted_as);
-  write.delay_ms = content.delay_ms;
   write.immediate = runs_at_once(context.options, rules);
   write.settle_ms = context.options.settle_ms.value_or(capability.settle_ms);
   write.idempotency_key = call.arguments.idempotency_key;
@@ -83,8 +75,8 @@ void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   NewWrite write;
   try {
     write = make_write(*context, *call);
-  } catch (const Error& error) {
-    return call->fail(error);
+  } catch (const std::exception& problem) {
+    return call->fail(error_of(problem));
   }
   context->writes.ledger.submit(
       std::move(write),

@@ -146,8 +146,8 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
   NewContent content;
   try {
     content = content_of(context->options, call, governing(call), edit->shown);
-  } catch (const Error& error) {
-    return edit->done(error);
+  } catch (const std::exception& problem) {
+    return edit->done(error_of(problem));
   }
   context->writes.ledger.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
                               [edit](std::variant<WriteRecord, Error> answer) { edit->done(std::move(answer)); });

@@ -112,11 +112,12 @@ void EnhancedWriteExecutor::State::point(const InFlightPtr& under_way) {
   start_rollback_point(runner, {under_way->write, under_way->account, new_call(under_way), {}}, keep,
                        [self = shared_from_this(), under_way](CallEnd end, std::string point_json) {
                          if (end.how == CallEnd::How::kAnswered && !end.failure) {
-                           const std::shared_lock open(self->gate);
-                           if (self->closed) return;
+                           {
+                             const std::shared_lock open(self->gate);
+                             if (self->closed) return;
+                           }
                            under_way->write.point_json = std::move(point_json);
-                           self->execute(under_way);
-                           return;
+                           return self->execute(under_way);  // may end at once, which goes through the gate again
                          }
                          self->finish(under_way,
                                       judge_rollback_point(under_way->write, std::move(end), self->options.retry));

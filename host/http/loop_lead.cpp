@@ -36,10 +36,12 @@ bool LoopLead::thread_is_lent() {
 
 void LoopLead::begin(const std::shared_ptr<void>& owner) {
   owner_ = owner;
-  start_leader(++term_);
+  const Lock on_loop(mutex_);
+  term_ = start_leader();
 }
 
-void LoopLead::start_leader(std::uint64_t term) {
+std::uint64_t LoopLead::start_leader() {
+  const auto term = ++terms_;
   auto left = std::make_shared<std::atomic<bool>>(false);
   auto& leader = leaders_.emplace_back();
   leader.left = left;
@@ -52,6 +54,7 @@ void LoopLead::start_leader(std::uint64_t term) {
     leaders_.pop_back();
     throw;
   }
+  return term;
 }
 
 void LoopLead::lead(std::uint64_t term) {
@@ -64,16 +67,16 @@ void LoopLead::lead(std::uint64_t term) {
 
 void LoopLead::handle(std::function<void()> request, Thread thread) {
   if (!watch_) return request();
-  next_ = std::move(request);
-  next_thread_ = thread;
+  next_.push_back({std::move(request), thread});
 }
 
 bool LoopLead::handle_requests(Lock& on_loop, std::uint64_t term) {
-  while (next_ && term == term_) {
-    auto request = std::exchange(next_, nullptr);
-    if (next_thread_ == Thread::kKept) {
-      request();
-    } else if (!lend_for(std::move(request), on_loop, term)) {
+  while (!next_.empty() && term == term_) {
+    auto request = std::move(next_.front());
+    next_.pop_front();
+    if (request.thread == Thread::kKept) {
+      request.handle();
+    } else if (!lend_for(std::move(request.handle), on_loop, term)) {
       return false;
     }
   }
@@ -131,20 +134,21 @@ bool LoopLead::look() {
 void LoopLead::step_in(std::uint64_t number) {
   for (int steps = 0; steps < kMostSteps && loan_number_ == number && !context_.stopped(); ++steps) {
     if (context_.poll_one() == 0) return;
-    while (auto request = std::exchange(next_, nullptr)) request();
+    for (; !next_.empty(); next_.pop_front()) next_.front().handle();
   }
 }
 
 /// False: the leader is back, or the machine has no thread left to give; until it has, the watch steps in.
 bool LoopLead::replace_leader(std::uint64_t number) {
   let_go_of_those_who_left();
+  std::uint64_t term = 0;
   try {
-    start_leader(term_ + 1);  // which waits for the loop, and leaves unless that becomes its term
+    term = start_leader();  // which waits for the loop, and leaves unless that becomes its term
   } catch (const std::system_error&) {
     return false;
   }
   if (!loan_number_.compare_exchange_strong(number, 0)) return false;
-  ++term_;
+  term_ = term;
   return true;
 }
 
@@ -159,9 +163,9 @@ void LoopLead::let_go_of_those_who_left() {
 void LoopLead::end(std::chrono::milliseconds patience) {
   {
     const Lock on_loop(mutex_);  // the leader has left the loop, or is lent
-    ++term_;
+    term_ = 0;
     loan_number_ = 0;
-    next_ = nullptr;
+    next_.clear();
   }
   const auto until = std::chrono::steady_clock::now() + patience;
   while (let_go_of_those_who_left(), !leaders_.empty() && std::chrono::steady_clock::now() < until)

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -51,6 +52,10 @@ class LoopLead {
 
  private:
   struct Loan;
+  struct Request {
+    std::function<void()> handle;
+    Thread thread;
+  };
   struct Leader {
     std::thread thread;
     std::shared_ptr<std::atomic<bool>> left;
@@ -63,7 +68,8 @@ class LoopLead {
   bool lend_for(std::function<void()> request, Lock& on_loop, std::uint64_t term);
   void step_in(std::uint64_t number);
   bool replace_leader(std::uint64_t number);
-  void start_leader(std::uint64_t term);
+  /// Returns its term.
+  std::uint64_t start_leader();
   void let_go_of_those_who_left();
 
   static thread_local Loan* loan_;
@@ -72,11 +78,11 @@ class LoopLead {
   const std::shared_ptr<LoopWatch> watch_;
   std::weak_ptr<void> owner_;
 
-  std::mutex mutex_;            ///< held by whoever is on the loop
-  std::uint64_t term_ = 0;      ///< of the leader that the loop has now
-  std::function<void()> next_;  ///< the request that comes behind this step
-  Thread next_thread_ = Thread::kKept;
+  std::mutex mutex_;           ///< held by whoever is on the loop
+  std::uint64_t term_ = 0;     ///< of the leader that the loop has now; 0: of none
+  std::deque<Request> next_;   ///< the requests that come behind this step
   std::list<Leader> leaders_;  ///< of begin(), the watch and end()
+  std::uint64_t terms_ = 0;    ///< as many as were started: also one that comes too late has a term of its own
 
   std::atomic<std::uint64_t> loan_number_{0};  ///< of the loan that is under way; 0: the thread is not lent
   std::atomic<bool> has_work_{false};

@@ -250,9 +250,9 @@ HttpOutcome LentHttpClient::send(const CallContextPtr& call, const HttpRequest& 
   const auto running = calls_.of(call.get());
   if (!running) return {KRUX_CANCELLED, "The call has ended.", std::nullopt};
   running->exchanges.acquire();
-  auto outcome = exchange(running->id, request, sink);
-  running->exchanges.release();
-  return outcome;
+  const std::unique_ptr<RunningCall, void (*)(RunningCall*)> place(running.get(),
+                                                                   [](RunningCall* of) { of->exchanges.release(); });
+  return exchange(running->id, request, sink);
 }
 
 HttpOutcome LentHttpClient::exchange(std::uint64_t call, const HttpRequest& request, HttpSink& sink) {

@@ -156,3 +156,44 @@ TEST_CASE("a page that the service no longer knows does not stop the sync for ev
   CHECK(desk.full());
   CHECK(desk.ids() == "1");
 }
+
+TEST_CASE("a whole pass that the service forgets half way is still due") {
+  Desk desk;
+  desk.tasks.whole_every_ms = 1'000;
+  desk.answers("tasks?size=2", R"({"id":1},{"id":2})");
+  CHECK(desk.full());
+  desk.host.clock.advance(1'000);
+  desk.answers("tasks?size=2", R"({"id":2})", "2");
+  CHECK_FALSE(desk.next());
+  desk.host.expect("GET", "tasks?size=2&after=2").answers(404, "");
+  CHECK_THROWS_AS(desk.next(), ProxyError);
+  desk.host.clock.advance(1);
+  desk.answers("tasks?size=2", R"({"id":2})");
+  CHECK(desk.next());
+  CHECK(desk.ids() == "2");
+}
+
+TEST_CASE(
+    "a row that moved between pages by place is not taken for gone, and one that is gone goes with the next pass") {
+  Desk desk;
+  desk.tasks.list.paging = Paging::by_offset("at");
+  const auto pass = [&](const std::string& first, const std::string& second_url, const std::string& second) {
+    desk.host.clock.advance(10);
+    desk.answers("tasks?size=2", first);
+    CHECK_FALSE(desk.full());
+    desk.answers(second_url, second);
+    if (!second.empty()) {
+      CHECK_FALSE(desk.full());
+      desk.answers("tasks?size=2&at=3", "");
+    }
+    CHECK(desk.full());
+  };
+  pass(R"({"id":1},{"id":2})", "tasks?size=2&at=2", R"({"id":3})");
+  CHECK(desk.ids() == "123");
+  pass(R"({"id":1},{"id":2})", "tasks?size=2&at=2", "");  // 1 went after the first page: 3 has its place there
+  CHECK(desk.ids() == "123");
+  pass(R"({"id":2},{"id":3})", "tasks?size=2&at=2", "");
+  CHECK(desk.ids() == "123");  // seen in the pass before this
+  pass(R"({"id":2},{"id":3})", "tasks?size=2&at=2", "");
+  CHECK(desk.ids() == "23");
+}

@@ -110,6 +110,19 @@ TEST_CASE("an effect is found by its marker on any page, and absent behind the l
   CHECK_THROWS_AS(desk.look(), ProxyError);
 }
 
+TEST_CASE("in a list by places nothing is absent but from an empty one: a row may have moved") {
+  Desk desk;
+  const auto look = [&](const std::string& first) {
+    const auto rows = [](const std::string& of) { return "{\"tasks\":[" + of + "]}"; };
+    desk.host.expect("GET", "tasks").answers(200, rows(first));
+    if (!first.empty()) desk.host.expect("GET", "tasks?at=1").answers(200, rows(""));
+    const Listing list{"tasks", Paging::by_offset("at"), "tasks"};
+    return desk.api.find_by(desk.call, list, "ref", "w_1", [](const Json&) { return std::string("{}"); }).answer;
+  };
+  CHECK(look("") == KRUX_EFFECT_ABSENT);
+  CHECK(look(R"({"ref":"w_2"})") == KRUX_CANNOT_TELL);
+}
+
 TEST_CASE("members are the same when their JSON is") {
   const auto a = parse(R"({"id":"1","n":2,"list":[1,{"x":null}],"only":1})");
   const auto b = parse(R"({"n":2,"list":[1,{"x":null}],"id":"1"})");

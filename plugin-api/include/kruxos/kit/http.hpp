@@ -22,7 +22,10 @@ inline bool is_success(const HttpResponse& response) {
 inline std::int64_t retry_after_ms(const HttpResponse& response) {
   const auto* value = response.header("Retry-After");
   std::int64_t seconds = 0;
-  if (!value || std::from_chars(value->data(), value->data() + value->size(), seconds).ec != std::errc()) return -1;
+  if (!value) return -1;
+  const auto* end = value->data() + value->size();
+  if (const auto [at, problem] = std::from_chars(value->data(), end, seconds); problem != std::errc() || at != end)
+    return -1;
   return std::clamp<std::int64_t>(seconds, 0, 86'400) * 1000;
 }
 

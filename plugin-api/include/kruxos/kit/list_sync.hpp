@@ -6,7 +6,8 @@
 // One page is one step. Where the pass is stands in a cursor of the collection's name, so that a host which is killed
 // goes on there. The times are the service's own (its header Date): "since" goes back behind the beginning of the
 // last pass, so that nothing is missed that has changed while a pass went on. Without that header it stays where it
-// was: what has changed since then is asked for again and again, and nothing is lost.
+// was: what has changed since then is asked for again and again, and nothing is lost. A service that pages by offset or
+// number can hide a row once, when another goes meanwhile: there a row is gone when two whole passes have not seen it.
 #pragma once
 #include <kruxos/adapter/roles.hpp>
 #include <kruxos/kit/cursor.hpp>
@@ -59,6 +60,7 @@ struct ListSync {
     std::string next{};            ///< the page that is due; empty between two passes
     bool whole = false;            ///< it lists everything: what it does not see is gone
     std::int64_t generation = 0;   ///< of the pass
+    std::int64_t seen_whole = 0;   ///< the generation of the last whole pass that came to its end
     std::int64_t whole_at_ms = 0;  ///< when the last whole pass began, by the host's clock
     std::int64_t since_ms = 0;     ///< what the next pass asks with, by the service's clock; 0: unknown
     std::int64_t began_ms = 0;     ///< this pass, by the service's clock; 0: unknown, -1: it has not begun
@@ -67,6 +69,7 @@ struct ListSync {
       visit("next", self.next);
       visit("whole", self.whole);
       visit("generation", self.generation);
+      visit("seen_whole", self.seen_whole);
       visit("whole_at_ms", self.whole_at_ms);
       visit("since_ms", self.since_ms);
       visit("began_ms", self.began_ms);
@@ -94,12 +97,18 @@ struct ListSync {
     }
     if (pass.began_ms < 0) pass.began_ms = date_ms.value_or(0);
     if (pass.next.empty()) {
-      if (pass.whole) store.sweep(collection, "", pass.generation);
+      if (pass.whole) sweep(store, pass);
       if (pass.began_ms > 0) pass.since_ms = std::max<std::int64_t>(pass.began_ms - overlap_ms, 1);
     }
     save_cursor(store, collection, pass);
     store.commit();
     return pass.next.empty() ? SyncStep::done() : SyncStep::more();
+  }
+
+  /// What no whole pass has seen is gone. By places one pass may miss a row that moved: two in a row have to.
+  void sweep(SyncStore& store, Pass& pass) const {
+    const auto seen_before = std::exchange(pass.seen_whole, pass.generation);
+    store.sweep(collection, "", list.paging.is_by_place() ? seen_before : pass.generation);
   }
 
   static bool is_refusal(ErrorKind kind) {
@@ -108,6 +117,7 @@ struct ListSync {
   /// The service no longer knows a page that it has named: the pass begins anew with the next step.
   void forget_page(SyncStore& store, Pass pass) const {
     pass.next.clear();
+    if (pass.whole) pass.whole_at_ms = 0;  // still due
     save_cursor(store, collection, pass);
     store.commit();
   }

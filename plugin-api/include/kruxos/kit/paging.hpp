@@ -113,6 +113,10 @@ class Paging {
   /// The page's number: by_number("page"), from 1 on.
   static Paging by_number(std::string parameter) { return Paging(Style::kNumber, {}, std::move(parameter)); }
 
+  /// Whether a page is a place in the list: what is before it and goes meanwhile moves a row to a page that has been
+  /// read.
+  bool is_by_place() const noexcept { return style_ == Style::kOffset || style_ == Style::kNumber; }
+
   /// The address of the page behind the one that was `asked` for, which had so many rows; empty at the end. Throws
   /// kUnavailable where it would be the same page again.
   std::string next(std::string_view asked, const HttpResponse& response, const Json& answer, std::size_t rows) const {

@@ -83,15 +83,17 @@ class RestClient {
   }
 
   /// Looks through the whole list for the row whose member has this text. Says found with what `result` makes of the
-  /// row; absent behind the last page alone; cannot_tell where the member is no text in some row, or there are more
-  /// than `most_pages`. What `result` throws, it throws.
+  /// row; absent behind the last page alone; cannot_tell where the member is no text in some row, where there are more
+  /// than `most_pages`, or where a row may have moved to a page that was read before (Paging::is_by_place). What
+  /// `result` throws, it throws.
   EffectFound find_by(const Call& call, const Listing& list, std::string_view name, std::string_view text,
                       const std::function<std::string(const Json&)>& result, int most_pages = 20) const {
     std::string url = list.url;
     std::optional<std::string> found;
-    bool understood = true;
+    bool understood = true, any = false;
     for (; !url.empty() && most_pages > 0; --most_pages) {
       url = page(call, list, url, [&](const Json& row) {
+        any = true;
         const auto* marker = member(row, name);
         understood = understood && (!marker || marker->IsString() || marker->IsNull());  // else it may be the one
         if (!found && text_of(row, name) == text) found = result(row);
@@ -99,8 +101,10 @@ class RestClient {
       if (found) return EffectFound::found(*std::move(found));
     }
     if (!understood) return EffectFound::cannot_tell(who_ + " has listed something that is not as it should be.");
-    return url.empty() ? EffectFound::absent()
-                       : EffectFound::cannot_tell(who_ + " lists too much to be looked through.");
+    if (!url.empty()) return EffectFound::cannot_tell(who_ + " lists too much to be looked through.");
+    if (any && list.paging.is_by_place())
+      return EffectFound::cannot_tell(who_ + " lists by places, and a row may have moved while they were read.");
+    return EffectFound::absent();
   }
 
   const Host& host() const noexcept { return host_; }
