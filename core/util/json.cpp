@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/util/error.hpp"
+#include "core/util/json_check.hpp"
 #include "core/util/json_numbers.hpp"
 #include "core/util/seen_keys.hpp"
 #include "core/util/text.hpp"
@@ -279,6 +280,10 @@ JsonDocument parse_json(std::string_view text, std::string_view what, const Json
 }
 
 bool is_json_object(std::string_view text, const JsonLimits& limits, std::string* why) {
+  if (is_plain_json_object(text, limits)) {
+    if (why) why->clear();
+    return true;
+  }
   ObjectOnly handler;
   std::string reason = parse_into(text, handler, limits);
   if (reason.empty() && !handler.object) reason = "it is not a JSON object";
