@@ -126,6 +126,16 @@ std::vector<PairedSearch> mail_searches(const LocalMail& local) {
   return all;
 }
 
+/// Against the same searches behind sockets that do nothing else, which are the limit of any gateway.
+void rows_beside_bare_sockets(const std::vector<PairedSearch>& all, Clients& clients, double target,
+                              const std::string& indent = "  ") {
+  BareServers bare(all, clients);
+  print_rates(indent + "the same / the same in process behind a bare socket",
+              compare_with(
+                  all, clients, [&](const PairedSearch&, std::size_t thread) { bare.ask(thread); }, pairs),
+              target);
+}
+
 /// Rows for `clients`, and, for one, each search by itself.
 void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::string& baseline, double target) {
   const auto what = all[0].capability;
@@ -133,9 +143,12 @@ void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::str
   compare(all, clients, 1);  // warms both up
   print_rates(fmt::format("{}, {} connection{} / {}", what, clients.size(), clients.size() > 1 ? "s" : "", baseline),
               compare(all, clients, pairs), target);
+  rows_beside_bare_sockets(all, clients, target);
   if (clients.size() > 1) return;
-  for (const auto& search : all)
+  for (const auto& search : all) {
     print_rates(fmt::format("  \"{}\"", search.name), compare({search}, clients, pairs), kLeastOfOne);
+    rows_beside_bare_sockets({search}, clients, kLeastOfOne, "    ");
+  }
 }
 
 Clients connect(const HostRig& host, const std::string& key, int count) {
@@ -215,10 +228,11 @@ void rows_of_searches(const HostRig& host, const std::string& key, int connectio
   auto mails = mail_searches(mail);
   search_rows(mails, clients, "the adapter in process", target);
   check_answers(mails, *clients[0]);
-  print_rates(fmt::format("email.search, {} connection{} / its SQL alone", connections, connections > 1 ? "s" : ""),
-              compare_with(
-                  mails, clients, [&](const PairedSearch& search) { mail.query(search.arguments); }, pairs),
-              target);
+  print_rates(
+      fmt::format("email.search, {} connection{} / its SQL alone", connections, connections > 1 ? "s" : ""),
+      compare_with(
+          mails, clients, [&](const PairedSearch& search, std::size_t) { mail.query(search.arguments); }, pairs),
+      target);
   if (connections == 1) latency_rows(slack, *clients[0]);
 }
 

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "bench/report.hpp"
 
 namespace krux::bench {
@@ -32,9 +34,10 @@ void at_once(int fd) {
 
 }  // namespace
 
-Loopback::Loopback(std::size_t request_bytes, std::size_t answer_bytes)
+Loopback::Loopback(std::size_t request_bytes, std::size_t answer_bytes, std::function<void()> work)
     : request_(request_bytes, 'q'),
       answer_bytes_(answer_bytes),
+      work_(std::move(work)),
       answer_(answer_bytes, 'a'),
       fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   const int listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -61,7 +64,9 @@ void Loopback::serve(int listening) const {
   at_once(fd);
   std::string got(request_.size(), ' ');
   const std::string answer(answer_bytes_, 'a');
-  while (receive(fd, got.data(), got.size()) && send_all(fd, answer)) {
+  while (receive(fd, got.data(), got.size())) {
+    if (work_) work_();
+    if (!send_all(fd, answer)) break;
   }
   close(fd);
 }

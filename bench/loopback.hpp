@@ -1,16 +1,18 @@
-// What the machine's own loopback costs: as many bytes there and back, between two threads that do nothing else.
+// What the machine's own loopback costs: as many bytes there and back, between two threads.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <thread>
 
 namespace krux::bench {
 
-/// One thread. Failures are wrong().
+/// One thread asks, one of its own answers. Failures are wrong().
 class Loopback {
  public:
-  Loopback(std::size_t request_bytes, std::size_t answer_bytes);
+  /// The other thread does `work` before each answer: what is left of a server that has nothing to look at.
+  Loopback(std::size_t request_bytes, std::size_t answer_bytes, std::function<void()> work = {});
   ~Loopback();
   Loopback(const Loopback&) = delete;
   Loopback& operator=(const Loopback&) = delete;
@@ -23,6 +25,7 @@ class Loopback {
 
   const std::string request_;
   const std::size_t answer_bytes_;
+  const std::function<void()> work_;
   std::string answer_;
   int fd_;
   std::thread thread_;

@@ -36,19 +36,19 @@ bool holds(std::string_view text, std::string_view rows, std::string_view total)
 }
 
 /// Searches a second of `threads` threads that each run `body` over and over.
-double rate(int threads, const std::function<int(int)>& body) {
-  std::vector<std::int64_t> counts(static_cast<std::size_t>(threads));
+double rate(std::size_t threads, const std::function<std::size_t(std::size_t)>& body) {
+  std::vector<std::size_t> counts(threads);
   std::vector<std::thread> running;
   const auto start = now_s();
-  for (int t = 0; t < threads; ++t) {
+  for (std::size_t t = 0; t < threads; ++t) {
     running.emplace_back([&, t] {
-      std::int64_t count = 0;
+      std::size_t count = 0;
       while (now_s() - start < kSliceSeconds) count += body(t);
-      counts[static_cast<std::size_t>(t)] = count;
+      counts[t] = count;
     });
   }
   for (auto& thread : running) thread.join();
-  std::int64_t sum = 0;
+  std::size_t sum = 0;
   for (const auto count : counts) sum += count;
   return static_cast<double>(sum) / (now_s() - start);
 }
@@ -89,21 +89,31 @@ void check_answers(std::vector<PairedSearch>& all, RpcClient& client) {
   }
 }
 
-Rounds compare_with(const std::vector<PairedSearch>& all, Clients& clients,
-                    const std::function<void(const PairedSearch&)>& baseline, int pairs) {
-  const auto threads = static_cast<int>(clients.size());
+BareServers::BareServers(const std::vector<PairedSearch>& all, const Clients& clients) {
+  std::size_t request = 0, answer = 0;
+  for (const auto& search : all) {
+    request += search.request.size() / all.size();
+    answer += clients[0]->call_bytes(search.request) / all.size();
+  }
+  for (std::size_t i = 0; i < clients.size(); ++i) {
+    loopbacks_.push_back(std::make_unique<Loopback>(
+        request, answer, [all, next = std::size_t{0}]() mutable { all[next++ % all.size()].here(); }));
+  }
+}
+
+Rounds compare_with(const std::vector<PairedSearch>& all, Clients& clients, const Baseline& baseline, int pairs) {
   Rounds measured;
   for (int pair = 0; pair < pairs; ++pair) {
-    const auto here = rate(threads, [&](int) {
-      for (const auto& search : all) baseline(search);
-      return static_cast<int>(all.size());
+    const auto here = rate(clients.size(), [&](std::size_t t) {
+      for (const auto& search : all) baseline(search, t);
+      return all.size();
     });
-    const auto there = rate(threads, [&](int t) {
+    const auto there = rate(clients.size(), [&](std::size_t t) {
       for (const auto& search : all) {
-        if (!holds(clients[static_cast<std::size_t>(t)]->call(search.request), search.expected, search.total))
+        if (!holds(clients[t]->call(search.request), search.expected, search.total))
           wrong(search.name + ": the gateway's answer has changed");
       }
-      return static_cast<int>(all.size());
+      return all.size();
     });
     measured.add(there, here);
   }
@@ -113,7 +123,7 @@ Rounds compare_with(const std::vector<PairedSearch>& all, Clients& clients,
 Rounds compare(const std::vector<PairedSearch>& all, Clients& clients, int pairs) {
   return compare_with(
       all, clients,
-      [](const PairedSearch& search) {
+      [](const PairedSearch& search, std::size_t) {
         if (!holds(search.here(), search.found, search.total)) wrong(search.name + ": the replica has changed");
       },
       pairs);
