@@ -65,19 +65,15 @@ CollectionTable::CollectionTable(CollectionSpec declared, std::string named)
       seen("s_" + set),
       search("t_" + set),
       tags("g_" + set),
-      shape(shape_of(spec)) {}
+      shape(shape_of(spec)) {
+  for (const auto& field : spec.fields) field_columns += ", f_" + field.name;
+}
 
 int CollectionTable::field(std::string_view name) const {
   for (std::size_t i = 0; i < spec.fields.size(); ++i) {
     if (spec.fields[i].name == name) return static_cast<int>(i);
   }
   return -1;
-}
-
-std::string CollectionTable::field_columns() const {
-  std::string columns;
-  for (const auto& field : spec.fields) columns += ", f_" + field.name;
-  return columns;
 }
 
 void CollectionTable::create(sqlite3* db) const {

@@ -19,19 +19,19 @@ struct CollectionTable {
   explicit CollectionTable(CollectionSpec declared, std::string set = {});
 
   CollectionSpec spec;
-  std::string set;     ///< a collection may have a second set of tables (collection_sets.hpp)
-  std::string rows;    ///< c_<set>: key, id, order_ms, order_key, scope, f_<field>..., text, json
-  std::string seen;    ///< s_<set>: key, generation, synced_at_ms, digest
-  std::string search;  ///< t_<set>: FTS5 over rows.text
-  std::string tags;    ///< g_<set>: number, tag; only where it has tags
-  std::string shape;   ///< what must agree for the tables to be usable
+  std::string set;            ///< a collection may have a second set of tables (collection_sets.hpp)
+  std::string rows;           ///< c_<set>: key, id, order_ms, order_key, scope, f_<field>..., text, json
+  std::string seen;           ///< s_<set>: key, generation, synced_at_ms, digest
+  std::string search;         ///< t_<set>: FTS5 over rows.text
+  std::string tags;           ///< g_<set>: number, tag; only where it has tags
+  std::string shape;          ///< what must agree for the tables to be usable
+  std::string field_columns;  ///< ", f_a, f_b"
 
   bool by_time() const { return spec.order == CollectionSpec::Order::kTime; }
   int field(std::string_view name) const;  ///< its index in spec.fields, or -1
   std::string field_index(std::size_t field) const { return "i_" + set + "_" + spec.fields[field].name; }
   std::string scope_index() const { return "i_" + set + "__scope"; }
   std::string order_index() const { return "i_" + set + "__order"; }
-  std::string field_columns() const;  ///< ", f_a, f_b"
 
   void create(sqlite3* db) const;
   static void drop(sqlite3* db, const std::string& set);

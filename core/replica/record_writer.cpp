@@ -83,7 +83,7 @@ const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collecti
       &statements_.get(fmt::format(
           "INSERT INTO {} (key, id, order_ms, order_key, scope, own_bytes, text, json{}) VALUES (?1, ?2, ?3, "
           "?4, ?5, ?6, ?7, ?8{})",
-          t.rows, t.field_columns(), places)),
+          t.rows, t.field_columns, places)),
       &statements_.get(fmt::format("INSERT INTO {} VALUES (?1, ?2, ?3, ?4)", t.seen)),
       &statements_.get(
           fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen))};

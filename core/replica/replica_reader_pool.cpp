@@ -96,30 +96,25 @@ const CollectionTable& PooledReader::table(std::string_view collection, const Qu
   return *chosen;
 }
 
-bool PooledReader::is_complete(const std::string& set) {
-  auto& row = connection_->sql.get("SELECT complete FROM collections WHERE name = ?1");
-  const ResetAtEnd reset(row);
-  row.bind(1, set);
-  return row.step() && row.integer(0) != 0;
-}
-
-std::int64_t PooledReader::left_out(const std::string& set) {
-  auto& row = connection_->sql.get("SELECT COUNT(*) FROM left_out WHERE set_name = ?1");
-  const ResetAtEnd reset(row);
-  row.bind(1, set);
-  return row.step() ? row.integer(0) : 0;
-}
-
 ReplicaFreshness PooledReader::freshness() {
   if (touched_.empty()) {
     for (const auto& [name, declared] : pool_->sets().filled->all()) table(name, nullptr);
   }
   begin();
   ReplicaFreshness freshness;
-  for (const auto* one : touched_) freshness.left_out += left_out(one->set);
-  for (const auto* one : touched_) {
-    if (!is_complete(one->set)) return freshness;
+  bool complete = true;
+  auto& sets = connection_->sql.get(
+      "SELECT name, complete, (SELECT COUNT(*) FROM left_out WHERE set_name = name) FROM collections");
+  const ResetAtEnd reset_sets(sets);
+  std::size_t known = 0;
+  while (sets.step()) {
+    const auto is_it = [&](const CollectionTable* one) { return one->set == sets.text(0); };
+    if (std::none_of(touched_.begin(), touched_.end(), is_it)) continue;
+    ++known;
+    complete = complete && sets.integer(1) != 0;
+    freshness.left_out += sets.integer(2);
   }
+  if (!complete || known < touched_.size()) return freshness;
   auto& state = connection_->sql.get("SELECT name, value FROM state");
   const ResetAtEnd reset(state);
   while (state.step()) {

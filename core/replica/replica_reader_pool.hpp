@@ -61,8 +61,6 @@ class PooledReader final : public ReplicaReader {
  private:
   void begin();
   const CollectionTable& table(std::string_view collection, const Query* query);
-  bool is_complete(const std::string& set);
-  std::int64_t left_out(const std::string& set);
 
   std::shared_ptr<ReplicaReaderPool> pool_;
   std::unique_ptr<ReadConnection> connection_;

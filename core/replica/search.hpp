@@ -66,7 +66,7 @@ class Search {
 
   bool page_is_full() const { return total_ >= need_; }
   bool ascending_keys() const { return query_.descending; }
-  std::string row_columns() const { return "key, text, order_key" + table_.field_columns(); }
+  std::string row_columns() const { return "key, text, order_key" + table_.field_columns; }
   std::string in_range() const { return table_.by_time() ? "key BETWEEN ?2 AND ?3" : "?2 <= ?3"; }
   std::string key_order() const { return ascending_keys() ? "key" : "key DESC"; }
   std::chrono::microseconds spent() const;

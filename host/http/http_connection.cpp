@@ -24,7 +24,7 @@ class PendingAnswer {
   PendingAnswer(std::shared_ptr<EventLoop> loop, std::weak_ptr<HttpConnection> connection)
       : loop_(std::move(loop)), connection_(std::move(connection)) {}
   ~PendingAnswer() {
-    give(error_response(ErrorCode::kInternal, "The host did not answer this request. Its log says more."));
+    if (!given_) give(error_response(ErrorCode::kInternal, "The host did not answer this request. Its log says more."));
   }
   PendingAnswer(const PendingAnswer&) = delete;
   PendingAnswer& operator=(const PendingAnswer&) = delete;
