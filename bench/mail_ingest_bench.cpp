@@ -243,6 +243,11 @@ void compare_indexers(Adapter& adapter, const fs::path& scratch, std::int64_t ma
     const std::string_view length = words > 0 ? "4,000" : "230";
     compared.print(fmt::format("sync of {} mails of {} bytes, a second of CPU / {}", mails, length, indexer.name),
                    target);
+    Compared limit;
+    const auto records = records_of(directory / "replica.db");
+    limit.add(insert_plainly(directory / "other.db", adapter.collections(), records),
+              {theirs.cpu_seconds, theirs.seconds}, mails);
+    limit.print("  the same rows by bare statements / the same", target);
   }
 }
 
