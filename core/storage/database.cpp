@@ -38,7 +38,8 @@ void create_file(const std::filesystem::path& file) {
 
 std::unique_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags) {
   try {
-    auto db = std::make_unique<SQLite::Database>(file.string(), flags, kBusyTimeoutMs);
+    // Each is used by one thread at a time: SQLite need not lock it for each column that is read.
+    auto db = std::make_unique<SQLite::Database>(file.string(), flags | SQLITE_OPEN_NOMUTEX, kBusyTimeoutMs);
     sqlite3_extended_result_codes(db->getHandle(), 1);
     return db;
   } catch (const SQLite::Exception& e) {
