@@ -17,6 +17,8 @@ void add_pending(SQLite::Database& db, const AccountRef& account, std::int64_t f
       .bind_all(first, count, due_at_ms, account.service, account.account_id,
                 static_cast<std::int64_t>(account.generation))
       .run();
+  Statement counted(db.getHandle(), "UPDATE counters SET n = n + ?1 WHERE what = 'buffered'");
+  counted.bind_all(count).run();
 }
 
 }  // namespace krux::bench

@@ -38,7 +38,8 @@ void create_file(const std::filesystem::path& file) {
 
 std::unique_ptr<SQLite::Database> connect(const std::filesystem::path& file, int flags) {
   try {
-    auto db = std::make_unique<SQLite::Database>(file.string(), flags, kBusyTimeoutMs);
+    // Each is used by one thread at a time: SQLite need not lock it for each column that is read.
+    auto db = std::make_unique<SQLite::Database>(file.string(), flags | SQLITE_OPEN_NOMUTEX, kBusyTimeoutMs);
     sqlite3_extended_result_codes(db->getHandle(), 1);
     return db;
   } catch (const SQLite::Exception& e) {
@@ -81,8 +82,7 @@ void quick_check(sqlite3* db, const std::string& file) {
 void configure(sqlite3* db, const DatabaseKind& kind) {
   execute(db, "PRAGMA journal_mode=WAL");
   execute(db, kind.full_sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
-  execute(db,
-          "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192; PRAGMA wal_autocheckpoint=1000");
+  execute(db, "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192; PRAGMA wal_autocheckpoint=1000");
 }
 
 void migrate(sqlite3* db, const DatabaseKind& kind) {
@@ -115,6 +115,7 @@ std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& fil
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   configure(handle, kind);
   migrate(handle, kind);
+  execute(handle, "PRAGMA foreign_keys=ON");  // a migration may put a new table in the place of one that others name
   return db;
 }
 

@@ -1,6 +1,5 @@
 #include "core/util/ids.hpp"
 
-#include <fmt/format.h>
 #include <sodium.h>
 
 #include <array>
@@ -9,6 +8,8 @@
 namespace krux {
 
 namespace {
+
+constexpr std::string_view kHex = "0123456789abcdef";
 
 std::string id_of(std::string_view prefix, std::int64_t wall_ms, std::optional<std::int64_t> counter) {
   std::array<unsigned char, 16> b{};
@@ -20,10 +21,13 @@ std::string id_of(std::string_view prefix, std::int64_t wall_ms, std::optional<s
   }
   b[6] = static_cast<unsigned char>(0x70 | (b[6] & 0x0f));
   b[8] = static_cast<unsigned char>(0x80 | (b[8] & 0x3f));
-  std::string id(prefix);
+  std::string id;
+  id.reserve(prefix.size() + 36);
+  id = prefix;
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (i == 4 || i == 6 || i == 8 || i == 10) id += '-';
-    fmt::format_to(std::back_inserter(id), "{:02x}", b[i]);
+    id += kHex[b[i] >> 4];
+    id += kHex[b[i] & 0x0f];
   }
   return id;
 }

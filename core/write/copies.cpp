@@ -4,6 +4,7 @@
 
 #include "core/util/error.hpp"
 #include "core/write/alerts.hpp"
+#include "core/write/ledger_counts.hpp"
 #include "core/write/ledger_rows.hpp"
 
 namespace krux {
@@ -20,9 +21,10 @@ std::int64_t copies_held(StatementCache& sql) {
 /// What was under way when the ledger was copied has no end.
 void end_attempts(StatementCache& sql, std::int64_t now_ms) {
   sql.get(
-         "UPDATE attempts SET ended_at_ms = ?1, outcome = ?2, message = 'The data directory may be a copy, made while "
-         "this was under way.' WHERE kind = 'attempt' AND ended_at_ms IS NULL AND write_seq IN (SELECT seq FROM writes "
-         "WHERE state = 'executing' AND state <> 'buffered')")
+         "INSERT INTO attempts (write_seq, nth, kind, number, started_at_ms, ended_at_ms, outcome, message, who) "
+         "SELECT seq, (SELECT coalesce(max(nth), 0) + 1 FROM attempts WHERE write_seq = seq), 'attempt', attempts, "
+         "coalesce(claimed_at_ms, 0), ?1, ?2, 'The data directory may be a copy, made while this was under way.', "
+         "'host' FROM writes WHERE state = 'executing' AND state <> 'buffered'")
       .bind_all(now_ms, to_string(WriteEvent::kHeldAsCopy))
       .run();
 }
@@ -42,8 +44,9 @@ void hold_state(StatementCache& sql, WriteState state, const CopyHold& hold, con
   const auto* phase = std::get_if<WritePhase>(&next);
   if (!phase || !phase->held_as_copy) throw database_error("A write that has not ended cannot be held.");
   sql.get(
-         "INSERT INTO attempts (write_seq, kind, number, started_at_ms, ended_at_ms, outcome, message, who) SELECT "
-         "seq, 'decision', attempts, ?1, ?1, ?2, ?3, 'host' FROM writes WHERE " +
+         "INSERT INTO attempts (write_seq, nth, kind, number, started_at_ms, ended_at_ms, outcome, message, who) "
+         "SELECT seq, (SELECT coalesce(max(nth), 0) + 1 FROM attempts WHERE write_seq = seq), 'decision', attempts, "
+         "?1, ?1, ?2, ?3, 'host' FROM writes WHERE " +
          rows_in(state))
       .bind_all(clock.wall_ms(), to_string(WriteEvent::kHeldAsCopy), hold.reason)
       .run();
@@ -56,6 +59,7 @@ void hold_state(StatementCache& sql, WriteState state, const CopyHold& hold, con
          rows_in(state))
       .bind_all(to_string(phase->state), clock.wall_ms(), clock.boot_ms(), hold.settle_ms.value_or(-1), boot)
       .run();
+  count_moved(sql, state, phase->state, sqlite3_changes(sql.db()));
 }
 
 /// A cleanup leaves nothing to look for, and is harmless to repeat.
@@ -79,6 +83,7 @@ std::int64_t hold_copies(StatementCache& sql, const CopyHold& hold, const Clock&
     if (!has_ended(state)) hold_state(sql, state, hold, clock, boot);
   }
   spare_cleanups_the_look(sql, clock.wall_ms());
+  count_held_anew(sql);
   const auto held = copies_held(sql);
   if (held == 0) return 0;
   insert_alert(

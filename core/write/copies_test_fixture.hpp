@@ -8,10 +8,22 @@ namespace write_test {
 
 inline constexpr const char* kReason = "This data directory is a copy.";
 
+/// What the counters say is what the rows are.
+inline void check_counters(StatementCache& sql) {
+  auto& wrong = sql.get(
+      "SELECT what FROM counters WHERE what <> 'commit' AND n <> CASE what WHEN 'needs_operator' THEN (SELECT count(*) "
+      "FROM writes WHERE needs_operator = 1) WHEN 'held_as_copy' THEN (SELECT count(*) FROM writes WHERE held_as_copy "
+      "= 1) ELSE (SELECT count(*) FROM writes WHERE state = what) END");
+  const ResetAtEnd reset(wrong);
+  CHECK_FALSE(wrong.step());
+}
+
 inline std::int64_t hold_all(GroupCommit& store, const Clock& clock, std::optional<std::int64_t> settle_ms = {}) {
   return store.run([&](SQLite::Database& db) {
     StatementCache sql(db.getHandle());
-    return hold_copies(sql, {kReason, "boot-1", settle_ms}, clock);
+    const auto held = hold_copies(sql, {kReason, "boot-1", settle_ms}, clock);
+    check_counters(sql);
+    return held;
   });
 }
 

@@ -5,6 +5,7 @@
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "core/write/ledger_commit.hpp"
+#include "core/write/ledger_history.hpp"
 
 namespace krux {
 namespace {
@@ -98,21 +99,20 @@ void Ledger::apply(LedgerRow& row, WriteEvent event, ErrorCode refused_as) const
 void Ledger::add_decision(StatementCache& sql, const WriteRecord& write, WriteEvent event,
                           const std::string& who) const {
   const auto now = clock_.wall_ms();
-  sql.get(
-         "INSERT INTO attempts (write_seq, kind, number, started_at_ms, ended_at_ms, outcome, who) "
-         "VALUES (?1, 'decision', ?2, ?3, ?3, ?4, ?5)")
-      .bind_all(write.seq, std::int64_t{write.attempts}, now, to_string(event), who)
-      .run();
+  add_to_history(sql, write.seq, {"decision", write.attempts, now, now, to_string(event), {}, {}, who});
 }
 
 void Ledger::add_look(StatementCache& sql, const WriteRecord& write, const WriteReport& report,
                       WriteEvent event) const {
-  sql.get(
-         "INSERT INTO attempts (write_seq, kind, number, started_at_ms, ended_at_ms, outcome, message, who) "
-         "VALUES (?1, 'look', ?2, ?3, ?4, ?5, nullif(?6, ''), 'host')")
-      .bind_all(write.seq, std::int64_t{report.attempt}, report.started_at_ms, clock_.wall_ms(), to_string(event),
-                report.error_message)
-      .run();
+  add_to_history(sql, write.seq,
+                 {"look",
+                  report.attempt,
+                  report.started_at_ms,
+                  clock_.wall_ms(),
+                  to_string(event),
+                  {},
+                  report.error_message,
+                  "host"});
 }
 
 void Ledger::Listeners::changed(const WriteRecord& write, const Clock& clock) {

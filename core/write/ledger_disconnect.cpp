@@ -3,6 +3,7 @@
 #include "core/write/copies.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
+#include "core/write/ledger_history.hpp"
 
 namespace krux {
 namespace {
@@ -76,11 +77,7 @@ void Ledger::hand_over_one(StatementCache& sql, LedgerRow& row, const std::strin
     w.unknown_since_ms = now;
     w.error_type = ErrorCode::kOutcomeUnknown;
     w.error_message = kNobodyCanLook;
-    sql.get(
-           "UPDATE attempts SET ended_at_ms = ?2, outcome = ?3, message = ?4 WHERE write_seq = ?1 AND kind = 'attempt' "
-           "AND ended_at_ms IS NULL")
-        .bind_all(w.seq, now, to_string(WriteEvent::kMayBeDone), kNobodyCanLook)
-        .run();
+    end_attempt(sql, row, now, to_string(WriteEvent::kMayBeDone), {}, kNobodyCanLook);
   }
   const bool was_told = w.escalated;
   if (!was_told) apply(row, WriteEvent::kLooksUsedUp, ErrorCode::kConflictError);

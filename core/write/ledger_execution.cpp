@@ -5,6 +5,7 @@
 #include "core/write/copies.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
+#include "core/write/ledger_history.hpp"
 #include "core/write/ledger_order.hpp"
 
 namespace krux {
@@ -30,15 +31,6 @@ std::vector<std::int64_t> executing(StatementCache& sql) {
   auto& rows = sql.get("SELECT seq FROM writes WHERE state = 'executing' AND state <> 'buffered'");
   while (rows.step()) found.push_back(rows.integer(0));
   return found;
-}
-
-void end_attempt(StatementCache& sql, std::int64_t seq, std::int64_t now, const char* outcome, const std::string& wire,
-                 const std::string& message) {
-  sql.get(
-         "UPDATE attempts SET ended_at_ms = ?2, outcome = ?3, wire = nullif(?4, ''), message = nullif(?5, '') "
-         "WHERE write_seq = ?1 AND kind = 'attempt' AND ended_at_ms IS NULL")
-      .bind_all(seq, now, outcome, wire, message)
-      .run();
 }
 
 Error attempt_has_ended(const std::string& write_id, std::uint32_t attempt) {
@@ -68,7 +60,7 @@ WriteRecord Ledger::recover_one(StatementCache& sql, std::int64_t seq, bool host
     set_due(row, settle_ms.value_or(w.settle_ms));
   }
   update_row(sql, row);
-  end_attempt(sql, seq, clock_.wall_ms(), to_string(event), never_called ? "nothing_sent" : "", w.error_message);
+  end_attempt(sql, row, clock_.wall_ms(), to_string(event), never_called ? "nothing_sent" : "", w.error_message);
   return w;
 }
 
@@ -137,10 +129,8 @@ void Ledger::claim(StatementCache& sql, LedgerRow& row) const {
   // Where a rollback point comes first, it is stored with the mark just before the call.
   if (row.write.rollback_ms == 0 || !row.write.point_json.empty()) row.write.begun_attempt = row.write.attempts;
   if (row.write.first_attempt_at_ms == 0) row.write.first_attempt_at_ms = now;
+  row.claimed_at_ms = now;  // the attempt's row of `attempts` is made when it ends
   update_row(sql, row);
-  sql.get("INSERT INTO attempts (write_seq, kind, number, started_at_ms, who) VALUES (?1, 'attempt', ?2, ?3, 'host')")
-      .bind_all(row.write.seq, std::int64_t{row.write.attempts}, now)
-      .run();
 }
 
 /// Whether it is the due row's turn in its lane. If not, it is put off.
@@ -268,7 +258,7 @@ Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& repo
     w.error_message = report.error_message;
   }
   if (of_attempt) {
-    end_attempt(sql, w.seq, now, to_string(report.event), report.wire, report.error_message);
+    end_attempt(sql, row, now, to_string(report.event), report.wire, report.error_message);
   } else {
     add_look(sql, w, report, event);
   }

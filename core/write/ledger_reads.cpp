@@ -161,9 +161,10 @@ std::vector<AttemptRecord> Ledger::history(const std::string& write_id, std::int
   auto reader = readers_.lease();
   auto& rows = reader.sql()
                    .get(
-                       "SELECT kind, number, started_at_ms, ended_at_ms, outcome, wire, message, who FROM attempts "
-                       "WHERE write_seq = (SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) "
-                       "ORDER BY id DESC LIMIT ?3")
+                       "SELECT kind, number, started_at_ms, ended_at_ms, outcome, wire, message, who, nth FROM "
+                       "attempts WHERE write_seq = (SELECT seq FROM writes WHERE seq = ?1 AND write_id = ?2) UNION ALL "
+                       "SELECT 'attempt', attempts, claimed_at_ms, NULL, NULL, NULL, NULL, 'host', 1 << 62 FROM writes "
+                       "WHERE seq = ?1 AND write_id = ?2 AND state = 'executing' ORDER BY nth DESC LIMIT ?3")
                    .bind_all(seq_of_id(write_id), write_id, newest);
   const ResetAtEnd reset(rows);
   std::vector<AttemptRecord> found;
@@ -200,8 +201,9 @@ RecordTotals Ledger::totals(const std::string& write_id) {
   auto reader = readers_.lease();
   auto& rows = reader.sql()
                    .get(
-                       "SELECT (SELECT count(*) FROM attempts WHERE write_seq = seq), (SELECT count(*) FROM edits "
-                       "WHERE write_seq = seq) FROM writes WHERE seq = ?1 AND write_id = ?2")
+                       "SELECT (SELECT count(*) FROM attempts WHERE write_seq = seq) + CASE WHEN state = 'executing' "
+                       "THEN 1 ELSE 0 END, (SELECT count(*) FROM edits WHERE write_seq = seq) FROM writes WHERE seq = "
+                       "?1 AND write_id = ?2")
                    .bind_all(seq_of_id(write_id), write_id);
   const ResetAtEnd reset(rows);
   if (!rows.step()) return {};

@@ -15,6 +15,37 @@ NewWrite undoable(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("an attempt stands in the history while it runs, and as it was once it has ended") {
+  LedgerFixture f;
+  const auto id = f.submit(immediate("a")).write.write_id;
+  f.clock.advance(1000);
+  const auto begun = f.clock.wall_ms();
+  const auto taken = f.take();
+  auto history = f.ledger->history(id);
+  REQUIRE(history.size() == 1);
+  CHECK(history[0].kind == "attempt");
+  CHECK(history[0].number == 1);
+  CHECK(history[0].started_at_ms == begun);
+  CHECK(history[0].ended_at_ms == 0);
+  CHECK(history[0].outcome.empty());
+  CHECK(f.ledger->totals(id).attempts == 1);
+
+  f.clock.advance(1000);
+  f.record(taken.at(0), WriteEvent::kCertainlyNotDone, 1000);
+  history = f.ledger->history(id);
+  REQUIRE(history.size() == 1);
+  CHECK(history[0].started_at_ms == begun);
+  CHECK(history[0].ended_at_ms == begun + 1000);
+  CHECK(history[0].outcome == "not_done");
+  f.clock.advance(1000);
+  f.take();
+  history = f.ledger->history(id);
+  REQUIRE(history.size() == 2);
+  CHECK(history[1].number == 2);
+  CHECK(f.ledger->history(id, 1).at(0).number == 2);
+  CHECK(f.ledger->totals(id).attempts == 2);
+}
+
 TEST_CASE("an attempt whose call never began is looked for at a start, tried again, and asks nobody") {
   LedgerFixture f;
   const auto id = f.submit(undoable("a")).write.write_id;

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
+#include "core/write/ledger_counts.hpp"
 #include "core/write/ledger_order.hpp"
 
 namespace krux {
@@ -20,7 +22,7 @@ constexpr const char* kColumns =
     "decided_by, rolls_back, rollback_ms, target, counted_as, approval_reason, ordering_key, waits_in_line, "
     "out_of_order, "
     "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
-    "evidence_at_ms, release_wanted";
+    "evidence_at_ms, release_wanted, claimed_at_ms";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -156,6 +158,8 @@ LedgerRow read_row(const Statement& statement) {
   w.evidence_json = c.text();
   w.evidence_at_ms = c.integer();
   w.release_wanted = c.flag();
+  row.claimed_at_ms = c.integer();
+  row.counted = phase_of(w);
   return row;
 }
 
@@ -208,7 +212,7 @@ void number_row(StatementCache& sql, LedgerRow& row) {
   w.write_id = make_ordered_id(prefix_of(w), w.seq);
 }
 
-void insert_row(StatementCache& sql, const LedgerRow& row) {
+void insert_row(StatementCache& sql, LedgerRow& row) {
   auto& s = sql.get(
       "INSERT INTO writes (seq, write_id, state, due_at_ms, due_boot_ms, boot, immediate, created_at_ms, "
       "buffer_until_ms, "
@@ -257,6 +261,8 @@ void insert_row(StatementCache& sql, const LedgerRow& row) {
   s.bind(++i, to_string(w.cleanup));
   bind_nonempty(s, ++i, w.cleans);
   s.run();
+  row.counted = phase_of(w);
+  count_change(sql, std::nullopt, *row.counted);
 }
 
 void update_content(StatementCache& sql, const WriteRecord& w) {
@@ -270,13 +276,15 @@ void update_content(StatementCache& sql, const WriteRecord& w) {
       .run();
 }
 
-void update_row(StatementCache& sql, const LedgerRow& row) {
+void update_row(StatementCache& sql, LedgerRow& row) {
   auto& s = sql.get(
       "UPDATE writes SET state = ?2, irrevocable = ?3, escalated = ?4, due_at_ms = ?5, due_boot_ms = ?6, boot = ?7, "
       "owner_epoch = ?8, attempts = ?9, tries = ?10, looks = ?11, buffer_until_ms = ?12, first_attempt_at_ms = ?13, "
       "unknown_since_ms = ?14, ended_at_ms = ?15, result_json = ?16, error_type = ?17, error_message = ?18, "
       "decided_by = ?19, waits_in_line = ?20, out_of_order = ?21, cleanup = ?22, begun_attempt = ?23, "
-      "waits_for_connection = ?24, held_as_copy = ?25, reconcile_first = ?26, release_wanted = ?27 WHERE seq = ?1");
+      "waits_for_connection = ?24, held_as_copy = ?25, reconcile_first = ?26, release_wanted = ?27, claimed_at_ms = "
+      "?28 "
+      "WHERE seq = ?1");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -301,7 +309,9 @@ void update_row(StatementCache& sql, const LedgerRow& row) {
   s.bind(++i, w.held_as_copy ? 1 : 0);
   s.bind(++i, w.reconcile_first ? 1 : 0);
   s.bind(++i, w.release_wanted ? 1 : 0);
+  bind_nonzero(s, ++i, row.claimed_at_ms);
   s.run();
+  count_change(sql, std::exchange(row.counted, phase_of(w)), phase_of(w));
   if (!w.ordering_key.empty() && w.ended_at_ms > 0) call_next(sql, w);
 }
 

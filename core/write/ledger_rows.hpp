@@ -19,6 +19,8 @@ struct LedgerRow {
   /// The run of the host that claimed it last; 0 too when that run has ended and its requests are over.
   std::int64_t owner_epoch = 0;
   bool waits_for_connection = false;  ///< the next try or look waits until the account's token works
+  std::int64_t claimed_at_ms = 0;     ///< when the attempt under way, or the last one, began; 0: none has
+  std::optional<WritePhase> counted;  ///< what table `counters` counts it as; nothing: it has no row yet
 };
 
 /// "SELECT <every column> FROM writes WHERE " + `where`.
@@ -52,11 +54,12 @@ std::int64_t number_of_boot(StatementCache& sql, const std::string& boot_id);
 
 /// Gives the write its id and seq: greater than all before, and of the time of its creation unless others took that.
 void number_row(StatementCache& sql, LedgerRow& row);
-void insert_row(StatementCache& sql, const LedgerRow& row);
+/// This and update_row() count the row too.
+void insert_row(StatementCache& sql, LedgerRow& row);
 /// What an edit changes; update_row() has the rest.
 void update_content(StatementCache& sql, const WriteRecord& write);
 /// Everything that changes after the insert, but note_json, point_json and what an edit changes.
-void update_row(StatementCache& sql, const LedgerRow& row);
+void update_row(StatementCache& sql, LedgerRow& row);
 
 inline WritePhase phase_of(const WriteRecord& write) {
   return {write.state,        write.irrevocable,     write.escalated,
