@@ -152,10 +152,7 @@ bool is_damaged(const std::filesystem::path& file, const std::atomic<bool>* stop
 
 void configure_sqlite() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
-  });
+  std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
 }
 
 }  // namespace krux

@@ -45,8 +45,7 @@ bool is_large(const std::filesystem::path& file);
 /// became true meanwhile.
 bool is_damaged(const std::filesystem::path& file, const std::atomic<bool>* stop = nullptr);
 
-/// Once, before the first connection: turns off SQLite's memory statistics (a lock shared by all threads) and the lock
-/// that each connection would take for every value of a row. A connection is one thread's at a time.
+/// Once, before the first connection: turns SQLite's memory statistics (a lock shared by all threads) off.
 void configure_sqlite();
 
 }  // namespace krux
