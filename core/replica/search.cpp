@@ -132,8 +132,8 @@ Search::End Search::find_by_index() {
   by_index_ = rest();
   found_before_index_ = total_;
   if (by_index_.low > by_index_.high) return End::kExhausted;
-  const bool exact = only_streams_ && plan_->exact;
   if (!gather(by_index_)) return End::kOutOfTime;
+  const bool exact = only_streams_ && plan_->exact;
   const auto end = consume(*common_keys(true, by_index_), !exact, exact ? Stage::kStricterIndex : Stage::kIndex);
   if (end != End::kSwitch) return end;
   const auto left = rest();

@@ -67,21 +67,33 @@ bool Search::should_exclude_more(std::int64_t looked_at) {
   return true;
 }
 
-/// What the plan gathers; false where there was no time for it.
+/// What the plan gathers; false where there was no time for it. Once it is known how few rows a list has, those are
+/// left out that cost more than looking at these rows.
 bool Search::gather(KeyRange range) {
-  for (const auto& prefixes : plan_->gathers) {
-    if (gathered_.contains(prefixes)) continue;  // for a larger range
-    auto keys = keys_with(statements_, table_.search, prefixes, range, [this] { return is_late(); });
-    if (!keys) return false;
-    gathered_.emplace(prefixes, *std::move(keys));
+  auto rows = static_cast<double>(rows_);
+  std::vector<Gather> pays;
+  for (auto& gather : plan_->gathers) {
+    if (!gathered_.contains(gather.prefixes)) {  // else for a larger range
+      if (rows * kVerifyNs < static_cast<double>(rows_) * gather.ns) {
+        plan_->exact = false;
+        continue;
+      }
+      auto keys = keys_with(statements_, table_.search, gather.prefixes, range, [this] { return is_late(); });
+      if (!keys) return false;
+      gathered_.emplace(gather.prefixes, *std::move(keys));
+    }
+    const auto size = static_cast<double>(gathered_.at(gather.prefixes).size());
+    rows = std::min(size, rows * std::max(gather.share, size / static_cast<double>(rows_)));
+    pays.push_back(std::move(gather));
   }
+  plan_->gathers = std::move(pays);
   return true;
 }
 
 std::vector<std::unique_ptr<KeyStream>> Search::text_streams(KeyRange range) {
   std::vector<std::unique_ptr<KeyStream>> streams;
-  for (const auto& prefixes : plan_->gathers) {
-    streams.push_back(std::make_unique<ListedKeys>(gathered_.at(prefixes), range, ascending_keys()));
+  for (const auto& gather : plan_->gathers) {
+    streams.push_back(std::make_unique<ListedKeys>(gathered_.at(gather.prefixes), range, ascending_keys()));
   }
   if (plan_->expression.empty()) return streams;
   auto& statement = statements_.get(

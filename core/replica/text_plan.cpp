@@ -14,6 +14,7 @@ using Kind = Condition::Kind;
 // Measured at a million rows: an entry of a token's list, and gathering the rows of a prefix of one, two and three
 // characters, or of a token, for each row that has it.
 constexpr double kEntryNs = 33;
+constexpr double kJoinedNs = 130;      // an entry that FTS5 gives to be compared with those gathered
 constexpr double kSwitchNs = 300'000;  // starting to ask the index
 constexpr double kWorth = 0.5;
 constexpr int kMostAdded = 4;
@@ -25,12 +26,28 @@ void add_and(std::string& expression, const std::string& part) {
   expression += (expression.empty() ? "" : " AND ") + part;
 }
 
+TextPlan gathered(Cover cover) {
+  TextPlan plan{{}, {{cover.prefixes, cover.share, cover.ns}}, cover.exact, cover.share, cover.share, 0, cover.ns, {}};
+  plan.cover = std::move(cover);
+  return plan;
+}
+
+/// Beside what is gathered, a token's rows are as well where nearly all of them would be gone through.
+void gather_tokens_too(std::vector<TextPlan>& parts, double rows, double walked) {
+  if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.gathers.empty(); })) return;
+  for (auto& part : parts) {
+    const bool is_token = part.gathers.empty() && part.cover.exact;
+    if (is_token && rows * part.cover.ns < walked * part.walk_ns * kJoinedNs / kEntryNs) part = gathered(part.cover);
+  }
+}
+
 /// The cheapest first, then those that exclude more than they cost. They are taken for independent of each other; what
 /// a phrase finds is not known well, so that against the most that it could find half is enough.
 TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
   double fit = 1;
   for (const auto& part : parts) fit *= part.share;
   const auto walked = std::min(goal.rows, goal.missing / fit);
+  gather_tokens_too(parts, goal.rows, walked);
   const auto cost = [&](const TextPlan& part) { return goal.rows * part.gather_ns + walked * part.walk_ns; };
   std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {
     return cost(a) + walked * a.share * kVerifyNs < cost(b) + walked * b.share * kVerifyNs;
@@ -40,7 +57,9 @@ TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
     auto& part = parts[i];
     if (part.cover.ns < plan.cover.ns) plan.cover = part.cover;
     const bool all_exact = plan.exact && part.exact;
-    const auto likely = plan.share * (all_exact ? 1 : 1 - part.share), possible = plan.most * (1 - part.most);
+    const auto likely = plan.share * (all_exact ? 1 : 1 - part.share);
+    // What is gathered may still be once the rows that the index gives tell more.
+    const auto possible = part.gathers.empty() ? plan.most * (1 - part.most) : 0;
     if (cost(part) > walked * std::max(likely, kWorth * possible) * kVerifyNs) {
       plan.exact = false;
       continue;
@@ -55,12 +74,6 @@ TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
   }
   if (!plan.expression.empty()) plan.expression = "(" + plan.expression + ")";
   plan.cover.exact = plan.cover.exact && parts.size() == 1;
-  return plan;
-}
-
-TextPlan gathered(Cover cover) {
-  TextPlan plan{{}, {cover.prefixes}, cover.exact, cover.share, cover.share, 0, cover.ns, {}};
-  plan.cover = std::move(cover);
   return plan;
 }
 
