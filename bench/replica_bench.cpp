@@ -3,6 +3,7 @@
 //   bench-replica [MESSAGES]      default: 100,000
 #include <SQLiteCpp/Database.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 #include <time.h>
 
@@ -153,11 +154,49 @@ void measure(Replica& store, const Query& query, Kind& kind) {
 }
 
 std::vector<Kind> search(Replica& store, const Corpus& corpus) {
-  const std::vector<std::string> terms{
-      "",          "zyxwquark", "qqzzqqzz",   "meeting",      "team and", "invoice the", "the",
-      "wee",       "zqu",       "ab",         "qx",           "e",        "q",           "ж",
-      "漢",        "漢字",      "漢字の試験", "not there 語", "eating",   "station",     "rent",
-      "proj-1234", "restation", "the teaing", "and the pro",  "contain",  "or the inv",  "nothing of this"};
+  using Terms = std::vector<std::string>;
+  const std::vector<Terms> searches{{},
+                                    {"zyxwquark"},
+                                    {"qqzzqqzz"},
+                                    {"meeting"},
+                                    {"team and"},
+                                    {"invoice the"},
+                                    {"the"},
+                                    {"wee"},
+                                    {"zqu"},
+                                    {"ab"},
+                                    {"qx"},
+                                    {"e"},
+                                    {"q"},
+                                    {"ж"},
+                                    {"漢"},
+                                    {"漢字"},
+                                    {"漢字の試験"},
+                                    {"not there 語"},
+                                    {"eating"},
+                                    {"station"},
+                                    {"rent"},
+                                    {"proj-1234"},
+                                    {"restation"},
+                                    {"the teaing"},
+                                    {"and the pro"},
+                                    {"contain"},
+                                    {"or the inv"},
+                                    {"nothing of this"},
+                                    {"the", "up"},
+                                    {"wee", "any"},
+                                    {"vai", "plo"},
+                                    {"wee", "zqu"},
+                                    {"ab", "up"},
+                                    {"ft", "gm"},
+                                    {"xa", "ub"},
+                                    {"q", "j"},
+                                    {"k", "v"},
+                                    {"wee", "q"},
+                                    {"ft", "meeting"},
+                                    {"q", "漢"},
+                                    {"2", "7"},
+                                    {"pr", "wee", "j"}};
   const std::vector<Filter> filters{
       {"-", {}},
       {"common sender", {equal("sender", corpus.person(0))}},
@@ -166,13 +205,13 @@ std::vector<Kind> search(Replica& store, const Corpus& corpus) {
       {"rare channel", {equal("channel", "C0950")}},
       {"sender and channel", {equal("sender", corpus.person(1)), equal("channel", "C0001")}}};
   std::vector<Kind> kinds;
-  for (const auto& text : terms) {
+  for (const auto& terms : searches) {
     for (const auto& filter : filters) {
       Query query;
       query.collection = "messages";
       query.where.children = filter.conditions;
-      if (!text.empty()) query.where.children.push_back(term(text));
-      measure(store, query, kinds.emplace_back(Kind{text, filter.name}));
+      for (const auto& text : terms) query.where.children.push_back(term(text));
+      measure(store, query, kinds.emplace_back(Kind{fmt::format("{}", fmt::join(terms, " + ")), filter.name}));
     }
   }
   return kinds;

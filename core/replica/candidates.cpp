@@ -1,33 +1,55 @@
 #include "core/replica/candidates.hpp"
 
+#include <algorithm>
+
 #include "core/util/error.hpp"
 
 namespace krux {
 
-KeyStream::KeyStream(Statement& statement, KeyRange range, bool ascending, int patience)
-    : statement_(&statement), range_(range), ascending_(ascending), patience_(patience) {}
+IndexKeys::IndexKeys(Statement& statement, KeyRange range, bool ascending, int patience)
+    : statement_(statement), range_(range), ascending_(ascending), patience_(patience) {}
 
-void KeyStream::start(std::int64_t rank) {
-  statement_->reset();
+void IndexKeys::start(std::int64_t rank) {
+  statement_.reset();
   const auto key = ascending_ ? rank : -rank;
-  statement_->bind(2, ascending_ ? std::max(range_.low, key) : range_.low);
-  statement_->bind(3, ascending_ ? range_.high : std::min(range_.high, key));
+  statement_.bind(2, ascending_ ? std::max(range_.low, key) : range_.low);
+  statement_.bind(3, ascending_ ? range_.high : std::min(range_.high, key));
   started_ = true;
 }
 
-std::optional<std::int64_t> KeyStream::at_least(std::int64_t rank) {
+std::optional<std::int64_t> IndexKeys::at_least(std::int64_t rank) {
   if (ended_) return std::nullopt;
   if (started_ && current_ >= rank) return current_;
   if (!started_) start(rank);
   for (int steps = 0;; ++steps) {
     if (steps == patience_) start(rank);
-    if (!statement_->step()) {
+    if (!statement_.step()) {
       ended_ = true;
       return std::nullopt;
     }
-    current_ = ascending_ ? statement_->integer(0) : -statement_->integer(0);
+    current_ = ascending_ ? statement_.integer(0) : -statement_.integer(0);
     if (current_ >= rank) return current_;
   }
+}
+
+ListedKeys::ListedKeys(const std::vector<std::int64_t>& keys, KeyRange range, bool ascending)
+    : begin_(std::lower_bound(keys.begin(), keys.end(), range.low)),
+      end_(std::upper_bound(begin_, keys.end(), range.high)),
+      ascending_(ascending) {}
+
+std::optional<std::int64_t> ListedKeys::at_least(std::int64_t rank) {
+  // Mostly the next one is near: the place is looked for in steps that double.
+  const auto size = end_ - begin_;
+  std::ptrdiff_t passed = 0;
+  while (passed < size && (ascending_ ? begin_[passed] < rank : -end_[-1 - passed] < rank)) passed = 2 * passed + 1;
+  const auto known = passed / 2, most = std::min(passed, size);
+  if (ascending_) {
+    begin_ = std::lower_bound(begin_ + known, begin_ + most, rank);
+  } else {
+    end_ = std::upper_bound(end_ - most, end_ - known, -rank);
+  }
+  if (begin_ == end_) return std::nullopt;
+  return ascending_ ? *begin_ : -end_[-1];
 }
 
 bool CommonKeys::next() {
@@ -35,7 +57,7 @@ bool CommonKeys::next() {
   auto goal = started_ ? rank_ + 1 : -(std::int64_t{1} << 62);
   started_ = true;
   for (std::size_t agreeing = 0, i = 0; agreeing < streams_.size(); i = (i + 1) % streams_.size()) {
-    const auto found = streams_[i].at_least(goal);
+    const auto found = streams_[i]->at_least(goal);
     if (!found) return false;
     agreeing = *found == goal ? agreeing + 1 : 1;
     goal = *found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -10,29 +11,49 @@
 
 namespace krux {
 
-/// Keys of one index in rank order. Rank is the key where ascending keys are the wanted order, else its negative.
+/// Keys in rank order. Rank is the key where ascending keys are the wanted order, else its negative.
 class KeyStream {
+ public:
+  virtual ~KeyStream() = default;
+  /// Ends reading. A statement left open would keep its connection at what was there when it began.
+  virtual void stop() {}
+  /// The first rank not below `rank`, which must not go back.
+  virtual std::optional<std::int64_t> at_least(std::int64_t rank) = 0;
+};
+
+/// Those that an index gives.
+class IndexKeys final : public KeyStream {
  public:
   /// `statement` gives keys in rank order; its parameters ?2 and ?3 are the lowest and the highest key, the others are
   /// bound and stay so. After `patience` steps in vain it is started anew nearer to the goal, which costs as much as
   /// that many steps.
-  KeyStream(Statement& statement, KeyRange range, bool ascending, int patience);
+  IndexKeys(Statement& statement, KeyRange range, bool ascending, int patience);
 
-  /// Ends reading. A statement left open would keep its connection at what was there when it began.
-  void stop() { statement_->reset(); }
-
-  /// The first rank not below `rank`, which must not go back.
-  std::optional<std::int64_t> at_least(std::int64_t rank);
+  void stop() override { statement_.reset(); }
+  std::optional<std::int64_t> at_least(std::int64_t rank) override;
 
  private:
   void start(std::int64_t rank);
 
-  Statement* statement_;
+  Statement& statement_;
   KeyRange range_;
   bool ascending_;
   int patience_;
   std::int64_t current_ = 0;
   bool started_ = false, ended_ = false;
+};
+
+/// Those that were gathered before.
+class ListedKeys final : public KeyStream {
+ public:
+  /// `keys`: ascending, borrowed.
+  ListedKeys(const std::vector<std::int64_t>& keys, KeyRange range, bool ascending);
+  std::optional<std::int64_t> at_least(std::int64_t rank) override;
+
+ private:
+  using Place = std::vector<std::int64_t>::const_iterator;
+  Place begin_, end_;  ///< of those that are still to come
+  bool ascending_;
 };
 
 class Candidates {
@@ -60,10 +81,10 @@ class RowCandidates final : public Candidates {
 class CommonKeys final : public Candidates {
  public:
   /// `lookup` finds a row by its key, ?1.
-  CommonKeys(std::vector<KeyStream> streams, bool ascending, Statement& lookup)
+  CommonKeys(std::vector<std::unique_ptr<KeyStream>> streams, bool ascending, Statement& lookup)
       : streams_(std::move(streams)), ascending_(ascending), lookup_(lookup) {}
   ~CommonKeys() override {
-    for (auto& stream : streams_) stream.stop();
+    for (auto& stream : streams_) stream->stop();
     lookup_.reset();
   }
 
@@ -72,7 +93,7 @@ class CommonKeys final : public Candidates {
   const Statement& row() override;
 
  private:
-  std::vector<KeyStream> streams_;
+  std::vector<std::unique_ptr<KeyStream>> streams_;
   bool ascending_;
   Statement& lookup_;
   std::int64_t rank_ = 0;

@@ -19,7 +19,7 @@ constexpr std::uint32_t kDefaultCountLimit = 1000, kLargestLimit = 10'000;
 constexpr std::int64_t kCheckEvery = 64, kCheckIndexEvery = 8;
 constexpr std::int64_t kFirstLook = 512, kFirstIndexLook = 32;  ///< rows before another plan is thought of
 constexpr double kScanNs = 600;                                 ///< measured: a row of a scan
-constexpr int kIndexPatience = 8, kTextPatience = 256;
+constexpr int kIndexPatience = 8;
 
 std::chrono::nanoseconds thread_cpu() {
   timespec t{};
@@ -132,11 +132,13 @@ Search::End Search::find_by_index() {
   by_index_ = rest();
   found_before_index_ = total_;
   if (by_index_.low > by_index_.high) return End::kExhausted;
+  if (!gather(by_index_)) return End::kOutOfTime;
   const bool exact = only_streams_ && plan_->exact;
   const auto end = consume(*common_keys(true, by_index_), !exact, exact ? Stage::kStricterIndex : Stage::kIndex);
   if (end != End::kSwitch) return end;
   const auto left = rest();
-  return left.low > left.high ? End::kExhausted : consume(*common_keys(true, left), true, Stage::kStricterIndex);
+  if (left.low > left.high) return End::kExhausted;
+  return gather(left) ? consume(*common_keys(true, left), true, Stage::kStricterIndex) : End::kOutOfTime;
 }
 
 KeyRange Search::rest() const {
@@ -172,30 +174,22 @@ std::unique_ptr<Candidates> Search::rows_in_order(const Predicate* equality) {
 }
 
 std::unique_ptr<Candidates> Search::common_keys(bool with_text, KeyRange range) {
-  std::vector<KeyStream> streams;
-  if (with_text) streams.push_back(text_stream(range));
+  std::vector<std::unique_ptr<KeyStream>> streams;
+  if (with_text) streams = text_streams(range);
   for (std::size_t i = 0; i < equalities_.size(); ++i) {
     streams.push_back(equality_stream(*equalities_[i].predicate, i, range));
   }
   return std::make_unique<CommonKeys>(std::move(streams), ascending_keys(), lookup());
 }
 
-KeyStream Search::equality_stream(const Predicate& equality, std::size_t number, KeyRange range) {
+std::unique_ptr<KeyStream> Search::equality_stream(const Predicate& equality, std::size_t number, KeyRange range) {
   const auto field = static_cast<std::size_t>(equality.field);
   // Two conditions may be on the same field: the number makes two statements of them.
   auto& statement = statements_.get(
       fmt::format("SELECT key FROM {} INDEXED BY {} WHERE f_{} = ?1 AND key BETWEEN ?2 AND ?3 ORDER BY {} -- {}",
                   table_.rows, table_.field_index(field), table_.spec.fields[field].name, key_order(), number));
   bind_value(statement, 1, equality);
-  return KeyStream(statement, range, ascending_keys(), kIndexPatience);
-}
-
-KeyStream Search::text_stream(KeyRange range) {
-  auto& statement = statements_.get(
-      fmt::format("SELECT rowid FROM {0} WHERE {0} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid{1}",
-                  table_.search, ascending_keys() ? "" : " DESC"));
-  statement.bind(1, std::string_view(plan_->expression));
-  return KeyStream(statement, range, ascending_keys(), kTextPatience);
+  return std::make_unique<IndexKeys>(statement, range, ascending_keys(), kIndexPatience);
 }
 
 Statement& Search::lookup() {
@@ -221,8 +215,6 @@ Search::End Search::consume(Candidates& candidates, bool verify, Stage stage) {
 
 /// kExhausted: go on.
 Search::End Search::check(std::int64_t looked_at, Stage stage) {
-  const auto time = spent();
-  if (page_is_full() && time > budget_.count) return End::kOutOfTime;
   if (is_late()) return End::kOutOfTime;
   if (!std::has_single_bit(static_cast<std::uint64_t>(looked_at))) return End::kExhausted;
   const bool other = (stage == Stage::kRowsOrIndex && looked_at >= kFirstLook && should_switch(looked_at)) ||
@@ -238,7 +230,8 @@ Search::End Search::gather_and_sort() {
   sorts_ = true;
   std::vector<std::pair<std::string, std::int64_t>> found;
   auto end = End::kExhausted;
-  CommonKeys candidates({text_stream(range_)}, ascending_keys(), lookup());
+  if (!gather(range_)) return End::kOutOfTime;
+  CommonKeys candidates(text_streams(range_), ascending_keys(), lookup());
   for (std::int64_t looked_at = 1; candidates.next(); ++looked_at) {
     const auto& row = candidates.row();
     if (matches(predicate_, row)) found.emplace_back(row.text(2), candidates.key());
@@ -254,7 +247,8 @@ Search::End Search::gather_and_sort() {
 }
 
 bool Search::is_late() const {
-  return spent() > budget_.page || std::chrono::steady_clock::now() - started_ > 20 * budget_.page;
+  const auto most = page_is_full() ? std::min(budget_.count, budget_.page) : budget_.page;
+  return spent() > most || std::chrono::steady_clock::now() - started_ > 20 * budget_.page;
 }
 
 void Search::hit(std::int64_t key) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,8 +52,9 @@ class Search {
   std::unique_ptr<Candidates> base();
   std::unique_ptr<Candidates> rows_in_order(const Predicate* equality);
   std::unique_ptr<Candidates> common_keys(bool with_text, KeyRange range);
-  KeyStream equality_stream(const Predicate& equality, std::size_t number, KeyRange range);
-  KeyStream text_stream(KeyRange range);
+  std::unique_ptr<KeyStream> equality_stream(const Predicate& equality, std::size_t number, KeyRange range);
+  bool gather(KeyRange range);
+  std::vector<std::unique_ptr<KeyStream>> text_streams(KeyRange range);
   Statement& lookup();
   End consume(Candidates& candidates, bool verify, Stage stage);
   End check(std::int64_t looked_at, Stage stage);
@@ -82,11 +84,12 @@ class Search {
   Predicate texts_;                   ///< the conditions that the search index can answer
   TextSample sample_, given_;         ///< newest rows; rows that the index gave
   std::optional<TextPlan> plan_;      ///< once it was thought of
-  KeyRange by_index_{0, 0};           ///< what the index was asked for first
-  double base_share_ = 1;             ///< of the collection's rows, those that all equalities hold for
-  bool only_streams_ = false;         ///< there are no conditions but equalities and texts
-  bool takes_all_ = false;            ///< every row of the collection fits
-  bool sorts_ = false;                ///< rows were gathered and then sorted
+  std::map<Prefixes, std::vector<std::int64_t>> gathered_;
+  KeyRange by_index_{0, 0};    ///< what the index was asked for first
+  double base_share_ = 1;      ///< of the collection's rows, those that all equalities hold for
+  bool only_streams_ = false;  ///< there are no conditions but equalities and texts
+  bool takes_all_ = false;     ///< every row of the collection fits
+  bool sorts_ = false;         ///< rows were gathered and then sorted
   std::int64_t found_before_index_ = 0;
   std::int64_t need_, cap_, rows_ = 0, total_ = 0, last_key_ = 0;
   double row_cost_ns_ = 0;  ///< of one row of the base

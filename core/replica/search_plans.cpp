@@ -1,4 +1,4 @@
-// Which plan a search goes on with.
+// Which plan a search goes on with, and what that takes from the search index.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,11 @@
 #include "core/replica/search.hpp"
 
 namespace krux {
+namespace {
+
+constexpr int kTextPatience = 256;
+
+}  // namespace
 
 /// Some rows, to see what is common.
 void Search::plan_by_index() {
@@ -21,7 +26,7 @@ void Search::plan_by_index() {
     sample_.add(std::string(statement.text(kTextColumn)));
   }
   base_share_ = (of_base + 0.3) / (rows + 0.3);
-  plan_ = text_plan(texts_, sample_);
+  plan_ = text_plan(texts_, sample_, {static_cast<double>(rows_), static_cast<double>(need_ - total_)});
 }
 
 bool Search::should_switch(std::int64_t looked_at) {
@@ -60,6 +65,43 @@ bool Search::should_exclude_more(std::int64_t looked_at) {
   if (!stricter) return false;
   plan_ = std::move(stricter);
   return true;
+}
+
+/// What the plan gathers; false where there was no time for it. Once it is known how few rows a list has, those are
+/// left out that cost more than looking at these rows.
+bool Search::gather(KeyRange range) {
+  auto rows = static_cast<double>(rows_);
+  std::vector<Gather> pays;
+  for (auto& gather : plan_->gathers) {
+    if (!gathered_.contains(gather.prefixes)) {  // else for a larger range
+      if (rows * kVerifyNs < static_cast<double>(rows_) * gather.ns) {
+        plan_->exact = false;
+        continue;
+      }
+      auto keys = keys_with(statements_, table_.search, gather.prefixes, range, [this] { return is_late(); });
+      if (!keys) return false;
+      gathered_.emplace(gather.prefixes, *std::move(keys));
+    }
+    const auto size = static_cast<double>(gathered_.at(gather.prefixes).size());
+    rows = std::min(size, rows * std::max(gather.share, size / static_cast<double>(rows_)));
+    pays.push_back(std::move(gather));
+  }
+  plan_->gathers = std::move(pays);
+  return true;
+}
+
+std::vector<std::unique_ptr<KeyStream>> Search::text_streams(KeyRange range) {
+  std::vector<std::unique_ptr<KeyStream>> streams;
+  for (const auto& gather : plan_->gathers) {
+    streams.push_back(std::make_unique<ListedKeys>(gathered_.at(gather.prefixes), range, ascending_keys()));
+  }
+  if (plan_->expression.empty()) return streams;
+  auto& statement = statements_.get(
+      fmt::format("SELECT rowid FROM {0} WHERE {0} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid{1}",
+                  table_.search, ascending_keys() ? "" : " DESC"));
+  statement.bind(1, std::string_view(plan_->expression));
+  streams.push_back(std::make_unique<IndexKeys>(statement, range, ascending_keys(), kTextPatience));
+  return streams;
 }
 
 }  // namespace krux

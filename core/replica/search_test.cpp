@@ -307,6 +307,67 @@ TEST_CASE("the same over enough rows that the plan changes on the way") {
   compare(naive, *reader, messages_where(group(Kind::kAllOf, {either, group(Kind::kNoneOf, {text_is("team")})})));
 }
 
+TEST_CASE("pairs of short terms, through changes and removals: the same as a naive evaluation") {
+  ReplicaFixture r;
+  World world(20'261'124);
+  Naive naive;
+  // Rarely both: rows in turn would find them late, so that the index is read.
+  const std::vector<std::string> pieces{"q", "qx", "qxj", "j", "jx", "漢", "漢字", "é", "xq "};
+  const auto piece = [&] { return pieces[world.below(static_cast<std::uint32_t>(pieces.size()))]; };
+  const auto put = [&](SyncSession& session, int id) {
+    auto record = message(std::to_string(id), id / 2, "hay");
+    if (world.below(12) == 0) record.text += " " + piece() + (world.below(2) == 0 ? "" : piece());
+    if (world.below(12) == 0) record.text += "\x1f" + piece();
+    session.put(record);
+    naive.put(record);
+  };
+  const auto session = r.store->begin_session();
+  constexpr int rows = 8000;
+  for (int i = 0; i < rows; ++i) {
+    put(*session, i);
+    if (i % 200 == 199) session->commit();
+  }
+  for (int round = 0; round < 30; ++round) {
+    for (int i = 0; i < 200; ++i) put(*session, static_cast<int>(world.below(rows)));
+    for (int i = 0; i < 20; ++i) {
+      const auto id = std::to_string(world.below(rows));
+      session->erase("messages", id);
+      naive.erase(id);
+    }
+    session->commit();
+    auto reader = r.store->reader();
+    for (int i = 0; i < 20; ++i) {
+      const auto kind = std::array{Kind::kAllOf, Kind::kAllOf, Kind::kAnyOf}[world.below(3)];
+      std::vector<Condition> conditions{group(kind, {text_is(piece()), text_is(piece())})};
+      if (world.below(4) == 0) conditions.push_back(text_is(world.below(2) == 0 ? "hay " : piece()));
+      if (world.below(4) == 0) conditions.push_back(group(Kind::kNoneOf, {text_is(piece())}));
+      if (world.below(4) == 0) conditions.push_back(field_is("channel", "general"));
+      auto q = messages_where(group(Kind::kAllOf, std::move(conditions)));
+      q.descending = world.below(2) == 0;
+      q.limit = 1 + world.below(40);
+      if (world.below(3) == 0) q.from_ms = world.below(rows / 2);
+      if (world.below(3) == 0) q.to_ms = world.below(rows / 2);
+      INFO("round " << round << ", search " << i);
+      compare(naive, *reader, q);
+    }
+  }
+  check_index(r.file);
+}
+
+TEST_CASE("a list that turns out not to pay is left out, and what it would have excluded is not shown") {
+  ReplicaFixture r;
+  const auto session = r.store->begin_session();
+  for (int i = 0; i < 8000; ++i) {
+    // Of the newest rows the first term seems to have more than it has.
+    const auto* text = i == 900 ? "zq jx" : i == 901 ? "zq" : i % 12 == 0 ? "jx" : "hay";
+    session->put(message(std::to_string(i), i, text));
+    if (i % 200 == 199) session->commit();
+  }
+  session->commit();
+  CHECK(ask(*r.store->reader(), messages_where(group(Kind::kAllOf, {text_is("zq"), text_is("jx")}))).ids ==
+        std::vector<std::string>{"900"});
+}
+
 TEST_CASE("a change of plan neither loses the next row nor gives one twice") {
   ReplicaFixture r;
   auto session = r.store->begin_session();
@@ -356,28 +417,6 @@ TEST_CASE("a plan that gives rows in vain is changed on the way, and nothing is 
   CHECK(reversed == expected);
 }
 
-TEST_CASE("a search that was cut leaves nothing open: the next one finds what came after it") {
-  ReplicaFixture r;
-  r.store.reset();
-  Replica store(r.file, mail_collections(), r.clock, {std::chrono::seconds(100), std::chrono::microseconds(0)});
-  auto session = store.begin_session();
-  for (int i = 0; i < 3000; ++i) {
-    auto m = message(std::to_string(i), 100'000 - i, i < 1000 ? "hay" : "needle");
-    m.fields.emplace_back("sender", std::string(i % 2 == 0 ? "even" : "odd"));
-    session->put(m);
-  }
-  session->commit();
-  auto q = messages_where(text_is("needle"));
-  if (GENERATE(true, false)) {
-    q.where = group(Kind::kAllOf, {field_is("channel", "general"), field_is("channel", "general", Op::kEq)});
-  }
-  q.limit = 5;
-  CHECK(ask(*store.reader(), q).result.total_is_lower_bound);
-  session->put(message("new", 200'000, "needle"));
-  session->commit();
-  CHECK(ask(*store.reader(), q).ids.at(0) == "new");
-}
-
 TEST_CASE("people by key: text, filter and order over many rows") {
   ReplicaFixture r;
   auto session = r.store->begin_session();
@@ -396,86 +435,13 @@ TEST_CASE("people by key: text, filter and order over many rows") {
   Query q;
   q.collection = "people";
   q.descending = false;
-  for (const auto* term : {"rare", "ra", "rare bird", "common", "nothing"}) {
+  for (const auto* term : {"rare", "ra", "ird", "rare bird", "common", "nothing"}) {
     q.where = group(Kind::kAllOf, {text_is(term), field_is("team", "red")});
     const auto answer = ask(*reader, q);
-    const std::size_t expected = term[0] == 'r' ? 10 : term[0] == 'c' ? 1490 : 0;
+    const std::size_t expected = term[0] == 'r' || term[0] == 'i' ? 10 : term[0] == 'c' ? 1490 : 0;
     CHECK(answer.ids.size() == std::min<std::size_t>(expected, 20));
     CHECK(answer.result.total == std::min<std::size_t>(expected, 1000));
     const auto key = [](const std::string& id) { return (std::stoi(id) * 7919) % 3000; };
     CHECK(std::is_sorted(answer.ids.begin(), answer.ids.end(), [&](auto& a, auto& b) { return key(a) < key(b); }));
   }
-}
-
-TEST_CASE("a search whose time is used up says so") {
-  ReplicaFixture r;
-  r.store.reset();
-  Replica store(r.file, mail_collections(), r.clock,
-                SearchBudget{std::chrono::microseconds(0), std::chrono::microseconds(0)});
-  auto session = store.begin_session();
-  for (int i = 0; i < 1000; ++i) session->put(message(std::to_string(i), i, i == 0 ? "needle" : "hay"));
-  session->commit();
-  auto reader = store.reader();
-  auto q = messages_where(group(Kind::kNoneOf, {text_is("hay")}));
-  q.limit = 5;
-  const auto none = ask(*reader, q);
-  CHECK(none.ids.empty());
-  CHECK(none.result.incomplete);
-  CHECK(none.result.total_is_lower_bound);
-  q.where = text_is("hay");
-  const auto page = ask(*reader, q);
-  CHECK(page.ids.size() == 5);
-  CHECK_FALSE(page.result.incomplete);
-  CHECK(page.result.total_is_lower_bound);
-  CHECK(page.result.total < 999);
-}
-
-TEST_CASE("in no time: a full page in the order of a key is exact, and how many there are in all is known") {
-  ReplicaFixture r;
-  r.store.reset();
-  Replica store(r.file, mail_collections(), r.clock,
-                SearchBudget{std::chrono::microseconds(0), std::chrono::microseconds(0)});
-  auto session = store.begin_session();
-  for (int i = 0; i < 3000; ++i) {
-    Record p;
-    p.collection = "people";
-    p.id = p.order_key = std::to_string(10'000 + i);
-    p.text = "name";
-    p.json = "{}";
-    p.fields = {{"team", "red"}};
-    session->put(p);
-    session->put(message(std::to_string(i), i, "hay"));
-  }
-  session->commit();
-  const auto reader = store.reader();
-  Query q;
-  q.collection = "people";
-  q.descending = false;
-  q.limit = 3;
-  q.count_limit = 1'000'000;
-  auto answer = ask(*reader, q);
-  CHECK(answer.ids == std::vector<std::string>{"10000", "10001", "10002"});
-  CHECK(answer.result.total == 3000);
-  CHECK_FALSE(answer.result.total_is_lower_bound);
-  CHECK_FALSE(answer.result.incomplete);
-  q.count_limit = 100;
-  CHECK(ask(*reader, q).result.total == 100);
-  CHECK(ask(*reader, q).result.total_is_lower_bound);
-  q.where = field_is("team", "red");
-  answer = ask(*reader, q);
-  CHECK(answer.ids == std::vector<std::string>{"10000", "10001", "10002"});
-  CHECK_FALSE(answer.result.incomplete);
-  CHECK(answer.result.total_is_lower_bound);
-  q.limit = 2000;
-  CHECK(ask(*reader, q).result.incomplete);
-  q.where = {};
-  q.count_limit = 1'000'000;
-  CHECK(ask(*reader, q).result.incomplete);
-  CHECK(ask(*reader, q).result.total == 3000);
-  auto all = messages_where({});
-  all.limit = 3;
-  all.count_limit = 1'000'000;
-  CHECK(ask(*reader, all).result.total == 3000);
-  all.from_ms = 5;  // those before it have to be told from the others
-  CHECK(ask(*reader, all).result.total_is_lower_bound);
 }

@@ -323,6 +323,39 @@ TEST_CASE("random tags and named texts, random conditions: the same as a naive e
   check_index(r.file);
 }
 
+TEST_CASE("pairs of short named texts over many rows: each is found by its own name") {
+  Tagged r;
+  std::mt19937 random(20'261'125);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  const std::vector<std::string> parts{"q", "qx", "qxj", "é", "漢", "xqx", "jj"};
+  const auto part = [&] { return parts[below(static_cast<std::uint32_t>(parts.size()))]; };
+  std::vector<Record> all;
+  const auto session = r.store->begin_session();
+  for (int i = 0; i < 6000; ++i) {
+    auto record = letter(std::to_string(10'000 + i), 10'000 - i, {}, {}, "hay");
+    record.texts = {{"subject", "hay"}, {"sender", "hay"}};
+    if (below(10) == 0) record.texts[0].second += part() + (below(2) == 0 ? "" : " is behind it");
+    if (below(10) == 0) record.texts[1].second += part();
+    session->put(record);
+    all.push_back(record);
+    if (i % 200 == 199) session->commit();
+  }
+  session->commit();
+  for (const auto& subject : parts) {
+    for (const auto& sender : parts) {
+      Ids expected;
+      for (const auto& record : all) {
+        const auto has = [&](std::size_t i, const std::string& it) {
+          return record.texts[i].second.find(it) != std::string::npos;
+        };
+        if (has(0, subject) && has(1, sender)) expected.push_back(record.id);
+      }
+      INFO(subject << " from " << sender);
+      CHECK(r.found(group(Kind::kAllOf, {named("subject", subject), named("sender", sender)})) == expected);
+    }
+  }
+}
+
 TEST_CASE("another version has a dictionary of its own, and what is dropped takes its own along") {
   Tagged r;
   r.put(letter("1", 1000, {"x", "a"}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/replica/contains.hpp"
 #include "core/replica/gram_index.hpp"
@@ -11,67 +12,101 @@ namespace {
 
 using Kind = Condition::Kind;
 // Measured at a million rows: an entry of a token's list, and gathering the rows of a prefix of one, two and three
-// characters, for each row that has it.
+// characters, or of a token, for each row that has it.
 constexpr double kEntryNs = 33;
+constexpr double kJoinedNs = 130;      // an entry that FTS5 gives to be compared with those gathered
 constexpr double kSwitchNs = 300'000;  // starting to ask the index
 constexpr double kWorth = 0.5;
 constexpr int kMostAdded = 4;
 constexpr double kUnseenShare = 0.1;  ///< of what the sample could have missed: most phrases are rarer by far
-constexpr std::array<double, kGramLength> kGatherNs{0, 3000, 1200, 450};
+constexpr std::array<double, kGramLength + 1> kGatherNs{0, 42, 40, 33, 30};
 
-/// To be compared with looking at rows, which ends once enough are found; gathering is done whole.
-double cost(const TextPlan& part) {
-  return 4 * part.gather_ns + part.walk_ns;
+void add_and(std::string& expression, const std::string& part) {
+  if (part.empty()) return;
+  expression += (expression.empty() ? "" : " AND ") + part;
+}
+
+TextPlan gathered(Cover cover) {
+  TextPlan plan{{}, {{cover.prefixes, cover.share, cover.ns}}, cover.exact, cover.share, cover.share, 0, cover.ns, {}};
+  plan.cover = std::move(cover);
+  return plan;
+}
+
+/// Beside what is gathered, a token's rows are as well where nearly all of them would be gone through.
+void gather_tokens_too(std::vector<TextPlan>& parts, double rows, double walked) {
+  if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.gathers.empty(); })) return;
+  for (auto& part : parts) {
+    const bool is_token = part.gathers.empty() && part.cover.exact;
+    if (is_token && rows * part.cover.ns < walked * part.walk_ns * kJoinedNs / kEntryNs) part = gathered(part.cover);
+  }
 }
 
 /// The cheapest first, then those that exclude more than they cost. They are taken for independent of each other; what
 /// a phrase finds is not known well, so that against the most that it could find half is enough.
-TextPlan all_of(std::vector<TextPlan> parts) {
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-    return cost(a) + a.share * kVerifyNs < cost(b) + b.share * kVerifyNs;
+TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
+  double fit = 1;
+  for (const auto& part : parts) fit *= part.share;
+  const auto walked = std::min(goal.rows, goal.missing / fit);
+  gather_tokens_too(parts, goal.rows, walked);
+  const auto cost = [&](const TextPlan& part) { return goal.rows * part.gather_ns + walked * part.walk_ns; };
+  std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {
+    return cost(a) + walked * a.share * kVerifyNs < cost(b) + walked * b.share * kVerifyNs;
   });
   auto plan = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    const auto& part = parts[i];
+    auto& part = parts[i];
+    if (part.cover.ns < plan.cover.ns) plan.cover = part.cover;
     const bool all_exact = plan.exact && part.exact;
-    const auto likely = plan.share * (all_exact ? 1 : 1 - part.share), possible = plan.most * (1 - part.most);
-    if (cost(part) > std::max(likely, kWorth * possible) * kVerifyNs) {
+    const auto likely = plan.share * (all_exact ? 1 : 1 - part.share);
+    // What is gathered may still be once the rows that the index gives tell more.
+    const auto possible = part.gathers.empty() ? plan.most * (1 - part.most) : 0;
+    if (cost(part) > walked * std::max(likely, kWorth * possible) * kVerifyNs) {
       plan.exact = false;
       continue;
     }
-    plan.expression += " AND " + part.expression;
+    add_and(plan.expression, part.expression);
+    std::move(part.gathers.begin(), part.gathers.end(), std::back_inserter(plan.gathers));
     plan.exact = all_exact;
     plan.share *= part.share;
     plan.most *= part.most;
     plan.walk_ns += part.walk_ns;
     plan.gather_ns += part.gather_ns;
   }
-  plan.expression = "(" + plan.expression + ")";
+  if (!plan.expression.empty()) plan.expression = "(" + plan.expression + ")";
+  plan.cover.exact = plan.cover.exact && parts.size() == 1;
   return plan;
 }
 
+/// FTS5 would gather the rows of a prefix at great cost: where there is one, all are gathered.
 TextPlan any_of(const std::vector<TextPlan>& parts) {
-  TextPlan plan{"(", true, 0, 0, 0, 0};
+  TextPlan plan{"(", {}, true, 0, 0, 0, 0, {{}, 0, 0, true}};
+  auto& cover = plan.cover;
+  bool gathers = false;
   for (const auto& part : parts) {
+    gathers = gathers || !part.gathers.empty();
+    cover.prefixes.insert(cover.prefixes.end(), part.cover.prefixes.begin(), part.cover.prefixes.end());
+    cover.share = std::min(1.0, cover.share + part.cover.share);
+    cover.ns += part.cover.ns;
+    cover.exact = cover.exact && part.cover.exact;
     plan.expression += (&part == &parts.front() ? "" : " OR ") + part.expression;
     plan.exact = plan.exact && part.exact;
     plan.share = std::min(1.0, plan.share + part.share);
     plan.most = std::min(1.0, plan.most + part.most);
     plan.walk_ns += part.walk_ns;
-    plan.gather_ns += part.gather_ns;
   }
   plan.expression += ")";
-  return plan;
+  return gathers ? gathered(std::move(cover)) : plan;
+}
+
+Cover cover_of(std::string_view prefix, const TextSample& sample) {
+  const auto share = sample.share(prefix);
+  return {{std::string(prefix)}, share, share * kGatherNs[std::min(characters_of(prefix), kGramLength)], true};
 }
 
 TextPlan gram_plan(std::string_view gram, const TextSample& sample) {
-  const auto share = sample.share(gram);
-  return {quoted_token(gram), true, share, share, share * kEntryNs, 0};
-}
-
-TextPlan prefix_plan(std::string_view term, std::size_t characters, const TextSample& sample) {
-  const auto share = sample.share(term);
-  return {quoted_token(term) + " *", true, share, share, share * kEntryNs, share * kGatherNs[characters]};
+  auto cover = cover_of(gram, sample);
+  const auto share = cover.share;
+  return {quoted_token(gram), {}, true, share, share, share * kEntryNs, 0, std::move(cover)};
 }
 
 /// `count` of them, evenly spread, the first and the last among them.
@@ -95,7 +130,9 @@ TextPlan phrase_plan(const std::vector<std::string_view>& grams, std::string_vie
   }
   if (unseen.size() >= kMost) all = spread(unseen, kMost);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.share < b.share; });
-  TextPlan plan{"(" + all[0].expression, false, sample.share(term), sample.at_most(all[0].share), all[0].walk_ns, 0};
+  TextPlan plan{"(" + all[0].expression, {}, false,       sample.share(term), sample.at_most(all[0].share),
+                all[0].walk_ns,          0,  all[0].cover};
+  plan.cover.exact = false;
   if (plan.share <= sample.least()) plan.share *= kUnseenShare;
   for (std::size_t i = 1; i < std::min(kMost, all.size()); ++i) {
     if (all[i].walk_ns > kWorth * plan.most * kVerifyNs) break;
@@ -108,7 +145,7 @@ TextPlan phrase_plan(const std::vector<std::string_view>& grams, std::string_vie
 
 TextPlan term_plan(std::string_view term, const TextSample& sample) {
   const auto grams = grams_of(term);
-  if (grams.empty()) return prefix_plan(term, characters_of(term), sample);
+  if (grams.empty()) return gathered(cover_of(term, sample));
   return grams.size() == 1 ? gram_plan(grams[0], sample) : phrase_plan(grams, term, sample);
 }
 
@@ -124,7 +161,7 @@ void tokens_of(const Predicate& p, const TextSample& sample, std::vector<Token>&
   }
   if (p.kind != Kind::kText) return;
   const auto grams = grams_of(p.text);
-  if (grams.empty()) out.push_back({p.text, prefix_plan(p.text, characters_of(p.text), sample)});
+  if (grams.empty()) out.push_back({p.text, gathered(cover_of(p.text, sample))});
   for (const auto gram : grams) out.push_back({gram, gram_plan(gram, sample)});
 }
 
@@ -164,7 +201,8 @@ std::optional<TextPlan> stricter_plan(const TextPlan& now, const Predicate& pred
       best_share = share;
     }
     if (!best) break;
-    plan.expression += " AND " + best->plan.expression;
+    add_and(plan.expression, best->plan.expression);
+    plan.gathers.insert(plan.gathers.end(), best->plan.gathers.begin(), best->plan.gathers.end());
     gain += best_gain;
     to_come *= best_share;
     std::erase_if(texts, [&](auto text) { return !contains(text, best->text); });
@@ -204,18 +242,20 @@ bool is_indexed(const Predicate& p) {  // NOLINT(misc-no-recursion)
   return p.kind == Kind::kText;
 }
 
-std::optional<TextPlan> text_plan(const Predicate& p, const TextSample& sample) {  // NOLINT(misc-no-recursion)
+// NOLINTNEXTLINE(misc-no-recursion)
+std::optional<TextPlan> text_plan(const Predicate& p, const TextSample& sample, const Goal& goal) {
   if (!is_indexed(p)) return std::nullopt;
   if (p.kind == Kind::kText) return term_plan(p.text, sample);
   std::vector<TextPlan> parts;
   bool whole = true;
   for (const auto& child : p.children) {
-    auto part = text_plan(child, sample);
+    auto part = text_plan(child, sample, goal);
     whole = whole && part;
     if (part) parts.push_back(*std::move(part));
   }
-  auto plan = p.kind == Kind::kAllOf ? all_of(std::move(parts)) : any_of(parts);
+  auto plan = p.kind == Kind::kAllOf ? all_of(std::move(parts), goal) : any_of(parts);
   plan.exact = plan.exact && whole;
+  plan.cover.exact = plan.cover.exact && whole;
   return plan;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/replica/condition.hpp"
+#include "core/replica/prefix_keys.hpp"
 
 namespace krux {
 
@@ -31,14 +32,38 @@ class TextSample {
   std::vector<std::string> texts_;
 };
 
-/// Times are for each row of the collection, whether it is found or not.
+/// Tokens, or beginnings of tokens, one of which each row has that fits. Gathering them all takes `ns` for each row of
+/// the collection.
+struct Cover {
+  Prefixes prefixes;
+  double share = 1;  ///< of the rows, those that have one
+  double ns = 0;
+  bool exact = true;  ///< no other rows have one
+};
+
+/// Rows that have one of the prefixes, read from the index before the first one is given.
+struct Gather {
+  Prefixes prefixes;
+  double share = 1;  ///< of the rows
+  double ns = 0;     ///< for each row of the collection
+};
+
+/// Times are for each row of the collection, whether it is found or not. What the plan finds is what both parts of it
+/// find, a superset of what fits.
 struct TextPlan {
-  std::string expression;  ///< FTS5; what it finds is a superset of what fits
-  bool exact = true;       ///< it finds nothing else
-  double share = 1;        ///< of the rows that it is likely to find
-  double most = 1;         ///< of the rows that it could find, were the tokens of a phrase always together
-  double walk_ns = 0;      ///< going through the tokens' rows
-  double gather_ns = 0;    ///< before the first one is found: FTS5 gathers all rows of a prefix
+  std::string expression;       ///< FTS5; may be empty
+  std::vector<Gather> gathers;  ///< those first that pay most
+  bool exact = true;            ///< it finds nothing else
+  double share = 1;             ///< of the rows that it is likely to find
+  double most = 1;              ///< of the rows that it could find, were the tokens of a phrase always together
+  double walk_ns = 0;           ///< going through the tokens' rows
+  double gather_ns = 0;
+  Cover cover;  ///< what could be gathered instead
+};
+
+/// What is searched: rows, and how many of them are wanted.
+struct Goal {
+  double rows = 0, missing = 0;
 };
 
 // Measured at a million rows: a row by key, and the same with comparing it, which the index gave.
@@ -78,6 +103,6 @@ bool is_indexed(const Predicate& predicate);
 
 /// Nothing unless is_indexed(). Of texts that must all be there, those are asked for that exclude more than they cost:
 /// the others are compared with the rows that are found.
-std::optional<TextPlan> text_plan(const Predicate& predicate, const TextSample& sample);
+std::optional<TextPlan> text_plan(const Predicate& predicate, const TextSample& sample, const Goal& goal);
 
 }  // namespace krux

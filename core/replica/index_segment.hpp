@@ -1,0 +1,77 @@
+// The pages of FTS5, read without it: a segment's terms in order, and the keys that each has.
+//
+// FTS5 gathers every row of a prefix, in merges upon merges, before it gives the first; its pages have them ready. They
+// are what docs/storage-format.md says of t_<set>_data. What a transaction has not yet flushed is not in them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/storage/statement.hpp"
+
+namespace krux {
+
+struct IndexSegment {
+  std::int64_t id, first_page, last_page;
+};
+
+/// The newest first: what a newer one says of a term's row is what counts. Nothing where this program does not know the
+/// format. Throws krux::Error DatabaseError, as all of this does.
+std::optional<std::vector<IndexSegment>> index_segments(StatementCache& statements, const std::string& search_table);
+
+/// The terms of one segment from a first one on. One at a time is read of a connection's read transaction.
+class SegmentTerms {
+ public:
+  SegmentTerms(StatementCache& statements, const std::string& search_table, const IndexSegment& segment,
+               std::string_view from);
+
+  bool ended() const { return ended_; }
+  std::string_view term() const { return std::string_view(term_).substr(1); }  ///< unless ended()
+
+  /// Gives the term's keys, ascending, up to `last`, and goes on to the next term. `on_key(key, removes, has)`: that
+  /// older segments' entry no longer counts, that the row has the term.
+  template <typename OnKey>
+  void read(std::int64_t last, const OnKey& on_key) {
+    for (std::uint64_t key = 0;; key = 0) {
+      const auto end = end_of_keys();
+      bool passed = false;
+      while (at_ < end && !passed) {
+        key += number(end);
+        const bool removes = takes_zero(end);
+        const bool has = !removes || takes_zero(end);
+        passed = static_cast<std::int64_t>(key) > last;
+        if (!passed) on_key(static_cast<std::int64_t>(key), removes, has);
+      }
+      if (passed || next_term_) break;
+      if (!load(page_ + 1)) return;
+    }
+    next();
+  }
+
+ private:
+  std::optional<std::int64_t> find_page(Statement& find, std::string_view term);
+  bool load(std::int64_t page);  ///< false: there are no more
+  void next();
+  void take_term_place();
+  std::size_t end_of_keys() const { return next_term_.value_or(keys_end_); }
+  std::uint64_t number(std::size_t end);
+  bool takes_zero(std::size_t end) {
+    if (at_ >= end || bytes_[at_] != '\0') return false;
+    ++at_;
+    return true;
+  }
+
+  Statement *read_page_, *find_next_;
+  IndexSegment segment_;
+  std::string bytes_;  ///< of the page
+  std::string term_;   ///< behind the prefix that FTS5 gives all terms
+  std::int64_t page_ = 0;
+  std::size_t at_ = 0, keys_end_ = 0, places_at_ = 0;
+  std::optional<std::size_t> next_term_;  ///< its place on this page
+  bool first_of_page_ = false, ended_ = false;
+};
+
+}  // namespace krux
