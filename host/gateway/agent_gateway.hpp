@@ -1,5 +1,5 @@
-// What agents reach: JSON-RPC 2.0 over POST /rpc and uploads over POST /uploads, by key. And the health pages beside
-// it.
+// What agents reach, by key: JSON-RPC 2.0 over POST /rpc, the Model Context Protocol over /mcp, and uploads over POST
+// /uploads. And the health pages beside it.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +39,9 @@ class AgentApi {
   virtual std::string list_json(const std::string& category, const std::string& tag,
                                 const std::string& name_contains) = 0;
   virtual std::optional<std::string> describe_json(const std::string& name) = 0;
+  virtual std::vector<Offered> offered() = 0;
+  /// Whether there is such a capability, offered or not.
+  virtual bool knows(const std::string& capability) = 0;
 
   /// Where the next upload's bytes go, and how many.
   virtual BodyToFile upload_target() = 0;
@@ -95,8 +98,5 @@ class HealthSource {
 /// GET /health (503 when critical) and /health/ready (503 until ready), and /metrics where there is `metrics`, which
 /// must not block. `source` must outlive the server.
 Handler health_handler(HealthSource& source, std::function<void(Respond)> metrics = {});
-
-/// Why a request is no agent's, or nothing: browsers (they send Origin) and, where `loopback_only`, foreign hosts.
-std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only);
 
 }  // namespace krux
