@@ -314,8 +314,8 @@ TEST_CASE("A tool says what its capability takes, gives and does") {
 }
 
 TEST_CASE("A tool's name is its capability's, and back") {
-  CHECK(mcp::tool_name("slack.remove_react") == "slack__remove_react");
-  CHECK(mcp::capability_name("slack__remove_react") == "slack.remove_react");
-  CHECK(mcp::capability_name("slack.send") == "slack.send");
+  CHECK(mcp::tool_name("notes.remove_mark") == "notes__remove_mark");
+  CHECK(mcp::capability_name("notes__remove_mark") == "notes.remove_mark");
+  CHECK(mcp::capability_name("notes.add") == "notes.add");
   CHECK(mcp::capability_name("a___b") == "a._b");
 }

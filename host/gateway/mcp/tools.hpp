@@ -11,7 +11,7 @@
 
 namespace krux::mcp {
 
-/// "slack.send" is "slack__send": hosts take no dots in a tool's name.
+/// "notes.add" is "notes__add": hosts take no dots in a tool's name.
 std::string tool_name(std::string_view capability);
 /// And back, whether there is such a capability or not.
 std::string capability_name(std::string_view tool);
