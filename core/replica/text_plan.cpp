@@ -46,7 +46,7 @@ void gather_tokens_too(std::vector<TextPlan>& parts, double rows, double walked)
 TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
   double fit = 1;
   for (const auto& part : parts) fit *= part.share;
-  const auto walked = std::min(goal.rows, goal.missing / fit);
+  const auto walked = std::min(goal.rows, std::max(goal.missing, 1.0) / fit);
   gather_tokens_too(parts, goal.rows, walked);
   const auto cost = [&](const TextPlan& part) { return goal.rows * part.gather_ns + walked * part.walk_ns; };
   std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {

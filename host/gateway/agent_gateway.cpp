@@ -29,6 +29,17 @@ constexpr std::size_t kShortResult = 2 << 10;
 /// What takes longer to be taken apart is none of a receiving thread's business.
 constexpr std::size_t kShortMessage = 4 << 10;
 
+/// Server-sent events.
+ServerResponse event_stream(std::function<void(std::shared_ptr<ResponseStream>)> stream,
+                            std::shared_ptr<MemoryShare> memory) {
+  ServerResponse response;
+  response.content_type = "text/event-stream";
+  response.headers.emplace_back("X-Accel-Buffering", "no");  // for proxies, which would hold events back
+  response.memory = std::move(memory);
+  response.stream = std::move(stream);
+  return response;
+}
+
 /// The message's id is not known: it has not been looked at, or not to its end.
 ServerResponse rpc_refusal(const Error& why) {
   ServerResponse response;
@@ -112,8 +123,8 @@ std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool 
     return error_response(ErrorCode::kNotFound,
                           "There is nothing here: agents send JSON-RPC to POST /rpc, the Model Context Protocol to "
                           "/mcp, and files to POST /uploads.");
-  if (request.method != "POST" && !(is_mcp && request.method == "DELETE"))
-    return wrong_method(is_mcp ? "POST, DELETE" : "POST");
+  if (request.method != "POST" && !(is_mcp && (request.method == "DELETE" || request.method == "GET")))
+    return wrong_method(is_mcp ? "POST, GET, DELETE" : "POST");
   return std::nullopt;
 }
 
@@ -201,9 +212,8 @@ void AgentGateway::State::take(const AgentMethods::CallerPtr& caller, ServerRequ
 
 void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
                               std::string_view message, Respond respond) {
-  const auto dispatch = [self = shared_from_this(), caller, share](const std::string& method, std::string_view params,
-                                                                   RpcReply reply) {
-    self->methods.run(caller, method, params, [share, reply = std::move(reply)](RpcOutcome outcome) {
+  const auto dispatch = [self = shared_from_this(), caller, share](const RpcRequest& request, RpcReply reply) {
+    self->methods.run(caller, request.method, request.params, [share, reply = std::move(reply)](RpcOutcome outcome) {
       reply(within(*share, std::move(outcome)));
     });
   };
@@ -227,6 +237,7 @@ void AgentGateway::State::mcp(ServerRequest request, Respond respond) {
     return respond(error_response(404, ErrorCode::kSessionExpired,
                                   "There is no such session of this agent, or it has ended: initialize a new one."));
   if (ends) return respond({.status = 204});
+  if (request.method == "GET") return respond(event_stream(mcp_methods.listen(*head, agent_id), request.memory));
   take(caller, std::move(request), respond,
        [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
          self->run_mcp(caller, share, *head, message, std::move(to));
@@ -236,9 +247,9 @@ void AgentGateway::State::mcp(ServerRequest request, Respond respond) {
 void AgentGateway::State::run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
                                   const mcp::Head& head, std::string_view message, Respond respond) {
   const auto answer = std::make_shared<mcp::Answer>();
-  const auto dispatch = [self = shared_from_this(), caller, share, &head, answer](
-                            const std::string& method, std::string_view params, RpcReply reply) {
-    self->mcp_methods.run(caller, head, method, params, answer, [share, reply = std::move(reply)](RpcOutcome outcome) {
+  const auto dispatch = [self = shared_from_this(), caller, share, &head, answer](const RpcRequest& request,
+                                                                                  RpcReply reply) {
+    self->mcp_methods.run(caller, head, request, answer, [share, reply = std::move(reply)](RpcOutcome outcome) {
       reply(within(*share, std::move(outcome)));
     });
   };
@@ -247,6 +258,7 @@ void AgentGateway::State::run_mcp(const AgentMethods::CallerPtr& caller, const s
     response.status = text.empty() ? 202 : answer->status;
     response.body = std::move(text);
     response.memory = share;
+    if (answer->stream) response = event_stream(answer->stream, share);
     if (!answer->session.empty()) response.headers.emplace_back("Mcp-Session-Id", answer->session);
     respond(std::move(response));
   });
@@ -313,6 +325,10 @@ Handler AgentGateway::handler(bool loopback_only) {
     if (request.path == kUploads) return state->upload(request, respond);
     request.path == kMcp ? state->mcp(std::move(request), respond) : state->rpc(std::move(request), respond);
   };
+}
+
+std::function<void()> AgentGateway::on_capabilities_changed() {
+  return [streams = state_->mcp_methods.streams()] { streams->tools_changed(); };
 }
 
 Admission AgentGateway::admission(bool loopback_only) {

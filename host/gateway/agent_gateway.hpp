@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,10 @@ class AgentGateway {
   /// For the same listener: whose a request is, before its body arrives. Nothing is taken in of one without a valid
   /// key.
   Admission admission(bool loopback_only);
+
+  /// To be called when capabilities have changed, or may have: clients that wait to hear of it are told. Any thread,
+  /// also after this gateway.
+  std::function<void()> on_capabilities_changed();
 
  private:
   struct State;

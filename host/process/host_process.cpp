@@ -332,6 +332,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   log_refusals(definitions, plugins, alerts);
   check_names(config, {definitions.all(), known_services(config), plugins});
   if (meters) begin_metrics();
+  accounts.on_change(gateway.on_capabilities_changed());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();

@@ -16,7 +16,8 @@ Head::Head(const ServerRequest& request)
     : version(value_of(request, "mcp-protocol-version")),
       method(value_of(request, "mcp-method")),
       name(value_of(request, "mcp-name")),
-      session(value_of(request, "mcp-session-id")) {}
+      session(value_of(request, "mcp-session-id")),
+      last_event(value_of(request, "last-event-id")) {}
 
 std::optional<std::string> decoded(std::string_view value) {
   constexpr std::string_view begins = "=?base64?", ends = "?=";

@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 3> kWithSessions{"2025-11-25", "20
 struct Head {
   explicit Head(const ServerRequest& request);
 
-  std::optional<std::string> version, method, name, session;
+  std::optional<std::string> version, method, name, session, last_event;
 };
 
 /// A header's value that may be Base64 between "=?base64?" and "?="; nothing where it is not what it says.

@@ -1,5 +1,6 @@
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/mcp/tools.hpp"
 
 using namespace gateway_test;
@@ -278,7 +279,86 @@ TEST_CASE("Pages of this machine are served, others are not") {
     CHECK(f.send(message("ping"), headers({{"Origin", origin}})).status == 403);
   }
   RawClient client(f.port);
-  CHECK(client.ask("GET /mcp HTTP/1.1\r\nHost: localhost\r\n" + headers({}) + "\r\n").status == 405);
+  CHECK(client.ask("PUT /mcp HTTP/1.1\r\nHost: localhost\r\n" + headers({}) + "\r\n").status == 405);
+}
+
+namespace {
+
+/// An agent's stream of events, read as it comes.
+class Listening {
+ public:
+  Listening(std::uint16_t port, const std::string& request) : client_(port) { client_.send(request); }
+  /// Reads until `text` has come.
+  bool hears(const std::string& text) {
+    while (seen_.find(text) == std::string::npos) {
+      std::array<char, 4096> chunk;
+      const auto got = ::recv(client_.fd(), chunk.data(), chunk.size(), 0);
+      if (got <= 0) return false;
+      seen_.append(chunk.data(), static_cast<std::size_t>(got));
+    }
+    return true;
+  }
+  const std::string& seen() const { return seen_; }
+
+ private:
+  RawClient client_;
+  std::string seen_;
+};
+
+std::string listen_request(const std::string& more = {}) {
+  return "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n" + headers({}) + more + "\r\n";
+}
+
+std::string subscribe_request(const std::string& filter) {
+  const auto body = message("subscriptions/listen", "{" + kClient + R"(,"notifications":)" + filter + "}", "\"sub\"");
+  return http_post("/mcp", body, headers({{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "subscriptions/listen"}}));
+}
+
+}  // namespace
+
+TEST_CASE("Who listens is told that the tools have changed") {
+  McpFixture f;
+  const auto changed = f.gateway.on_capabilities_changed();
+  Listening sessions(f.port, listen_request()), stateless(f.port, subscribe_request(R"({"toolsListChanged":true,"resourceSubscriptions":["x"]})")),
+      nothing(f.port, subscribe_request("{}"));
+  REQUIRE(sessions.hears("id: 1\ndata:\n\n"));
+  CHECK_THAT(sessions.seen(), Catch::Contains("text/event-stream") && Catch::Contains("X-Accel-Buffering: no"));
+  REQUIRE(stateless.hears(
+      R"("method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub"},"notifications":{"toolsListChanged":true}}})"));
+  REQUIRE(nothing.hears(R"("notifications":{}}})"));
+  changed();
+  REQUIRE(sessions.hears("id: 2\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"));
+  REQUIRE(stateless.hears(
+      R"(data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub"}}})"));
+  CHECK_THAT(nothing.seen(), !Catch::Contains("list_changed"));
+  CHECK(error_code(f.ask_stateless("subscriptions/listen")) == -32602);
+}
+
+TEST_CASE("Who comes back hears what he has missed, and nothing else") {
+  McpFixture f;
+  const auto changed = f.gateway.on_capabilities_changed();
+  changed();
+  Listening missed(f.port, listen_request("Last-Event-ID: 1\r\n")), none(f.port, listen_request("Last-Event-ID: 2\r\n")),
+      odd(f.port, listen_request("Last-Event-ID: x\r\n"));
+  CHECK(missed.hears("id: 2\nevent: message"));
+  CHECK(odd.hears("id: 2\nevent: message"));
+  REQUIRE(none.hears("\r\n\r\n"));
+  changed();
+  CHECK(none.hears("id: 3\nevent: message"));
+  CHECK_THAT(none.seen(), !Catch::Contains("id: 2"));
+}
+
+TEST_CASE("An agent's streams are bounded: the oldest ends") {
+  McpFixture f;
+  std::vector<std::unique_ptr<Listening>> all;
+  for (std::size_t i = 0; i <= mcp::Streams::kPerAgent; ++i) {
+    all.push_back(std::make_unique<Listening>(f.port, listen_request()));
+    REQUIRE(all.back()->hears("data:\n\n"));
+  }
+  CHECK(all.front()->hears("0\r\n\r\n"));
+  f.gateway.on_capabilities_changed()();
+  CHECK(all.back()->hears("list_changed"));
+  CHECK(all[1]->hears("list_changed"));
 }
 
 TEST_CASE("A tool says what its capability takes, gives and does") {

@@ -67,6 +67,7 @@ void put_capabilities(JsonWriter& out) {
   out.StartObject();
   put_key(out, "tools");
   out.StartObject();
+  put(out, "listChanged", true);
   out.EndObject();
   out.EndObject();
 }
@@ -78,6 +79,7 @@ struct Methods::Call {
   AgentMethods::CallerPtr caller;
   const Head& head;
   const std::string& method;
+  const std::string_view id;
   std::shared_ptr<Answer> answer;
   RpcReply reply;
   JsonParts params{}, meta{};
@@ -151,15 +153,15 @@ std::optional<RpcError> Methods::Call::choose_model() {
   return std::nullopt;
 }
 
-void Methods::run(const AgentMethods::CallerPtr& caller, const Head& head, const std::string& method,
-                  std::string_view params, const std::shared_ptr<Answer>& answer, RpcReply reply) {
-  auto counted = [reply = std::move(reply), meters = meters_, method](RpcOutcome outcome) {
+void Methods::run(const AgentMethods::CallerPtr& caller, const Head& head, const RpcRequest& request,
+                  const std::shared_ptr<Answer>& answer, RpcReply reply) {
+  auto counted = [reply = std::move(reply), meters = meters_, method = request.method](RpcOutcome outcome) {
     const auto* error = std::get_if<RpcError>(&outcome);
     if (meters) meters->requested(method, error ? error->code : 0);
     reply(std::move(outcome));
   };
-  Call call{caller, head, method, answer, std::move(counted)};
-  if (auto why = call.take(params)) return call.refuse(400, *std::move(why));
+  Call call{caller, head, request.method, request.id, answer, std::move(counted)};
+  if (auto why = call.take(request.params)) return call.refuse(400, *std::move(why));
   if (auto why = call.choose_model()) return call.refuse(400, *std::move(why));
   run(call);
 }
@@ -169,6 +171,7 @@ void Methods::run(Call& call) {
   if (method == "tools/call") return call_tool(call);
   if (method == "tools/list") return call.reply(list_tools(call));
   if (call.stateless && method == "server/discover") return call.reply(discover(call));
+  if (call.stateless && method == "subscriptions/listen") return call.reply(subscribe(call));
   if (!call.stateless && method == "initialize") return call.reply(initialize(call));
   if (!call.stateless && method == "ping") return call.reply("{}");
   if (method.starts_with("notifications/")) return call.reply("{}");
@@ -228,6 +231,23 @@ void Methods::call_tool(Call& call) {
                                       reply(tool_result(done, stateless));
                                     });
   if (refused) call.reply(tool_result({false, {}, error_json(*refused, nullptr)}, call.stateless));
+}
+
+/// The filter may name what there is not to hear here: the acknowledgement says what is heard.
+RpcOutcome Methods::subscribe(const Call& call) {
+  const auto* filter = find(call.params, "notifications", JsonKind::kObject);
+  if (!filter) return invalid_params("\"notifications\" is missing: what to hear of, {\"toolsListChanged\": true}.");
+  std::string why;
+  const auto wanted = members(filter->raw, why);
+  if (!wanted) return invalid_params(fmt::format("\"notifications\" is not valid: {}.", why));
+  const auto* tools = find(*wanted, "toolsListChanged", JsonKind::kBool);
+  call.answer->stream = streams_->opening(call.caller->agent.agent_id, std::string(call.id),
+                                          tools && tools->raw == "true" ? Streams::Hears::kTools : Streams::Hears::kNothing);
+  return "{}";
+}
+
+std::function<void(std::shared_ptr<ResponseStream>)> Methods::listen(const Head& head, const std::string& agent_id) {
+  return streams_->opening(agent_id, {}, Streams::Hears::kTools, head.last_event);
 }
 
 bool Methods::goes_on(const Head& head, const std::string& agent_id) {

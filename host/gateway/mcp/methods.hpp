@@ -7,6 +7,7 @@
 
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/sessions.hpp"
 
 namespace krux::mcp {
@@ -15,6 +16,8 @@ namespace krux::mcp {
 struct Answer {
   int status = 200;
   std::string session;  ///< that was opened
+  /// Instead of the reply: see ServerResponse.
+  std::function<void(std::shared_ptr<ResponseStream>)> stream;
 };
 
 /// Any thread.
@@ -23,13 +26,16 @@ class Methods {
   Methods(AgentMethods& agents, AgentApi& api, Clock& clock, AgentMeters* meters)
       : agents_(agents), api_(api), sessions_(clock), meters_(meters) {}
 
-  /// `params` as RpcDispatch has them. `reply` once, on any thread.
-  void run(const AgentMethods::CallerPtr& caller, const Head& head, const std::string& method, std::string_view params,
+  /// `reply` once, on any thread.
+  void run(const AgentMethods::CallerPtr& caller, const Head& head, const RpcRequest& request,
            const std::shared_ptr<Answer>& answer, RpcReply reply);
 
   /// Whether the session that the head names is this agent's, and goes on; also where it names none.
   bool goes_on(const Head& head, const std::string& agent_id);
   bool end_session(const Head& head, const std::string& agent_id);
+  /// Of the model with sessions: what the client is told without having asked.
+  std::function<void(std::shared_ptr<ResponseStream>)> listen(const Head& head, const std::string& agent_id);
+  const std::shared_ptr<Streams>& streams() const { return streams_; }
 
  private:
   struct Call;
@@ -38,11 +44,13 @@ class Methods {
   RpcOutcome discover(const Call& call) const;
   RpcOutcome list_tools(const Call& call);
   void call_tool(Call& call);
+  RpcOutcome subscribe(const Call& call);
 
   AgentMethods& agents_;
   AgentApi& api_;
   Sessions sessions_;
   AgentMeters* const meters_;
+  const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();
 };
 
 }  // namespace krux::mcp
