@@ -311,7 +311,8 @@ std::string listen_request(const std::string& more = {}) {
 
 std::string subscribe_request(const std::string& filter) {
   const auto body = message("subscriptions/listen", "{" + kClient + R"(,"notifications":)" + filter + "}", "\"sub\"");
-  return http_post("/mcp", body, headers({{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "subscriptions/listen"}}));
+  return http_post("/mcp", body,
+                   headers({{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "subscriptions/listen"}}));
 }
 
 }  // namespace
@@ -319,7 +320,8 @@ std::string subscribe_request(const std::string& filter) {
 TEST_CASE("Who listens is told that the tools have changed") {
   McpFixture f;
   const auto changed = f.gateway.on_capabilities_changed();
-  Listening sessions(f.port, listen_request()), stateless(f.port, subscribe_request(R"({"toolsListChanged":true,"resourceSubscriptions":["x"]})")),
+  Listening sessions(f.port, listen_request()),
+      stateless(f.port, subscribe_request(R"({"toolsListChanged":true,"resourceSubscriptions":["x"]})")),
       nothing(f.port, subscribe_request("{}"));
   REQUIRE(sessions.hears("id: 1\ndata:\n\n"));
   CHECK_THAT(sessions.seen(), Catch::Contains("text/event-stream") && Catch::Contains("X-Accel-Buffering: no"));
@@ -327,7 +329,8 @@ TEST_CASE("Who listens is told that the tools have changed") {
       R"("method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub"},"notifications":{"toolsListChanged":true}}})"));
   REQUIRE(nothing.hears(R"("notifications":{}}})"));
   changed();
-  REQUIRE(sessions.hears("id: 2\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"));
+  REQUIRE(sessions.hears(
+      "id: 2\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"));
   REQUIRE(stateless.hears(
       R"(data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub"}}})"));
   CHECK_THAT(nothing.seen(), !Catch::Contains("list_changed"));
@@ -338,8 +341,8 @@ TEST_CASE("Who comes back hears what he has missed, and nothing else") {
   McpFixture f;
   const auto changed = f.gateway.on_capabilities_changed();
   changed();
-  Listening missed(f.port, listen_request("Last-Event-ID: 1\r\n")), none(f.port, listen_request("Last-Event-ID: 2\r\n")),
-      odd(f.port, listen_request("Last-Event-ID: x\r\n"));
+  Listening missed(f.port, listen_request("Last-Event-ID: 1\r\n")),
+      none(f.port, listen_request("Last-Event-ID: 2\r\n")), odd(f.port, listen_request("Last-Event-ID: x\r\n"));
   CHECK(missed.hears("id: 2\nevent: message"));
   CHECK(odd.hears("id: 2\nevent: message"));
   REQUIRE(none.hears("\r\n\r\n"));

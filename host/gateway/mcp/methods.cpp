@@ -241,8 +241,9 @@ RpcOutcome Methods::subscribe(const Call& call) {
   const auto wanted = members(filter->raw, why);
   if (!wanted) return invalid_params(fmt::format("\"notifications\" is not valid: {}.", why));
   const auto* tools = find(*wanted, "toolsListChanged", JsonKind::kBool);
-  call.answer->stream = streams_->opening(call.caller->agent.agent_id, std::string(call.id),
-                                          tools && tools->raw == "true" ? Streams::Hears::kTools : Streams::Hears::kNothing);
+  call.answer->stream =
+      streams_->opening(call.caller->agent.agent_id, std::string(call.id),
+                        tools && tools->raw == "true" ? Streams::Hears::kTools : Streams::Hears::kNothing);
   return "{}";
 }
 

@@ -20,8 +20,8 @@ std::string event(std::string_view json, std::optional<std::uint64_t> id) {
 std::string notification(std::string_view method, const std::string& subscription_id, std::string_view more = {}) {
   if (subscription_id.empty()) return fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method);
   return fmt::format(
-      R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})", method,
-      subscription_id, more);
+      R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})",
+      method, subscription_id, more);
 }
 
 std::string change(const std::string& subscription_id, std::uint64_t number) {
@@ -76,8 +76,8 @@ void Streams::add(const std::shared_ptr<State>& state, Open one, const std::opti
   stream->when_gone([state, stream = stream.get()] {
     std::shared_ptr<ResponseStream> gone;
     const std::lock_guard lock(state->mutex);
-    const auto at =
-        std::find_if(state->open.begin(), state->open.end(), [&](const Open& open) { return open.stream.get() == stream; });
+    const auto at = std::find_if(state->open.begin(), state->open.end(),
+                                 [&](const Open& open) { return open.stream.get() == stream; });
     if (at == state->open.end()) return;
     gone = std::move(at->stream);
     state->open.erase(at);

@@ -42,7 +42,7 @@ class Streams {
   };
   struct State {
     mutable std::mutex mutex;
-    std::list<Open> open;        ///< the oldest first
+    std::list<Open> open;       ///< the oldest first
     std::uint64_t changes = 1;  ///< the number of the last event
   };
 
