@@ -217,7 +217,7 @@ TEST_CASE("a batch whose answers come late and from several threads is complete"
   std::atomic<int> done{0};
   run_json_rpc(
       "[" + items + "]",
-      [&](const std::string&, std::string_view, RpcReply reply) {
+      [&](const RpcRequest&, RpcReply reply) {
         threads.emplace_back([reply = std::move(reply)] { reply(std::string("{}")); });
       },
       {},
