@@ -1,6 +1,5 @@
 # The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
 programs := kruxosd kruxos kruxos-plugin-runner
-adapters := slack gmail notes
 benches  := bench-replica bench-write bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
             bench-fairness bench-strangers
 ARGS     ?=
@@ -33,7 +32,7 @@ run: build
 
 build:
 	@scripts/setup
-	@scripts/build dev $(programs) $(adapters)
+	@scripts/build dev $(programs) slack gmail
 
 install:
 	@scripts/setup

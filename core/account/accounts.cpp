@@ -29,9 +29,26 @@ Error not_served(const std::string& service, const std::string& why) {
 
 }  // namespace
 
-void AccountDirectory::set_services(std::vector<ActiveService> services) {
+void AccountDirectory::on_change(std::function<void()> changed) {
   const std::lock_guard lock(mutex_);
-  services_ = std::move(services);
+  changed_ = std::move(changed);
+}
+
+void AccountDirectory::tell() const {
+  std::function<void()> changed;
+  {
+    const std::lock_guard lock(mutex_);
+    changed = changed_;
+  }
+  if (changed) changed();
+}
+
+void AccountDirectory::set_services(std::vector<ActiveService> services) {
+  {
+    const std::lock_guard lock(mutex_);
+    services_ = std::move(services);
+  }
+  tell();
 }
 
 std::vector<ActiveService> AccountDirectory::services() const {
@@ -48,19 +65,25 @@ std::optional<ActiveService> AccountDirectory::service(const std::string& name) 
 }
 
 void AccountDirectory::publish(ActiveAccountPtr account) {
-  const std::lock_guard lock(mutex_);
-  const auto same = [&](const ActiveAccountPtr& a) {
-    return a->ref.service == account->ref.service && a->ref.account_id == account->ref.account_id;
-  };
-  std::erase_if(accounts_, same);
-  unserved_.erase(account->ref.service);
-  accounts_.push_back(std::move(account));
+  {
+    const std::lock_guard lock(mutex_);
+    const auto same = [&](const ActiveAccountPtr& a) {
+      return a->ref.service == account->ref.service && a->ref.account_id == account->ref.account_id;
+    };
+    std::erase_if(accounts_, same);
+    unserved_.erase(account->ref.service);
+    accounts_.push_back(std::move(account));
+  }
+  tell();
 }
 
 void AccountDirectory::withdraw(const std::string& service, const std::string& account_id) {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(accounts_, [&](auto& a) { return a->ref.service == service && a->ref.account_id == account_id; });
-  leaving_.erase({service, account_id});
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(accounts_, [&](auto& a) { return a->ref.service == service && a->ref.account_id == account_id; });
+    leaving_.erase({service, account_id});
+  }
+  tell();
 }
 
 void AccountDirectory::set_unserved(const std::string& service, const std::string& why) {

@@ -54,6 +54,9 @@ class AccountDirectory {
   std::vector<ActiveService> services() const;
   std::optional<ActiveService> service(const std::string& name) const;
 
+  /// `changed` runs after each change of services and accounts, on the thread that made it; it must be quick. Once.
+  void on_change(std::function<void()> changed);
+
   void publish(ActiveAccountPtr account);  ///< replaces the one of the same service and account id
   void withdraw(const std::string& service, const std::string& account_id);
 
@@ -79,11 +82,14 @@ class AccountDirectory {
   ActiveAccountPtr choose(const std::string& service, const std::string& account) const;
 
  private:
+  void tell() const;
+
   mutable std::mutex mutex_;
   std::vector<ActiveService> services_;
   std::vector<ActiveAccountPtr> accounts_;
   std::map<std::string, std::string> unserved_;  ///< by service: why
   std::set<std::pair<std::string, std::string>> leaving_;
+  std::function<void()> changed_;
 };
 
 }  // namespace krux

@@ -150,14 +150,23 @@ std::string CapabilityHandler::list_json(const std::string& category, const std:
 }
 
 std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
-  const auto& context = *context_;
-  for (const auto& listed : listed_capabilities(context.accounts)) {
-    if (listed.capability->name != name) continue;
-    const auto configured = context.options.delays_ms.find(name);
-    const auto defined = listed.capability->delay_ms.value_or(context.options.default_delay_ms);
-    return description_json(listed, configured == context.options.delays_ms.end() ? defined : configured->second);
+  for (const auto& [listed, delay_ms] : offered()) {
+    if (listed.capability->name == name) return description_json(listed, delay_ms);
   }
   return std::nullopt;
+}
+
+bool CapabilityHandler::knows(const std::string& capability) const {
+  return find_capability(context_->accounts, capability).has_value();
+}
+
+std::vector<Offered> CapabilityHandler::offered() const {
+  std::vector<Offered> all;
+  for (auto& listed : listed_capabilities(context_->accounts)) {
+    const auto delay_ms = delay_of(context_->options, *listed.capability);
+    all.push_back({std::move(listed), delay_ms});
+  }
+  return all;
 }
 
 }  // namespace krux

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/adapter/lane.hpp"
+#include "core/capability/catalogue.hpp"
 #include "core/definition/definition.hpp"
 #include "core/util/error.hpp"
 #include "core/write/write.hpp"
@@ -79,6 +80,10 @@ class CapabilityHandler {
   /// are among them. Empty filters: all.
   std::string list_json(const std::string& category, const std::string& tag, const std::string& name_contains) const;
   std::optional<std::string> describe_json(const std::string& name) const;
+  /// The same capabilities, as they are defined and configured.
+  std::vector<Offered> offered() const;
+  /// Whether there is such a capability, offered or not.
+  bool knows(const std::string& capability) const;
 
  private:
   const std::shared_ptr<const HandlerContext> context_;  ///< shared with calls under way

@@ -68,13 +68,10 @@ class Writer {
 
 bool is_of_use(const CapabilityDefinition& capability, const ServiceDefinition& definition,
                const std::vector<ActiveAccountPtr>& accounts) {
-  bool any = false;
-  for (const auto& account : accounts) {
-    if (account->ref.service != definition.service) continue;
-    if (!left_out(capability, *account) && missing_scopes(capability, *account).empty()) return true;
-    any = true;
-  }
-  return !any;
+  return std::any_of(accounts.begin(), accounts.end(), [&](const ActiveAccountPtr& account) {
+    return account->ref.service == definition.service && !left_out(capability, *account) &&
+           missing_scopes(capability, *account).empty();
+  });
 }
 
 bool fits(const Listed& listed, const CatalogueFilter& filter) {
@@ -133,38 +130,6 @@ InputDefinition host_input(const char* name, InputType type, const char* descrip
   return input;
 }
 
-/// With those that the host adds.
-std::vector<InputDefinition> all_inputs(const Listed& listed) {
-  auto inputs = listed.capability->inputs;
-  if (listed.definition != host_definition())
-    inputs.push_back(
-        host_input("account", InputType::kString,
-                   "Which account, by its name or id; without it the one named \"default\", or the only one."));
-  if (listed.capability->kind != CapabilityKind::kWrite) return inputs;
-  inputs.push_back(
-      host_input("idempotency_key", InputType::kString,
-                 "A text of your choice: another call with the same key is answered with the same write."));
-  inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
-                              "True: do it even though the same was asked for in the last 10 minutes."));
-  return inputs;
-}
-
-/// What a buffered write answers, before what its execution adds.
-std::vector<OutputDefinition> all_outputs(const Listed& listed) {
-  const auto& c = *listed.capability;
-  if (c.kind != CapabilityKind::kWrite || c.immediate) return c.outputs;
-  std::vector<OutputDefinition> outputs{
-      {"write_id", "Names the write, for the cancelling capability and proxy.write_status.", InputType::kString},
-      {"buffer_id", "The same value.", InputType::kString},
-      {"status", "\"buffered\"; of an existing write (duplicate_of) its present state.", InputType::kString},
-      {"buffer_until", "When it will be executed; until then it can be cancelled.", InputType::kDateTime},
-      {"scheduled_send", "The same time.", InputType::kDateTime},
-      {"cancel_deadline", "The same time.", InputType::kDateTime},
-      {"content_hash", "SHA-256 over account, operation and parameters.", InputType::kString}};
-  outputs.insert(outputs.end(), c.outputs.begin(), c.outputs.end());
-  return outputs;
-}
-
 void write_errors(Writer& out, const Listed& listed) {
   using enum ErrorCode;
   const auto kind = listed.capability->kind;
@@ -172,7 +137,7 @@ void write_errors(Writer& out, const Listed& listed) {
   const auto may_end_with = [&](std::initializer_list<ErrorCode> codes) {
     types.insert(types.end(), codes.begin(), codes.end());
   };
-  if (listed.definition != host_definition()) may_end_with({kNotConnected, kServiceUnavailable});
+  if (!is_hosts_own(listed)) may_end_with({kNotConnected, kServiceUnavailable});
   if (kind == CapabilityKind::kRead) may_end_with({kDatabaseError, kTimeout});
   if (kind == CapabilityKind::kCancel) may_end_with({kCannotCancel});
   if (kind == CapabilityKind::kDecide)
@@ -197,6 +162,40 @@ void write_errors(Writer& out, const Listed& listed) {
 
 }  // namespace
 
+bool is_hosts_own(const Listed& listed) {
+  return listed.definition == host_definition();
+}
+
+std::vector<InputDefinition> all_inputs(const Listed& listed) {
+  auto inputs = listed.capability->inputs;
+  if (!is_hosts_own(listed))
+    inputs.push_back(
+        host_input("account", InputType::kString,
+                   "Which account, by its name or id; without it the one named \"default\", or the only one."));
+  if (listed.capability->kind != CapabilityKind::kWrite) return inputs;
+  inputs.push_back(
+      host_input("idempotency_key", InputType::kString,
+                 "A text of your choice: another call with the same key is answered with the same write."));
+  inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
+                              "True: do it even though the same was asked for in the last 10 minutes."));
+  return inputs;
+}
+
+std::vector<OutputDefinition> all_outputs(const Listed& listed) {
+  const auto& c = *listed.capability;
+  if (c.kind != CapabilityKind::kWrite || c.immediate) return c.outputs;
+  std::vector<OutputDefinition> outputs{
+      {"write_id", "Names the write, for the cancelling capability and proxy.write_status.", InputType::kString},
+      {"buffer_id", "The same value.", InputType::kString},
+      {"status", "\"buffered\"; of an existing write (duplicate_of) its present state.", InputType::kString},
+      {"buffer_until", "When it will be executed; until then it can be cancelled.", InputType::kDateTime},
+      {"scheduled_send", "The same time.", InputType::kDateTime},
+      {"cancel_deadline", "The same time.", InputType::kDateTime},
+      {"content_hash", "SHA-256 over account, operation and parameters.", InputType::kString}};
+  outputs.insert(outputs.end(), c.outputs.begin(), c.outputs.end());
+  return outputs;
+}
+
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions;
   for (const auto& service : accounts.services()) definitions.push_back(service.definition);
@@ -205,8 +204,9 @@ std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
   std::vector<Listed> listed;
   for (const auto& definition : definitions) {
     for (const auto& capability : definition->capabilities) {
-      if (capability.tier != Tier::kBlocked && is_of_use(capability, *definition, connected))
-        listed.push_back({definition, &capability});
+      const Listed one{definition, &capability};
+      if (capability.tier != Tier::kBlocked && (is_hosts_own(one) || is_of_use(capability, *definition, connected)))
+        listed.push_back(one);
     }
   }
   return listed;

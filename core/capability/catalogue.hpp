@@ -21,9 +21,24 @@ struct Listed {
   const CapabilityDefinition* capability;
 };
 
+/// The host's own: no service's.
+bool is_hosts_own(const Listed& listed);
+
+/// With what is configured of it.
+struct Offered {
+  Listed listed;
+  std::int64_t delay_ms = 0;  ///< the buffer window of a write
+};
+
 /// Of the loaded services and of the host, in their definitions' order: not blocked, and of use to one connected
-/// account at least (or to any that may still be connected).
+/// account at least.
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts);
+
+/// Those that agents may give, with those that the host adds.
+std::vector<InputDefinition> all_inputs(const Listed& listed);
+/// What its result has, without what the host adds to reads. Of a write: what its acceptance answers, and what its
+/// execution adds.
+std::vector<OutputDefinition> all_outputs(const Listed& listed);
 
 std::string summaries_json(const std::vector<Listed>& listed, const CatalogueFilter& filter);
 

@@ -14,12 +14,6 @@
 namespace krux {
 namespace {
 
-std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability) {
-  const auto configured = options.delays_ms.find(capability.name);
-  if (configured != options.delays_ms.end()) return configured->second;
-  return capability.delay_ms.value_or(options.default_delay_ms);
-}
-
 std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
                                  const CapabilityDefinition& capability, const JsonValue& params) {
   std::vector<LimitRule> rules;
@@ -154,6 +148,12 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
 }
 
 }  // namespace
+
+std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability) {
+  const auto configured = options.delays_ms.find(capability.name);
+  if (configured != options.delays_ms.end()) return configured->second;
+  return capability.delay_ms.value_or(options.default_delay_ms);
+}
 
 ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const WriteRecord& write) {
   auto account = accounts.find(write.account);

@@ -27,6 +27,8 @@ NewContent content_of(const HandlerOptions& options, const CheckedCall& call, co
 /// The account that the write was accepted for, in its generation. Throws krux::Error NotConnected.
 ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const WriteRecord& write);
 
+/// The buffer window, as it is configured.
+std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability);
 /// Whether the write runs at once, without a window.
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability);
 

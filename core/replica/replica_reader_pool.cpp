@@ -103,18 +103,17 @@ ReplicaFreshness PooledReader::freshness() {
   begin();
   ReplicaFreshness freshness;
   bool complete = true;
-  auto& sets = connection_->sql.get(
-      "SELECT name, complete, (SELECT COUNT(*) FROM left_out WHERE set_name = name) FROM collections");
-  const ResetAtEnd reset_sets(sets);
-  std::size_t known = 0;
-  while (sets.step()) {
-    const auto is_it = [&](const CollectionTable* one) { return one->set == sets.text(0); };
-    if (std::none_of(touched_.begin(), touched_.end(), is_it)) continue;
-    ++known;
-    complete = complete && sets.integer(1) != 0;
-    freshness.left_out += sets.integer(2);
+  auto& set = connection_->sql.get(
+      "SELECT complete, (SELECT COUNT(*) FROM left_out WHERE set_name = ?1) FROM collections WHERE name = ?1");
+  const ResetAtEnd reset_set(set);
+  for (const auto* one : touched_) {
+    set.reset();
+    set.bind(1, one->set);
+    const bool known = set.step();
+    complete = complete && known && set.integer(0) != 0;
+    if (known) freshness.left_out += set.integer(1);
   }
-  if (!complete || known < touched_.size()) return freshness;
+  if (!complete) return freshness;
   auto& state = connection_->sql.get("SELECT name, value FROM state");
   const ResetAtEnd reset(state);
   while (state.step()) {

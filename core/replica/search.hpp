@@ -74,6 +74,8 @@ class Search {
   QueryResult result(End end) const;
 
   bool page_is_full() const { return total_ >= need_; }
+  /// Still to be found: for the page, and once that is full for the count.
+  std::int64_t missing() const { return (page_is_full() ? cap_ + 1 : need_) - total_; }
   bool ascending_keys() const { return query_.descending; }
   std::string row_columns() const { return "key, text, order_key" + table_.field_columns; }
   std::string in_range() const { return table_.by_time() ? "key BETWEEN ?2 AND ?3" : "?2 <= ?3"; }

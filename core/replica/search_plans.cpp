@@ -31,17 +31,16 @@ void Search::plan_by_index() {
     sample_.add(std::string(statement.text(kTextColumn)));
   }
   base_share_ = (of_base + 0.3) / (rows + 0.3);
-  plan_ = text_plan(texts_, sample_, {static_cast<double>(rows_), static_cast<double>(need_ - total_)});
+  plan_ = text_plan(texts_, sample_, {static_cast<double>(rows_), static_cast<double>(missing())});
 }
 
 bool Search::should_switch(std::int64_t looked_at) {
   if (!plan_) plan_by_index();
-  const auto missing = (page_is_full() ? cap_ + 1 : need_) - total_;
   LookedAt so_far{static_cast<double>(rows_),
                   base_share_,
                   static_cast<double>(looked_at),
                   static_cast<double>(total_),
-                  static_cast<double>(missing),
+                  static_cast<double>(missing()),
                   row_cost_ns_,
                   table_.by_time(),
                   std::nullopt};

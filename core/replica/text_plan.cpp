@@ -35,7 +35,7 @@ TextPlan gathered(Cover cover) {
 TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
   double fit = 1;
   for (const auto& part : parts) fit *= part.share;
-  const auto walked = std::min(goal.rows, goal.missing / fit);
+  const auto walked = std::min(goal.rows, std::max(goal.missing, 1.0) / fit);
   const auto cost = [&](const TextPlan& part) { return goal.rows * part.gather_ns + walked * part.walk_ns; };
   std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {
     return cost(a) + walked * a.share * kVerifyNs < cost(b) + walked * b.share * kVerifyNs;

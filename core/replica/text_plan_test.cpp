@@ -75,6 +75,13 @@ TEST_CASE("a sample tells the shares of what is common, and bounds those of what
   CHECK(TextSample().share("the") == 1);
 }
 
+TEST_CASE("what is rare is asked for however few rows are wanted") {
+  for (const double missing : {-1.0, 0.0, 1.0, 20.0, 1000.0}) {
+    CAPTURE(missing);
+    CHECK(plan(all({text("meeting"), text("rare")}), {1e6, missing}).expression.find("\"rare\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("a common prefix is not gathered where something rarer finds the rows") {
   const auto rare = plan(all({text("the"), text("rare")}));
   CHECK(expression(rare.needs) == "(rare)");

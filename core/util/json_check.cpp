@@ -60,8 +60,9 @@ class Look {
     if (take('}')) return close();
     if (!first_ && !take(',')) return false;
     skip_space();
-    const auto* const key = at_ + 1;
-    if (!take('"') || !string(false) || !add_key({key, static_cast<std::size_t>(at_ - 1 - key)})) return false;
+    if (!take('"')) return false;
+    const auto* const key = at_;
+    if (!string(false) || !add_key({key, static_cast<std::size_t>(at_ - 1 - key)})) return false;
     skip_space();
     return take(':') && value();
   }

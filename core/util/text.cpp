@@ -2,7 +2,6 @@
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <sodium.h>
 #include <time.h>
@@ -278,11 +277,8 @@ std::int64_t parse_time(std::string_view text, std::string_view what) {
 }
 
 std::string sha256_hex(std::string_view bytes) {
-  // OpenSSL's uses what the processor has for it: every request's key and every write's content is hashed. A context of
-  // its own reads no configuration file, which an adapter's process may not open.
-  static const std::unique_ptr<OSSL_LIB_CTX, decltype(&OSSL_LIB_CTX_free)> library(OSSL_LIB_CTX_new(),
-                                                                                   OSSL_LIB_CTX_free);
-  static const std::unique_ptr<EVP_MD, decltype(&EVP_MD_free)> sha256(EVP_MD_fetch(library.get(), "SHA256", nullptr),
+  // OpenSSL's uses what the processor has for it: every request's key and every write's content is hashed.
+  static const std::unique_ptr<EVP_MD, decltype(&EVP_MD_free)> sha256(EVP_MD_fetch(nullptr, "SHA256", nullptr),
                                                                       EVP_MD_free);
   thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
   std::array<unsigned char, 32> hash{};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/util/durations.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 
@@ -13,13 +14,6 @@ namespace {
 
 constexpr std::int64_t kLongestWindowMs = 30LL * 24 * 3'600'000;
 constexpr std::int64_t kNoticedJumpMs = 1000;
-
-std::string span_in_words(std::int64_t ms) {
-  for (const auto& [unit, name] : {std::pair{std::int64_t{3'600'000}, "h"}, {60'000, "min"}, {1000, "s"}}) {
-    if (ms % unit == 0) return fmt::format("{} {}", ms / unit, name);
-  }
-  return fmt::format("{} ms", ms);
-}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "core/util/clock.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/mcp_bridge.hpp"
 
 namespace krux::cli {
 namespace {
@@ -29,6 +30,7 @@ struct Parsed {
   ScaffoldPlan scaffold;
   BundleArguments bundle;
   BackupArguments backup;
+  McpArguments mcp;
   std::function<int(const Session&)> run;
 };
 
@@ -109,6 +111,17 @@ void add_agent_commands(CLI::App& app, Parsed& p) {
   one("revoke", "Shut it out", [&p](const Session& s) {
     return revoke_agent(s, p.name, p.yes);
   })->add_flag("-y,--yes", p.yes, "Do not ask");
+}
+
+void add_mcp_command(CLI::App& app, Parsed& p) {
+  auto* mcp =
+      add(&app, "mcp", "For agents' programs that start one: the Model Context Protocol over standard input and output",
+          p, [&p](const Session& s) { return run_mcp_bridge(s, p.mcp); });
+  mcp->add_option("--key-file", p.mcp.key_file, "A file with the agent's key; without it the key is in KRUXOS_API_KEY")
+      ->type_name("FILE");
+  mcp->add_option("--url", p.mcp.url, "Where the gateway listens on this machine")
+      ->type_name("URL")
+      ->capture_default_str();
 }
 
 void add_service_commands(CLI::App& app, Parsed& p) {
@@ -337,6 +350,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   app.add_option("--data-dir", parsed.data_dir, "The host's data directory, with its control socket")->excludes(socket);
   app.add_flag("--json", parsed.json, "JSON instead of tables");
   add_host_commands(app, parsed);
+  add_mcp_command(app, parsed);
   add_agent_commands(app, parsed);
   add_service_commands(app, parsed);
   add_disconnect_command(app, parsed);

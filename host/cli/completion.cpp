@@ -7,19 +7,20 @@ _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
     --data-dir|--definitions|--dir|--bundles-dir|install|backup|restore) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --socket|--output|--with-key|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --socket|--output|--with-key|--key-file|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
-      --dir|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key) ((i++)) ;;
+      --dir|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key|--key-file|--url) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status agent connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
+    '') choices='status mcp agent connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
+    mcp*) choices='--key-file --url' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status --account --profile --flow --client-id --token --help-setup --no-browser' ;;

@@ -12,20 +12,33 @@
 #include "core/util/error.hpp"
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/failed_tries.hpp"
+#include "host/gateway/foreign_requests.hpp"
 #include "host/gateway/json_rpc.hpp"
+#include "host/gateway/mcp/methods.hpp"
 #include "host/gateway/upload_places.hpp"
 #include "host/http/http_server.hpp"
 
 namespace krux {
 namespace {
 
-constexpr const char *kRpc = "/rpc", *kUploads = "/uploads";
+constexpr const char *kRpc = "/rpc", *kMcp = "/mcp", *kUploads = "/uploads";
 /// What each message takes up besides its body: its answer, so far as that is short.
 constexpr std::size_t kMessageBytes = 128 << 10;
 /// A result of this length needs no room of its own: a write's acknowledgement above all.
 constexpr std::size_t kShortResult = 2 << 10;
 /// What takes longer to be taken apart is none of a receiving thread's business.
 constexpr std::size_t kShortMessage = 4 << 10;
+
+/// Server-sent events.
+ServerResponse event_stream(std::function<void(std::shared_ptr<ResponseStream>)> stream,
+                            std::shared_ptr<MemoryShare> memory) {
+  ServerResponse response;
+  response.content_type = "text/event-stream";
+  response.headers.emplace_back("X-Accel-Buffering", "no");  // for proxies, which would hold events back
+  response.memory = std::move(memory);
+  response.stream = std::move(stream);
+  return response;
+}
 
 /// The message's id is not known: it has not been looked at, or not to its end.
 ServerResponse rpc_refusal(const Error& why) {
@@ -102,40 +115,16 @@ std::optional<std::string_view> bearer_key(const ServerRequest& request) {
                                                                                                : std::nullopt;
 }
 
-/// "localhost:7700" -> "localhost", "[::1]:7700" -> "[::1]"
-std::string_view without_port(std::string_view host) {
-  const auto bracket = host.find(']');
-  return host.substr(0, host.find(':', bracket == std::string_view::npos ? 0 : bracket));
-}
-
-bool names_loopback(std::string_view host) {
-  std::string name(without_port(host));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name == "localhost" || name == "127.0.0.1" || name == "[::1]";
-}
-
-}  // namespace
-
-std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only) {
-  if (request.header("origin"))
-    return error_response(ErrorCode::kPolicyDenied, "Requests from web pages (with an Origin header) are refused.");
-  const auto host = request.header("host");
-  if (loopback_only && host && !names_loopback(*host)) {
-    return error_response(
-        ErrorCode::kPolicyDenied,
-        "This address serves its own machine: the Host header must be localhost, 127.0.0.1 or [::1].");
-  }
-  return std::nullopt;
-}
-
-namespace {
-
 std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool loopback_only) {
-  if (auto refused = refuse_foreign(request, loopback_only)) return refused;
-  if (request.path != kRpc && request.path != kUploads)
+  const bool is_mcp = request.path == kMcp;
+  const auto served = is_mcp ? WebPages::kOwn : WebPages::kNone;
+  if (auto refused = refuse_foreign(request, loopback_only, served)) return refused;
+  if (!is_mcp && request.path != kRpc && request.path != kUploads)
     return error_response(ErrorCode::kNotFound,
-                          "There is nothing here: agents send JSON-RPC to POST /rpc, and files to POST /uploads.");
-  if (request.method != "POST") return wrong_method("POST");
+                          "There is nothing here: agents send JSON-RPC to POST /rpc, the Model Context Protocol to "
+                          "/mcp, and files to POST /uploads.");
+  if (request.method != "POST" && !(is_mcp && (request.method == "DELETE" || request.method == "GET")))
+    return wrong_method(is_mcp ? "POST, GET, DELETE" : "POST");
   return std::nullopt;
 }
 
@@ -147,15 +136,22 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
         meters(agent_meters),
         tries(clock),
         methods(agent_api, clock, limits, agent_meters),
+        mcp_methods(methods, agent_api, clock, agent_meters),
         memory(limits.memory),
         places(limits.uploads_per_agent, limits.uploads) {}
 
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request);
   RunsOn where(const std::string& agent_id, std::string_view message);
+  /// One message, once its agent has its turn.
+  using Run = std::function<void(const std::shared_ptr<MemoryShare>&, std::string_view message, Respond)>;
+  void take(const AgentMethods::CallerPtr& caller, ServerRequest request, const Respond& respond, Run run);
   void rpc(ServerRequest request, Respond respond);
   void run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share, std::string_view message,
            Respond respond);
+  void mcp(ServerRequest request, Respond respond);
+  void run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share, const mcp::Head& head,
+               std::string_view message, Respond respond);
   void upload(const ServerRequest& request, Respond respond);
   std::variant<Admitted, Refused> admit(const ServerRequest& head);
   std::variant<Admitted, Refused> admit_message(const ServerRequest& head, const std::string& agent_id);
@@ -165,6 +161,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   AgentMeters* const meters;
   FailedTries tries;
   AgentMethods methods;
+  mcp::Methods mcp_methods;
   AgentMemory memory;
   UploadPlaces places;
 };
@@ -191,26 +188,32 @@ void AgentGateway::State::rpc(ServerRequest request, Respond respond) {
   auto who = authenticate(request);
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
+  take(caller, std::move(request), respond, [self = shared_from_this(), caller](auto share, auto message, auto to) {
+    self->run(caller, share, message, std::move(to));
+  });
+}
+
+void AgentGateway::State::take(const AgentMethods::CallerPtr& caller, ServerRequest request, const Respond& respond,
+                               Run run) {
+  const auto& agent_id = caller->agent.agent_id;
   // Before it is taken apart: of an agent that has all that it may have under way, no more than its key is looked at.
-  if (const auto full = methods.all_taken(caller->agent.agent_id)) {
+  if (const auto full = methods.all_taken(agent_id)) {
     if (meters) meters->requested("unknown", rpc_code::kRateLimit);
     return respond(rpc_refusal(*full));
   }
-  const auto share = request.memory ? request.memory : memory.take(caller->agent.agent_id, kMessageBytes);
+  const auto share = request.memory ? request.memory : memory.take(agent_id, kMessageBytes);
   if (!share) return respond(not_read());
   // What it costs to take a message apart and to check what is in it, its agent decides: not on an event loop.
   const auto message = std::make_shared<const std::string>(std::move(request.body));
   api.in_turn(
-      caller->agent.agent_id,
-      [self = shared_from_this(), caller, share, message, respond] { self->run(caller, share, *message, respond); },
-      [respond](const Error& why) { respond(rpc_refusal(why)); }, where(caller->agent.agent_id, *message));
+      agent_id, [share, message, respond, run = std::move(run)] { run(share, *message, respond); },
+      [respond](const Error& why) { respond(rpc_refusal(why)); }, where(agent_id, *message));
 }
 
 void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
                               std::string_view message, Respond respond) {
-  const auto dispatch = [self = shared_from_this(), caller, share](const std::string& method, std::string_view params,
-                                                                   RpcReply reply) {
-    self->methods.run(caller, method, params, [share, reply = std::move(reply)](RpcOutcome outcome) {
+  const auto dispatch = [self = shared_from_this(), caller, share](const RpcRequest& request, RpcReply reply) {
+    self->methods.run(caller, request.method, request.params, [share, reply = std::move(reply)](RpcOutcome outcome) {
       reply(within(*share, std::move(outcome)));
     });
   };
@@ -219,6 +222,44 @@ void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::
     response.status = text.empty() ? 204 : 200;
     response.body = std::move(text);
     response.memory = share;
+    respond(std::move(response));
+  });
+}
+
+void AgentGateway::State::mcp(ServerRequest request, Respond respond) {
+  auto who = authenticate(request);
+  if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
+  const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
+  const auto head = std::make_shared<const mcp::Head>(request);
+  const auto& agent_id = caller->agent.agent_id;
+  const bool ends = request.method == "DELETE";
+  if (ends ? !mcp_methods.end_session(*head, agent_id) : !mcp_methods.goes_on(*head, agent_id))
+    return respond(error_response(404, ErrorCode::kSessionExpired,
+                                  "There is no such session of this agent, or it has ended: initialize a new one."));
+  if (ends) return respond({.status = 204});
+  if (request.method == "GET") return respond(event_stream(mcp_methods.listen(*head, agent_id), request.memory));
+  take(caller, std::move(request), respond,
+       [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
+         self->run_mcp(caller, share, *head, message, std::move(to));
+       });
+}
+
+void AgentGateway::State::run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
+                                  const mcp::Head& head, std::string_view message, Respond respond) {
+  const auto answer = std::make_shared<mcp::Answer>();
+  const auto dispatch = [self = shared_from_this(), caller, share, &head, answer](const RpcRequest& request,
+                                                                                  RpcReply reply) {
+    self->mcp_methods.run(caller, head, request, answer, [share, reply = std::move(reply)](RpcOutcome outcome) {
+      reply(within(*share, std::move(outcome)));
+    });
+  };
+  run_json_rpc(message, dispatch, {}, [share, answer, respond = std::move(respond)](std::string text) {
+    ServerResponse response;
+    response.status = text.empty() ? 202 : answer->status;
+    response.body = std::move(text);
+    response.memory = share;
+    if (answer->stream) response = event_stream(answer->stream, share);
+    if (!answer->session.empty()) response.headers.emplace_back("Mcp-Session-Id", answer->session);
     respond(std::move(response));
   });
 }
@@ -270,7 +311,7 @@ std::variant<Admitted, Refused> AgentGateway::State::admit(const ServerRequest& 
   auto who = authenticate(head);
   if (auto* refused = std::get_if<ServerResponse>(&who)) return Refused{std::move(*refused)};
   const auto& agent_id = std::get<Agent>(who).agent_id;
-  return head.path == kRpc ? admit_message(head, agent_id) : admit_upload(head, agent_id);
+  return head.path == kUploads ? admit_upload(head, agent_id) : admit_message(head, agent_id);
 }
 
 AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
@@ -281,8 +322,13 @@ AgentGateway::~AgentGateway() = default;
 Handler AgentGateway::handler(bool loopback_only) {
   return [state = state_, loopback_only](ServerRequest request, const Respond& respond) {
     if (auto refused = refuse_unknown(request, loopback_only)) return respond(*std::move(refused));
-    request.path == kRpc ? state->rpc(std::move(request), respond) : state->upload(request, respond);
+    if (request.path == kUploads) return state->upload(request, respond);
+    request.path == kMcp ? state->mcp(std::move(request), respond) : state->rpc(std::move(request), respond);
   };
+}
+
+std::function<void()> AgentGateway::on_capabilities_changed() {
+  return [streams = state_->mcp_methods.streams()] { streams->tools_changed(); };
 }
 
 Admission AgentGateway::admission(bool loopback_only) {

@@ -1,8 +1,9 @@
-// What agents reach: JSON-RPC 2.0 over POST /rpc and uploads over POST /uploads, by key. And the health pages beside
-// it.
+// What agents reach, by key: JSON-RPC 2.0 over POST /rpc, the Model Context Protocol over /mcp, and uploads over POST
+// /uploads. And the health pages beside it.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,9 @@ class AgentApi {
   virtual std::string list_json(const std::string& category, const std::string& tag,
                                 const std::string& name_contains) = 0;
   virtual std::optional<std::string> describe_json(const std::string& name) = 0;
+  virtual std::vector<Offered> offered() = 0;
+  /// Whether there is such a capability, offered or not.
+  virtual bool knows(const std::string& capability) = 0;
 
   /// Where the next upload's bytes go, and how many.
   virtual BodyToFile upload_target() = 0;
@@ -74,6 +78,10 @@ class AgentGateway {
   /// key.
   Admission admission(bool loopback_only);
 
+  /// To be called when capabilities have changed, or may have: clients that wait to hear of it are told. Any thread,
+  /// also after this gateway.
+  std::function<void()> on_capabilities_changed();
+
  private:
   struct State;
   std::shared_ptr<State> state_;  ///< shared with calls under way
@@ -95,8 +103,5 @@ class HealthSource {
 /// GET /health (503 when critical) and /health/ready (503 until ready), and /metrics where there is `metrics`, which
 /// must not block. `source` must outlive the server.
 Handler health_handler(HealthSource& source, std::function<void(Respond)> metrics = {});
-
-/// Why a request is no agent's, or nothing: browsers (they send Origin) and, where `loopback_only`, foreign hosts.
-std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only);
 
 }  // namespace krux

@@ -26,8 +26,8 @@ std::string too_many_calls(const std::string& whose, std::size_t limit) {
                      whose, limit);
 }
 
-RpcError refused_call(const std::string& why) {
-  return rpc_error({ErrorCode::kRateLimited, why, true, 1000});
+Error refused_call(const std::string& why) {
+  return {ErrorCode::kRateLimited, why, true, 1000};
 }
 
 Error session_expired() {
@@ -124,7 +124,7 @@ void AgentMethods::answer(const RpcReply& reply, std::string_view method, RpcOut
 
 std::optional<Error> AgentMethods::all_taken(const std::string& agent_id) {
   if (*counter_of(agent_id) < limits_.calls_per_agent) return std::nullopt;
-  return Error(ErrorCode::kRateLimited, too_many_calls("This agent", limits_.calls_per_agent), true, 1000);
+  return refused_call(too_many_calls("This agent", limits_.calls_per_agent));
 }
 
 void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply) {
@@ -190,8 +190,6 @@ RpcOutcome AgentMethods::describe(const Caller&, const Params& params) {
 
 void AgentMethods::invoke(const CallerPtr& caller, const Params& params, RpcReply& reply) {
   Invocation call;
-  call.agent_id = caller->agent.agent_id;
-  call.agent_name = caller->agent.name;
   call.capability = params.required("capability");
   call.session_id = params.text("session_id");
   call.idempotency_key = params.text("idempotency_key");
@@ -201,22 +199,32 @@ void AgentMethods::invoke(const CallerPtr& caller, const Params& params, RpcRepl
   if (params.find("transaction"))
     return answer(reply, kInvoke,
                   failure(invalid_input("Transactions are not available in this version. Leave \"transaction\" out.")));
-  if (!call.session_id.empty() && !sessions_.use(call.session_id, call.agent_id))
+  if (!call.session_id.empty() && !sessions_.use(call.session_id, caller->agent.agent_id))
     return answer(reply, kInvoke, failure(session_expired()));
 
-  auto of_connection = Place::take(caller->in_flight, limits_.calls_per_connection, caller);
-  if (!of_connection)
-    return answer(reply, kInvoke, refused_call(too_many_calls("This connection", limits_.calls_per_connection)));
-  const auto counter = counter_of(call.agent_id);
-  auto of_agent = Place::take(*counter, limits_.calls_per_agent, counter);
-  if (!of_agent) return answer(reply, kInvoke, refused_call(too_many_calls("This agent", limits_.calls_per_agent)));
-  api_.invoke(std::move(call), [of_connection = std::move(of_connection), of_agent = std::move(of_agent),
-                                reply = std::move(reply), meters = meters_](const InvocationResult& result) mutable {
-    of_connection.reset();
-    of_agent.reset();
+  const auto refused = this->call(caller, std::move(call), [reply, meters = meters_](const InvocationResult& result) {
     if (meters) meters->requested(kInvoke, 0);
     reply(invocation_text(result));
   });
+  if (refused) answer(reply, kInvoke, rpc_error(*refused));
+}
+
+std::optional<Error> AgentMethods::call(const CallerPtr& caller, Invocation invocation,
+                                        std::function<void(const InvocationResult&)> done) {
+  invocation.agent_id = caller->agent.agent_id;
+  invocation.agent_name = caller->agent.name;
+  auto of_connection = Place::take(caller->in_flight, limits_.calls_per_connection, caller);
+  if (!of_connection) return refused_call(too_many_calls("This connection", limits_.calls_per_connection));
+  const auto counter = counter_of(invocation.agent_id);
+  auto of_agent = Place::take(*counter, limits_.calls_per_agent, counter);
+  if (!of_agent) return refused_call(too_many_calls("This agent", limits_.calls_per_agent));
+  api_.invoke(std::move(invocation), [of_connection = std::move(of_connection), of_agent = std::move(of_agent),
+                                      done = std::move(done)](const InvocationResult& result) mutable {
+    of_connection.reset();
+    of_agent.reset();
+    done(result);
+  });
+  return std::nullopt;
 }
 
 AgentMethods::Counter AgentMethods::counter_of(const std::string& agent_id) {

@@ -35,6 +35,11 @@ class AgentMethods {
 
   void run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply);
 
+  /// Invokes a capability for the caller, as one of his calls in flight; `done` once, on any thread. Returned instead:
+  /// why he may not have one more.
+  std::optional<Error> call(const CallerPtr& caller, Invocation invocation,
+                            std::function<void(const InvocationResult&)> done);
+
  private:
   struct Params;
   using Method = RpcOutcome (AgentMethods::*)(const Caller&, const Params&);

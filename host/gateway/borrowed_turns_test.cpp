@@ -31,6 +31,8 @@ class Api final : public AgentApi {
   }
   std::string list_json(const std::string&, const std::string&, const std::string&) override { return "[]"; }
   std::optional<std::string> describe_json(const std::string&) override { return std::nullopt; }
+  std::vector<Offered> offered() override { return {}; }
+  bool knows(const std::string&) override { return true; }
   BodyToFile upload_target() override { return {}; }
   std::int64_t upload_room(const std::string&) override { return 0; }
   void add_upload(const UploadRequest&, std::function<void(std::variant<std::string, Error>)>) override {}

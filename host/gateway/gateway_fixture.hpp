@@ -75,6 +75,9 @@ class FakeApi final : public AgentApi {
     return name == "x.read" ? std::optional<std::string>(R"({"name":"x.read"})") : std::nullopt;
   }
 
+  std::vector<Offered> offered() override { return offers; }
+  bool knows(const std::string& capability) override { return !capability.starts_with("no."); }
+
   BodyToFile upload_target() override { return {scratch.path() / std::to_string(++targets), most_bytes, 20'000}; }
   std::int64_t upload_room(const std::string&) override { return room; }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
@@ -108,6 +111,7 @@ class FakeApi final : public AgentApi {
     for (const auto& done : held) done({true, "{}", {}});
   }
 
+  std::vector<Offered> offers;      ///< set while no request is under way
   std::size_t big_bytes = 1 << 20;  ///< of the answer to "big"
   Invocation last;
   std::atomic<int> invoked{0};

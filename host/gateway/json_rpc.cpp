@@ -80,7 +80,7 @@ Request read_request(const JsonParts& parts) {
 void call(const RpcDispatch& dispatch, const Request& request, const RpcReply& reply) {
   if (request.refused) return reply(*request.refused);
   try {
-    dispatch(request.method, request.params, reply);
+    dispatch({request.method, request.params, request.id}, reply);
   } catch (const Error& error) {
     reply(RpcError{rpc_code::kInternal, error.what(), {}});
   } catch (const std::exception& error) {

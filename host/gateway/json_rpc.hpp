@@ -28,9 +28,15 @@ RpcError rpc_error(const Error& error);
 using RpcOutcome = std::variant<std::string, RpcError>;
 using RpcReply = std::function<void(RpcOutcome)>;
 
-/// Runs one method. `params`: an object's text, or empty when none were given; it is lent for the call. `reply` runs
-/// once, on any thread, also when nobody will read it (a notification).
-using RpcDispatch = std::function<void(const std::string& method, std::string_view params, RpcReply reply)>;
+/// One request; lent for the call.
+struct RpcRequest {
+  const std::string& method;
+  std::string_view params;  ///< an object's text, or empty when none were given
+  std::string_view id;      ///< JSON; "null" of a notification too
+};
+
+/// Runs one method. `reply` runs once, on any thread, also when nobody will read it (a notification).
+using RpcDispatch = std::function<void(const RpcRequest& request, RpcReply reply)>;
 
 struct RpcLimits {
   JsonLimits json;

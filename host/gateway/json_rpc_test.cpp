@@ -19,7 +19,8 @@ std::string times(std::size_t count, std::string_view text) {
 
 std::atomic<int> ran{0};
 
-void dispatch(const std::string& method, std::string_view params, const RpcReply& reply) {
+void dispatch(const RpcRequest& request, const RpcReply& reply) {
+  const auto& [method, params, id] = request;
   ++ran;
   if (method == "echo") return reply(std::string(params.empty() ? "null" : params));
   if (method == "fail") return reply(RpcError{-32001, "no \"way\"", R"({"type":"PolicyDenied"})"});

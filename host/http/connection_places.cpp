@@ -1,6 +1,7 @@
 #include "host/http/connection_places.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace krux {
 
@@ -17,7 +18,7 @@ struct ConnectionPlaces::Place::Agent {
   explicit Agent(std::string n) : name(std::move(n)) {}
   const std::string name;
   std::size_t count = 0;
-  Waiting waiting;  ///< those who have done so for longest first
+  Waiting waiting;
 };
 
 std::unique_ptr<ConnectionPlaces::Place> ConnectionPlaces::enter(std::function<void()> ask_to_go) {
@@ -29,7 +30,7 @@ std::unique_ptr<ConnectionPlaces::Place> ConnectionPlaces::enter(std::function<v
   }
   std::unique_ptr<Place> place(new Place(*this, std::move(ask_to_go)));
   count(*place, 1);
-  enlist(*place);
+  enlist(*place, strangers_.idle);
   return place;
 }
 
@@ -48,7 +49,7 @@ PlaceFigures ConnectionPlaces::figures() const {
 
 ConnectionPlaces::Place::~Place() {
   const std::lock_guard lock(of_.mutex_);
-  if (waiting_) of_.waiting_like(*this).erase(at_);
+  of_.strike(*this);
   if (leaving_) {
     ++(agent_ ? of_.figures_.agents : of_.figures_.strangers).sent_away;
   } else {
@@ -84,9 +85,12 @@ void ConnectionPlaces::Place::busy() {
 
 void ConnectionPlaces::Place::waits() {
   const std::lock_guard lock(of_.mutex_);
-  if (leaving_) return;
-  if (waiting_) of_.waiting_like(*this).erase(at_);
-  of_.enlist(*this);
+  if (!leaving_) of_.enlist(*this, of_.waiting_like(*this).idle);
+}
+
+void ConnectionPlaces::Place::streams() {
+  const std::lock_guard lock(of_.mutex_);
+  if (!leaving_) of_.enlist(*this, of_.waiting_like(*this).streams);
 }
 
 bool ConnectionPlaces::Place::must_go() const {
@@ -99,10 +103,9 @@ bool ConnectionPlaces::Place::must_go() const {
 /// Whoever is asked cannot be gone yet: it leaves under the same lock.
 bool ConnectionPlaces::ask_first(Waiting& waiting) {
   if (waiting.empty()) return false;
-  auto& place = *waiting.front();
-  waiting.pop_front();
+  auto& place = *(waiting.idle.empty() ? waiting.streams : waiting.idle).front();
+  strike(place);
   count(place, -1);
-  place.waiting_ = false;
   place.leaving_ = true;
   place.ask_to_go_();
   return true;
@@ -123,16 +126,19 @@ ConnectionPlaces::Waiting& ConnectionPlaces::waiting_like(const Place& place) {
   return place.agent_ ? place.agent_->waiting : strangers_;
 }
 
-void ConnectionPlaces::enlist(Place& place) {
-  auto& waiting = waiting_like(place);
-  place.at_ = waiting.insert(waiting.end(), &place);
-  place.waiting_ = true;
+void ConnectionPlaces::enlist(Place& place, std::list<Place*>& list) {
+  strike(place);
+  place.at_ = list.insert(list.end(), &place);
+  place.in_ = &list;
+}
+
+void ConnectionPlaces::strike(Place& place) {
+  if (auto* list = std::exchange(place.in_, nullptr)) list->erase(place.at_);
 }
 
 /// Has a request to be answered: one who was asked to go meanwhile stays.
 void ConnectionPlaces::begin(Place& place) {
-  if (place.waiting_) waiting_like(place).erase(place.at_);
-  place.waiting_ = false;
+  strike(place);
   if (place.leaving_) count(place, 1);
   place.leaving_ = false;
 }

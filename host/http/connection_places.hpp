@@ -1,5 +1,6 @@
 // Who may have the connections of one listener. Nobody is refused because of strangers: when all places are taken, the
-// connection that has waited longest without a valid key goes.
+// connection that has waited longest without a valid key goes, and where none waits the one whose answer in parts is
+// the oldest.
 #pragma once
 
 #include <cstddef>
@@ -57,6 +58,9 @@ class ConnectionPlaces {
     void busy();
     /// For a request, from now on.
     void waits();
+    /// An answer in parts is being sent, for as long as somebody has something to say. The connection is asked to go
+    /// where no idle one of its kind could: those whose answers began first are the first.
+    void streams();
     /// Whether the one who was asked to go still has to.
     bool must_go() const;
 
@@ -68,14 +72,15 @@ class ConnectionPlaces {
     ConnectionPlaces& of_;
     const std::function<void()> ask_to_go_;
     // Under the lock of `of_`.
-    std::shared_ptr<Agent> agent_;  ///< null: a stranger
-    bool waiting_ = false;          ///< and in the list of its kind, at `at_`
-    bool leaving_ = false;          ///< asked to go, and counted no more
+    std::shared_ptr<Agent> agent_;     ///< null: a stranger
+    std::list<Place*>* in_ = nullptr;  ///< of those who may be asked to go, at `at_`; null: it may not
     std::list<Place*>::iterator at_;
+    bool leaving_ = false;  ///< asked to go, and counted no more
   };
 
   /// `ask_to_go` runs on any thread and must do no more than pass it on: the connection closes unless it finds that it
-  /// need not (must_go()). Null when all places are taken by connections that are being answered.
+  /// need not (must_go()). Null when all places are taken by connections that are being answered, none of them in
+  /// parts.
   std::unique_ptr<Place> enter(std::function<void()> ask_to_go);
   /// Asks the stranger to go who has waited longest. False when there is none.
   bool make_room();
@@ -83,18 +88,23 @@ class ConnectionPlaces {
   PlaceFigures figures() const;
 
  private:
-  using Waiting = std::list<Place*>;
+  /// Who may be asked to go, those who have been so for longest first.
+  struct Waiting {
+    std::list<Place*> idle, streams;
+    bool empty() const { return idle.empty() && streams.empty(); }
+  };
   bool ask_first(Waiting& waiting);
   bool make_room_for(Place::Agent& agent);
   Waiting& waiting_like(const Place& place);
-  void enlist(Place& place);
+  static void enlist(Place& place, std::list<Place*>& list);
+  static void strike(Place& place);
   void begin(Place& place);
   void count(const Place& place, int by);
   void let_go_of_agent(Place& place);
 
   const PlaceLimits limits_;
   mutable std::mutex mutex_;  ///< over what follows
-  Waiting strangers_;         ///< that wait, those who have done so for longest first
+  Waiting strangers_;
   std::size_t stranger_count_ = 0, agent_count_ = 0;
   PlaceFigures figures_;  ///< without those that are open
   std::map<std::string, std::shared_ptr<Place::Agent>> agents_;

@@ -121,6 +121,36 @@ TEST_CASE("where all agents have taken all places, the one that has most gives u
   CHECK(room.take_asked().empty());
 }
 
+TEST_CASE("who is answered in parts goes where no idle one could, the first first", "[http]") {
+  Room room({8, 3, 5, 3});
+  for (const auto* name : {"a", "b", "c"}) REQUIRE(room.enter(name));
+  for (const auto* name : {"c", "a"}) {
+    room.at(name).busy();
+    room.at(name).streams();
+  }
+  for (const auto* name : {"d", "e"}) REQUIRE(room.enter(name));
+  CHECK(room.take_asked() == Names{"b", "d"});
+  room.at("e").busy();
+  REQUIRE(room.enter("f"));
+  CHECK(room.take_asked() == Names{"c"});
+  room.at("a").waits();  // its answer has ended
+  for (const auto* name : {"A1", "A2", "A3"}) REQUIRE(room.enter_as("A", name));
+  room.take_asked();
+  for (const auto* name : {"A2", "A1", "A3"}) room.at(name).streams();
+  room.at("A3").waits();
+  REQUIRE(room.enter_as("A", "A4"));
+  CHECK(room.take_asked() == Names{"A3"});
+  room.at("A4").busy();
+  REQUIRE(room.enter_as("A", "A5"));
+  CHECK(room.take_asked() == Names{"A2"});
+  // Of several agents the one that has most, whatever the others' wait for.
+  for (const auto* name : {"B1", "B2"}) REQUIRE(room.enter_as("B", name));
+  CHECK(room.take_asked().empty());
+  room.at("A5").streams();
+  REQUIRE(room.enter_as("C", "C1"));
+  CHECK(room.take_asked() == Names{"A1"});
+}
+
 TEST_CASE("who came, who was sent away and who was refused is counted", "[http]") {
   Room room({4, 2, 3, 2});
   const auto of = [&](const PlaceFigures::Of& figures) {

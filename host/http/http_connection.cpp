@@ -6,15 +6,12 @@
 #include <algorithm>
 
 #include "core/util/error.hpp"
-#include "host/http/response_head.hpp"
 
 namespace krux {
 namespace {
 
-namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::int64_t kDrainMs = 2'000, kDrainWhenStoppingMs = 200;
 constexpr std::int64_t kLastChanceMs = 250;
 constexpr std::size_t kMaxDrained = 32u << 20;  // what a refused client may still send while it reads the answer
 
@@ -74,6 +71,7 @@ void HttpConnection::shut_down() {
   keep_alive_ = false;
   if (phase_ == Phase::kHandling || phase_ == Phase::kWriting) return;
   if (phase_ == Phase::kHolding) return write(std::exchange(out_, {}));
+  if (phase_ == Phase::kStreaming) return cut_short();
   close(false);
 }
 
@@ -96,6 +94,7 @@ void HttpConnection::close(bool reset) {
   phase_ = Phase::kClosed;
   stream_->close(reset);
   loop_.remove(this);
+  if (parts_) parts_->close();
 }
 
 // ---- time
@@ -110,7 +109,7 @@ std::int64_t HttpConnection::header_ms() const {
 }
 
 bool HttpConnection::is_answering() const {
-  return phase_ == Phase::kHolding || phase_ == Phase::kWriting;
+  return phase_ == Phase::kHandling || phase_ == Phase::kHolding || phase_ == Phase::kWriting;
 }
 
 bool HttpConnection::is_late(std::int64_t now_ms) const {
@@ -123,6 +122,7 @@ void HttpConnection::out_of_time() {
       return fail(408, "The request's header did not arrive in time. Send it again, without pauses.");
     case Phase::kBody:
       return fail(408, "The request's body did not arrive in time. Send it again, without pauses.");
+    case Phase::kStreaming:
     case Phase::kWriting:
       return close(true);
     default:
@@ -133,7 +133,7 @@ void HttpConnection::out_of_time() {
 // ---- reading
 
 void HttpConnection::read() {
-  reading_ = true;
+  if (std::exchange(reading_, true)) return;
   stream_->read_some([self = shared_from_this()](const error_code& error, std::span<char> bytes) {
     self->reading_ = false;
     if (self->phase_ == Phase::kClosed) return;
@@ -148,10 +148,12 @@ void HttpConnection::received(std::span<char> bytes) {
     drained_ += bytes.size();
     return drained_ > kMaxDrained ? close(true) : read();
   }
-  if (is_answering()) return;  // with a refusal of a request that has not come whole: its rest is of no interest
   input_.append(bytes.data(), bytes.size());
   explicit_bzero(bytes.data(), bytes.size());
-  parse();
+  // Of a read beside an answer: one in parts, what stood behind it, or a refusal of a request that has not come whole.
+  // What it brings is for afterwards, or for nobody.
+  if (phase_ == Phase::kStreaming) return input_.size() > listener_->limits.header_bytes ? close(true) : read();
+  if (!is_answering()) parse();
 }
 
 void HttpConnection::parse() {
@@ -264,72 +266,6 @@ void HttpConnection::fail(int status, std::string_view message) {
   auto response = error_response(status, type, message);  // `message` may be the request's own
   incoming_.reset();
   refuse(std::move(response));
-}
-
-// ---- writing
-
-void HttpConnection::answer(ServerResponse response) {
-  if (phase_ != Phase::kHandling) return;
-  loop_.handled(under_way_);
-  if (!key_shown_) place_->waits();  // whoever does not read his answer is in nobody's way
-  write_in_time(std::move(response), Go::kOn);
-}
-
-/// Of whoever has asked for more than he may by now: later. Nothing is taken in meanwhile.
-void HttpConnection::write_in_time(ServerResponse response, Go go) {
-  const auto wait_ms = listener_->admission && place_ && !loop_.stopping ? hold_ms(response) : 0;
-  if (wait_ms <= 0) return write(std::move(response), go);
-  enter(Phase::kHolding, wait_ms);
-  out_ = std::move(response);
-  loop_.hold(weak_from_this(), deadline_ms_);
-}
-
-std::int64_t HttpConnection::hold_ms(const ServerResponse& response) const {
-  const auto bytes = request_bytes_ + response.body.size();
-  const auto messages = AgentPace::of_bytes(bytes) + (response.status < 400 ? 0 : AgentPace::kOfRefusal);
-  return listener_->pace.hold_ms(payer_, messages, loop_.clock.boot_ms());
-}
-
-void HttpConnection::held_long_enough() {
-  if (phase_ == Phase::kHolding) write(std::exchange(out_, {}));
-}
-
-void HttpConnection::write(ServerResponse response, Go go) {
-  if (loop_.stopping) keep_alive_ = false;
-  enter(Phase::kWriting, listener_->limits.write_ms);
-  out_ = std::move(response);
-  out_head_ = response_head(out_, keep_alive_, old_version_);
-  const bool no_body = head_only_ || out_.status == 204;
-  std::string_view head = out_head_, body = no_body ? std::string_view() : std::string_view(out_.body);
-  const auto sent = go == Go::kOn ? stream_->write_now(head, body) : 0;
-  if (sent == head.size() + body.size()) return written();
-  body.remove_prefix(sent - std::min(sent, head.size()));
-  head.remove_prefix(std::min(sent, head.size()));
-  stream_->write_all(head, body, [self = shared_from_this()](const error_code& error) {
-    if (self->phase_ == Phase::kClosed) return;
-    error ? self->close(true) : self->written();
-  });
-}
-
-void HttpConnection::written() {
-  out_ = {};
-  if (place_) place_->waits();
-  if (!keep_alive_) return drain();
-  enter(Phase::kIdle, key_shown_ ? listener_->limits.keyed_idle_ms : listener_->limits.idle_ms);
-  if (input_.empty()) return read();
-  parse();
-}
-
-/// Closing with bytes unread would reset the connection and take the answer away from a client that is still sending.
-void HttpConnection::drain() {
-  enter(Phase::kDraining, loop_.stopping ? kDrainWhenStoppingMs : kDrainMs);
-  explicit_bzero(input_.data(), input_.size());
-  input_.clear();
-  stream_->end_writing([self = shared_from_this()](const error_code& error) {
-    if (self->phase_ == Phase::kClosed) return;
-    if (error) return self->close(false);
-    if (!self->reading_) self->read();
-  });
 }
 
 }  // namespace krux

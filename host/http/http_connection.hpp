@@ -1,5 +1,5 @@
 // One client's connection: reads a request, hands it on, writes the answer, and watches the limits. Internal to the
-// HTTP server. Everything runs on its event loop.
+// HTTP server. Everything runs on its event loop. What has to do with answers is in http_connection_writing.cpp.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "host/http/byte_stream.hpp"
 #include "host/http/event_loop.hpp"
 #include "host/http/incoming_request.hpp"
+#include "host/http/response_stream.hpp"
 
 namespace krux {
 
@@ -29,17 +30,19 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   void answer(ServerResponse response);
   void held_long_enough();
+  /// The answer's ResponseStream has something for it.
+  void parts_came();
 
   /// Whether what is waited for should have come by `now_ms` since boot.
   bool is_late(std::int64_t now_ms) const;
   void out_of_time();
 
  private:
-  enum class Phase { kHandshake, kIdle, kHeader, kBody, kHandling, kHolding, kWriting, kDraining, kClosed };
+  enum class Phase { kHandshake, kIdle, kHeader, kBody, kHandling, kHolding, kStreaming, kWriting, kDraining, kClosed };
 
   void enter(Phase phase, std::int64_t timeout_ms);
   std::int64_t header_ms() const;
-  /// Whether there is an answer that is not written yet.
+  /// Whether a request waits for its answer, or that for its end: what comes meanwhile is for afterwards.
   bool is_answering() const;
 
   void read();
@@ -54,10 +57,19 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   /// kOn: this step of the loop goes on with the next request, where the answer went out at once.
   enum class Go { kOn, kLater };
   void write_in_time(ServerResponse response, Go go);
-  std::int64_t hold_ms(const ServerResponse& response) const;
+  std::int64_t hold_ms(std::size_t messages) const;
   void write(ServerResponse response, Go go = Go::kLater);
+  void put(std::string_view head, std::string_view body, Go go, void (HttpConnection::*then)());
   void written();
   void drain();
+
+  void begin_parts(Go go);
+  void next_piece(Go go);
+  void write_piece(Go go);
+  void piece_written();
+  void cut();
+  /// The host stops: nothing more is taken, and what was sent goes out.
+  void cut_short();
 
   EventLoop& loop_;
   const std::shared_ptr<ListenerShared> listener_;
@@ -80,8 +92,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::size_t drained_ = 0;
 
   bool head_only_ = false, keep_alive_ = false, old_version_ = false;
-  std::string out_head_;
+  std::string out_head_;  ///< or a piece of an answer in parts
   ServerResponse out_;
+
+  std::shared_ptr<ResponseParts> parts_;  ///< of the answer, where it comes in parts
+  enum class Piece { kNone, kHeld, kBeingWritten } piece_ = Piece::kNone;
+  ResponseParts::Then then_ = ResponseParts::Then::kMore;  ///< behind that piece
 };
 
 }  // namespace krux

@@ -20,11 +20,12 @@ namespace krux {
 struct HttpLimits {
   std::size_t header_bytes = 16 * 1024;  ///< and as much again in extensions and trailers of a chunked body
   std::size_t body_bytes = 1 << 20;
+  std::size_t unsent_bytes = 1 << 20;  ///< of an answer in parts: its connection is reset beyond them
   std::size_t connections = 1024;
   std::int64_t header_ms = 5'000;  ///< from the connection or the request's first byte to the end of its header
   std::int64_t body_ms = 30'000;   ///< from there to the end of its body
   std::int64_t idle_ms = 10'000;   ///< between two requests
-  std::int64_t write_ms = 60'000;  ///< for the whole answer
+  std::int64_t write_ms = 60'000;  ///< for the whole answer; of one in parts for each 64 KiB that wait
   // Instead, once the connection has shown a valid key:
   std::int64_t keyed_header_ms = 10'000;
   std::int64_t keyed_idle_ms = 75'000;

@@ -75,12 +75,30 @@ struct ServerRequest {
   std::optional<std::string_view> header(std::string_view name) const;
 };
 
+/// The body of an answer that comes in parts, for as long as somebody has something to say. Any thread, also after its
+/// connection and its server. Let go of without end(), what was sent goes out and the connection is closed without the
+/// body's end, so that the client sees that it was cut.
+class ResponseStream {
+ public:
+  virtual ~ResponseStream() = default;
+  /// Without waiting. False, and the bytes go nowhere: nobody reads them any more. The client has gone, the host stops,
+  /// the body has ended, or HttpLimits::unsent_bytes are not enough: then the connection is reset.
+  virtual bool send(std::string_view bytes) = 0;
+  virtual void end() = 0;
+  /// `gone` runs once, when nobody reads any more before the end; within this call where that is so already. On any
+  /// thread, an event loop's among them: it must not block, and must not throw. A later one takes its place.
+  virtual void when_gone(std::function<void()> gone) = 0;
+};
+
 struct ServerResponse {
   int status = 200;
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;  ///< further ones
   std::shared_ptr<MemoryShare> memory;                       ///< held until the answer is sent, or cannot be
+  /// Instead of `body`: is given the stream once the head is on its way. Runs on an event loop, as a Handler. Never
+  /// called where no body is to be sent: the client has gone by then, or has asked by HEAD.
+  std::function<void(std::shared_ptr<ResponseStream>)> stream;
 };
 
 /// Answers a request. Any thread, once; later calls do nothing. Let go of without a call, the answer is a 500.

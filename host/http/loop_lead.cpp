@@ -112,6 +112,7 @@ bool LoopLead::when_back(std::function<void()>& then) {
 }
 
 void LoopLead::has_work() {
+  if (loan_ && loan_->loop == this) return;  // most are back before the watch, which looks in any case
   if (const auto number = loan_number_.load(); number == 0 || number == kBack) return;
   has_work_ = true;
   watch_->hurry();

@@ -90,6 +90,28 @@ class RawClient {
     send(bytes);
     return receive();
   }
+  /// The next bytes as they are; fewer where the server closes before.
+  std::string receive_bytes(std::size_t size) {
+    while (input_.size() < size && more()) continue;
+    auto bytes = input_.substr(0, size);
+    input_.erase(0, size);
+    return bytes;
+  }
+  /// A chunked body, put together. Cut where the server closes before its end.
+  std::string receive_chunks(bool* whole = nullptr) {
+    std::string body;
+    for (;;) {
+      while (input_.find("\r\n") == std::string::npos) {
+        if (whole) *whole = false;
+        if (!more()) return body;
+      }
+      const auto size = std::stoul(input_, nullptr, 16);
+      receive_bytes(input_.find("\r\n") + 2);
+      body += receive_bytes(size);
+      if (whole) *whole = size == 0;
+      if (receive_bytes(2) != "\r\n" || size == 0) return body;
+    }
+  }
   /// Whether the server has closed by now, or something has come.
   bool has_news() const {
     char byte = 0;
@@ -99,6 +121,14 @@ class RawClient {
   bool is_closed_by_server() {
     errno = 0;
     return input_.empty() && !more() && errno != EAGAIN;  // which is nothing at all within 20 s
+  }
+  /// Whether it ended with a reset, once that has been come to.
+  bool was_reset() const { return was_reset_; }
+  /// Ends it so.
+  void reset() {
+    const linger at_once{1, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
   }
 
  private:
@@ -112,11 +142,12 @@ class RawClient {
     std::array<char, 65536> chunk;
     const auto n = ::recv(fd_, chunk.data(), chunk.size(), 0);
     if (n > 0) input_.append(chunk.data(), static_cast<std::size_t>(n));
+    if (n < 0) was_reset_ = errno == ECONNRESET;
     return n > 0;
   }
 
   int fd_ = -1;
-  bool connected_ = false;
+  bool connected_ = false, was_reset_ = false;
   std::string input_;
 };
 

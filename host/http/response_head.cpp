@@ -47,7 +47,11 @@ std::string response_head(const ServerResponse& response, bool keep_alive, bool 
                  std::string_view(reason.data(), reason.size()), http_date());
   if (response.status != 204) {
     append_header(head, "Content-Type", response.content_type);
-    fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", response.body.size());
+    if (!response.stream) {
+      fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", response.body.size());
+    } else if (!old_version) {
+      head += "Transfer-Encoding: chunked\r\n";
+    }
   }
   head += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
   if (response.status == 405 && response.headers.empty())

@@ -2,6 +2,7 @@
 // 3 as lines with one JSON object each: {"problem": "..."}, or {"service", "prefix", "version", "abi_minor",
 // "describe"} with the description as a string, and then what check_tables() says of an adapter that it has made.
 // kruxosd and kruxos start it and expect it to crash or hang; it is confined as a runner is.
+#include <openssl/crypto.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -71,6 +72,8 @@ bool probe(const char* path) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Its configuration file is none of what this process may open.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   const auto confinement = argc < 2 ? std::nullopt : krux::confinement_from(argc - 2, argv + 2);
   if (!confinement) {
     constexpr std::string_view usage = "kruxos-plugin-probe is started by kruxosd and kruxos, to look at an adapter.\n";

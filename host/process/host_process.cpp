@@ -55,6 +55,8 @@ class AgentSide final : public AgentApi {
     return handler_.list_json(category, tag, name_contains);
   }
   std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
+  std::vector<Offered> offered() override { return handler_.offered(); }
+  bool knows(const std::string& capability) override { return handler_.knows(capability); }
   BodyToFile upload_target() override { return desk_.target(); }
   std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
@@ -330,6 +332,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   log_refusals(definitions, plugins, alerts);
   check_names(config, {definitions.all(), known_services(config), plugins});
   if (meters) begin_metrics();
+  accounts.on_change(gateway.on_capabilities_changed());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();

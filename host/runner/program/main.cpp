@@ -1,5 +1,6 @@
 // kruxos-plugin-runner PLUGIN CONFINEMENT...: loads one adapter and answers kruxosd's calls on descriptor 3.
 // kruxosd starts it; docs/isolation.md says what passes between them.
+#include <openssl/crypto.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +53,8 @@ krux::CheckedPlugin load(const std::filesystem::path& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Its configuration file is none of what this process may open.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   const auto confinement = argc < 2 ? std::nullopt : krux::confinement_from(argc - 2, argv + 2);
   if (!confinement || !is_socket(krux::kChildSocket)) {
     constexpr std::string_view usage = "kruxos-plugin-runner is started by kruxosd, for an adapter's process.\n";

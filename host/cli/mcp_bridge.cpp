@@ -1,0 +1,195 @@
+#include "host/cli/mcp_bridge.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+#include "core/util/checked_file.hpp"
+#include "core/util/error.hpp"
+#include "core/util/json_out.hpp"
+#include "host/cli/gateway_client.hpp"
+
+namespace krux::cli {
+namespace {
+
+constexpr int kAtOnce = 32;
+constexpr std::uintmax_t kLargestKeyFile = 4096;
+constexpr std::string_view kMeta = "io.modelcontextprotocol/protocolVersion";
+constexpr int kInternalError = -32603, kParseError = -32700;
+
+std::string without_space(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+  return text;
+}
+
+std::string read_key(const McpArguments& arguments) {
+  std::string key;
+  if (arguments.key_file.empty()) {
+    const char* given = std::getenv("KRUXOS_API_KEY");
+    if (!given || !*given)
+      throw CliError(
+          kUsage, "Which key? Name a file with --key-file, or set KRUXOS_API_KEY. kruxos agent create NAME makes one.");
+    key = given;
+  } else {
+    struct stat info {};
+    if (::stat(arguments.key_file.c_str(), &info) == 0 && (info.st_mode & 077) != 0)
+      throw CliError(kUsage, fmt::format("Others can read the key in \"{0}\". Run: chmod 600 '{0}'",
+                                         printable(arguments.key_file)));
+    auto file = read_checked_file(arguments.key_file, kLargestKeyFile);
+    if (!file.problem.empty())
+      throw CliError(
+          kUsage, fmt::format("The key file \"{}\" cannot be used. {}", printable(arguments.key_file), file.problem));
+    key = std::move(file.bytes);
+  }
+  key = without_space(std::move(key));
+  const bool fits =
+      key.size() == 64 && std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isxdigit(c); });
+  if (!fits)
+    throw CliError(kUsage, "This is no agent's key: it has 64 hexadecimal digits. kruxos agent create NAME shows one.");
+  return key;
+}
+
+/// One message of the program's.
+struct Line {
+  std::string text, id_json, method, name, version;  ///< `id_json` is empty for a notification
+};
+
+std::string member_text(const JsonValue& object, std::string_view name) {
+  return std::string(find_string(object, name).value_or(""));
+}
+
+/// Throws krux::Error.
+Line line_of(std::string text) {
+  const auto document = parse_json(text, "The message");
+  Line line{std::move(text), {}, member_text(document, "method"), {}, {}};
+  if (const auto* id = find_member(document, "id")) line.id_json = to_json(*id);
+  const auto* params = find_member(document, "params");
+  if (!params) return line;
+  line.name = member_text(*params, line.method == "resources/read" ? "uri" : "name");
+  if (const auto* meta = find_member(*params, "_meta")) line.version = member_text(*meta, kMeta);
+  return line;
+}
+
+std::string error_line(std::string_view id_json, int code, std::string_view message) {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"error":{{"code":{},"message":{}}}}})",
+                     id_json.empty() ? "null" : id_json, code, json_string(message));
+}
+
+class Bridge {
+ public:
+  Bridge(Console& console, GatewayClient gateway) : console_(console), gateway_(std::move(gateway)) {}
+
+  void run() {
+    std::vector<std::jthread> threads;
+    while (auto text = console_.read_line({})) {
+      if (text->find_first_not_of(" \t\r") == std::string::npos) continue;
+      try {
+        auto line = line_of(*std::move(text));
+        // What follows it needs the session that it opens.
+        if (line.method == "initialize") {
+          pass_on(line);
+          continue;
+        }
+        places_.acquire();
+        std::erase_if(threads, [this](std::jthread& thread) { return ended(thread); });
+        threads.emplace_back([this, line = std::move(line)] {
+          pass_on(line);
+          note_end();
+        });
+      } catch (const Error& error) {
+        print(error_line({}, kParseError, error.what()));
+      }
+    }
+    threads.clear();
+    if (!session_.empty()) gateway_.send("DELETE", headers_of({}), {});
+  }
+
+ private:
+  GatewayHeaders headers_of(const Line& line) const {
+    GatewayHeaders headers;
+    if (!line.version.empty()) {
+      headers.emplace_back("MCP-Protocol-Version", line.version);
+      headers.emplace_back("Mcp-Method", line.method);
+      if (!line.name.empty()) headers.emplace_back("Mcp-Name", header_value(line.name));
+      return headers;
+    }
+    if (!session_.empty()) headers.emplace_back("Mcp-Session-Id", session_);
+    if (!version_.empty()) headers.emplace_back("MCP-Protocol-Version", version_);
+    return headers;
+  }
+
+  void pass_on(const Line& line) {
+    const auto answer = gateway_.send("POST", headers_of(line), line.text);
+    if (line.method == "initialize" && answer.status == 200) remember(answer);
+    if (line.id_json.empty()) return;
+    if (!answer.problem.empty()) return print(error_line(line.id_json, kInternalError, answer.problem));
+    print(is_for(answer.body, line.id_json) ? answer.body
+                                            : error_line(line.id_json, kInternalError, reason_of(answer)));
+  }
+
+  void remember(const GatewayAnswer& answer) {
+    session_ = answer.session;
+    try {
+      const auto document = parse_json(answer.body, "The answer");
+      const auto* result = find_member(document, "result");
+      version_ = result ? member_text(*result, "protocolVersion") : std::string();
+    } catch (const Error&) {
+      version_.clear();
+    }
+  }
+
+  /// A refusal of the gateway's own is no answer to the message.
+  static bool is_for(const std::string& body, const std::string& id_json) {
+    return body.starts_with(R"({"jsonrpc":"2.0","id":)" + id_json + ",");
+  }
+  static std::string reason_of(const GatewayAnswer& answer) {
+    try {
+      const auto document = parse_json(answer.body, "The answer", {64u << 20, 64});
+      if (const auto* error = find_member(document, "error")) return member_text(*error, "message");
+    } catch (const Error&) {
+    }
+    return fmt::format("The gateway answered with HTTP status {}.", answer.status);
+  }
+
+  void print(const std::string& line) {
+    const std::lock_guard lock(printing_);
+    console_.out() << line << '\n' << std::flush;
+  }
+
+  void note_end() {
+    {
+      const std::lock_guard lock(ending_);
+      ended_.push_back(std::this_thread::get_id());
+    }
+    places_.release();
+  }
+  bool ended(const std::jthread& thread) {
+    const std::lock_guard lock(ending_);
+    return std::erase(ended_, thread.get_id()) > 0;
+  }
+
+  Console& console_;
+  const GatewayClient gateway_;
+  std::string session_, version_;  ///< written while nothing else is under way
+  std::counting_semaphore<kAtOnce> places_{kAtOnce};
+  std::mutex printing_, ending_;
+  std::vector<std::thread::id> ended_;
+};
+
+}  // namespace
+
+int run_mcp_bridge(const Session& session, const McpArguments& arguments) {
+  Bridge(session.console, GatewayClient(arguments.url, read_key(arguments))).run();
+  return kOk;
+}
+
+}  // namespace krux::cli

@@ -1,0 +1,136 @@
+#include "host/cli/mcp_bridge.hpp"
+
+#include <fstream>
+
+#include "host/cli/command_line.hpp"
+#include "host/cli/fake_console.hpp"
+#include "host/cli/gateway_client.hpp"
+#include "host/gateway/gateway_fixture.hpp"
+
+using namespace gateway_test;
+using krux::cli::GatewayClient;
+
+namespace {
+
+/// A bridge before a real gateway.
+struct Bridged : Fixture {
+  support::Scratch scratch;
+  FakeConsole console;
+  std::filesystem::path key_file = scratch.path() / "key";
+
+  Bridged() { write_key(kKey + "\n", 0600); }
+  void write_key(const std::string& text, mode_t mode) {
+    std::ofstream(key_file, std::ios::trunc) << text;
+    std::filesystem::permissions(key_file, std::filesystem::perms(mode));
+  }
+  int run(std::deque<std::string> lines, const std::string& url = {}) {
+    console.lines = std::move(lines);
+    return cli::run_command({"mcp", "--key-file", key_file.string(), "--url",
+                             url.empty() ? "http://127.0.0.1:" + std::to_string(port) : url},
+                            console, {}, {}, {});
+  }
+  /// The line that answers the message with this id.
+  JsonDocument answer(int id) {
+    std::istringstream lines(console.out_text.str());
+    for (std::string line; std::getline(lines, line);) {
+      auto document = parse_json(line, "a line", {64u << 20, 64});
+      if (find_int(document, "id") == id) return document;
+    }
+    FAIL("no answer to " << id << ": " << console.out_text.str());
+    return {};
+  }
+};
+
+const std::string kInitialize =
+    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}})";
+
+}  // namespace
+
+TEST_CASE("A program that starts the bridge has a session, calls tools and ends it") {
+  Bridged b;
+  CHECK(
+      b.run(
+          {kInitialize, R"({"jsonrpc":"2.0","method":"notifications/initialized"})", "",
+           R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"notes__add","arguments":{"text":"x"}}})",
+           R"({"jsonrpc":"2.0","id":3,"method":"tools/list"})"}) == 0);
+  CHECK(find_string(b.answer(1)["result"], "protocolVersion") == "2025-06-18");
+  CHECK(find_string(b.answer(2)["result"]["structuredContent"], "text") == "x");
+  CHECK(b.answer(3)["result"]["tools"].IsArray());
+  CHECK(b.api.last.capability == "notes.add");
+  const auto text = b.console.out_text.str();
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+}
+
+TEST_CASE("A stateless message travels with the head that its body asks for") {
+  Bridged b;
+  const std::string meta =
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+  CHECK(b.run({R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{)" + meta + "}}",
+               R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{)" + meta +
+                   R"(,"name":"n\u00e4 x","arguments":{}}})"}) == 0);
+  CHECK(find_string(b.answer(1)["result"], "resultType") == "complete");
+  CHECK(find_string(b.answer(2)["result"], "resultType") == "complete");
+  CHECK(b.api.last.capability == "n\xc3\xa4 x");
+}
+
+TEST_CASE("Calls run side by side, and all are answered before the bridge ends") {
+  Bridged b;
+  std::deque<std::string> lines;
+  for (int id = 1; id <= 6; ++id)
+    lines.push_back(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) +
+                    R"(,"method":"tools/call","params":{"name":"wait"}})");
+  std::thread releases([&] {
+    b.api.wait_for_held(6);
+    b.api.release();
+  });
+  CHECK(b.run(lines) == 0);
+  releases.join();
+  for (int id = 1; id <= 6; ++id) CHECK(find_bool(b.answer(id)["result"], "isError") == false);
+}
+
+TEST_CASE("What keeps the gateway from answering stands in the answer") {
+  Bridged b;
+  CHECK(b.run({"{", kInitialize}, "http://127.0.0.1:1") == 0);
+  CHECK_THAT(b.console.out_text.str(), Catch::Contains("-32700"));
+  CHECK_THAT(std::string(*find_string(b.answer(1)["error"], "message")), Catch::Contains("does not answer on port 1"));
+  Bridged other;
+  other.write_key(kWrongKey, 0600);
+  CHECK(other.run({kInitialize}) == 0);
+  CHECK_THAT(std::string(*find_string(other.answer(1)["error"], "message")),
+             Catch::Contains("A valid agent key is needed"));
+}
+
+TEST_CASE("A key that others can read, or that is none, is refused with what to do") {
+  Bridged b;
+  b.write_key(kKey, 0644);
+  CHECK(b.run({}) == cli::kUsage);
+  CHECK_THAT(b.console.err_text.str(), Catch::Contains("chmod 600"));
+  for (const auto& text : {std::string(), std::string("abc"), kKey + "0", std::string(64, 'g')}) {
+    Bridged one;
+    one.write_key(text, 0600);
+    CHECK(one.run({}) == cli::kUsage);
+    CHECK_THAT(one.console.err_text.str(), Catch::Contains("64 hexadecimal digits"));
+  }
+  Bridged none;
+  std::filesystem::remove(none.key_file);
+  CHECK(none.run({}) == cli::kUsage);
+}
+
+TEST_CASE("A key goes to a gateway on this machine only") {
+  for (const auto* url : {"http://10.0.0.1:7700", "https://127.0.0.1:7700", "http://127.0.0.1", "http://127.0.0.1:x",
+                          "http://127.0.0.1:0", "http://example.com:7700", "http://localhost.example.com:80",
+                          "127.0.0.1:7700", "", "http://"}) {
+    CAPTURE(url);
+    CHECK_THROWS_AS(GatewayClient(url, kKey), cli::CliError);
+  }
+  for (const auto* url : {"http://127.0.0.1:7700", "http://localhost:7700/", "http://[::1]:7700"}) {
+    CAPTURE(url);
+    CHECK_NOTHROW(GatewayClient(url, kKey));
+  }
+}
+
+TEST_CASE("A header's value that cannot stand there is Base64") {
+  CHECK(cli::header_value("notes__add") == "notes__add");
+  CHECK(cli::header_value("a b") == "=?base64?YSBi?=");
+  CHECK(cli::header_value("=?base64?x?=") == "=?base64?PT9iYXNlNjQ/eD89?=");
+}

@@ -1,0 +1,52 @@
+#include "host/gateway/foreign_requests.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace krux {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+/// "localhost", or "localhost:7700".
+bool names_loopback(std::string_view host) {
+  const auto text = lower(host);
+  for (const std::string_view own : {"localhost", "127.0.0.1", "[::1]"}) {
+    if (!text.starts_with(own)) continue;
+    const auto rest = std::string_view(text).substr(own.size());
+    if (rest.empty() || (rest[0] == ':' && rest.find_first_not_of("0123456789", 1) == std::string_view::npos))
+      return true;
+  }
+  return false;
+}
+
+bool is_own_page(std::string_view origin) {
+  constexpr std::string_view scheme = "http://";
+  return lower(origin).starts_with(scheme) && names_loopback(origin.substr(scheme.size()));
+}
+
+}  // namespace
+
+std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only, WebPages served) {
+  const auto origin = request.header("origin");
+  if (origin && served == WebPages::kNone)
+    return error_response(ErrorCode::kPolicyDenied, "Requests from web pages (with an Origin header) are refused.");
+  if (origin && !is_own_page(*origin))
+    return error_response(ErrorCode::kPolicyDenied,
+                          "Requests from web pages of other machines (by their Origin header) are refused.");
+  const auto host = request.header("host");
+  if (loopback_only && host && !names_loopback(*host)) {
+    return error_response(
+        ErrorCode::kPolicyDenied,
+        "This address serves its own machine: the Host header must be localhost, 127.0.0.1 or [::1].");
+  }
+  return std::nullopt;
+}
+
+}  // namespace krux

@@ -1,0 +1,37 @@
+#include "host/gateway/mcp/head.hpp"
+
+#include <sodium.h>
+
+namespace krux::mcp {
+namespace {
+
+std::optional<std::string> value_of(const ServerRequest& request, std::string_view name) {
+  const auto value = request.header(name);
+  return value ? std::optional(std::string(*value)) : std::nullopt;
+}
+
+}  // namespace
+
+Head::Head(const ServerRequest& request)
+    : version(value_of(request, "mcp-protocol-version")),
+      method(value_of(request, "mcp-method")),
+      name(value_of(request, "mcp-name")),
+      session(value_of(request, "mcp-session-id")),
+      last_event(value_of(request, "last-event-id")) {}
+
+std::optional<std::string> decoded(std::string_view value) {
+  constexpr std::string_view begins = "=?base64?", ends = "?=";
+  if (!value.starts_with(begins)) return std::string(value);
+  value.remove_prefix(begins.size());
+  if (!value.ends_with(ends)) return std::nullopt;
+  value.remove_suffix(ends.size());
+  std::string bytes(value.size(), '\0');
+  std::size_t size = 0;
+  if (sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), value.data(), value.size(),
+                        nullptr, &size, nullptr, sodium_base64_VARIANT_ORIGINAL) != 0)
+    return std::nullopt;
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace krux::mcp

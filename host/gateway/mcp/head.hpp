@@ -1,0 +1,26 @@
+// What the head of a request to /mcp says.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/http/http_types.hpp"
+
+namespace krux::mcp {
+
+/// The version whose requests carry all there is to know, and those that begin with a handshake, newest first.
+inline constexpr std::string_view kStateless = "2026-07-28";
+inline constexpr std::array<std::string_view, 3> kWithSessions{"2025-11-25", "2025-06-18", "2025-03-26"};
+
+struct Head {
+  explicit Head(const ServerRequest& request);
+
+  std::optional<std::string> version, method, name, session, last_event;
+};
+
+/// A header's value that may be Base64 between "=?base64?" and "?="; nothing where it is not what it says.
+std::optional<std::string> decoded(std::string_view value);
+
+}  // namespace krux::mcp

@@ -1,0 +1,56 @@
+// The methods of the Model Context Protocol, in both of its models.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "host/gateway/agent_methods.hpp"
+#include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/streams.hpp"
+#include "host/gateway/sessions.hpp"
+
+namespace krux::mcp {
+
+/// What the answer's head is to say besides; written before the reply.
+struct Answer {
+  int status = 200;
+  std::string session;  ///< that was opened
+  /// Instead of the reply: see ServerResponse.
+  std::function<void(std::shared_ptr<ResponseStream>)> stream;
+};
+
+/// Any thread.
+class Methods {
+ public:
+  Methods(AgentMethods& agents, AgentApi& api, Clock& clock, AgentMeters* meters)
+      : agents_(agents), api_(api), sessions_(clock), meters_(meters) {}
+
+  /// `reply` once, on any thread.
+  void run(const AgentMethods::CallerPtr& caller, const Head& head, const RpcRequest& request,
+           const std::shared_ptr<Answer>& answer, RpcReply reply);
+
+  /// Whether the session that the head names is this agent's, and goes on; also where it names none.
+  bool goes_on(const Head& head, const std::string& agent_id);
+  bool end_session(const Head& head, const std::string& agent_id);
+  /// Of the model with sessions: what the client is told without having asked.
+  std::function<void(std::shared_ptr<ResponseStream>)> listen(const Head& head, const std::string& agent_id);
+  const std::shared_ptr<Streams>& streams() const { return streams_; }
+
+ private:
+  struct Call;
+  void run(Call& call);
+  RpcOutcome initialize(const Call& call);
+  RpcOutcome discover(const Call& call) const;
+  RpcOutcome list_tools(const Call& call);
+  void call_tool(Call& call);
+  RpcOutcome subscribe(const Call& call);
+
+  AgentMethods& agents_;
+  AgentApi& api_;
+  Sessions sessions_;
+  AgentMeters* const meters_;
+  const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();
+};
+
+}  // namespace krux::mcp

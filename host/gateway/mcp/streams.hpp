@@ -1,0 +1,55 @@
+// Clients that wait to hear that the tools have changed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "host/http/http_types.hpp"
+
+namespace krux::mcp {
+
+/// Streams of server-sent events. Any thread.
+class Streams {
+ public:
+  enum class Hears { kTools, kNothing };
+  /// As ServerResponse::stream: the client hears of each change from then on. `subscription_id`: the JSON of the id of
+  /// the request that asked for it, in the stateless model; empty: in the one with sessions. `last_event`: the event
+  /// that the client has heard last; what came behind it is told at once. An agent's stream beyond kPerAgent ends his
+  /// oldest one.
+  std::function<void(std::shared_ptr<ResponseStream>)> opening(const std::string& agent_id, std::string subscription_id,
+                                                               Hears hears,
+                                                               std::optional<std::string> last_event = std::nullopt);
+
+  /// The tools have changed, or may have.
+  void tools_changed();
+
+  std::size_t size() const;
+
+  static constexpr std::size_t kPerAgent = 8;
+
+ private:
+  struct State;
+  struct Open {
+    std::string agent_id, subscription_id;
+    Hears hears;
+    std::shared_ptr<ResponseStream> stream;
+  };
+  struct State {
+    mutable std::mutex mutex;
+    std::list<Open> open;       ///< the oldest first
+    std::uint64_t changes = 1;  ///< the number of the last event
+  };
+
+  static void add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event);
+
+  /// Shared with streams, which may go after this.
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace krux::mcp

@@ -1,0 +1,236 @@
+#include "host/gateway/mcp/tools.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/util/durations.hpp"
+#include "core/util/json_out.hpp"
+
+namespace krux::mcp {
+namespace {
+
+const char* json_type(InputType type) {
+  switch (type) {
+    case InputType::kInteger:
+      return "integer";
+    case InputType::kBoolean:
+      return "boolean";
+    case InputType::kArray:
+      return "array";
+    case InputType::kObject:
+      return "object";
+    case InputType::kString:
+    case InputType::kDateTime:
+      break;
+  }
+  return "string";
+}
+
+template <class Number>
+void put_bound(JsonWriter& out, std::string_view name, const std::optional<Number>& bound) {
+  if (bound) put(out, name, static_cast<std::int64_t>(*bound));
+}
+
+void put_type(JsonWriter& out, const InputDefinition& value) {
+  put_key(out, "type");
+  if (!value.nullable) return put_text(out, json_type(value.type));
+  out.StartArray();
+  put_text(out, json_type(value.type));
+  put_text(out, "null");
+  out.EndArray();
+}
+
+void put_value(JsonWriter& out, const InputDefinition& value) {  // NOLINT(misc-no-recursion)
+  put_type(out, value);
+  if (!value.description.empty()) put(out, "description", value.description);
+  if (!value.one_of.empty()) put(out, "enum", value.one_of);
+  if (value.default_json) put_raw(out, "default", *value.default_json);
+  put_bound(out, "minimum", value.minimum);
+  put_bound(out, "maximum", value.maximum);
+  const bool is_list = value.type == InputType::kArray;
+  put_bound(out, is_list ? "minItems" : "minLength", value.min_length);
+  put_bound(out, is_list ? "maxItems" : "maxLength", value.max_length);
+  if (value.items.empty()) return;
+  put_key(out, "items");
+  out.StartObject();
+  put_value(out, value.items[0]);
+  out.EndObject();
+}
+
+void put_input_schema(JsonWriter& out, const Offered& offered) {
+  const auto inputs = all_inputs(offered.listed);
+  put_key(out, "inputSchema");
+  out.StartObject();
+  put(out, "type", "object");
+  put_key(out, "properties");
+  out.StartObject();
+  std::vector<std::string> required;
+  for (const auto& input : inputs) {
+    put_key(out, input.name);
+    out.StartObject();
+    put_value(out, input);
+    out.EndObject();
+    if (input.required) required.push_back(input.name);
+  }
+  out.EndObject();
+  if (!required.empty()) put(out, "required", required);
+  put(out, "additionalProperties", false);
+  out.EndObject();
+}
+
+/// Further members may come: what the host adds to a read, what an execution adds to a write.
+void put_output_schema(JsonWriter& out, const Offered& offered) {
+  const auto outputs = all_outputs(offered.listed);
+  if (outputs.empty()) return;
+  put_key(out, "outputSchema");
+  out.StartObject();
+  put(out, "type", "object");
+  put_key(out, "properties");
+  out.StartObject();
+  for (const auto& output : outputs) {
+    put_key(out, output.name);
+    out.StartObject();
+    put(out, "type", json_type(output.type));
+    if (!output.description.empty()) put(out, "description", output.description);
+    out.EndObject();
+  }
+  out.EndObject();
+  out.EndObject();
+}
+
+void put_annotations(JsonWriter& out, const Offered& offered) {
+  const auto& c = *offered.listed.capability;
+  const bool reads = c.kind == CapabilityKind::kRead;
+  const bool deletes = std::find(c.tags.begin(), c.tags.end(), "delete") != c.tags.end();
+  put_key(out, "annotations");
+  out.StartObject();
+  put(out, "readOnlyHint", reads);
+  put(out, "destructiveHint", !reads && deletes);
+  put(out, "idempotentHint", reads || c.harmless_to_repeat || c.kind == CapabilityKind::kCancel);
+  put(out, "openWorldHint", !is_hosts_own(offered.listed));
+  out.EndObject();
+}
+
+void put_tool(JsonWriter& out, const Offered& offered) {
+  const auto& c = *offered.listed.capability;
+  out.StartObject();
+  put(out, "name", tool_name(c.name));
+  put(out, "title",
+      c.purpose.ends_with('.') ? std::string_view(c.purpose).substr(0, c.purpose.size() - 1)
+                               : std::string_view(c.purpose));
+  put(out, "description", description_of(offered));
+  put_input_schema(out, offered);
+  put_output_schema(out, offered);
+  put_annotations(out, offered);
+  put_key(out, "_meta");
+  out.StartObject();
+  put(out, "kruxos/capability", c.name);
+  put(out, "kruxos/tier", to_string(c.tier));
+  out.EndObject();
+  out.EndObject();
+}
+
+std::string one_of_words(const std::vector<std::vector<std::string>>& groups) {
+  std::string text;
+  for (const auto& group : groups) text += fmt::format(" Give at least one of {}.", fmt::join(group, ", "));
+  return text;
+}
+
+std::string limits_in_words(const Offered& offered) {
+  const auto& definition = *offered.listed.definition;
+  std::vector<std::string> all;
+  for (const auto& limit : definition.limits) {
+    const auto& operations = limit.operations;
+    if (std::find(operations.begin(), operations.end(), offered.listed.capability->name) == operations.end()) continue;
+    all.push_back(fmt::format("{} in {}{}", limit.limit, span_in_words(limit.window_ms),
+                              limit.key.empty() ? "" : " for each " + limit.key));
+  }
+  if (all.empty()) return {};
+  return fmt::format(" At most {}; more {}.", fmt::join(all, ", "),
+                     definition.escalate_on_exceed ? "wait for a person" : "are refused");
+}
+
+std::string write_in_words(const Offered& offered) {
+  const auto& c = *offered.listed.capability;
+  std::string text;
+  if (c.tier == Tier::kApprovalRequired) text += " Waits until a person approves it.";
+  if (c.immediate || offered.delay_ms == 0) {
+    text += " Done at once.";
+  } else {
+    text += fmt::format(" Waits {} before it is done; until then proxy__cancel_write takes it back.",
+                        span_in_words(offered.delay_ms));
+  }
+  text += c.undoable ? " Can be undone with proxy__rollback." : " Cannot be undone once done.";
+  return text + limits_in_words(offered);
+}
+
+}  // namespace
+
+std::string tool_name(std::string_view capability) {
+  std::string name;
+  for (const char c : capability) name += c == '.' ? std::string("__") : std::string(1, c);
+  return name;
+}
+
+std::string capability_name(std::string_view tool) {
+  std::string name;
+  for (std::size_t i = 0; i < tool.size(); ++i) {
+    const bool dot = tool.substr(i, 2) == "__";
+    name += dot ? '.' : tool[i];
+    i += dot ? 1 : 0;
+  }
+  return name;
+}
+
+void put_server_info(JsonWriter& out, std::string_view name) {
+  put_key(out, name);
+  out.StartObject();
+  put(out, "name", "kruxos");
+  put(out, "title", "KruxOS");
+  put(out, "version", KRUXOS_VERSION);
+  out.EndObject();
+}
+
+void put_result_frame(JsonWriter& out) {
+  put(out, "resultType", "complete");
+  put_key(out, "_meta");
+  out.StartObject();
+  put_server_info(out, "io.modelcontextprotocol/serverInfo");
+  out.EndObject();
+}
+
+std::string tool_result(const InvocationResult& result, bool stateless) {
+  const auto& json = result.success ? result.data_json : result.error_json;
+  return json_object([&](JsonWriter& out) {
+    if (stateless) put_result_frame(out);
+    put_key(out, "content");
+    out.StartArray();
+    out.StartObject();
+    put(out, "type", "text");
+    put(out, "text", json);
+    out.EndObject();
+    out.EndArray();
+    if (result.success) put_raw(out, "structuredContent", json);
+    put(out, "isError", !result.success);
+  });
+}
+
+std::string description_of(const Offered& offered) {
+  const auto& c = *offered.listed.capability;
+  auto text = c.when_to_use.empty() ? c.purpose : c.when_to_use;
+  text += one_of_words(c.one_input_of);
+  if (c.kind == CapabilityKind::kWrite) text += write_in_words(offered);
+  return text;
+}
+
+std::string tools_json(const std::vector<Offered>& offered) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter out(buffer);
+  out.StartArray();
+  for (const auto& one : offered) put_tool(out, one);
+  out.EndArray();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+}  // namespace krux::mcp

@@ -1,0 +1,75 @@
+// Agents' programs that speak the Model Context Protocol.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "host_fixture.hpp"
+
+using namespace krux::test;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+struct McpRig : Rig {
+  McpRig() {
+    begin();
+    std::ofstream(path("agent.key")) << key << "\n";
+    std::filesystem::permissions(path("agent.key"), std::filesystem::perms(0600));
+  }
+  /// What `kruxos mcp` answers to these messages, by their ids: the n-th has the id n.
+  std::map<std::int64_t, Json> answers(const std::vector<std::string>& messages) {
+    std::string in;
+    for (const auto& message : messages) in += message + "\n";
+    const auto end = kruxos(
+        {"mcp", "--key-file", path("agent.key"), "--url", "http://127.0.0.1:" + std::to_string(gateway_port())}, in);
+    INFO(end.err);
+    REQUIRE(end.status.code == 0);
+    std::map<std::int64_t, Json> all;
+    std::istringstream lines(end.out);
+    for (std::string line; std::getline(lines, line);) {
+      auto answer = parse(line);
+      const auto id = number_at(answer, "/id");
+      all[id] = std::move(answer);
+    }
+    return all;
+  }
+};
+
+std::string request(int id, const std::string& method, const std::string& params) {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" + params + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a program that starts kruxos mcp lists what is connected, and a message that it sends goes out once") {
+  McpRig rig;
+  const std::string send = R"({"name":"slack__send","arguments":{"channel":"general","text":"From a program."}})";
+  const auto answers = rig.answers(
+      {request(1, "initialize",
+               R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"p","version":"1"}})"),
+       R"({"jsonrpc":"2.0","method":"notifications/initialized"})", request(2, "tools/list", "{}"),
+       request(3, "tools/call", send), request(4, "tools/call", R"({"name":"slack__channels"})")});
+  REQUIRE(answers.size() == 4);
+  CHECK(text_at(answers.at(1), "/result/protocolVersion") == "2025-11-25");
+  const auto tools = text_of(answers.at(2));
+  CHECK(contains(tools, R"("name":"slack__send")"));
+  CHECK(contains(tools, R"("name":"proxy__write_status")"));
+  CHECK_FALSE(contains(tools, "email__"));
+  CHECK(text_at(answers.at(3), "/result/structuredContent/status") == "buffered");
+  CHECK(text_at(answers.at(4), "/result/structuredContent/content_trust") == "untrusted");
+  const auto id = text_at(answers.at(3), "/result/structuredContent/write_id");
+  CHECK(rig.pass_time([&] { return rig.state(id) == "completed"; }));
+  // The same again is the same write.
+  const auto again = rig.answers({request(1, "tools/call", send)});
+  CHECK(text_at(again.at(1), "/result/structuredContent/duplicate_of") == id);
+}
+
+TEST_CASE("a key that was revoked ends what a program may do over kruxos mcp") {
+  McpRig rig;
+  rig.operate({"agent", "revoke", "assistant", "-y"});
+  const auto answers = rig.answers({request(1, "tools/list", "{}")});
+  CHECK(contains(text_at(answers.at(1), "/error/message"), "A valid agent key is needed"));
+}
