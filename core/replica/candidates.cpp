@@ -52,18 +52,40 @@ std::optional<std::int64_t> ListedKeys::at_least(std::int64_t rank) {
   return ascending_ ? *begin_ : -end_[-1];
 }
 
+void AllKeys::stop() {
+  for (auto& stream : streams_) stream->stop();
+}
+
+std::optional<std::int64_t> AllKeys::at_least(std::int64_t rank) {
+  for (std::size_t i = 0; i < streams_.size() && !ended_;) {
+    const auto found = streams_[i]->at_least(rank);
+    ended_ = !found;
+    if (ended_) break;
+    i = *found == rank || i == 0 ? i + 1 : 0;
+    rank = *found;
+  }
+  return ended_ ? std::nullopt : std::optional(rank);
+}
+
+void AnyKeys::stop() {
+  for (auto& stream : streams_) stream->stop();
+}
+
+std::optional<std::int64_t> AnyKeys::at_least(std::int64_t rank) {
+  std::optional<std::int64_t> least;
+  for (auto& stream : streams_) {
+    const auto found = stream->at_least(rank);
+    if (found && (!least || *found < *least)) least = found;
+  }
+  return least;
+}
+
 bool CommonKeys::next() {
   // The first rank of all: no key has a smaller one.
-  auto goal = started_ ? rank_ + 1 : -(std::int64_t{1} << 62);
+  const auto found = keys_.at_least(started_ ? rank_ + 1 : -(std::int64_t{1} << 62));
   started_ = true;
-  for (std::size_t agreeing = 0, i = 0; agreeing < streams_.size(); i = (i + 1) % streams_.size()) {
-    const auto found = streams_[i]->at_least(goal);
-    if (!found) return false;
-    agreeing = *found == goal ? agreeing + 1 : 1;
-    goal = *found;
-  }
-  rank_ = goal;
-  return true;
+  rank_ = found.value_or(rank_);
+  return found.has_value();
 }
 
 const Statement& CommonKeys::row() {

@@ -56,6 +56,31 @@ class ListedKeys final : public KeyStream {
   bool ascending_;
 };
 
+using KeyStreams = std::vector<std::unique_ptr<KeyStream>>;
+
+/// Those that all have. The rarest first: it is asked first where the next common one may be.
+class AllKeys final : public KeyStream {
+ public:
+  explicit AllKeys(KeyStreams streams) : streams_(std::move(streams)) {}
+  void stop() override;
+  std::optional<std::int64_t> at_least(std::int64_t rank) override;
+
+ private:
+  KeyStreams streams_;
+  bool ended_ = false;
+};
+
+/// Those that any has.
+class AnyKeys final : public KeyStream {
+ public:
+  explicit AnyKeys(KeyStreams streams) : streams_(std::move(streams)) {}
+  void stop() override;
+  std::optional<std::int64_t> at_least(std::int64_t rank) override;
+
+ private:
+  KeyStreams streams_;
+};
+
 class Candidates {
  public:
   virtual ~Candidates() = default;
@@ -81,10 +106,10 @@ class RowCandidates final : public Candidates {
 class CommonKeys final : public Candidates {
  public:
   /// `lookup` finds a row by its key, ?1.
-  CommonKeys(std::vector<std::unique_ptr<KeyStream>> streams, bool ascending, Statement& lookup)
-      : streams_(std::move(streams)), ascending_(ascending), lookup_(lookup) {}
+  CommonKeys(KeyStreams streams, bool ascending, Statement& lookup)
+      : keys_(std::move(streams)), ascending_(ascending), lookup_(lookup) {}
   ~CommonKeys() override {
-    for (auto& stream : streams_) stream->stop();
+    keys_.stop();
     lookup_.reset();
   }
 
@@ -93,7 +118,7 @@ class CommonKeys final : public Candidates {
   const Statement& row() override;
 
  private:
-  std::vector<std::unique_ptr<KeyStream>> streams_;
+  AllKeys keys_;
   bool ascending_;
   Statement& lookup_;
   std::int64_t rank_ = 0;

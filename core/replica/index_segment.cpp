@@ -14,22 +14,14 @@ constexpr std::int64_t kStructureRow = 10, kKnownVersion = 4;
 constexpr int kPageBits = 37;  ///< of a page's row: its number, below the segment's
 constexpr std::size_t kStructureBegins = 4, kPageBegins = 4;
 constexpr char kOtherStructure = '\xff', kTermPrefix = '0';
-constexpr int kLongestNumber = 9;
 
-[[noreturn]] void damaged() {
-  throw database_error("The replica's search index is damaged. Sync the account anew.");
-}
-
-/// Seven bits a byte, the highest first, as long as the eighth is set; the ninth byte has eight.
-std::uint64_t number_at(std::string_view bytes, std::size_t& at, std::size_t end) {
-  std::uint64_t value = 0;
-  for (int i = 1; at < end; ++i) {
-    const auto byte = static_cast<unsigned char>(bytes[at++]);
-    if (i == kLongestNumber) return value << 8 | byte;
-    value = value << 7 | (byte & 0x7fu);
-    if (byte < 0x80) return value;
-  }
-  damaged();
+/// Goes on behind the number that begins at `at`.
+std::uint64_t number_at(std::string_view bytes, std::size_t& at) {
+  const auto* begin = reinterpret_cast<const unsigned char*>(bytes.data());
+  const auto* place = begin + at;
+  const auto number = read_number(place, begin + bytes.size());
+  at = static_cast<std::size_t>(place - begin);
+  return number;
 }
 
 std::size_t two_bytes(std::string_view bytes, std::size_t at) {
@@ -45,6 +37,10 @@ bool is_known_version(StatementCache& statements, const std::string& search_tabl
 
 }  // namespace
 
+void index_damaged() {
+  throw database_error("The replica's search index is damaged. Sync the account anew.");
+}
+
 std::optional<std::vector<IndexSegment>> index_segments(StatementCache& statements, const std::string& search_table) {
   if (!is_known_version(statements, search_table)) return std::nullopt;
   auto& find = statements.get(fmt::format("SELECT block FROM {}_data WHERE id = {}", search_table, kStructureRow));
@@ -53,7 +49,7 @@ std::optional<std::vector<IndexSegment>> index_segments(StatementCache& statemen
   const auto bytes = find.blob(0);
   if (bytes.size() <= kStructureBegins || bytes[kStructureBegins] == kOtherStructure) return std::nullopt;
   std::size_t at = kStructureBegins;
-  const auto number = [&] { return static_cast<std::int64_t>(number_at(bytes, at, bytes.size())); };
+  const auto number = [&] { return static_cast<std::int64_t>(number_at(bytes, at)); };
   const auto levels = number();
   number();  // of all segments
   number();  // a counter of what was written
@@ -96,11 +92,11 @@ bool SegmentTerms::load(std::int64_t page) {
   if (ended_) return false;
   const ResetAtEnd reset(*read_page_);
   read_page_->bind(1, (segment_.id << kPageBits) + page);
-  if (!read_page_->step()) damaged();
+  if (!read_page_->step()) index_damaged();
   bytes_ = read_page_->blob(0);
-  if (bytes_.size() < kPageBegins) damaged();
+  if (bytes_.size() < kPageBegins) index_damaged();
   keys_end_ = places_at_ = two_bytes(bytes_, 2);
-  if (keys_end_ < kPageBegins || keys_end_ > bytes_.size()) damaged();
+  if (keys_end_ < kPageBegins || keys_end_ > bytes_.size()) index_damaged();
   page_ = page;
   at_ = kPageBegins;
   next_term_.reset();
@@ -115,8 +111,8 @@ void SegmentTerms::take_term_place() {
     next_term_.reset();
     return;
   }
-  const auto place = next_term_.value_or(0) + number_at(bytes_, places_at_, bytes_.size());
-  if (place < at_ || place >= keys_end_) damaged();
+  const auto place = next_term_.value_or(0) + number_at(bytes_, places_at_);
+  if (place < at_ || place >= keys_end_) index_damaged();
   next_term_ = place;
 }
 
@@ -128,19 +124,39 @@ void SegmentTerms::next() {
     if (!load(page ? std::max(page_ + 1, *page) : segment_.last_page + 1)) return;
   }
   at_ = *next_term_;
-  const auto kept = first_of_page_ ? 0 : number(keys_end_);
-  const auto rest = number(keys_end_);
-  if (rest > keys_end_ - at_ || kept > term_.size()) damaged();
+  const auto kept = first_of_page_ ? 0 : number();
+  const auto rest = number();
+  if (rest > keys_end_ - at_ || kept > term_.size()) index_damaged();
   term_.resize(kept);
   term_ += std::string_view(bytes_).substr(at_, rest);
-  if (term_.empty()) damaged();
+  if (term_.empty()) index_damaged();
   at_ += rest;
   first_of_page_ = false;
   take_term_place();
 }
 
-std::uint64_t SegmentTerms::number(std::size_t end) {
-  return number_at(bytes_, at_, end);
+std::uint64_t SegmentTerms::number() {
+  return number_at(std::string_view(bytes_).substr(0, keys_end_), at_);
+}
+
+std::int64_t SegmentTerms::last_page_of_term() {
+  if (next_term_) return page_;
+  return std::clamp(find_page(*find_next_, term_).value_or(segment_.last_page), page_, segment_.last_page);
+}
+
+void SegmentTerms::go_to(std::int64_t page, std::optional<std::size_t> place) {
+  if (!load(page)) index_damaged();
+  if (!place) return;
+  at_ = *place;
+  next_term_.reset();
+  if (at_ > keys_end_) index_damaged();
+}
+
+std::optional<std::int64_t> SegmentTerms::first_key() const {
+  const auto* begin = reinterpret_cast<const unsigned char*>(bytes_.data());
+  const auto *at = begin + at_, *end = begin + end_of_keys();
+  if (at >= end) return std::nullopt;
+  return static_cast<std::int64_t>(read_number(at, end));
 }
 
 }  // namespace krux

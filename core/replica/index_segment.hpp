@@ -22,6 +22,21 @@ struct IndexSegment {
 /// format. Throws krux::Error DatabaseError, as all of this does.
 std::optional<std::vector<IndexSegment>> index_segments(StatementCache& statements, const std::string& search_table);
 
+[[noreturn]] void index_damaged();
+
+/// Seven bits a byte, the highest first, as long as the eighth is set; the ninth byte has eight.
+inline std::uint64_t read_number(const unsigned char*& at, const unsigned char* end) {
+  constexpr int kLongest = 9;
+  std::uint64_t value = 0;
+  for (int i = 1; at < end; ++i) {
+    const auto byte = *at++;
+    if (i == kLongest) return value << 8 | byte;
+    value = value << 7 | (byte & 0x7fu);
+    if (byte < 0x80) return value;
+  }
+  index_damaged();
+}
+
 /// The terms of one segment from a first one on. One at a time is read of a connection's read transaction.
 class SegmentTerms {
  public:
@@ -35,21 +50,36 @@ class SegmentTerms {
   /// older segments' entry no longer counts, that the row has the term.
   template <typename OnKey>
   void read(std::int64_t last, const OnKey& on_key) {
-    for (std::uint64_t key = 0;; key = 0) {
-      const auto end = end_of_keys();
-      bool passed = false;
-      while (at_ < end && !passed) {
-        key += number(end);
-        const bool removes = takes_zero(end);
-        const bool has = !removes || takes_zero(end);
-        passed = static_cast<std::int64_t>(key) > last;
-        if (!passed) on_key(static_cast<std::int64_t>(key), removes, has);
-      }
-      if (passed || next_term_) break;
+    while (read_page(last, on_key) && !next_term_) {
       if (!load(page_ + 1)) return;
     }
     next();
   }
+
+  // A term's keys by pages, instead of read(): they end on last_page_of_term(), which may hold none.
+  std::int64_t page() const { return page_; }
+  std::int64_t last_page_of_term();
+  std::size_t place() const { return at_; }  ///< on the page where the term begins: that of its keys
+  /// To a page that the term goes on to, or to `place` on the one where it begins, if that is not its last.
+  void go_to(std::int64_t page, std::optional<std::size_t> place);
+  /// The keys of this page alone. false: there was one behind `last`.
+  template <typename OnKey>
+  bool read_page(std::int64_t last, const OnKey& on_key) {
+    const auto* begin = reinterpret_cast<const unsigned char*>(bytes_.data());
+    const auto *at = begin + at_, *end = begin + end_of_keys();
+    const auto takes_zero = [&] { return at < end && *at == 0 && ++at; };
+    bool passed = false;
+    for (std::uint64_t key = 0; at < end && !passed;) {
+      key += read_number(at, end);
+      const bool removes = takes_zero();
+      const bool has = !removes || takes_zero();
+      passed = static_cast<std::int64_t>(key) > last;
+      if (!passed) on_key(static_cast<std::int64_t>(key), removes, has);
+    }
+    at_ = static_cast<std::size_t>(at - begin);
+    return !passed;
+  }
+  std::optional<std::int64_t> first_key() const;  ///< of this page
 
  private:
   std::optional<std::int64_t> find_page(Statement& find, std::string_view term);
@@ -57,12 +87,7 @@ class SegmentTerms {
   void next();
   void take_term_place();
   std::size_t end_of_keys() const { return next_term_.value_or(keys_end_); }
-  std::uint64_t number(std::size_t end);
-  bool takes_zero(std::size_t end) {
-    if (at_ >= end || bytes_[at_] != '\0') return false;
-    ++at_;
-    return true;
-  }
+  std::uint64_t number();
 
   Statement *read_page_, *find_next_;
   IndexSegment segment_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
 #include "core/replica/tag_numbers.hpp"
 #include "core/util/error.hpp"
@@ -127,20 +128,6 @@ Search::End Search::find() {
   return end == End::kSwitch ? find_by_index() : end;
 }
 
-Search::End Search::find_by_index() {
-  if (!table_.by_time()) return gather_and_sort();
-  by_index_ = rest();
-  found_before_index_ = total_;
-  if (by_index_.low > by_index_.high) return End::kExhausted;
-  if (!gather(by_index_)) return End::kOutOfTime;
-  const bool exact = only_streams_ && plan_->exact;
-  const auto end = consume(*common_keys(true, by_index_), !exact, exact ? Stage::kStricterIndex : Stage::kIndex);
-  if (end != End::kSwitch) return end;
-  const auto left = rest();
-  if (left.low > left.high) return End::kExhausted;
-  return gather(left) ? consume(*common_keys(true, left), true, Stage::kStricterIndex) : End::kOutOfTime;
-}
-
 KeyRange Search::rest() const {
   auto rest = range_;
   (ascending_keys() ? rest.low : rest.high) = last_key_ + (ascending_keys() ? 1 : -1);
@@ -174,12 +161,17 @@ std::unique_ptr<Candidates> Search::rows_in_order(const Predicate* equality) {
 }
 
 std::unique_ptr<Candidates> Search::common_keys(bool with_text, KeyRange range) {
-  std::vector<std::unique_ptr<KeyStream>> streams;
-  if (with_text) streams = text_streams(range);
+  KeyStreams streams, texts;
   for (std::size_t i = 0; i < equalities_.size(); ++i) {
     streams.push_back(equality_stream(*equalities_[i].predicate, i, range));
   }
-  return std::make_unique<CommonKeys>(std::move(streams), ascending_keys(), lookup());
+  if (with_text) texts = text_streams(range);
+  // Those first that are likely to be fewest: they lead.
+  const bool texts_first = with_text && plan_->share < base_share_;
+  auto& last = texts_first ? streams : texts;
+  auto& first = texts_first ? texts : streams;
+  std::move(last.begin(), last.end(), std::back_inserter(first));
+  return std::make_unique<CommonKeys>(std::move(first), ascending_keys(), lookup());
 }
 
 std::unique_ptr<KeyStream> Search::equality_stream(const Predicate& equality, std::size_t number, KeyRange range) {
@@ -230,7 +222,7 @@ Search::End Search::gather_and_sort() {
   sorts_ = true;
   std::vector<std::pair<std::string, std::int64_t>> found;
   auto end = End::kExhausted;
-  if (!gather(range_)) return End::kOutOfTime;
+  if (!gather(range_, 1)) return End::kOutOfTime;
   CommonKeys candidates(text_streams(range_), ascending_keys(), lookup());
   for (std::int64_t looked_at = 1; candidates.next(); ++looked_at) {
     const auto& row = candidates.row();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "core/replica/candidates.hpp"
 #include "core/replica/collection_table.hpp"
 #include "core/replica/condition.hpp"
+#include "core/replica/index_segment.hpp"
 #include "core/replica/replica_reader.hpp"
 #include "core/replica/text_plan.hpp"
 #include "core/storage/statement.hpp"
@@ -53,8 +55,13 @@ class Search {
   std::unique_ptr<Candidates> rows_in_order(const Predicate* equality);
   std::unique_ptr<Candidates> common_keys(bool with_text, KeyRange range);
   std::unique_ptr<KeyStream> equality_stream(const Predicate& equality, std::size_t number, KeyRange range);
-  bool gather(KeyRange range);
-  std::vector<std::unique_ptr<KeyStream>> text_streams(KeyRange range);
+  End find_in(KeyRange part, double share, Stage stage);
+  KeyRange part_of(KeyRange left, double share);
+  bool gather(KeyRange range, double share);
+  KeyStreams text_streams(KeyRange range);
+  KeyStreams token_streams(const std::vector<TokenNeed>& needs, KeyRange range);
+  std::unique_ptr<KeyStream> token_stream(const std::string& token, KeyRange range);
+  std::optional<std::int64_t> last_key();
   Statement& lookup();
   End consume(Candidates& candidates, bool verify, Stage stage);
   End check(std::int64_t looked_at, Stage stage);
@@ -82,12 +89,15 @@ class Search {
   const SearchBudget budget_;
   const Predicate predicate_;
   KeyRange range_;
-  std::vector<Equality> equalities_;  ///< fewest rows first
-  Predicate texts_;                   ///< the conditions that the search index can answer
-  TextSample sample_, given_;         ///< newest rows; rows that the index gave
-  std::optional<TextPlan> plan_;      ///< once it was thought of
-  std::map<Prefixes, std::vector<std::int64_t>> gathered_;
-  KeyRange by_index_{0, 0};    ///< what the index was asked for first
+  std::vector<Equality> equalities_;                        ///< fewest rows first
+  Predicate texts_;                                         ///< the conditions that the search index can answer
+  TextSample sample_, given_;                               ///< newest rows; rows that the index gave
+  std::optional<TextPlan> plan_;                            ///< once it was thought of
+  std::map<Prefixes, std::vector<std::int64_t>> gathered_;  ///< of the part that is looked through
+  std::vector<const std::vector<std::int64_t>*> lists_;     ///< those of them that are used
+  std::optional<std::vector<IndexSegment>> segments_;       ///< if their format is known
+  std::deque<std::string> asked_;                           ///< what FTS5 is asked for instead
+  KeyRange by_index_{0, 0};                                 ///< what the index was asked for, from this part on
   double base_share_ = 1;      ///< of the collection's rows, those that all equalities hold for
   bool only_streams_ = false;  ///< there are no conditions but equalities and texts
   bool takes_all_ = false;     ///< every row of the collection fits

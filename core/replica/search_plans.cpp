@@ -3,12 +3,17 @@
 
 #include <algorithm>
 
+#include "core/replica/gram_index.hpp"
 #include "core/replica/search.hpp"
+#include "core/replica/token_keys.hpp"
 
 namespace krux {
 namespace {
 
 constexpr int kTextPatience = 256;
+// Parts of the collection that are gathered: the first one, where the page is likely to need less, and the next ones.
+constexpr double kLeastPart = 0.125, kPartForPage = 2, kNextPart = 3;
+constexpr double kWholeShare = 0.5;  ///< from so much on, parts are not worth their beginning
 
 }  // namespace
 
@@ -46,14 +51,22 @@ bool Search::should_switch(std::int64_t looked_at) {
   return index_is_sooner(so_far, *plan_);
 }
 
-/// Changes the plan where it says so.
-bool Search::should_exclude_more(std::int64_t looked_at) {
-  if (page_is_full()) return false;  // counting has its own end
+/// The last key there is, in the order of the result.
+std::optional<std::int64_t> Search::last_key() {
   const bool up = ascending_keys();
   auto& edge = statements_.get(fmt::format("SELECT {}(key) FROM {}", up ? "max" : "min", table_.rows));
   const ResetAtEnd reset(edge);
-  if (!edge.step()) return false;
-  const auto far = up ? std::min(range_.high, edge.integer(0)) : std::max(range_.low, edge.integer(0));
+  if (!edge.step()) return std::nullopt;
+  return up ? std::min(range_.high, edge.integer(0)) : std::max(range_.low, edge.integer(0));
+}
+
+/// Changes the plan where it says so.
+bool Search::should_exclude_more(std::int64_t looked_at) {
+  if (page_is_full()) return false;  // counting has its own end
+  const auto last = last_key();
+  if (!last) return false;
+  const bool up = ascending_keys();
+  const auto far = *last;
   const auto near = up ? by_index_.low : by_index_.high;
   const auto all = static_cast<double>(far) - static_cast<double>(near);
   const auto gone = static_cast<double>(last_key_) - static_cast<double>(near);
@@ -66,41 +79,92 @@ bool Search::should_exclude_more(std::int64_t looked_at) {
   return true;
 }
 
-/// What the plan gathers; false where there was no time for it. Once it is known how few rows a list has, those are
-/// left out that cost more than looking at these rows.
-bool Search::gather(KeyRange range) {
-  auto rows = static_cast<double>(rows_);
-  std::vector<Gather> pays;
-  for (auto& gather : plan_->gathers) {
+Search::End Search::find_by_index() {
+  if (!table_.by_time()) return gather_and_sort();
+  auto stage = Stage::kIndex;
+  by_index_ = rest();
+  const auto likely = static_cast<double>(rows_) * plan_->share * base_share_;
+  auto share = std::max(kLeastPart, kPartForPage * static_cast<double>(need_ - total_) / std::max(likely, 1.0));
+  for (;; share *= kNextPart) {
+    found_before_index_ = total_;
+    const auto part = part_of(by_index_, share);
+    gathered_.clear();
+    auto end = find_in(part, share, stage);
+    if (end == End::kSwitch) {
+      stage = Stage::kStricterIndex;
+      const auto left = rest();
+      end = find_in({std::max(part.low, left.low), std::min(part.high, left.high)}, share, stage);
+    }
+    if (end != End::kExhausted || part.high == by_index_.high) return end;
+    by_index_.low = part.high + 1;
+  }
+}
+
+Search::End Search::find_in(KeyRange part, double share, Stage stage) {
+  if (part.low > part.high) return End::kExhausted;
+  if (!gather(part, std::min(share, 1.0))) return End::kOutOfTime;
+  const bool exact = only_streams_ && plan_->exact && lists_.size() == plan_->gathers.size();
+  return consume(*common_keys(true, part), !exact, exact ? Stage::kStricterIndex : stage);
+}
+
+/// A part of what is left, behind which there may be more: the page may be full before that is needed.
+KeyRange Search::part_of(KeyRange left, double share) {
+  if (!ascending_keys() || plan_->gathers.empty() || share > kWholeShare) return left;
+  const auto last = last_key();
+  if (!last || *last <= left.low) return left;
+  const auto span = static_cast<double>(*last) - static_cast<double>(left.low);
+  left.high = std::min(left.high, left.low + static_cast<std::int64_t>(span * share));
+  return left;
+}
+
+/// What the plan gathers, of so many of the collection's rows; false where there was no time for it. Once it is known
+/// how few rows a list has, those are left out that cost more than looking at these rows.
+bool Search::gather(KeyRange range, double share) {
+  const auto all = static_cast<double>(rows_) * share;
+  auto rows = all;
+  lists_.clear();
+  for (const auto& gather : plan_->gathers) {
     if (!gathered_.contains(gather.prefixes)) {  // else for a larger range
-      if (rows * kVerifyNs < static_cast<double>(rows_) * gather.ns) {
-        plan_->exact = false;
-        continue;
-      }
+      if (rows * kVerifyNs < all * gather.ns) continue;
       auto keys = keys_with(statements_, table_.search, gather.prefixes, range, [this] { return is_late(); });
       if (!keys) return false;
       gathered_.emplace(gather.prefixes, *std::move(keys));
     }
-    const auto size = static_cast<double>(gathered_.at(gather.prefixes).size());
-    rows = std::min(size, rows * std::max(gather.share, size / static_cast<double>(rows_)));
-    pays.push_back(std::move(gather));
+    lists_.push_back(&gathered_.at(gather.prefixes));
+    const auto size = static_cast<double>(lists_.back()->size());
+    rows = std::min(size, rows * std::max(gather.share, size / all));
   }
-  plan_->gathers = std::move(pays);
   return true;
 }
 
-std::vector<std::unique_ptr<KeyStream>> Search::text_streams(KeyRange range) {
-  std::vector<std::unique_ptr<KeyStream>> streams;
-  for (const auto& gather : plan_->gathers) {
-    streams.push_back(std::make_unique<ListedKeys>(gathered_.at(gather.prefixes), range, ascending_keys()));
-  }
-  if (plan_->expression.empty()) return streams;
-  auto& statement = statements_.get(
-      fmt::format("SELECT rowid FROM {0} WHERE {0} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid{1}",
-                  table_.search, ascending_keys() ? "" : " DESC"));
-  statement.bind(1, std::string_view(plan_->expression));
-  streams.push_back(std::make_unique<IndexKeys>(statement, range, ascending_keys(), kTextPatience));
+KeyStreams Search::text_streams(KeyRange range) {
+  segments_ = index_segments(statements_, table_.search);
+  asked_.clear();
+  auto streams = token_streams(plan_->needs, range);
+  for (const auto* list : lists_) streams.push_back(std::make_unique<ListedKeys>(*list, range, ascending_keys()));
   return streams;
+}
+
+KeyStreams Search::token_streams(const std::vector<TokenNeed>& needs, KeyRange range) {  // NOLINT(misc-no-recursion)
+  KeyStreams streams;
+  for (const auto& need : needs) {
+    KeyStreams any;
+    for (const auto& all : need.any) any.push_back(std::make_unique<AllKeys>(token_streams(all, range)));
+    streams.push_back(any.empty() ? token_stream(need.token, range) : std::make_unique<AnyKeys>(std::move(any)));
+  }
+  return streams;
+}
+
+/// By FTS5 where its pages cannot be read, which is slower.
+std::unique_ptr<KeyStream> Search::token_stream(const std::string& token, KeyRange range) {
+  if (segments_) {
+    return std::make_unique<TokenKeys>(statements_, table_.search, *segments_, token, range, ascending_keys());
+  }
+  auto& statement = statements_.get(
+      fmt::format("SELECT rowid FROM {0} WHERE {0} MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid{1} -- {2}",
+                  table_.search, ascending_keys() ? "" : " DESC", asked_.size()));
+  statement.bind(1, asked_.emplace_back(quoted_token(token)));
+  return std::make_unique<IndexKeys>(statement, range, ascending_keys(), kTextPatience);
 }
 
 }  // namespace krux

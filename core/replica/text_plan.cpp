@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 
 #include "core/replica/contains.hpp"
 #include "core/replica/gram_index.hpp"
@@ -13,17 +12,16 @@ namespace {
 using Kind = Condition::Kind;
 // Measured at a million rows: an entry of a token's list, and gathering the rows of a prefix of one, two and three
 // characters, or of a token, for each row that has it.
-constexpr double kEntryNs = 33;
-constexpr double kJoinedNs = 130;      // an entry that FTS5 gives to be compared with those gathered
+constexpr double kEntryNs = 14;
 constexpr double kSwitchNs = 300'000;  // starting to ask the index
 constexpr double kWorth = 0.5;
 constexpr int kMostAdded = 4;
 constexpr double kUnseenShare = 0.1;  ///< of what the sample could have missed: most phrases are rarer by far
 constexpr std::array<double, kGramLength + 1> kGatherNs{0, 42, 40, 33, 30};
 
-void add_and(std::string& expression, const std::string& part) {
-  if (part.empty()) return;
-  expression += (expression.empty() ? "" : " AND ") + part;
+template <typename T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
 }
 
 TextPlan gathered(Cover cover) {
@@ -32,29 +30,19 @@ TextPlan gathered(Cover cover) {
   return plan;
 }
 
-/// Beside what is gathered, a token's rows are as well where nearly all of them would be gone through.
-void gather_tokens_too(std::vector<TextPlan>& parts, double rows, double walked) {
-  if (std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.gathers.empty(); })) return;
-  for (auto& part : parts) {
-    const bool is_token = part.gathers.empty() && part.cover.exact;
-    if (is_token && rows * part.cover.ns < walked * part.walk_ns * kJoinedNs / kEntryNs) part = gathered(part.cover);
-  }
-}
-
 /// The cheapest first, then those that exclude more than they cost. They are taken for independent of each other; what
 /// a phrase finds is not known well, so that against the most that it could find half is enough.
 TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
   double fit = 1;
   for (const auto& part : parts) fit *= part.share;
   const auto walked = std::min(goal.rows, std::max(goal.missing, 1.0) / fit);
-  gather_tokens_too(parts, goal.rows, walked);
   const auto cost = [&](const TextPlan& part) { return goal.rows * part.gather_ns + walked * part.walk_ns; };
   std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) {
     return cost(a) + walked * a.share * kVerifyNs < cost(b) + walked * b.share * kVerifyNs;
   });
   auto plan = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    auto& part = parts[i];
+    const auto& part = parts[i];
     if (part.cover.ns < plan.cover.ns) plan.cover = part.cover;
     const bool all_exact = plan.exact && part.exact;
     const auto likely = plan.share * (all_exact ? 1 : 1 - part.share);
@@ -64,37 +52,35 @@ TextPlan all_of(std::vector<TextPlan> parts, const Goal& goal) {
       plan.exact = false;
       continue;
     }
-    add_and(plan.expression, part.expression);
-    std::move(part.gathers.begin(), part.gathers.end(), std::back_inserter(plan.gathers));
+    append(plan.needs, part.needs);
+    append(plan.gathers, part.gathers);
     plan.exact = all_exact;
     plan.share *= part.share;
     plan.most *= part.most;
     plan.walk_ns += part.walk_ns;
     plan.gather_ns += part.gather_ns;
   }
-  if (!plan.expression.empty()) plan.expression = "(" + plan.expression + ")";
   plan.cover.exact = plan.cover.exact && parts.size() == 1;
   return plan;
 }
 
-/// FTS5 would gather the rows of a prefix at great cost: where there is one, all are gathered.
+/// Where something is gathered of one, something of each is.
 TextPlan any_of(const std::vector<TextPlan>& parts) {
-  TextPlan plan{"(", {}, true, 0, 0, 0, 0, {{}, 0, 0, true}};
+  TextPlan plan{{TokenNeed{}}, {}, true, 0, 0, 0, 0, {{}, 0, 0, true}};
   auto& cover = plan.cover;
   bool gathers = false;
   for (const auto& part : parts) {
     gathers = gathers || !part.gathers.empty();
-    cover.prefixes.insert(cover.prefixes.end(), part.cover.prefixes.begin(), part.cover.prefixes.end());
+    append(cover.prefixes, part.cover.prefixes);
     cover.share = std::min(1.0, cover.share + part.cover.share);
     cover.ns += part.cover.ns;
     cover.exact = cover.exact && part.cover.exact;
-    plan.expression += (&part == &parts.front() ? "" : " OR ") + part.expression;
+    plan.needs[0].any.push_back(part.needs);
     plan.exact = plan.exact && part.exact;
     plan.share = std::min(1.0, plan.share + part.share);
     plan.most = std::min(1.0, plan.most + part.most);
     plan.walk_ns += part.walk_ns;
   }
-  plan.expression += ")";
   return gathers ? gathered(std::move(cover)) : plan;
 }
 
@@ -106,7 +92,7 @@ Cover cover_of(std::string_view prefix, const TextSample& sample) {
 TextPlan gram_plan(std::string_view gram, const TextSample& sample) {
   auto cover = cover_of(gram, sample);
   const auto share = cover.share;
-  return {quoted_token(gram), {}, true, share, share, share * kEntryNs, 0, std::move(cover)};
+  return {{{std::string(gram), {}}}, {}, true, share, share, share * kEntryNs, 0, std::move(cover)};
 }
 
 /// `count` of them, evenly spread, the first and the last among them.
@@ -130,16 +116,15 @@ TextPlan phrase_plan(const std::vector<std::string_view>& grams, std::string_vie
   }
   if (unseen.size() >= kMost) all = spread(unseen, kMost);
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.share < b.share; });
-  TextPlan plan{"(" + all[0].expression, {}, false,       sample.share(term), sample.at_most(all[0].share),
-                all[0].walk_ns,          0,  all[0].cover};
+  TextPlan plan{all[0].needs,   {}, false,       sample.share(term), sample.at_most(all[0].share),
+                all[0].walk_ns, 0,  all[0].cover};
   plan.cover.exact = false;
   if (plan.share <= sample.least()) plan.share *= kUnseenShare;
   for (std::size_t i = 1; i < std::min(kMost, all.size()); ++i) {
     if (all[i].walk_ns > kWorth * plan.most * kVerifyNs) break;
-    plan.expression += " AND " + all[i].expression;
+    append(plan.needs, all[i].needs);
     plan.walk_ns += all[i].walk_ns;
   }
-  plan.expression += ")";
   return plan;
 }
 
@@ -201,8 +186,8 @@ std::optional<TextPlan> stricter_plan(const TextPlan& now, const Predicate& pred
       best_share = share;
     }
     if (!best) break;
-    add_and(plan.expression, best->plan.expression);
-    plan.gathers.insert(plan.gathers.end(), best->plan.gathers.begin(), best->plan.gathers.end());
+    append(plan.needs, best->plan.needs);
+    append(plan.gathers, best->plan.gathers);
     gain += best_gain;
     to_come *= best_share;
     std::erase_if(texts, [&](auto text) { return !contains(text, best->text); });

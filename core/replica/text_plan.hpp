@@ -41,6 +41,12 @@ struct Cover {
   bool exact = true;  ///< no other rows have one
 };
 
+/// A token, or alternatives: all of one of them.
+struct TokenNeed {
+  std::string token;  ///< if there are no alternatives
+  std::vector<std::vector<TokenNeed>> any;
+};
+
 /// Rows that have one of the prefixes, read from the index before the first one is given.
 struct Gather {
   Prefixes prefixes;
@@ -51,12 +57,12 @@ struct Gather {
 /// Times are for each row of the collection, whether it is found or not. What the plan finds is what both parts of it
 /// find, a superset of what fits.
 struct TextPlan {
-  std::string expression;       ///< FTS5; may be empty
-  std::vector<Gather> gathers;  ///< those first that pay most
-  bool exact = true;            ///< it finds nothing else
-  double share = 1;             ///< of the rows that it is likely to find
-  double most = 1;              ///< of the rows that it could find, were the tokens of a phrase always together
-  double walk_ns = 0;           ///< going through the tokens' rows
+  std::vector<TokenNeed> needs;  ///< the rarest first; may be empty
+  std::vector<Gather> gathers;   ///< those first that pay most
+  bool exact = true;             ///< it finds nothing else
+  double share = 1;              ///< of the rows that it is likely to find
+  double most = 1;               ///< of the rows that it could find, were the tokens of a phrase always together
+  double walk_ns = 0;            ///< going through the tokens' rows
   double gather_ns = 0;
   Cover cover;  ///< what could be gathered instead
 };
