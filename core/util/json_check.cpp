@@ -165,7 +165,8 @@ class Look {
   bool escape() {
     if (end_ - at_ < 2) return false;
     if (at_[1] != 'u') {
-      if (std::memchr("\"\\/bfnrt", at_[1], 8) == nullptr) return false;
+      constexpr std::string_view simple = "\"\\/bfnrt";
+      if (simple.find(at_[1]) == std::string_view::npos) return false;
       at_ += 2;
       return true;
     }

@@ -9,6 +9,7 @@
 #include "core/util/json.hpp"
 
 using namespace krux;
+using namespace std::string_literals;
 
 namespace {
 
@@ -125,7 +126,7 @@ TEST_CASE("Deep and wide objects are left to the parser, which takes them") {
 TEST_CASE("What is told quickly is what the parser takes, whatever is changed in it") {
   std::mt19937 random(20261124);
   const auto any = [&](std::size_t below) { return std::uniform_int_distribution<std::size_t>(0, below - 1)(random); };
-  const std::string bytes("{}[]\",:\\u0019aeEtfn-+. \t\n\x1f\x7f\x80\xc3\xa4\xe4\xb8\xad\xed\xf0\x9f\xff\0", 47);
+  const auto bytes = "{}[]\",:\\u0019aeEtfn-+. \t\n\x1f\x7f\x80\xc3\xa4\xe4\xb8\xad\xed\xf0\x9f\xff\0"s;
   JsonLimits limits;
   limits.max_depth = 6;
   std::size_t quickly = 0;
