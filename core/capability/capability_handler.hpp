@@ -75,9 +75,9 @@ class CapabilityHandler {
             const std::string& who, std::function<void(std::variant<WriteRecord, Error>)> done);
 
   /// What capabilities.list and describe answer: one JSON array of summaries, or one JSON object with inputs, outputs,
-  /// limits, errors and recovery. Capabilities that are blocked, or whose service is not loaded, or whose scopes no
-  /// connected account has, are left out. The host's own (proxy.cancel_write, proxy.write_status, proxy.list_writes)
-  /// are among them. Empty filters: all.
+  /// limits, errors and recovery. Capabilities that are blocked, or that no connected account can do (its service is
+  /// not connected, or its scopes were not granted), are left out. The host's own (proxy.cancel_write,
+  /// proxy.write_status, proxy.list_writes) are among them. Empty filters: all.
   std::string list_json(const std::string& category, const std::string& tag, const std::string& name_contains) const;
   std::optional<std::string> describe_json(const std::string& name) const;
   /// The same capabilities, as they are defined and configured.

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "core/util/descriptor.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/control_client.hpp"
+#include "host/http/chunked_body.hpp"
 
 namespace krux::cli {
 namespace {
@@ -29,16 +31,29 @@ bool send_all(int fd, std::string_view bytes) {
   return true;
 }
 
-/// Until the other side closes.
-std::string receive_all(int fd) {
-  std::string all;
+constexpr std::size_t kMostHead = 64u << 10;
+
+/// Receives more behind `text`; false once the other side has closed, or its time is over.
+bool receive(int fd, std::string& text) {
   std::array<char, 65536> chunk;
-  while (all.size() < kMostAnswer) {
-    const auto got = ::recv(fd, chunk.data(), chunk.size(), 0);
-    if (got <= 0) break;
-    all.append(chunk.data(), static_cast<std::size_t>(got));
+  const auto got = ::recv(fd, chunk.data(), chunk.size(), 0);
+  if (got <= 0) return false;
+  text.append(chunk.data(), static_cast<std::size_t>(got));
+  return true;
+}
+
+/// The lines of one event: its data, where it has any.
+void give_event(std::string_view lines, const OnEvent& on_event) {
+  constexpr std::string_view data = "data: ", id = "id: ";
+  std::string_view found_data, found_id;
+  for (std::size_t at = 0; at < lines.size();) {
+    const auto end = lines.find('\n', at);
+    const auto line = lines.substr(at, end - at);
+    if (line.starts_with(data)) found_data = line.substr(data.size());
+    if (line.starts_with(id)) found_id = line.substr(id.size());
+    at = end + 1;
   }
-  return all;
+  on_event(found_data, found_id);
 }
 
 std::string_view header_of(std::string_view head, std::string_view name) {
@@ -48,21 +63,56 @@ std::string_view header_of(std::string_view head, std::string_view name) {
   return head.substr(from, head.find("\r\n", from) - from);
 }
 
-GatewayAnswer answer_of(std::string text) {
+/// Gives the events of a body that comes in chunks, as they come.
+void read_events(int fd, std::string received, const OnEvent& on_event) {
+  ChunkedBody chunks(std::numeric_limits<std::uint64_t>::max(), kMostHead);
+  std::string text;
+  for (;;) {
+    std::string_view left = received;
+    const auto state = chunks.take(left, text);
+    for (auto end = text.find("\n\n"); end != std::string::npos; end = text.find("\n\n")) {
+      give_event(std::string_view(text).substr(0, end + 1), on_event);
+      text.erase(0, end + 2);
+    }
+    received.clear();
+    if (state != ChunkedBody::State::kMore || text.size() > kMostAnswer || !receive(fd, received)) return;
+  }
+}
+
+GatewayAnswer broken_off() {
   GatewayAnswer answer;
-  const auto end = text.find("\r\n\r\n");
-  if (text.starts_with("HTTP/1.1 ") && end != std::string::npos)
-    std::from_chars(text.data() + 9, text.data() + std::min<std::size_t>(text.size(), 12), answer.status);
-  const std::string_view head = std::string_view(text).substr(0, end);
+  answer.problem = "The host's answer broke off. What was asked for may be done: look before you ask again.";
+  return answer;
+}
+
+GatewayAnswer read_answer(int fd, const OnEvent& on_event) {
+  std::string text;
+  std::size_t end = std::string::npos;
+  while ((end = text.find("\r\n\r\n")) == std::string::npos) {
+    if (text.size() > kMostHead || !receive(fd, text)) return broken_off();
+  }
+  const auto head = text.substr(0, end);
+  text.erase(0, end + 4);
+  GatewayAnswer answer;
+  if (head.starts_with("HTTP/1.1 "))
+    std::from_chars(head.data() + 9, head.data() + std::min<std::size_t>(head.size(), 12), answer.status);
+  if (answer.status == 0) return broken_off();
+  answer.session = header_of(head, "Mcp-Session-Id");
+  answer.is_stream = header_of(head, "Content-Type") == "text/event-stream";
+  if (answer.is_stream) {
+    const timeval forever{0, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &forever, sizeof forever);
+    read_events(fd, std::move(text), on_event);
+    return answer;
+  }
   std::size_t length = 0;
   const auto said = header_of(head, "Content-Length");
   std::from_chars(said.data(), said.data() + said.size(), length);
-  if (answer.status == 0 || text.size() - end - 4 < length) {
-    answer.problem = "The host's answer broke off. What was asked for may be done: look before you ask again.";
-    return answer;
+  while (text.size() < std::min(length, kMostAnswer)) {
+    if (!receive(fd, text)) return broken_off();
   }
-  answer.session = header_of(head, "Mcp-Session-Id");
-  answer.body = text.substr(end + 4);
+  if (length > kMostAnswer) return broken_off();
+  answer.body = std::move(text);
   return answer;
 }
 
@@ -88,7 +138,8 @@ GatewayClient::GatewayClient(std::string_view url, std::string key) : key_(std::
                             printable(given)));
 }
 
-GatewayAnswer GatewayClient::send(std::string_view method, const GatewayHeaders& headers, std::string_view body) const {
+GatewayAnswer GatewayClient::send(std::string_view method, const GatewayHeaders& headers, std::string_view body,
+                                  const OnEvent& on_event, GatewayCall& call) const {
   const Descriptor fd(::socket(v6_ ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{kPatienceSeconds, 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -101,11 +152,20 @@ GatewayAnswer GatewayClient::send(std::string_view method, const GatewayHeaders&
   v6.sin6_port = htons(port_);
   v6.sin6_addr = in6addr_loopback;
   const auto* to = v6_ ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
-  if (::connect(fd.get(), to, v6_ ? sizeof v6 : sizeof v4) != 0)
-    return {0,
-            {},
-            {},
-            fmt::format("The KruxOS host does not answer on port {}: the operator starts it with kruxosd.", port_)};
+  if (::connect(fd.get(), to, v6_ ? sizeof v6 : sizeof v4) != 0) {
+    GatewayAnswer answer;
+    answer.problem =
+        fmt::format("The KruxOS host does not answer on port {}: the operator starts it with kruxosd.", port_);
+    return answer;
+  }
+  if (!call.begin(fd.get())) return broken_off();
+  send(method, headers, body, fd.get());
+  auto answer = read_answer(fd.get(), on_event);
+  call.close();
+  return answer;
+}
+
+void GatewayClient::send(std::string_view method, const GatewayHeaders& headers, std::string_view body, int fd) const {
   std::string head = fmt::format(
       "{} /mcp HTTP/1.1\r\nHost: localhost:{}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n"
       "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
@@ -113,8 +173,29 @@ GatewayAnswer GatewayClient::send(std::string_view method, const GatewayHeaders&
   for (const auto& [name, value] : headers) head += fmt::format("{}: {}\r\n", name, value);
   head += "\r\n";
   // The host may refuse before it has read all: its answer says why.
-  if (send_all(fd.get(), head)) send_all(fd.get(), body);
-  return answer_of(receive_all(fd.get()));
+  if (send_all(fd, head)) send_all(fd, body);
+}
+
+void GatewayCall::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  if (fd_ >= 0) ::shutdown(fd_, SHUT_RDWR);
+}
+
+bool GatewayCall::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+bool GatewayCall::begin(int fd) {
+  const std::lock_guard lock(mutex_);
+  fd_ = ended_ ? -1 : fd;
+  return !ended_;
+}
+
+void GatewayCall::close() {
+  const std::lock_guard lock(mutex_);
+  fd_ = -1;
 }
 
 std::string header_value(std::string_view text) {

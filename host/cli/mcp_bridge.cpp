@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <ostream>
@@ -24,6 +26,8 @@ namespace {
 constexpr int kAtOnce = 32;
 constexpr std::uintmax_t kLargestKeyFile = 4096;
 constexpr std::string_view kMeta = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kListen = "subscriptions/listen";
+constexpr int kMostBroken = 100;  ///< streams, one after the other
 constexpr int kInternalError = -32603, kParseError = -32700;
 
 std::string without_space(std::string text) {
@@ -61,6 +65,7 @@ std::string read_key(const McpArguments& arguments) {
 /// One message of the program's.
 struct Line {
   std::string text, id_json, method, name, version;  ///< `id_json` is empty for a notification
+  std::string cancels;                               ///< the id of the request that it takes back, as JSON
 };
 
 std::string member_text(const JsonValue& object, std::string_view name) {
@@ -70,11 +75,12 @@ std::string member_text(const JsonValue& object, std::string_view name) {
 /// Throws krux::Error.
 Line line_of(std::string text) {
   const auto document = parse_json(text, "The message");
-  Line line{std::move(text), {}, member_text(document, "method"), {}, {}};
+  Line line{std::move(text), {}, member_text(document, "method"), {}, {}, {}};
   if (const auto* id = find_member(document, "id")) line.id_json = to_json(*id);
   const auto* params = find_member(document, "params");
   if (!params) return line;
   line.name = member_text(*params, line.method == "resources/read" ? "uri" : "name");
+  if (const auto* id = find_member(*params, "requestId")) line.cancels = to_json(*id);
   if (const auto* meta = find_member(*params, "_meta")) line.version = member_text(*meta, kMeta);
   return line;
 }
@@ -90,27 +96,37 @@ class Bridge {
 
   void run() {
     std::vector<std::jthread> threads;
+    std::jthread listening;
     while (auto text = console_.read_line({})) {
       if (text->find_first_not_of(" \t\r") == std::string::npos) continue;
       try {
         auto line = line_of(*std::move(text));
         // What follows it needs the session that it opens.
         if (line.method == "initialize") {
-          pass_on(line);
+          pass_on(line, std::make_shared<GatewayCall>());
+          if (!session_.empty() && !listening.joinable()) listening = std::jthread([this] { listen(); });
           continue;
         }
+        if (line.method == "notifications/cancelled" && end_stream(line.cancels)) continue;
         places_.acquire();
         std::erase_if(threads, [this](std::jthread& thread) { return ended(thread); });
-        threads.emplace_back([this, line = std::move(line)] {
-          pass_on(line);
+        const auto call = std::make_shared<GatewayCall>();
+        if (line.method == kListen) note_stream(line.id_json, call);
+        threads.emplace_back([this, line = std::move(line), call] {
+          pass_on(line, call);
           note_end();
         });
       } catch (const Error& error) {
         print(error_line({}, kParseError, error.what()));
       }
     }
+    // Calls are answered first; streams would never end.
+    end_streams();
     threads.clear();
-    if (!session_.empty()) gateway_.send("DELETE", headers_of({}), {});
+    heard_.end();
+    if (listening.joinable()) listening.join();
+    GatewayCall last;
+    if (!session_.empty()) gateway_.send("DELETE", headers_of({}), {}, {}, last);
   }
 
  private:
@@ -127,13 +143,29 @@ class Bridge {
     return headers;
   }
 
-  void pass_on(const Line& line) {
-    const auto answer = gateway_.send("POST", headers_of(line), line.text);
+  void pass_on(const Line& line, const std::shared_ptr<GatewayCall>& call) {
+    const auto answer = gateway_.send("POST", headers_of(line), line.text, printed_, *call);
     if (line.method == "initialize" && answer.status == 200) remember(answer);
-    if (line.id_json.empty()) return;
+    if (line.method == kListen) forget_stream(line.id_json);
+    if (line.id_json.empty() || call->ended()) return;
+    if (answer.is_stream) return print(error_line(line.id_json, kInternalError, "The stream has ended. Listen again."));
     if (!answer.problem.empty()) return print(error_line(line.id_json, kInternalError, answer.problem));
     print(is_for(answer.body, line.id_json) ? answer.body
                                             : error_line(line.id_json, kInternalError, reason_of(answer)));
+  }
+
+  /// What the host says in a session without having been asked. A stream that breaks off goes on behind its last event.
+  void listen() {
+    std::string last;
+    const OnEvent on_event = [&](std::string_view data, std::string_view id) {
+      if (!id.empty()) last = id;
+      printed_(data, id);
+    };
+    for (int broken = 0; broken < kMostBroken && !heard_.ended(); ++broken) {
+      auto headers = headers_of({});
+      if (!last.empty()) headers.emplace_back("Last-Event-ID", last);
+      if (!gateway_.send("GET", headers, {}, on_event, heard_).is_stream) return;
+    }
   }
 
   void remember(const GatewayAnswer& answer) {
@@ -160,11 +192,29 @@ class Bridge {
     return fmt::format("The gateway answered with HTTP status {}.", answer.status);
   }
 
-  void print(const std::string& line) {
+  void print(std::string_view line) {
     const std::lock_guard lock(printing_);
     console_.out() << line << '\n' << std::flush;
   }
 
+  void note_stream(const std::string& id_json, std::shared_ptr<GatewayCall> call) {
+    const std::lock_guard lock(ending_);
+    streams_[id_json] = std::move(call);
+  }
+  bool end_stream(const std::string& id_json) {
+    const std::lock_guard lock(ending_);
+    const auto stream = streams_.extract(id_json);
+    if (stream) stream.mapped()->end();
+    return !stream.empty();
+  }
+  void forget_stream(const std::string& id_json) {
+    const std::lock_guard lock(ending_);
+    streams_.erase(id_json);
+  }
+  void end_streams() {
+    const std::lock_guard lock(ending_);
+    for (const auto& [id, call] : streams_) call->end();
+  }
   void note_end() {
     {
       const std::lock_guard lock(ending_);
@@ -180,9 +230,15 @@ class Bridge {
   Console& console_;
   const GatewayClient gateway_;
   std::string session_, version_;  ///< written while nothing else is under way
+  /// Events without data only say where a stream is.
+  const OnEvent printed_ = [this](std::string_view data, std::string_view) {
+    if (!data.empty()) print(data);
+  };
+  GatewayCall heard_;
   std::counting_semaphore<kAtOnce> places_{kAtOnce};
   std::mutex printing_, ending_;
   std::vector<std::thread::id> ended_;
+  std::map<std::string, std::shared_ptr<GatewayCall>> streams_;  ///< by their requests' ids
 };
 
 }  // namespace

@@ -41,27 +41,28 @@ ServerResponse event_stream(std::function<void(std::shared_ptr<ResponseStream>)>
 }
 
 /// The message's id is not known: it has not been looked at, or not to its end.
-ServerResponse rpc_refusal(const Error& why) {
-  ServerResponse response;
-  response.status = why.type().facts().http_status;
-  response.body = rpc_error_text("null", rpc_error(why));
+/// To /mcp the codes of our own mean something else.
+ServerResponse refusal(std::string_view path, const Error& why) {
+  auto response = error_response(why.type(), why.what());
+  if (path != kMcp) response.body = rpc_error_text("null", rpc_error(why));
   if (why.retryable()) response.headers.emplace_back("Retry-After", std::to_string(retry_after_seconds(why)));
   return response;
 }
 
-ServerResponse not_authenticated() {
-  auto response = rpc_refusal({ErrorCode::kNotAuthenticated,
-                               "A valid agent key is needed: send \"Authorization: Bearer <key>\". The operator makes "
-                               "keys with `kruxos agent create <name>`."});
+ServerResponse not_authenticated(std::string_view path) {
+  auto response =
+      refusal(path, {ErrorCode::kNotAuthenticated,
+                     "A valid agent key is needed: send \"Authorization: Bearer <key>\". The operator makes "
+                     "keys with `kruxos agent create <name>`."});
   response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"kruxos\"");
   return response;
 }
 
-ServerResponse locked(std::int64_t wait_ms) {
-  return rpc_refusal({ErrorCode::kRateLimited,
-                      fmt::format("Too many tries with a wrong key came from this address. Try again in {} s.",
-                                  (wait_ms + 999) / 1000),
-                      true, wait_ms});
+ServerResponse locked(std::string_view path, std::int64_t wait_ms) {
+  return refusal(path, {ErrorCode::kRateLimited,
+                        fmt::format("Too many tries with a wrong key came from this address. Try again in {} s.",
+                                    (wait_ms + 999) / 1000),
+                        true, wait_ms});
 }
 
 ServerResponse wrong_method(const char* allowed) {
@@ -179,9 +180,9 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   if (auto agent = key ? api.authenticate(*key) : std::nullopt) return *std::move(agent);
   const auto wait_ms = tries.locked_for(address);
   if (meters) meters->refused(wait_ms ? AgentMeters::Refusal::kLockedOut : AgentMeters::Refusal::kWrongKey);
-  if (wait_ms) return locked(*wait_ms);
+  if (wait_ms) return locked(request.path, *wait_ms);
   tries.failed(address);
-  return not_authenticated();
+  return not_authenticated(request.path);
 }
 
 void AgentGateway::State::rpc(ServerRequest request, Respond respond) {
@@ -199,7 +200,7 @@ void AgentGateway::State::take(const AgentMethods::CallerPtr& caller, ServerRequ
   // Before it is taken apart: of an agent that has all that it may have under way, no more than its key is looked at.
   if (const auto full = methods.all_taken(agent_id)) {
     if (meters) meters->requested("unknown", rpc_code::kRateLimit);
-    return respond(rpc_refusal(*full));
+    return respond(refusal(request.path, *full));
   }
   const auto share = request.memory ? request.memory : memory.take(agent_id, kMessageBytes);
   if (!share) return respond(not_read());
@@ -207,7 +208,7 @@ void AgentGateway::State::take(const AgentMethods::CallerPtr& caller, ServerRequ
   const auto message = std::make_shared<const std::string>(std::move(request.body));
   api.in_turn(
       agent_id, [share, message, respond, run = std::move(run)] { run(share, *message, respond); },
-      [respond](const Error& why) { respond(rpc_refusal(why)); }, where(agent_id, *message));
+      [respond, path = request.path](const Error& why) { respond(refusal(path, why)); }, where(agent_id, *message));
 }
 
 void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,

@@ -1,25 +1,21 @@
 #include "host/gateway/foreign_requests.hpp"
 
-#include <algorithm>
-#include <cctype>
-#include <string>
 #include <string_view>
+
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
+bool begins_with(std::string_view text, std::string_view begin) {
+  return equal_ignoring_case(text.substr(0, begin.size()), begin);
 }
 
 /// "localhost", or "localhost:7700".
 bool names_loopback(std::string_view host) {
-  const auto text = lower(host);
   for (const std::string_view own : {"localhost", "127.0.0.1", "[::1]"}) {
-    if (!text.starts_with(own)) continue;
-    const auto rest = std::string_view(text).substr(own.size());
+    if (!begins_with(host, own)) continue;
+    const auto rest = host.substr(own.size());
     if (rest.empty() || (rest[0] == ':' && rest.find_first_not_of("0123456789", 1) == std::string_view::npos))
       return true;
   }
@@ -28,7 +24,7 @@ bool names_loopback(std::string_view host) {
 
 bool is_own_page(std::string_view origin) {
   constexpr std::string_view scheme = "http://";
-  return lower(origin).starts_with(scheme) && names_loopback(origin.substr(scheme.size()));
+  return begins_with(origin, scheme) && names_loopback(origin.substr(scheme.size()));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Agents' programs that speak the Model Context Protocol.
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -65,6 +66,41 @@ TEST_CASE("a program that starts kruxos mcp lists what is connected, and a messa
   // The same again is the same write.
   const auto again = rig.answers({request(1, "tools/call", send)});
   CHECK(text_at(again.at(1), "/result/structuredContent/duplicate_of") == id);
+}
+
+TEST_CASE("kruxos mcp tells in both models that the tools have changed, and ends with its input") {
+  McpRig rig;
+  const auto mcp = rig.launch_kruxos(
+      {"mcp", "--key-file", rig.path("agent.key"), "--url", "http://127.0.0.1:" + std::to_string(rig.gateway_port())});
+  const std::string meta =
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+  const auto listen = [&](int id) {
+    return request(id, "subscriptions/listen", "{" + meta + R"(,"notifications":{"toolsListChanged":true}})") + "\n";
+  };
+  REQUIRE(mcp->write_stdin(request(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})") + "\n"));
+  REQUIRE(mcp->wait_for_line(R"("protocolVersion":"2025-11-25")"));
+  for (const int id : {7, 8}) {
+    REQUIRE(mcp->write_stdin(listen(id)));
+    REQUIRE(mcp->wait_for_line(R"("io.modelcontextprotocol/subscriptionId":)" + std::to_string(id) +
+                               R"(},"notifications":{"toolsListChanged":true})"));
+  }
+  REQUIRE(mcp->write_stdin(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}})"
+                           "\n"));
+  // A call behind it goes on as ever.
+  REQUIRE(mcp->write_stdin(request(2, "ping", "{}") + "\n"));
+  REQUIRE(mcp->wait_for_line(R"("id":2,"result":{})"));
+  // When the session's own stream has begun nobody says: what is read anew is told each time.
+  CHECK(eventually([&] {
+    rig.host().signal(SIGHUP);
+    return contains(mcp->output(), R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})") &&
+           contains(mcp->output(), R"(list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":7}})");
+  }));
+  CHECK_FALSE(
+      contains(mcp->output(), R"(list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":8})"));
+  mcp->close_stdin();
+  const auto end = mcp->wait(milliseconds(10000));
+  REQUIRE(end);
+  CHECK(end->code == 0);
 }
 
 TEST_CASE("a key that was revoked ends what a program may do over kruxos mcp") {

@@ -34,7 +34,6 @@ class Streams {
   static constexpr std::size_t kPerAgent = 8;
 
  private:
-  struct State;
   struct Open {
     std::string agent_id, subscription_id;
     Hears hears;
