@@ -161,9 +161,14 @@ std::optional<std::string> ChildProcess::read_line(std::int64_t until_ms) {
   }
 }
 
+bool ChildProcess::ends_within(std::int64_t ms) {
+  const auto until = steady_ms() + ms;
+  while (!reap(WNOHANG) && steady_ms() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return gone_;
+}
+
 std::string ChildProcess::end_in_words() {
-  for (int i = 0; i < 200 && !reap(WNOHANG); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  if (!gone_) return "It still runs.";
+  if (!ends_within(1'000)) return "It still runs.";
   if (WIFSIGNALED(status_)) return fmt::format("It was ended by a signal: {}.", strsignal(WTERMSIG(status_)));
   return fmt::format("It ended with code {}.", WEXITSTATUS(status_));
 }

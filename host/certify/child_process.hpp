@@ -33,6 +33,8 @@ class ChildProcess {
   bool late() const { return late_; }
 
   bool running();
+  /// Whether it ends within the time: what it held is closed a little before it has gone.
+  bool ends_within(std::int64_t ms);
   /// "It ended with code 3.", "It was ended by a signal: Segmentation fault."; waits up to a second for its end.
   std::string end_in_words();
 

@@ -22,6 +22,7 @@ class FakeService {
   /// Starts it on a free port and prepares it. Throws CheckFailed, with the end of what it printed.
   void start();
   bool running() { return process_ && process_->running(); }
+  bool ends_within(std::int64_t ms) { return !process_ || process_->ends_within(ms); }
   void stop() { process_.reset(); }
 
   std::uint16_t port() const { return port_; }

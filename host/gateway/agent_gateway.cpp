@@ -147,10 +147,10 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   /// One message, once its agent has its turn.
   using Run = std::function<void(const std::shared_ptr<MemoryShare>&, std::string_view message, Respond)>;
   void take(const AgentMethods::CallerPtr& caller, ServerRequest request, const Respond& respond, Run run);
-  void rpc(ServerRequest request, Respond respond);
+  void rpc(ServerRequest request, const Respond& respond);
   void run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share, std::string_view message,
            Respond respond);
-  void mcp(ServerRequest request, Respond respond);
+  void mcp(ServerRequest request, const Respond& respond);
   void run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share, const mcp::Head& head,
                std::string_view message, Respond respond);
   void upload(const ServerRequest& request, Respond respond);
@@ -185,7 +185,7 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   return not_authenticated(request.path);
 }
 
-void AgentGateway::State::rpc(ServerRequest request, Respond respond) {
+void AgentGateway::State::rpc(ServerRequest request, const Respond& respond) {
   auto who = authenticate(request);
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
@@ -227,7 +227,7 @@ void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::
   });
 }
 
-void AgentGateway::State::mcp(ServerRequest request, Respond respond) {
+void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   auto who = authenticate(request);
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));

@@ -172,10 +172,14 @@ TEST_CASE("The fake service is gone afterwards, with everything that it started"
 TEST_CASE("A fake service that ends during a check is said to, and started again for the next") {
   const test::NotesBundle bundle(KRUXOS_NOTES_PLUGIN);
   bundle.write("dying.py",
-               "import os, fake_notes\n"
+               "import os, socket, time, fake_notes\n"
                "real = fake_notes.Handler.control\n"
                "def control(self, path, body):\n"
-               "    if path == ['die']: print('farewell', flush=True); os._exit(7)\n"
+               "    if path == ['die']:\n"
+               "        print('farewell', flush=True)\n"
+               "        self.connection.shutdown(socket.SHUT_RDWR)  # its end is seen before it has gone\n"
+               "        time.sleep(0.1)\n"
+               "        os._exit(7)\n"
                "    return real(self, path, body)\n"
                "fake_notes.Handler.control = control\n"
                "fake_notes.main()\n");

@@ -16,7 +16,7 @@ std::string message(const std::string& method, const std::string& params = "{}",
 
 std::string headers(std::initializer_list<std::pair<std::string, std::string>> more, const std::string& key = kKey) {
   std::string text = key.empty() ? "" : "Authorization: Bearer " + key + "\r\n";
-  for (const auto& [name, value] : more) text += name + ": " + value + "\r\n";
+  for (const auto& [name, value] : more) text.append(name).append(": ").append(value).append("\r\n");
   return text;
 }
 
