@@ -150,8 +150,8 @@ std::string CapabilityHandler::list_json(const std::string& category, const std:
 }
 
 std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
-  for (const auto& [listed, delay_ms] : offered()) {
-    if (listed.capability->name == name) return description_json(listed, delay_ms);
+  for (const auto& offer : offered()) {
+    if (offer.listed.capability->name == name) return description_json(offer.listed, offer.delay_ms);
   }
   return std::nullopt;
 }
@@ -161,12 +161,21 @@ bool CapabilityHandler::knows(const std::string& capability) const {
 }
 
 std::vector<Offered> CapabilityHandler::offered() const {
+  std::map<std::string, int> connected;
+  for (const auto& account : context_->accounts.accounts()) ++connected[account->ref.service];
   std::vector<Offered> all;
   for (auto& listed : listed_capabilities(context_->accounts)) {
     const auto delay_ms = delay_of(context_->options, *listed.capability);
-    all.push_back({std::move(listed), delay_ms});
+    const bool several = connected[listed.definition->service] > 1;
+    all.push_back({std::move(listed), delay_ms, several});
   }
   return all;
+}
+
+std::vector<std::string> CapabilityHandler::services() const {
+  std::vector<std::string> names;
+  for (const auto& service : context_->accounts.services()) names.push_back(service.definition->service);
+  return names;
 }
 
 }  // namespace krux

@@ -32,12 +32,17 @@ struct Invocation {
   std::string capability;
   std::string arguments_json;   ///< one JSON object; empty: no arguments
   std::string idempotency_key;  ///< also taken from the arguments' `idempotency_key`
+  /// Each value once, and as much as a model's context takes; see answer_budget.hpp.
+  bool for_model = false;
 };
 
-/// Either data (one JSON object) or an error ({type, message, retryable, retry_after, recovery, context}).
+/// Either data (one JSON object) or an error ({type, message, retryable, recovery, context}, and retry_after in seconds
+/// where it is known).
 struct InvocationResult {
   bool success = false;
   std::string data_json, error_json;
+  /// Of what was read from a service, which is the text of others.
+  std::optional<Confidentiality> read_of{};
 };
 
 struct HandlerOptions {
@@ -84,6 +89,8 @@ class CapabilityHandler {
   std::vector<Offered> offered() const;
   /// Whether there is such a capability, offered or not.
   bool knows(const std::string& capability) const;
+  /// That are loaded, connected or not.
+  std::vector<std::string> services() const;
 
  private:
   const std::shared_ptr<const HandlerContext> context_;  ///< shared with calls under way

@@ -338,3 +338,31 @@ TEST_CASE("a scope that includes another one grants it") {
   account->definition = std::make_shared<ServiceDefinition>(definition);
   CHECK(missing_scopes(*capability, *account).empty());
 }
+
+TEST_CASE("a model gets each value once, and as much of a read as it takes") {
+  Host host;
+  host.connect();
+  host.for_model = true;
+  const auto added = host.call("notes.add", R"({"title":"a"})");
+  CHECK(added["data"].HasMember("cancel_deadline"));
+  CHECK_FALSE(added["data"].HasMember("buffer_id"));
+  host.adapter->on_read = [](auto&, auto, auto) {
+    std::string notes;
+    for (int i = 0; i < 100; ++i) notes += (i > 0 ? ",\"" : "\"") + std::string(2'000, 'x') + '"';
+    return Text(R"({"notes":[)" + notes + "]}");
+  };
+  const auto page = host.call("notes.search");
+  CHECK(page["data"]["notes"].Size() < 20);
+  CHECK(find_bool(page["data"], "page_is_cut") == true);
+  CHECK(page["data"].HasMember("freshness"));
+  host.for_model = false;
+  CHECK(host.call("notes.search")["data"]["notes"].Size() == 100);
+}
+
+TEST_CASE("a result says whether it was read from a service, and who may read it there") {
+  Host host;
+  host.connect();
+  CHECK(host.begin("notes.search").get().read_of == Confidentiality::kPrivate);
+  CHECK(host.begin("notes.add", R"({"title":"a"})").get().read_of == std::nullopt);
+  CHECK(host.begin("proxy.list_writes").get().read_of == std::nullopt);
+}

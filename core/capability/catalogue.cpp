@@ -130,6 +130,41 @@ InputDefinition host_input(const char* name, InputType type, const char* descrip
   return input;
 }
 
+void write_outputs(Writer& out, const char* key, const std::vector<OutputDefinition>& outputs);
+
+void write_output(Writer& out, const OutputDefinition& output) {  // NOLINT(misc-no-recursion)
+  out.object([&] {
+    if (!output.name.empty()) out.text("name", output.name);
+    out.text("type", to_string(output.type));
+    if (!output.description.empty()) out.text("description", output.description);
+    if (!output.fields.empty()) write_outputs(out, "fields", output.fields);
+    if (!output.items.empty()) {
+      out.json().Key("items");
+      write_output(out, output.items[0]);
+    }
+  });
+}
+
+void write_outputs(Writer& out, const char* key,  // NOLINT(misc-no-recursion)
+                   const std::vector<OutputDefinition>& outputs) {
+  out.list(key, outputs, [&](const OutputDefinition& output) { write_output(out, output); });
+}
+
+void write_limits(Writer& out, const Listed& listed) {
+  std::vector<Limit> limits;
+  for (const auto& limit : listed.definition->limits) {
+    const auto& of = limit.operations;
+    if (std::find(of.begin(), of.end(), listed.capability->name) != of.end()) limits.push_back(limit);
+  }
+  out.list("limits", limits, [&](const Limit& limit) {
+    out.object([&] {
+      out.number("limit", std::optional(limit.limit));
+      out.seconds("window_seconds", limit.window_ms);
+      if (!limit.key.empty()) out.text("per", limit.key);
+    });
+  });
+}
+
 void write_errors(Writer& out, const Listed& listed) {
   using enum ErrorCode;
   const auto kind = listed.capability->kind;
@@ -181,19 +216,26 @@ std::vector<InputDefinition> all_inputs(const Listed& listed) {
   return inputs;
 }
 
-std::vector<OutputDefinition> all_outputs(const Listed& listed) {
+std::vector<OutputDefinition> all_outputs(const Listed& listed, Names names) {
   const auto& c = *listed.capability;
   if (c.kind != CapabilityKind::kWrite || c.immediate) return c.outputs;
-  std::vector<OutputDefinition> outputs{
-      {"write_id", "Names the write, for the cancelling capability and proxy.write_status.", InputType::kString},
-      {"buffer_id", "The same value.", InputType::kString},
-      {"status", "\"buffered\"; of an existing write (duplicate_of) its present state.", InputType::kString},
-      {"buffer_until", "When it will be executed; until then it can be cancelled.", InputType::kDateTime},
-      {"scheduled_send", "The same time.", InputType::kDateTime},
-      {"cancel_deadline", "The same time.", InputType::kDateTime},
-      {"content_hash", "SHA-256 over account, operation and parameters.", InputType::kString}};
-  outputs.insert(outputs.end(), c.outputs.begin(), c.outputs.end());
-  return outputs;
+  using enum InputType;
+  // The same of each write: models are told once, in the host's instructions.
+  if (names == Names::kOne)
+    return {{"write_id", "", kString},
+            {"status", "", kString},
+            {"cancel_deadline", "", kDateTime},
+            {"duplicate_of", "", kString},
+            {"result", "", kObject, c.outputs}};
+  return {{"write_id", "For proxy.write_status and proxy.cancel_write.", kString},
+          {"buffer_id", "The same value.", kString},
+          {"status", "\"buffered\"; of an existing write (duplicate_of) its present state.", kString},
+          {"buffer_until", "It will be done then; until then it can be cancelled.", kDateTime},
+          {"scheduled_send", "The same time.", kDateTime},
+          {"cancel_deadline", "The same time.", kDateTime},
+          {"content_hash", "SHA-256 over account, operation and parameters.", kString},
+          {"duplicate_of", "The write that asked for the same before; nothing new was begun.", kString},
+          {"result", "Once done, as proxy.write_status shows it then.", kObject, c.outputs}};
 }
 
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
@@ -235,16 +277,14 @@ std::string description_json(const Listed& listed, std::int64_t delay_ms) {
         out.json().EndArray();
       });
     }
-    out.list("outputs", all_outputs(listed), [&](const OutputDefinition& output) {
-      out.object([&] {
-        out.text("name", output.name);
-        out.text("type", to_string(output.type));
-        out.text("description", output.description);
-      });
-    });
+    write_outputs(out, "outputs", all_outputs(listed, Names::kAll));
     if (c.kind == CapabilityKind::kWrite) {
       out.seconds("delay_seconds", delay_ms);
+      out.boolean("undoable", c.undoable);
+      out.boolean("destructive", c.destructive);
+      write_limits(out, listed);
     }
+    if (!c.required_scopes.empty()) out.texts("required_scopes", c.required_scopes);
     write_errors(out, listed);
   });
   return out.done();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/account/accounts.hpp"
+#include "core/capability/write_json.hpp"
 #include "core/definition/definition.hpp"
 
 namespace krux {
@@ -27,7 +28,8 @@ bool is_hosts_own(const Listed& listed);
 /// With what is configured of it.
 struct Offered {
   Listed listed;
-  std::int64_t delay_ms = 0;  ///< the buffer window of a write
+  std::int64_t delay_ms = 0;      ///< the buffer window of a write
+  bool several_accounts = false;  ///< of its service are connected
 };
 
 /// Of the loaded services and of the host, in their definitions' order: not blocked, and of use to one connected
@@ -38,7 +40,7 @@ std::vector<Listed> listed_capabilities(const AccountDirectory& accounts);
 std::vector<InputDefinition> all_inputs(const Listed& listed);
 /// What its result has, without what the host adds to reads. Of a write: what its acceptance answers, and what its
 /// execution adds.
-std::vector<OutputDefinition> all_outputs(const Listed& listed);
+std::vector<OutputDefinition> all_outputs(const Listed& listed, Names names);
 
 std::string summaries_json(const std::vector<Listed>& listed, const CatalogueFilter& filter);
 

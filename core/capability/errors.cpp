@@ -140,12 +140,7 @@ std::string error_json(const Error& error, const ServiceDefinition* definition) 
     put(json, "type", error.type().name());
     put(json, "message", error.what());
     put(json, "retryable", error.retryable());
-    json.Key("retry_after");
-    if (error.retry_after_ms()) {
-      json.Int64((*error.retry_after_ms() + 999) / 1000);
-    } else {
-      json.Null();
-    }
+    if (error.retry_after_ms()) put(json, "retry_after", (*error.retry_after_ms() + 999) / 1000);
     json.Key("recovery");
     write_recovery(json, error.type(), definition);
     put_raw(json, "context", error.context_json().empty() ? "{}" : error.context_json());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/capability/answer_budget.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/replica/replica.hpp"
@@ -51,6 +52,11 @@ Error error_of(const std::exception& problem) {
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write) {
   const auto service = context.accounts.service(write.account.service);
   return recipients_of(service ? service->definition.get() : nullptr, write);
+}
+
+std::string sized_for(const CheckedCall& call, std::string result_json) {
+  if (!call.invocation.for_model) return result_json;
+  return within_budget(std::move(result_json), *call.capability, call.arguments.params);
 }
 
 std::shared_ptr<ReplicaReader> reader_of(const ActiveAccount& account) {

@@ -10,6 +10,7 @@
 #include "core/adapter/call_runner.hpp"
 #include "core/capability/call_meters.hpp"
 #include "core/capability/capability_handler.hpp"
+#include "core/capability/write_json.hpp"
 #include "core/definition/input_check.hpp"
 #include "core/write/write_buffer.hpp"
 
@@ -47,7 +48,8 @@ struct CheckedCall {
 
   void succeed(std::string data_json) const {
     metered.ended({});
-    done({true, std::move(data_json), {}});
+    const bool reads = account && capability && capability->kind == CapabilityKind::kRead;
+    done({true, std::move(data_json), {}, reads ? std::optional(capability->confidentiality) : std::nullopt});
   }
   void fail(const Error& error) const {
     metered.ended(error.type());
@@ -55,6 +57,12 @@ struct CheckedCall {
   }
 };
 using CheckedCallPtr = std::shared_ptr<const CheckedCall>;
+
+/// Under which names the caller is told a write's values, and as much of a result as it takes.
+inline Names names_for(const CheckedCall& call) {
+  return call.invocation.for_model ? Names::kOne : Names::kAll;
+}
+std::string sized_for(const CheckedCall& call, std::string result_json);
 
 /// Of the account's replica. Throws krux::Error; NotConnected when the account has none.
 std::shared_ptr<ReplicaReader> reader_of(const ActiveAccount& account);

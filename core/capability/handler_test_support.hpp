@@ -36,7 +36,8 @@ limits: [{operations: [notes.add], limit: 10, window: 1 h, per: title},
          {operations: [notes.stamp], limit: 2, window: 10 min}]
 capabilities:
   - {name: notes.search, kind: read, tier: autonomous, purpose: Search., when_to_use: Often., tags: [read],
-     required_scopes: [read], inputs: [{name: query, type: String, description: Text., default: ""}]}
+     required_scopes: [read], inputs: [{name: query, type: String, description: Text., default: ""}],
+     outputs: [{name: notes, type: Array, description: Those found.}]}
   - {name: notes.fetch, kind: read, tier: autonomous, purpose: Fetch., when_to_use: Seldom., fetches: true}
   - {name: notes.add, kind: write, tier: notify, purpose: Add., when_to_use: To keep., delay: 30 s, undoable: true,
      required_scopes: [write], summary: "{title}", tags: [write],
@@ -112,6 +113,7 @@ struct Host {
       scratch.path() / "replica.db", std::vector<CollectionSpec>{{"note", 1, CollectionSpec::Order::kTime, true, {}}},
       clock);
   CapabilityHandler handler;
+  bool for_model = false;  ///< as calls over the Model Context Protocol
 
   explicit Host(HandlerOptions options = {}, CallRunner::Options workers = {},
                 const std::string& definition_text = kDefinition)
@@ -140,7 +142,7 @@ struct Host {
   std::future<InvocationResult> begin(const std::string& capability, const std::string& arguments = "{}",
                                       const std::string& agent = "agent_1", const std::string& key = "") {
     const auto answered = std::make_shared<std::promise<InvocationResult>>();
-    Invocation invocation{agent, "tester", "sess_1", capability, arguments, key};
+    Invocation invocation{agent, "tester", "sess_1", capability, arguments, key, for_model};
     handler.invoke(std::move(invocation), [answered](InvocationResult r) { answered->set_value(std::move(r)); });
     return answered->get_future();
   }

@@ -7,11 +7,15 @@
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/definition/capability_parser.hpp"
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
+constexpr const char* kStatus = "proxy.write_status";
 constexpr std::int64_t kMaxListed = 100;
+/// Clients of the Model Context Protocol give a call up after a minute.
+constexpr std::int64_t kMaxWaitSeconds = 50;
 
 CapabilityDefinition make(const char* name, CapabilityKind kind, const char* purpose, const char* when_to_use) {
   CapabilityDefinition c;
@@ -21,6 +25,7 @@ CapabilityDefinition make(const char* name, CapabilityKind kind, const char* pur
   c.purpose = purpose;
   c.when_to_use = when_to_use;
   c.tags = {"writes"};
+  c.destructive = false;
   return c;
 }
 
@@ -29,6 +34,18 @@ InputDefinition input(const char* name, const char* description) {
   i.name = name;
   i.description = description;
   i.max_length = 64;
+  return i;
+}
+
+InputDefinition number(const char* name, const char* description, std::int64_t least, std::int64_t most,
+                       const char* usual) {
+  InputDefinition i;
+  i.name = name;
+  i.description = description;
+  i.type = InputType::kInteger;
+  i.minimum = least;
+  i.maximum = most;
+  i.default_json = usual;
   return i;
 }
 
@@ -49,21 +66,39 @@ CapabilityDefinition cancel_write() {
   return c;
 }
 
+/// What is always told of a write; a time or an error only where there is one.
+std::vector<OutputDefinition> of_a_write() {
+  auto error = output("error", InputType::kObject, "The last failure.");
+  error.fields = {output("type", InputType::kString, ""), output("message", InputType::kString, "")};
+  return {output("write_id", InputType::kString, ""),
+          output("status", InputType::kString,
+                 "pending_approval, held (a person decides), buffered, executing, dead_letter (it did not happen, the "
+                 "host tries again), unknown (it may have happened, the host finds out); ended: completed, failed, "
+                 "rejected, cancelled, discarded, rolled_back."),
+          output("capability", InputType::kString, ""),
+          output("summary", InputType::kString, ""),
+          output("cancel_deadline", InputType::kDateTime, "Until then it can be cancelled."),
+          output("created_at", InputType::kDateTime, ""),
+          output("ended_at", InputType::kDateTime, ""),
+          output("next_attempt_at", InputType::kDateTime, ""),
+          output("needs_operator", InputType::kBoolean, "A person has to decide about it."),
+          error};
+}
+
 CapabilityDefinition write_status() {
-  auto c = make("proxy.write_status", CapabilityKind::kRead, "See what became of one of your writes.",
+  auto c = make(kStatus, CapabilityKind::kRead, "See what became of one of your writes.",
                 "After cancel_deadline, after OutcomeUnknown or WriteFailed, or whenever you are unsure whether a "
                 "write happened: ask, do not repeat it.");
   c.inputs = cancel_inputs();
-  c.outputs = {
-      output("status", InputType::kString,
-             "pending_approval (a person decides whether it is done at all), buffered, executing, completed, "
-             "failed, dead_letter (it did not happen, the host tries again), "
-             "unknown (it may have happened, the host finds out), cancelled, discarded, rolled_back."),
-      output("result", InputType::kObject, "What the service answered, once completed."),
-      output("error", InputType::kObject, "{type, message} of the last failure."),
-      output("recipients", InputType::kObject,
-             "Whom it reaches or has reached, where its capability has recipients: {to, cc, ...}."),
-      output("needs_operator", InputType::kBoolean, "A person has to decide: to approve it, or what becomes of it.")};
+  c.inputs.push_back(number("wait_seconds",
+                            "Answer when the write has ended, or after so many seconds with how it stands then.", 0,
+                            kMaxWaitSeconds, "0"));
+  c.outputs = of_a_write();
+  c.outputs.push_back(
+      output("recipients", InputType::kObject, "Whom it reaches, where it has recipients: {to, cc, ...}."));
+  c.outputs.push_back(output("arguments", InputType::kObject, "What was asked for."));
+  c.outputs.push_back(output("result", InputType::kObject, "What the service answered, once completed."));
+  c.outputs.push_back(output("content_hash", InputType::kString, "Of its content, for proxy.edit_write."));
   return c;
 }
 
@@ -73,16 +108,12 @@ CapabilityDefinition list_writes() {
   auto status = input("status", "Only writes in this state.");
   for (int i = 0; i <= static_cast<int>(WriteState::kDiscarded); ++i)
     status.one_of.emplace_back(to_string(static_cast<WriteState>(i)));
-  auto limit = input("limit", "How many to return at most.");
-  limit.type = InputType::kInteger;
-  limit.max_length.reset();
-  limit.minimum = 1;
-  limit.maximum = kMaxListed;
-  limit.default_json = "50";
-  c.inputs = {status, input("service", "Only writes to this service."), limit,
+  c.inputs = {status, input("service", "Only writes to this service."),
+              number("limit", "How many to return at most.", 1, kMaxListed, "20"),
               input("before", "For the next page: the last write_id of this one.")};
-  c.outputs = {output("writes", InputType::kArray, "As proxy.write_status, without arguments and result."),
-               output("more", InputType::kBoolean, "There are older ones.")};
+  auto writes = output("writes", InputType::kArray, "As proxy.write_status tells of one.");
+  writes.items = {output("", InputType::kObject, "")};
+  c.outputs = {writes, output("more", InputType::kBoolean, "There are older ones.")};
   return c;
 }
 
@@ -90,6 +121,7 @@ CapabilityDefinition edit_write() {
   auto c = make("proxy.edit_write", CapabilityKind::kDecide, "Change a write that still waits.",
                 "Until its cancel_deadline, instead of cancelling it and asking anew. Its window begins again; what a "
                 "person was asked about, he is asked about again.");
+  c.core = false;
   auto arguments = input("arguments",
                          "The parameters that change, as its capability takes them; the others stay. null takes one "
                          "back to its default.");
@@ -113,6 +145,7 @@ CapabilityDefinition rollback() {
   auto c = make("proxy.rollback", CapabilityKind::kDecide, "Undo one of your completed writes at the service.",
                 "When a write that was carried out should not have been, as long as its service keeps what is needed "
                 "for it. While a write still waits, cancel it instead.");
+  c.destructive = true;
   c.inputs = cancel_inputs();
   c.outputs = {output("status", InputType::kString, "\"ok\": it is undone."),
                output("write_id", InputType::kString, "The undo (rb_...), for proxy.write_status.")};
@@ -123,17 +156,48 @@ std::string text_of(const CheckedCall& call, const char* name) {
   return std::string(find_string(call.arguments.params, name).value_or(""));
 }
 
-std::string status_of(const HandlerContext& context, const CheckedCall& call) {
+std::string status_of(const HandlerContext& context, const CheckedCall& call, const WriteRecord& write) {
+  return sized_for(call, status_json(write, true, recipients_of(context, write), names_for(call)));
+}
+
+WriteRecord own_write(const HandlerContext& context, const CheckedCall& call) {
   const auto id = write_id_of(call);
-  const auto write = context.writes.ledger.get(id);
+  auto write = context.writes.ledger.get(id);
   // Another agent's write does not exist for this one.
   if (!write || write->agent_id != call.invocation.agent_id)
     throw invalid_input(fmt::format("There is no write {} of yours; proxy.list_writes shows all.", id));
-  return status_json(*write, true, recipients_of(context, *write));
+  return *std::move(write);
+}
+
+Error not_readable_now() {
+  return {ErrorCode::kDatabaseError, "How the write stands cannot be read just now. Ask again.", true, 1000};
+}
+
+/// The write as the worker saw it, or as it stands when it has ended or the time is over. No thread waits.
+void run_status(const HandlerContextPtr& context, const CheckedCallPtr& call) {
+  const auto seen = std::make_shared<WriteRecord>();
+  run_on_worker(
+      context, call, context->options.read_timeout_ms,
+      [context, call, seen](const CallContextPtr&) {
+        *seen = own_write(*context, *call);
+        return std::string();
+      },
+      [context, call, seen](WorkAnswer answer) {
+        if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+        const auto wait_ms = 1000 * find_int(call->arguments.params, "wait_seconds").value_or(0);
+        if (wait_ms == 0 || has_ended(seen->state)) return call->succeed(status_of(*context, *call, *seen));
+        context->writes.settled.wait(
+            seen->write_id, wait_ms,
+            [context, call](const WriteRecord& now) {
+              if (now.operation.empty()) return call->fail(not_readable_now());
+              call->succeed(status_of(*context, *call, now));
+            },
+            WaitFor::kEnded);
+      });
 }
 
 std::string list_of(const HandlerContext& context, const CheckedCall& call) {
-  const auto limit = find_int(call.arguments.params, "limit").value_or(50);
+  const auto limit = find_int(call.arguments.params, "limit").value_or(20);
   WriteFilter filter;
   filter.agent_id = call.invocation.agent_id;
   filter.service = text_of(call, "service");
@@ -142,10 +206,13 @@ std::string list_of(const HandlerContext& context, const CheckedCall& call) {
   filter.limit = limit + 1;
   if (const auto state = parse_write_state(text_of(call, "status"))) filter.states = {*state};
   const auto writes = context.writes.ledger.list(filter);
+  if (writes.empty() && !filter.service.empty() && !context.accounts.service(filter.service))
+    throw invalid_input(fmt::format("There is no service \"{}\" here.", printable(filter.service)));
   std::string out;
   for (std::size_t i = 0; i < std::min(writes.size(), static_cast<std::size_t>(limit)); ++i)
-    out += (i == 0 ? "" : ",") + status_json(writes[i], false, recipients_of(context, writes[i]));
-  return fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit));
+    out += (i == 0 ? "" : ",") + status_json(writes[i], false, recipients_of(context, writes[i]), names_for(call));
+  return sized_for(call,
+                   fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit)));
 }
 
 }  // namespace
@@ -166,12 +233,10 @@ void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr&
   if (call->capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
   if (call->capability->name == "proxy.edit_write") return run_edit(context, call);
   if (call->capability->name == kRollbackOperation) return run_rollback(context, call);
-  const bool list = call->capability->name == "proxy.list_writes";
+  if (call->capability->name == kStatus) return run_status(context, call);
   run_on_worker(
       context, call, context->options.read_timeout_ms,
-      [context, call, list](const CallContextPtr&) {
-        return list ? list_of(*context, *call) : status_of(*context, *call);
-      },
+      [context, call](const CallContextPtr&) { return list_of(*context, *call); },
       [call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
         call->succeed(std::move(std::get<std::string>(answer)));

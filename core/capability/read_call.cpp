@@ -137,7 +137,8 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
           .with_context("{\"pending_writes\":[" + pending_json(pending.writes) + "]}");
     throw to_error(*failure, account.ref.service);
   }
-  return finish_read(std::get<std::string>(answer), reader->freshness(), now_ms, account.ref.service, pending);
+  return sized_for(
+      *call, finish_read(std::get<std::string>(answer), reader->freshness(), now_ms, account.ref.service, pending));
 }
 
 }  // namespace

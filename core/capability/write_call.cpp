@@ -48,7 +48,8 @@ void answer_as_it_stands(const HandlerContextPtr& context, const CheckedCallPtr&
   const auto recipients = recipients_of(*context, write);
   if (!is_on_its_way_or_done(write.state)) return call->fail(to_error(write, context->clock.wall_ms(), recipients));
   const bool now_done = write.immediate && write.state == WriteState::kCompleted;
-  call->succeed(now_done ? completed_json(write, duplicate, recipients) : buffered_json(write, duplicate, recipients));
+  call->succeed(now_done ? completed_json(write, duplicate, recipients)
+                         : buffered_json(write, duplicate, recipients, names_for(*call)));
 }
 
 void answer_submitted(const HandlerContextPtr& context, const CheckedCallPtr& call, const Submitted& submitted) {
@@ -115,12 +116,12 @@ std::string write_id_of(const CheckedCall& call) {
 
 void run_cancel(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   const auto& agent = call->invocation.agent_id;
-  context->writes.ledger.cancel(write_id_of(*call), agent, "agent:" + agent,
-                                [context, call](const std::variant<WriteRecord, Error>& outcome) {
-                                  if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-                                  const auto& write = std::get<WriteRecord>(outcome);
-                                  call->succeed(buffered_json(write, false, recipients_of(*context, write)));
-                                });
+  context->writes.ledger.cancel(
+      write_id_of(*call), agent, "agent:" + agent, [context, call](const std::variant<WriteRecord, Error>& outcome) {
+        if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+        const auto& write = std::get<WriteRecord>(outcome);
+        call->succeed(buffered_json(write, false, recipients_of(*context, write), names_for(*call)));
+      });
 }
 
 void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
@@ -132,7 +133,7 @@ void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   edit_write(context, std::move(request), [context, call](const std::variant<WriteRecord, Error>& outcome) {
     if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
     const auto& write = std::get<WriteRecord>(outcome);
-    call->succeed(buffered_json(write, false, recipients_of(*context, write)));
+    call->succeed(buffered_json(write, false, recipients_of(*context, write), names_for(*call)));
   });
 }
 

@@ -18,15 +18,8 @@ class Object {
     json_.String(value);
     return *this;
   }
-  Object& time(const char* key, std::int64_t ms) {
-    json_.Key(key);
-    if (ms > 0) {
-      json_.String(format_time(ms));
-    } else {
-      json_.Null();
-    }
-    return *this;
-  }
+  /// Nothing where there is no such time (yet).
+  Object& time(const char* key, std::int64_t ms) { return ms > 0 ? text(key, format_time(ms)) : *this; }
   Object& number(const char* key, std::int64_t value) {
     json_.Key(key);
     json_.Int64(value);
@@ -37,14 +30,11 @@ class Object {
     json_.Bool(value);
     return *this;
   }
-  /// `json`, or null when it is empty.
+  /// Nothing where `json` is empty.
   Object& raw(const char* key, const std::string& json) {
+    if (json.empty()) return *this;
     json_.Key(key);
-    if (json.empty()) {
-      json_.Null();
-    } else {
-      json_.RawValue(json.data(), json.size(), rapidjson::kObjectType);
-    }
+    json_.RawValue(json.data(), json.size(), rapidjson::kObjectType);
     return *this;
   }
   std::string done() {
@@ -90,32 +80,38 @@ Object& add_cleanup(Object& object, const WriteRecord& write) {
   return told ? object.text("cleanup", to_string(write.cleanup)) : object;
 }
 
-Object& add_window(Object& object, const WriteRecord& write) {
-  object.text("write_id", write.write_id).text("buffer_id", write.write_id).text("status", to_string(write.state));
-  return add_cleanup(object, write)
-      .time("buffer_until", write.buffer_until_ms)
-      .time("scheduled_send", write.buffer_until_ms)
-      .time("cancel_deadline", write.buffer_until_ms)
-      .text("content_hash", write.content_hash);
+Object& add_window(Object& object, const WriteRecord& write, Names names) {
+  object.text("write_id", write.write_id);
+  if (names == Names::kAll) object.text("buffer_id", write.write_id);
+  add_cleanup(object.text("status", to_string(write.state)), write);
+  if (names == Names::kAll)
+    object.time("buffer_until", write.buffer_until_ms).time("scheduled_send", write.buffer_until_ms);
+  return object.time("cancel_deadline", write.buffer_until_ms);
 }
 
-Object& add_recipients(Object& object, const std::string& recipients_json) {
-  return recipients_json.empty() ? object : object.raw("recipients", recipients_json);
+std::string error_object(const WriteRecord& write) {
+  if (!write.error_type && write.error_message.empty()) return {};
+  return Object()
+      .text("type", std::string(write.error_type.name()))
+      .text("message", printable(write.error_message))
+      .done();
 }
 
 }  // namespace
 
-std::string buffered_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json) {
+std::string buffered_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json, Names names) {
   Object object;
-  add_recipients(add_window(object, write), recipients_json);
+  add_window(object, write, names);
+  // A model is told when it asks for the write: 64 digits that it copies nowhere yet.
+  if (names == Names::kAll) object.text("content_hash", write.content_hash);
+  object.raw("recipients", recipients_json);
   if (duplicate) object.text("duplicate_of", write.write_id);
-  if (!write.result_json.empty()) object.raw("result", write.result_json);
-  return object.done();
+  return object.raw("result", write.result_json).done();
 }
 
 std::string completed_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json) {
   Object object;
-  add_recipients(object.text("status", "ok").text("write_id", write.write_id), recipients_json);
+  object.text("status", "ok").text("write_id", write.write_id).raw("recipients", recipients_json);
   if (duplicate) object.text("duplicate_of", write.write_id);
   if (write.result_json.empty()) return object.done();
   const auto result = parse_json(write.result_json, "the stored result", {64 << 20, 64});
@@ -127,9 +123,11 @@ std::string completed_json(const WriteRecord& write, bool duplicate, const std::
   return object.done();
 }
 
-std::string status_json(const WriteRecord& write, bool whole, const std::string& recipients_json) {
+std::string status_json(const WriteRecord& write, bool whole, const std::string& recipients_json, Names names) {
   Object object;
-  add_recipients(add_window(object, write), recipients_json)
+  add_window(object, write, names);
+  if (whole || names == Names::kAll) object.text("content_hash", write.content_hash);
+  object.raw("recipients", recipients_json)
       .text("capability", write.operation)
       .text("service", write.account.service)
       .text("account", write.account.account_id)
@@ -140,18 +138,13 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
       .time("ended_at", write.ended_at_ms)
       .number("attempts", write.attempts)
       .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
-      .boolean("needs_operator", write.needs_operator())
-      .boolean("waits_for_operator", write.needs_operator())  // the name before, until the next major version
-      .boolean("held_as_copy", write.held_as_copy);
+      .boolean("needs_operator", write.needs_operator());
+  // The name before, until the next major version.
+  if (names == Names::kAll) object.boolean("waits_for_operator", write.needs_operator());
+  if (names == Names::kAll || write.held_as_copy) object.boolean("held_as_copy", write.held_as_copy);
   if (write.waits_in_line) object.boolean("waits_in_line", true);
   if (write.out_of_order) object.boolean("out_of_order", true);
-  std::string error;
-  if (write.error_type || !write.error_message.empty())
-    error = Object()
-                .text("type", std::string(write.error_type.name()))
-                .text("message", printable(write.error_message))
-                .done();
-  object.raw("error", error);
+  object.raw("error", error_object(write));
   if (whole) {
     object.raw("arguments", write.params_shown_json.empty() ? write.params_json : write.params_shown_json)
         .raw("result", write.result_json);

@@ -54,6 +54,7 @@ struct Config {
     std::filesystem::path tls_certificate, tls_key;  ///< both or none
     bool allow_plain_http = false;                   ///< without them beyond the loopback
     std::int64_t connections = 1024;                 ///< of agents, at most half of the process's descriptors
+    std::string mcp_labels_key = "ifc";              ///< of _meta in what was read; empty: none
   } server;
   struct Log {
     std::string level = "info";

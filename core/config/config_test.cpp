@@ -50,6 +50,7 @@ TEST_CASE("everything has a default") {
   CHECK(config.server.port == 7700);
   CHECK(config.server.health_port == 7704);
   CHECK(config.server.connections == 1024);
+  CHECK(config.server.mcp_labels_key == "ifc");
   CHECK(config.write_buffer.default_delay_ms == 30'000);
   CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{60'000, 120'000, 240'000, 480'000, 960'000});
   CHECK_FALSE(config.retry.settle_ms);
@@ -192,6 +193,9 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"net: {allow_private_hosts: [\"::/129\"]}", "is not an address or a network"},
       {"metrics: {enabled: some}", ""},
       {"worker_threads: 0", "is not from 1 to 256"},
+      {"server: {mcp_labels_key: \"a b\"}", "server.mcp_labels_key: \"a b\" is no key of _meta"},
+      {"server: {mcp_labels_key: a/b/c}", "is no key of _meta"},
+      {"server: {mcp_labels_key: /a}", "is no key of _meta"},
       {"server: {connections: 15}", "server.connections: 15 is not from 16 to 65536"},
       {"data_dir: \"\"", "the text is empty"},
       {"data_dir: [a]", "a text is expected"},

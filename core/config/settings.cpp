@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 
@@ -83,6 +85,21 @@ std::string bind_address_of(const Given& given) {
   return host;
 }
 
+/// A key of _meta as the Model Context Protocol has them, "name" or "prefix.example/name"; empty: none.
+std::string meta_key_of(const Given& given) {
+  auto key = given.value.text(100);
+  const auto is_end = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto fits = [&](char c) { return is_end(c) || c == '.' || c == '-' || c == '_' || c == '/'; };
+  const bool good = key.empty() || (std::all_of(key.begin(), key.end(), fits) && is_end(key.front()) &&
+                                    is_end(key.back()) && std::count(key.begin(), key.end(), '/') <= 1);
+  if (!good)
+    given.value.fail(
+        fmt::format("\"{}\" is no key of _meta: letters, digits, '.', '-', '_' and one '/' are accepted, "
+                    "such as ifc or example.com/labels.",
+                    printable(key)));
+  return key;
+}
+
 std::string list_of_seconds(const std::vector<std::int64_t>& all_ms) {
   std::string out;
   for (const auto ms : all_ms) out += (out.empty() ? "[" : ",") + seconds(ms);
@@ -147,6 +164,8 @@ std::vector<Setting> server_settings() {
       {"server.connections", false,
        [](const Given& g, Config& c) { c.server.connections = g.value.integer(16, 65'536); },
        [](const Config& c) { return fmt::format("{}", c.server.connections); }},
+      {"server.mcp_labels_key", false, [](const Given& g, Config& c) { c.server.mcp_labels_key = meta_key_of(g); },
+       [](const Config& c) { return json_string(c.server.mcp_labels_key); }},
       {"log.level", false,
        [](const Given& g, Config& c) {
          g.value.choice({"trace", "debug", "info", "warn", "error", "critical", "off"});

@@ -114,11 +114,9 @@ TEST_CASE("inputs say what null and their entries are") {
   REQUIRE(input.items.size() == 1);
   CHECK((input.items[0].type == InputType::kString && input.items[0].max_length == 9u));
   for (const auto& [given, why] : {
-           std::pair{"{name: a, type: String, description: d, items: {type: String}}",
-                     "is only for inputs of type Array"},
+           std::pair{"{name: a, type: String, description: d, items: {type: String}}", "is only for type Array"},
            {"{name: a, type: Array, description: d, items: {type: Array}}", "cannot be an Array again"},
-           {"{name: a, type: Array, description: d, items: {type: String, minimum: 1}}",
-            "only for inputs of type Integer"},
+           {"{name: a, type: Array, description: d, items: {type: String, minimum: 1}}", "only for type Integer"},
            {"{name: a, type: Array, description: d, items: {}}", "type"},
            {"{name: a, type: Array, description: d, uploads: true, nullable: true}", "not cleared"},
            {"{name: a, type: Array, description: d, items: {type: String}, default: [1]}", "entry 1 must be a text"},

@@ -16,6 +16,7 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+constexpr int kDeepestOutput = 3;
 
 InputType parse_type(const YamlValue& value) {
   return value.choice_of<InputType>({{"String", InputType::kString},
@@ -36,10 +37,10 @@ std::string parse_name(const YamlValue& value, const char* what) {
   return name;
 }
 
-/// Refuses `key` unless the input has one of the types that it is for.
+/// Refuses `key` unless the input or output has one of the types that it is for.
 std::optional<YamlValue> find_for(const YamlMap& map, const char* key, bool fits, const char* types) {
   auto value = map.find(key);
-  if (value && !fits) value->fail(fmt::format("\"{}\" is only for inputs of type {}.", key, types));
+  if (value && !fits) value->fail(fmt::format("\"{}\" is only for type {}.", key, types));
   return value;
 }
 
@@ -133,14 +134,35 @@ std::vector<InputDefinition> parse_inputs(const YamlValue& value) {
   return inputs;
 }
 
-std::vector<OutputDefinition> parse_outputs(const YamlValue& value) {
+std::vector<OutputDefinition> parse_outputs(const YamlValue& value, int depth);
+
+/// What an Object holds and each entry of an Array is. Below the first level a name may speak for itself.
+void parse_shape(const YamlMap& map, OutputDefinition& output, int depth) {  // NOLINT(misc-no-recursion)
+  if (auto v = find_for(map, "fields", output.type == InputType::kObject, "Object"))
+    output.fields = parse_outputs(*v, depth + 1);
+  const auto value = find_for(map, "items", output.type == InputType::kArray, "Array");
+  if (!value) return;
+  const YamlMap item(*value, {"type", "description", "fields"});
+  OutputDefinition entry;
+  const auto type = item.at("type");
+  entry.type = parse_type(type);
+  if (entry.type == InputType::kArray) type.fail("an entry cannot be an Array again.");
+  if (auto v = item.find("description")) entry.description = v->line(1000);
+  parse_shape(item, entry, depth);
+  output.items = {std::move(entry)};
+}
+
+std::vector<OutputDefinition> parse_outputs(const YamlValue& value, int depth) {  // NOLINT(misc-no-recursion)
+  if (depth > kDeepestOutput) value.fail(fmt::format("fields stand in fields at most {} deep.", kDeepestOutput));
   std::vector<OutputDefinition> outputs;
   for (const auto& item : value.list(64)) {
-    const YamlMap map(item, {"name", "type", "description"});
+    const YamlMap map(item, {"name", "type", "description", "fields", "items"});
     OutputDefinition output;
     output.name = parse_name(map.at("name"), "an output");
     output.type = parse_type(map.at("type"));
-    output.description = map.at("description").line(2000);
+    const auto description = depth == 0 ? std::optional(map.at("description")) : map.find("description");
+    if (description) output.description = description->line(2000);
+    parse_shape(map, output, depth);
     for (const auto& other : outputs) {
       if (other.name == output.name) item.fail(fmt::format("the output \"{}\" stands here twice.", output.name));
     }
@@ -236,6 +258,7 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   }
   if (auto v = map.find("settle")) capability.settle_ms = v->duration_ms(0, kDay);
   if (auto v = map.find("undoable")) capability.undoable = v->boolean();
+  if (auto v = map.find("destructive")) capability.destructive = v->boolean();
   if (auto v = map.find("ordered")) parse_order(*v, capability);
   if (auto v = map.find("cleanup")) capability.cleanup = v->boolean();
   if (auto v = map.find("harmless_to_repeat")) capability.harmless_to_repeat = v->boolean();
@@ -268,11 +291,11 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
     }
   };
   if (kind != CapabilityKind::kWrite)
-    refuse({"delay", "settle", "undoable", "cleanup", "ordered", "harmless_to_repeat", "when_absent", "summary",
-            "counts_as", "recipients"},
+    refuse({"delay", "settle", "undoable", "destructive", "cleanup", "ordered", "harmless_to_repeat", "when_absent",
+            "summary", "counts_as", "recipients"},
            "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
-  if (kind != CapabilityKind::kRead) refuse({"fetches"}, "read");
+  if (kind != CapabilityKind::kRead) refuse({"fetches", "confidentiality"}, "read");
   if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of"}, "read or write");
 }
 
@@ -310,9 +333,12 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
                             "required_scopes",
                             "one_input_of",
                             "fetches",
+                            "confidentiality",
                             "delay",
                             "settle",
                             "undoable",
+                            "destructive",
+                            "core",
                             "ordered",
                             "cleanup",
                             "harmless_to_repeat",
@@ -332,12 +358,16 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   c.purpose = map.at("purpose").line(1000);
   c.when_to_use = map.at("when_to_use").line(2000);
   if (auto v = map.find("tags")) c.tags = v->lines(16);
-  if (auto v = map.find("outputs")) c.outputs = parse_outputs(*v);
+  if (auto v = map.find("outputs")) c.outputs = parse_outputs(*v, 0);
   if (auto v = map.find("required_scopes")) c.required_scopes = v->lines(32);
+  if (auto v = map.find("core")) c.core = v->boolean();
   refuse_misplaced(map, c.kind);
   if (auto v = map.find("inputs")) c.inputs = parse_inputs(*v);
   if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
   if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("confidentiality"))
+    c.confidentiality =
+        v->choice_of<Confidentiality>({{"private", Confidentiality::kPrivate}, {"public", Confidentiality::kPublic}});
   if (auto v = map.find("target")) {
     c.target = v->line(300);
     check_template(*v, c, c.target);

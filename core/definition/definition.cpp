@@ -59,4 +59,8 @@ const char* to_string(WhenAbsent when_absent) {
   return when_absent == WhenAbsent::kAsk ? "ask" : "resend";
 }
 
+const char* to_string(Confidentiality confidentiality) {
+  return confidentiality == Confidentiality::kPrivate ? "private" : "public";
+}
+
 }  // namespace krux

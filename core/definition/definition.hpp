@@ -17,6 +17,7 @@ enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
 enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, about a write that exists
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
+enum class Confidentiality { kPrivate, kPublic };  ///< who may read it at the service: some, or everybody
 
 struct InputDefinition {
   std::string name;
@@ -36,6 +37,8 @@ struct InputDefinition {
 struct OutputDefinition {
   std::string name, description;
   InputType type = InputType::kString;
+  std::vector<OutputDefinition> fields{};  ///< Object: its members, as far as they are promised; empty: any
+  std::vector<OutputDefinition> items{};   ///< Array: what each entry is, one without a name; empty: anything
 };
 
 struct RecoveryAction {
@@ -67,19 +70,22 @@ struct CapabilityDefinition {
   std::vector<InputDefinition> inputs;
   std::vector<OutputDefinition> outputs;
   std::vector<std::string> required_scopes;
+  bool core = true;  ///< among the tools that an agent is shown unless it asks for more
   std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
   std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
   /// What a write or a read is about, filled with resolved inputs: "{channel}/{ts}". A read also shows the agent's own
   /// writes about it, or about a part of it, that the replica cannot have yet. Empty: about everything.
   std::string target;
   // Reads
-  bool fetches = false;  ///< may call the service (and is audited)
+  bool fetches = false;                                         ///< may call the service (and is audited)
+  Confidentiality confidentiality = Confidentiality::kPrivate;  ///< of what it reads
   // Writes
   std::optional<std::int64_t> delay_ms;  ///< nothing: the host's default; 0 with `immediate`
   bool immediate = false;
   std::int64_t settle_ms = 60'000;
   WhenAbsent when_absent = WhenAbsent::kAsk;
   bool undoable = false;
+  bool destructive = true;  ///< may take away or overwrite what was there, instead of only adding to it
   /// One agent's writes of which this is the same, filled with resolved parameters, go out one after the other. Empty:
   /// in no order.
   std::string order;
@@ -131,5 +137,6 @@ const char* to_string(Tier tier);
 const char* to_string(InputType type);
 const char* to_string(CapabilityKind kind);
 const char* to_string(WhenAbsent when_absent);
+const char* to_string(Confidentiality confidentiality);
 
 }  // namespace krux

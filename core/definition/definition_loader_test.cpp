@@ -105,6 +105,33 @@ TEST_CASE("an operation that names no delay leaves it to the host") {
   CHECK(immediate.find("notes.add")->delay_ms == 0);
 }
 
+TEST_CASE("a capability says what it gives, whom it may show it to, and what it takes away") {
+  const auto d = parse_definition(
+      with(
+          "outputs: [{name: notes, type: Array, description: The notes.}]",
+          "core: false\n    confidentiality: public\n    outputs: [{name: notes, type: Array, description: The notes., "
+          "items: {type: Object, fields: [{name: id, type: String}, {name: at, type: DateTime, description: When.}, "
+          "{name: marks, type: Array, items: {type: String}}]}}, {name: box, type: Object, description: B., fields: "
+          "[{name: size, type: Integer}]}]"),
+      "n");
+  const auto* search = d.find("notes.search");
+  CHECK_FALSE(search->core);
+  CHECK(search->confidentiality == Confidentiality::kPublic);
+  REQUIRE(search->outputs.size() == 2);
+  const auto& item = search->outputs[0].items.at(0);
+  CHECK(item.type == InputType::kObject);
+  REQUIRE(item.fields.size() == 3);
+  CHECK((item.fields[0].name == "id" && item.fields[0].description.empty()));
+  CHECK((item.fields[1].type == InputType::kDateTime && item.fields[1].description == "When."));
+  CHECK(item.fields[2].items.at(0).type == InputType::kString);
+  CHECK(search->outputs[1].fields.at(0).name == "size");
+
+  const auto* add = parse_definition(kGood, "n").find("notes.add");
+  CHECK((add->destructive && add->core));
+  CHECK_FALSE(
+      parse_definition(with("    delay: 5 min\n", "    destructive: false\n"), "n").find("notes.add")->destructive);
+}
+
 TEST_CASE("a definition that does not fit is refused with its place and what is accepted") {
   struct Row {
     std::string from, to;
@@ -117,6 +144,27 @@ TEST_CASE("a definition that does not fit is refused with its place and what is 
       {"    summary:", "    ordered: \"{a b}\"\n    summary:", "names no parameter"},
       {"    summary:", "    ordered: \"{thread\"\n    summary:", "has no }"},
       {"    summary:", "    ordered: thread\n    summary:", "true or false"},
+      {"type: Array, description: The notes.", "type: Array, description: The notes., fields: []",
+       "only for type Object"},
+      {"type: Array, description: The notes.", "type: Object, description: O., items: {type: String}",
+       "only for type Array"},
+      {"type: Array, description: The notes.", "type: Array, description: A., items: {type: Array}",
+       "cannot be an Array again"},
+      {"type: Array, description: The notes.", "type: Array, description: A., items: {type: String, fields: []}",
+       "only for type Object"},
+      {"type: Array, description: The notes.", "type: Array", "\"description\" is missing"},
+      {"type: Array, description: The notes.",
+       "type: Object, description: O., fields: [{name: a, type: Object, fields: [{name: b, type: Object, fields: "
+       "[{name: "
+       "c, type: Object, fields: [{name: d, type: String}]}]}]}]",
+       "at most 3 deep"},
+      {"type: Array, description: The notes.",
+       "type: Object, description: O., fields: [{name: a, type: String}, {name: a, type: String}]",
+       "stands here twice"},
+      {"outputs: [{name: notes", "destructive: false\n    outputs: [{name: notes",
+       "only for capabilities of kind write"},
+      {"    delay: 5 min\n", "    confidentiality: public\n", "only for capabilities of kind read"},
+      {"outputs: [{name: notes", "confidentiality: secret\n    outputs: [{name: notes", "private"},
       {"schema: 1", "schema: 2", "install a newer version"},
       {"schema: 1", "schema: \"1\"", "a whole number from 1"},
       {"service: notes", "service: Notes", "notes.yaml:2:10: service: \"Notes\" is not accepted"},
@@ -168,7 +216,7 @@ TEST_CASE("a definition that does not fit is refused with its place and what is 
       {"undoable: true", "counts_as: [{input: title, holds: [], capability: notes.add}]", "list is empty"},
       {"tags: [read]", "counts_as: [{input: query, holds: [x], capability: notes.add}]",
        "only for capabilities of kind write"},
-      {"type: Integer", "type: Integer, uploads: true", "only for inputs of type Array"},
+      {"type: Integer", "type: Integer, uploads: true", "only for type Array"},
       {"summary: \"{title}\"", "summary: \"{titel}\"", "(did you mean \"title\"?)"},
       {"summary: \"{title}\"", "summary: \"{title\"", "has no }"},
       {"type: Integer", "type: Int", "is not one of String, Integer"},
@@ -177,7 +225,7 @@ TEST_CASE("a definition that does not fit is refused with its place and what is 
       {"default: 20", "default: 20, required: true", "has no default"},
       {"default: \"\"", "default: 7", "must be a text"},
       {"minimum: 1,", "minimum: 101,", "the maximum is below"},
-      {"default: 20,", "min_length: 3,", "only for inputs of type String or Array"},
+      {"default: 20,", "min_length: 3,", "only for type String or Array"},
       {"aliases: [max_results]", "aliases: [query]", "for the second time"},
       {"aliases: [max_results]", "aliases: [account]", "the host's own"},
       {"name: query", "name: \"que ry\"", "is no name for an input"},

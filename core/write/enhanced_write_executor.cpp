@@ -22,11 +22,13 @@ void EnhancedWriteExecutor::State::work() {
   while (!stopping) {
     soonest_due = kNever;
     lock.unlock();
+    // From before the look: time that passes during it, in a suspended machine too, is no reason to sleep longer.
+    const auto looked_at = clock.boot_ms();
     const auto pause = step();
     lock.lock();
     // With every place taken nothing that becomes due matters: whoever comes back wakes.
     const bool full = pause == kNever;
-    asleep_until = full ? kNever : clock.boot_ms() + pause;
+    asleep_until = full ? kNever : looked_at + pause;
     asleep = pause > 0;
     clock.wait_until(lock, cv, asleep_until,
                      [&] { return stopping || woken || (!full && soonest_due < asleep_until); });

@@ -35,18 +35,18 @@ SettledWaiters::~SettledWaiters() {
   for (auto& [write_id, done] : take_over(std::numeric_limits<std::int64_t>::max())) done(present_state(write_id));
 }
 
-void SettledWaiters::add(const std::string& write_id, std::int64_t timeout_ms, Done done) {
+void SettledWaiters::add(const std::string& write_id, std::int64_t timeout_ms, WaitFor what, Done done) {
   const std::lock_guard lock(mutex_);
   const auto until = clock_.boot_ms() + timeout_ms;
   earlier_ = earlier_ || until < next();
-  waiters_.emplace(write_id, Waiter{until, std::move(done)});
+  waiters_.emplace(write_id, Waiter{until, what, std::move(done)});
   times_.emplace(until, write_id);
   if (earlier_) cv_.notify_all();
 }
 
-void SettledWaiters::wait(const std::string& write_id, std::int64_t timeout_ms, Done done) {
+void SettledWaiters::wait(const std::string& write_id, std::int64_t timeout_ms, Done done, WaitFor what) {
   // Waiting begins before the look, so that a change in between is not missed.
-  add(write_id, timeout_ms, std::move(done));
+  add(write_id, timeout_ms, what, std::move(done));
   const auto now = present_state(write_id);
   if (now.write_id.empty() || has_settled(now)) answer(write_id, now);
 }
@@ -64,18 +64,24 @@ WriteRecord SettledWaiters::present_state(const std::string& write_id) {
   }
 }
 
+/// `write` has settled, or there is none: those who wait for an end may have to wait on.
 void SettledWaiters::answer(const std::string& write_id, const WriteRecord& write) {
+  const bool ended = write.write_id.empty() || has_ended(write.state);
   std::vector<Done> ready;
   {
     const std::lock_guard lock(mutex_);
-    const auto [begin, end] = waiters_.equal_range(write_id);
-    for (auto at = begin; at != end; ++at) ready.push_back(std::move(at->second.done));
-    for (auto at = begin; at != end; ++at) {
+    auto [at, end] = waiters_.equal_range(write_id);
+    while (at != end) {
+      if (!ended && at->second.what == WaitFor::kEnded) {
+        ++at;
+        continue;
+      }
+      ready.push_back(std::move(at->second.done));
       auto [time, last] = times_.equal_range(at->second.until_boot_ms);
       while (time != last && time->second != write_id) ++time;
       if (time != last) times_.erase(time);
+      at = waiters_.erase(at);
     }
-    waiters_.erase(begin, end);
   }
   for (auto& done : ready) done(write);
 }

@@ -18,6 +18,10 @@ namespace krux {
 /// Whether nothing more happens to the write within a caller's patience.
 bool has_settled(const WriteRecord& write);
 
+/// What is waited for: that the write has settled, or that it has ended, whoever has to decide about it and however
+/// often it is tried until then.
+enum class WaitFor { kSettled, kEnded };
+
 /// Any thread.
 class SettledWaiters {
  public:
@@ -31,14 +35,15 @@ class SettledWaiters {
   /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
   /// when `timeout_ms` passed, with its present state. `done` runs once, on any thread, and must not block; its
   /// write_id is empty when there is no such write.
-  void wait(const std::string& write_id, std::int64_t timeout_ms, Done done);
+  void wait(const std::string& write_id, std::int64_t timeout_ms, Done done, WaitFor what = WaitFor::kSettled);
 
  private:
   struct Waiter {
     std::int64_t until_boot_ms;
+    WaitFor what;
     Done done;
   };
-  void add(const std::string& write_id, std::int64_t timeout_ms, Done done);
+  void add(const std::string& write_id, std::int64_t timeout_ms, WaitFor what, Done done);
   WriteRecord present_state(const std::string& write_id);
   void answer(const std::string& write_id, const WriteRecord& write);
   void watch();

@@ -25,6 +25,19 @@ bool is_of_type(const JsonValue& value, InputType type) {
   return false;
 }
 
+/// Of what stands in lists and objects, what is there: all of it may be missing.
+void check_shape(const JsonValue& value, const OutputDefinition& promised,  // NOLINT(misc-no-recursion)
+                 const std::string& where) {
+  if (!is_of_type(value, promised.type))
+    throw CheckFailed(fmt::format("\"{}\" in the result is no {}.", where, krux::to_string(promised.type)));
+  for (const auto& field : promised.fields) {
+    if (const auto* member = find_member(value, field.name)) check_shape(*member, field, where + "." + field.name);
+  }
+  if (promised.items.empty()) return;
+  for (rapidjson::SizeType i = 0; i < value.Size(); ++i)
+    check_shape(value[i], promised.items[0], fmt::format("{}[{}]", where, i));
+}
+
 std::string odd_value(InputType type, int kind) {
   const bool text = type == InputType::kString || type == InputType::kDateTime;
   if (kind == 0) return text ? "17" : "\"seventeen\"";
@@ -45,8 +58,7 @@ void check_outputs(const CapabilityDefinition& capability, const std::string& re
     const auto* value = find_member(result, output.name);
     if (!value && all && output.type != InputType::kBoolean)
       throw CheckFailed(fmt::format("The result lacks \"{}\", which the definition promises.", output.name));
-    if (value && !is_of_type(*value, output.type))
-      throw CheckFailed(fmt::format("\"{}\" in the result is no {}.", output.name, krux::to_string(output.type)));
+    if (value) check_shape(*value, output, output.name);
   }
 }
 

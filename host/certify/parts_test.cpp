@@ -180,6 +180,13 @@ TEST_CASE("Results are held against the definition's outputs") {
   CHECK_THROWS_WITH(check_outputs(capability, R"({})", true), Contains("lacks \"total\""));
   CHECK_THROWS_WITH(check_outputs(capability, R"({"total":"1"})", false), Contains("no Integer"));
   CHECK_THROWS_WITH(check_outputs(capability, R"({"total":1,"freshness":1})", true), Contains("the host's"));
+  OutputDefinition notes{"notes", "", InputType::kArray};
+  notes.items = {{"", "", InputType::kObject, {{"id", "", InputType::kString}, {"at", "", InputType::kDateTime}}}};
+  capability.outputs = {notes};
+  check_outputs(capability, R"({"notes":[]})", true);
+  check_outputs(capability, R"({"notes":[{"id":"a","more":null},{"at":"2026-11-24T00:00:00Z"}]})", true);
+  CHECK_THROWS_WITH(check_outputs(capability, R"({"notes":[{},{"id":null}]})", true), Contains("\"notes[1].id\""));
+  CHECK_THROWS_WITH(check_outputs(capability, R"({"notes":["a"]})", true), Contains("\"notes[0]\""));
   capability.inputs.resize(2);
   capability.inputs[0].name = "a";
   capability.inputs[1] = {"b", InputType::kInteger};

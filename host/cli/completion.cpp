@@ -20,7 +20,7 @@ _kruxos() {
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
     '') choices='status mcp agent connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
-    mcp*) choices='--key-file --url' ;;
+    mcp*) choices='--key-file --tools --url' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     connect) choices='status --account --profile --flow --client-id --token --help-setup --no-browser' ;;

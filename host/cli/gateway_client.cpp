@@ -118,7 +118,8 @@ GatewayAnswer read_answer(int fd, const OnEvent& on_event) {
 
 }  // namespace
 
-GatewayClient::GatewayClient(std::string_view url, std::string key) : key_(std::move(key)) {
+GatewayClient::GatewayClient(std::string_view url, std::string key, std::string path)
+    : key_(std::move(key)), path_(std::move(path)) {
   constexpr std::string_view scheme = "http://";
   const auto given = url;
   const bool known_scheme = url.starts_with(scheme);
@@ -167,9 +168,9 @@ GatewayAnswer GatewayClient::send(std::string_view method, const GatewayHeaders&
 
 void GatewayClient::send(std::string_view method, const GatewayHeaders& headers, std::string_view body, int fd) const {
   std::string head = fmt::format(
-      "{} /mcp HTTP/1.1\r\nHost: localhost:{}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n"
+      "{} {} HTTP/1.1\r\nHost: localhost:{}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n"
       "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
-      method, port_, key_, body.size());
+      method, path_, port_, key_, body.size());
   for (const auto& [name, value] : headers) head += fmt::format("{}: {}\r\n", name, value);
   head += "\r\n";
   // The host may refuse before it has read all: its answer says why.

@@ -45,7 +45,7 @@ using OnEvent = std::function<void(std::string_view data, std::string_view id)>;
 class GatewayClient {
  public:
   /// "http://127.0.0.1:7700": loopback alone, since the key goes over it. Throws CliError.
-  GatewayClient(std::string_view url, std::string key);
+  GatewayClient(std::string_view url, std::string key, std::string path = "/mcp");
 
   /// `on_event`: where the answer is a stream of events, on this thread, until it ends or `call` is ended.
   GatewayAnswer send(std::string_view method, const GatewayHeaders& headers, std::string_view body,
@@ -57,7 +57,7 @@ class GatewayClient {
   std::string address_;
   std::uint16_t port_ = 0;
   bool v6_ = false;
-  std::string key_;
+  std::string key_, path_;
 };
 
 /// `text` as a header's value, in Base64 where it could not stand there.

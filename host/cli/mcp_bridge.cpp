@@ -62,6 +62,15 @@ std::string read_key(const McpArguments& arguments) {
   return key;
 }
 
+std::string path_for(const std::string& tools) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_' || c == ','; };
+  if (!std::all_of(tools.begin(), tools.end(), fits))
+    throw CliError(kUsage,
+                   fmt::format("--tools takes core, all, or names of services with commas between them, not \"{}\".",
+                               printable(tools)));
+  return tools.empty() ? "/mcp" : "/mcp?tools=" + tools;
+}
+
 /// One message of the program's.
 struct Line {
   std::string text, id_json, method, name, version;  ///< `id_json` is empty for a notification
@@ -244,7 +253,7 @@ class Bridge {
 }  // namespace
 
 int run_mcp_bridge(const Session& session, const McpArguments& arguments) {
-  Bridge(session.console, GatewayClient(arguments.url, read_key(arguments))).run();
+  Bridge(session.console, GatewayClient(arguments.url, read_key(arguments), path_for(arguments.tools))).run();
   return kOk;
 }
 

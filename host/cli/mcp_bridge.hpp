@@ -10,6 +10,7 @@ namespace krux::cli {
 struct McpArguments {
   std::string key_file;  ///< empty: the key is in KRUXOS_API_KEY
   std::string url = "http://127.0.0.1:7700";
+  std::string tools;  ///< which are shown: "all", names of services; empty: the core
 };
 
 /// Passes messages, one a line, on to the gateway and its answers back, until the input ends. Several at a time; each

@@ -17,6 +17,7 @@ struct Bridged : Fixture {
   support::Scratch scratch;
   FakeConsole console;
   std::filesystem::path key_file = scratch.path() / "key";
+  std::vector<std::string> more;  ///< arguments
 
   Bridged() { write_key(kKey + "\n", 0600); }
   void write_key(const std::string& text, mode_t mode) {
@@ -25,9 +26,10 @@ struct Bridged : Fixture {
   }
   int run(std::deque<std::string> lines, const std::string& url = {}) {
     console.lines = std::move(lines);
-    return cli::run_command({"mcp", "--key-file", key_file.string(), "--url",
-                             url.empty() ? "http://127.0.0.1:" + std::to_string(port) : url},
-                            console, {}, {}, {});
+    std::vector<std::string> arguments{"mcp", "--key-file", key_file.string(), "--url",
+                                       url.empty() ? "http://127.0.0.1:" + std::to_string(port) : url};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return cli::run_command(arguments, console, {}, {}, {});
   }
   /// The line that answers the message with this id.
   JsonDocument answer(int id) {
@@ -127,6 +129,22 @@ TEST_CASE("A key goes to a gateway on this machine only") {
     CAPTURE(url);
     CHECK_NOTHROW(GatewayClient(url, kKey));
   }
+}
+
+TEST_CASE("The bridge asks for the tools that it is told to show") {
+  Bridged b;
+  b.more = {"--tools", "notes"};
+  const std::string list = R"({"jsonrpc":"2.0","id":2,"method":"tools/list"})";
+  CHECK(b.run({kInitialize, list}) == 0);
+  CHECK(b.answer(2)["result"]["tools"].IsArray());
+  Bridged other;
+  other.more = {"--tools", "nots"};
+  CHECK(other.run({kInitialize, list}) == 0);
+  CHECK_THAT(std::string(find_string(other.answer(2)["error"], "message").value_or("")),
+             Catch::Contains("no profile of tools \"nots\""));
+  Bridged bad;
+  bad.more = {"--tools", "a&b"};
+  CHECK(bad.run({}) == cli::kUsage);
 }
 
 TEST_CASE("A header's value that cannot stand there is Base64") {

@@ -132,12 +132,12 @@ std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool 
 }  // namespace
 
 struct AgentGateway::State : std::enable_shared_from_this<State> {
-  State(AgentApi& agent_api, Clock& clock, GatewayLimits limits, AgentMeters* agent_meters)
+  State(AgentApi& agent_api, Clock& clock, GatewayLimits limits, AgentMeters* agent_meters, std::string labels_key)
       : api(agent_api),
         meters(agent_meters),
         tries(clock),
         methods(agent_api, clock, limits, agent_meters),
-        mcp_methods(methods, agent_api, clock, agent_meters),
+        mcp_methods(methods, agent_api, clock, agent_meters, std::move(labels_key)),
         memory(limits.memory),
         places(limits.uploads_per_agent, limits.uploads) {}
 
@@ -315,8 +315,9 @@ std::variant<Admitted, Refused> AgentGateway::State::admit(const ServerRequest& 
   return head.path == kUploads ? admit_upload(head, agent_id) : admit_message(head, agent_id);
 }
 
-AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters)
-    : state_(std::make_shared<State>(api, clock, limits, meters)) {}
+AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters,
+                           std::string labels_key)
+    : state_(std::make_shared<State>(api, clock, limits, meters, std::move(labels_key))) {}
 
 AgentGateway::~AgentGateway() = default;
 

@@ -43,6 +43,7 @@ class AgentApi {
   virtual std::vector<Offered> offered() = 0;
   /// Whether there is such a capability, offered or not.
   virtual bool knows(const std::string& capability) = 0;
+  virtual std::vector<std::string> services() = 0;
 
   /// Where the next upload's bytes go, and how many.
   virtual BodyToFile upload_target() = 0;
@@ -66,7 +67,9 @@ struct GatewayLimits {
 /// into which requests are counted, every call.
 class AgentGateway {
  public:
-  AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits = {}, AgentMeters* meters = nullptr);
+  /// `labels_key`: of _meta in answers to reads over /mcp, {integrity, confidentiality}; empty: not told.
+  AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits = {}, AgentMeters* meters = nullptr,
+               std::string labels_key = "ifc");
   ~AgentGateway();
   AgentGateway(const AgentGateway&) = delete;
   AgentGateway& operator=(const AgentGateway&) = delete;

@@ -33,6 +33,7 @@ class Api final : public AgentApi {
   std::optional<std::string> describe_json(const std::string&) override { return std::nullopt; }
   std::vector<Offered> offered() override { return {}; }
   bool knows(const std::string&) override { return true; }
+  std::vector<std::string> services() override { return {}; }
   BodyToFile upload_target() override { return {}; }
   std::int64_t upload_room(const std::string&) override { return 0; }
   void add_upload(const UploadRequest&, std::function<void(std::variant<std::string, Error>)>) override {}

@@ -77,6 +77,7 @@ class FakeApi final : public AgentApi {
 
   std::vector<Offered> offered() override { return offers; }
   bool knows(const std::string& capability) override { return !capability.starts_with("no."); }
+  std::vector<std::string> services() override { return {"notes", "tasks"}; }
 
   BodyToFile upload_target() override { return {scratch.path() / std::to_string(++targets), most_bytes, 20'000}; }
   std::int64_t upload_room(const std::string&) override { return room; }

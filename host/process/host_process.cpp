@@ -57,6 +57,7 @@ class AgentSide final : public AgentApi {
   std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
   std::vector<Offered> offered() override { return handler_.offered(); }
   bool knows(const std::string& capability) override { return handler_.knows(capability); }
+  std::vector<std::string> services() override { return handler_.services(); }
   BodyToFile upload_target() override { return desk_.target(); }
   std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
@@ -323,7 +324,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
                  services, attempts, handler, index, [this] { return listening(); }, stopping}),
       agent_side(agents, handler, uploads),
-      gateway(agent_side, clock, {}, meters ? &meters->agents : nullptr),
+      gateway(agent_side, clock, {}, meters ? &meters->agents : nullptr, config.server.mcp_labels_key),
       control(operators),
       operator_server(1, HttpServer::Begin::kLater),
       server(2, HttpServer::Begin::kLater, nullptr, HttpServer::Handlers::kTakeTime) {

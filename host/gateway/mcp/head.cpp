@@ -17,7 +17,8 @@ Head::Head(const ServerRequest& request)
       method(value_of(request, "mcp-method")),
       name(value_of(request, "mcp-name")),
       session(value_of(request, "mcp-session-id")),
-      last_event(value_of(request, "last-event-id")) {}
+      last_event(value_of(request, "last-event-id")),
+      tools(query_value(request.query, "tools").value_or("")) {}
 
 std::optional<std::string> decoded(std::string_view value) {
   constexpr std::string_view begins = "=?base64?", ends = "?=";

@@ -18,6 +18,7 @@ struct Head {
   explicit Head(const ServerRequest& request);
 
   std::optional<std::string> version, method, name, session, last_event;
+  std::string tools;  ///< the profile that the address asks for
 };
 
 /// A header's value that may be Base64 between "=?base64?" and "?="; nothing where it is not what it says.

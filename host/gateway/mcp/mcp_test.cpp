@@ -1,7 +1,7 @@
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/notes_service.hpp"
 #include "host/gateway/mcp/streams.hpp"
-#include "host/gateway/mcp/tools.hpp"
 
 using namespace gateway_test;
 
@@ -57,50 +57,6 @@ std::string header_of(const RawAnswer& answer, const std::string& name) {
   return at == answer.headers.end() ? std::string() : at->second;
 }
 
-std::shared_ptr<ServiceDefinition> notes() {
-  auto definition = std::make_shared<ServiceDefinition>();
-  definition->service = definition->prefix = "notes";
-  definition->limits = {{{"notes.add"}, 10, 3'600'000, "list"}, {{"notes.add"}, 30, 86'400'000, ""}};
-  CapabilityDefinition search;
-  search.name = "notes.search";
-  search.tier = Tier::kAutonomous;
-  search.purpose = "Search the notes.";
-  search.when_to_use = "To find notes by words.";
-  InputDefinition query, limit, tags;
-  query.name = "query";
-  query.required = true;
-  query.max_length = 200;
-  query.description = "Words.";
-  limit.name = "limit";
-  limit.type = InputType::kInteger;
-  limit.minimum = 1;
-  limit.maximum = 100;
-  limit.default_json = "20";
-  tags.name = "tags";
-  tags.type = InputType::kArray;
-  tags.min_length = 1;
-  tags.nullable = true;
-  tags.items.emplace_back();
-  tags.items[0].one_of = {"red", "blue"};
-  search.inputs = {query, limit, tags};
-  search.outputs = {{"notes", "Newest first.", InputType::kArray}, {"total", "How many.", InputType::kInteger}};
-  CapabilityDefinition add;
-  add.name = "notes.add";
-  add.kind = CapabilityKind::kWrite;
-  add.tier = Tier::kNotify;
-  add.purpose = "Write a note.";
-  add.when_to_use = "To keep something.";
-  add.undoable = true;
-  definition->capabilities = {search, add};
-  return definition;
-}
-
-std::vector<Offered> offers_of(const std::shared_ptr<const ServiceDefinition>& definition) {
-  std::vector<Offered> all;
-  for (const auto& capability : definition->capabilities) all.push_back({{definition, &capability}, 300'000});
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("A client of the model with sessions initializes, lists, calls and ends") {
@@ -139,6 +95,27 @@ TEST_CASE("A client of the model with sessions initializes, lists, calls and end
   CHECK(client.ask("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n" + end + "\r\n").status == 204);
   CHECK(client.ask("DELETE /mcp HTTP/1.1\r\nHost: localhost\r\n" + end + "\r\n").status == 404);
   CHECK(f.ask("tools/list", "{}", session).status == 404);
+}
+
+TEST_CASE("The address says which tools are shown") {
+  McpFixture f;
+  f.api.offers = offers_of(notes());
+  const auto list = [&](const std::string& query) {
+    RawClient client(f.port);
+    return client.ask(http_post("/mcp" + query, message("tools/list"), headers({})));
+  };
+  CHECK(json_of(list("?tools=notes"))["result"]["tools"].Size() == 2);
+  CHECK(json_of(list("?tools=tasks"))["result"]["tools"].Size() == 0);
+  CHECK(json_of(list("?tools=all&x=1"))["result"]["tools"].Size() == 2);
+  const auto refused = list("?tools=nots");
+  CHECK(error_code(refused) == -32602);
+  CHECK_THAT(refused.body, Catch::Contains("core, all, notes, tasks"));
+}
+
+TEST_CASE("A call asks for what a model takes") {
+  McpFixture f;
+  f.ask("tools/call", R"({"name":"notes__search","arguments":{}})");
+  CHECK(f.api.last.for_model);
 }
 
 TEST_CASE("A version that is not spoken is answered with the newest that has sessions") {
@@ -365,43 +342,4 @@ TEST_CASE("An agent's streams are bounded: the oldest ends") {
   f.gateway.on_capabilities_changed()();
   CHECK(all.back()->hears("list_changed"));
   CHECK(all[1]->hears("list_changed"));
-}
-
-TEST_CASE("A tool says what its capability takes, gives and does") {
-  const auto definition = notes();
-  const auto tools = parse_json(mcp::tools_json(offers_of(definition)), "the tools");
-  REQUIRE(tools.Size() == 2);
-  const auto& search = tools[0];
-  CHECK(find_string(search, "name") == "notes__search");
-  CHECK(find_string(search, "title") == "Search the notes");
-  CHECK(find_string(search, "description") == "To find notes by words.");
-  const auto& schema = search["inputSchema"];
-  CHECK(find_string(schema, "type") == "object");
-  CHECK(find_bool(schema, "additionalProperties") == false);
-  CHECK(schema["required"].Size() == 1);
-  CHECK(find_string(schema["properties"]["query"], "type") == "string");
-  CHECK(find_int(schema["properties"]["query"], "maxLength") == 200);
-  CHECK(find_int(schema["properties"]["limit"], "default") == 20);
-  CHECK(find_int(schema["properties"]["limit"], "maximum") == 100);
-  CHECK(view(schema["properties"]["tags"]["type"][1]) == "null");
-  CHECK(find_int(schema["properties"]["tags"], "minItems") == 1);
-  CHECK(schema["properties"]["tags"]["items"]["enum"].Size() == 2);
-  CHECK(find_string(search["outputSchema"]["properties"]["notes"], "type") == "array");
-  CHECK(find_bool(search["annotations"], "readOnlyHint") == true);
-  CHECK(find_string(search["_meta"], "kruxos/tier") == "autonomous");
-  const auto& add = tools[1];
-  CHECK(find_string(add, "description") ==
-        "To keep something. Waits 5 min before it is done; until then proxy__cancel_write takes it back. Can be undone "
-        "with "
-        "proxy__rollback. At most 10 in 1 h for each list, 30 in 24 h; more wait for a person.");
-  CHECK(find_bool(add["annotations"], "readOnlyHint") == false);
-  CHECK(find_bool(add["annotations"], "destructiveHint") == false);
-  CHECK(add["inputSchema"]["properties"].HasMember("idempotency_key"));
-}
-
-TEST_CASE("A tool's name is its capability's, and back") {
-  CHECK(mcp::tool_name("notes.remove_mark") == "notes__remove_mark");
-  CHECK(mcp::capability_name("notes__remove_mark") == "notes.remove_mark");
-  CHECK(mcp::capability_name("notes.add") == "notes.add");
-  CHECK(mcp::capability_name("a___b") == "a._b");
 }

@@ -8,6 +8,7 @@
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/mcp/head.hpp"
 #include "host/gateway/mcp/streams.hpp"
+#include "host/gateway/mcp/tool_names.hpp"
 #include "host/gateway/sessions.hpp"
 
 namespace krux::mcp {
@@ -23,8 +24,9 @@ struct Answer {
 /// Any thread.
 class Methods {
  public:
-  Methods(AgentMethods& agents, AgentApi& api, Clock& clock, AgentMeters* meters)
-      : agents_(agents), api_(api), sessions_(clock), meters_(meters) {}
+  /// `labels_key`: see ResultForm.
+  Methods(AgentMethods& agents, AgentApi& api, Clock& clock, AgentMeters* meters, std::string labels_key)
+      : agents_(agents), api_(api), labels_key_(std::move(labels_key)), sessions_(clock), meters_(meters) {}
 
   /// `reply` once, on any thread.
   void run(const AgentMethods::CallerPtr& caller, const Head& head, const RpcRequest& request,
@@ -44,10 +46,12 @@ class Methods {
   RpcOutcome discover(const Call& call) const;
   RpcOutcome list_tools(const Call& call);
   void call_tool(Call& call);
+  Knows knows() const;
   RpcOutcome subscribe(const Call& call);
 
   AgentMethods& agents_;
   AgentApi& api_;
+  const std::string labels_key_;
   Sessions sessions_;
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();

@@ -32,6 +32,16 @@ void put_bound(JsonWriter& out, std::string_view name, const std::optional<Numbe
   if (bound) put(out, name, static_cast<std::int64_t>(*bound));
 }
 
+/// What a schema is made with: the names in its texts are tools.
+struct Tools {
+  JsonWriter& out;
+  const Knows& knows;
+
+  void describe(const std::string& description) const {
+    if (!description.empty()) put(out, "description", with_tool_names(description, knows));
+  }
+};
+
 void put_type(JsonWriter& out, const InputDefinition& value) {
   put_key(out, "type");
   if (!value.nullable) return put_text(out, json_type(value.type));
@@ -41,9 +51,10 @@ void put_type(JsonWriter& out, const InputDefinition& value) {
   out.EndArray();
 }
 
-void put_value(JsonWriter& out, const InputDefinition& value) {  // NOLINT(misc-no-recursion)
+void put_value(const Tools& tools, const InputDefinition& value) {  // NOLINT(misc-no-recursion)
+  auto& out = tools.out;
   put_type(out, value);
-  if (!value.description.empty()) put(out, "description", value.description);
+  tools.describe(value.description);
   if (!value.one_of.empty()) put(out, "enum", value.one_of);
   if (value.default_json) put_raw(out, "default", *value.default_json);
   put_bound(out, "minimum", value.minimum);
@@ -54,11 +65,12 @@ void put_value(JsonWriter& out, const InputDefinition& value) {  // NOLINT(misc-
   if (value.items.empty()) return;
   put_key(out, "items");
   out.StartObject();
-  put_value(out, value.items[0]);
+  put_value(tools, value.items[0]);
   out.EndObject();
 }
 
-void put_input_schema(JsonWriter& out, const Offered& offered) {
+void put_input_schema(const Tools& tools, const Offered& offered) {
+  auto& out = tools.out;
   const auto inputs = all_inputs(offered.listed);
   put_key(out, "inputSchema");
   out.StartObject();
@@ -67,9 +79,10 @@ void put_input_schema(JsonWriter& out, const Offered& offered) {
   out.StartObject();
   std::vector<std::string> required;
   for (const auto& input : inputs) {
+    if (input.name == "account" && !offered.several_accounts) continue;
     put_key(out, input.name);
     out.StartObject();
-    put_value(out, input);
+    put_value(tools, input);
     out.EndObject();
     if (input.required) required.push_back(input.name);
   }
@@ -79,49 +92,66 @@ void put_input_schema(JsonWriter& out, const Offered& offered) {
   out.EndObject();
 }
 
-/// Further members may come: what the host adds to a read, what an execution adds to a write.
-void put_output_schema(JsonWriter& out, const Offered& offered) {
-  const auto outputs = all_outputs(offered.listed);
-  if (outputs.empty()) return;
-  put_key(out, "outputSchema");
+void put_properties(const Tools& tools, const std::vector<OutputDefinition>& outputs);
+
+void put_output(const Tools& tools, const OutputDefinition& output) {  // NOLINT(misc-no-recursion)
+  auto& out = tools.out;
   out.StartObject();
-  put(out, "type", "object");
-  put_key(out, "properties");
-  out.StartObject();
-  for (const auto& output : outputs) {
-    put_key(out, output.name);
-    out.StartObject();
-    put(out, "type", json_type(output.type));
-    if (!output.description.empty()) put(out, "description", output.description);
-    out.EndObject();
+  put(out, "type", json_type(output.type));
+  if (output.type == InputType::kDateTime) put(out, "format", "date-time");
+  tools.describe(output.description);
+  if (!output.fields.empty()) put_properties(tools, output.fields);
+  if (!output.items.empty()) {
+    put_key(out, "items");
+    put_output(tools, output.items[0]);
   }
   out.EndObject();
-  out.EndObject();
+}
+
+void put_properties(const Tools& tools, const std::vector<OutputDefinition>& outputs) {  // NOLINT(misc-no-recursion)
+  put_key(tools.out, "properties");
+  tools.out.StartObject();
+  for (const auto& output : outputs) {
+    put_key(tools.out, output.name);
+    put_output(tools, output);
+  }
+  tools.out.EndObject();
+}
+
+/// Further members may come: what the host adds to a read, what an execution adds to a write.
+void put_output_schema(const Tools& tools, const Offered& offered) {
+  const auto outputs = all_outputs(offered.listed, Names::kOne);
+  if (outputs.empty()) return;
+  put_key(tools.out, "outputSchema");
+  tools.out.StartObject();
+  put(tools.out, "type", "object");
+  put_properties(tools, outputs);
+  tools.out.EndObject();
 }
 
 void put_annotations(JsonWriter& out, const Offered& offered) {
   const auto& c = *offered.listed.capability;
   const bool reads = c.kind == CapabilityKind::kRead;
-  const bool deletes = std::find(c.tags.begin(), c.tags.end(), "delete") != c.tags.end();
   put_key(out, "annotations");
   out.StartObject();
   put(out, "readOnlyHint", reads);
-  put(out, "destructiveHint", !reads && deletes);
+  put(out, "destructiveHint", !reads && c.kind != CapabilityKind::kCancel && c.destructive);
   put(out, "idempotentHint", reads || c.harmless_to_repeat || c.kind == CapabilityKind::kCancel);
   put(out, "openWorldHint", !is_hosts_own(offered.listed));
   out.EndObject();
 }
 
-void put_tool(JsonWriter& out, const Offered& offered) {
+void put_tool(const Tools& tools, const Offered& offered) {
+  auto& out = tools.out;
   const auto& c = *offered.listed.capability;
   out.StartObject();
   put(out, "name", tool_name(c.name));
   put(out, "title",
       c.purpose.ends_with('.') ? std::string_view(c.purpose).substr(0, c.purpose.size() - 1)
                                : std::string_view(c.purpose));
-  put(out, "description", description_of(offered));
-  put_input_schema(out, offered);
-  put_output_schema(out, offered);
+  tools.describe(description_of(offered));
+  put_input_schema(tools, offered);
+  put_output_schema(tools, offered);
   put_annotations(out, offered);
   put_key(out, "_meta");
   out.StartObject();
@@ -165,23 +195,23 @@ std::string write_in_words(const Offered& offered) {
   return text + limits_in_words(offered);
 }
 
-}  // namespace
-
-std::string tool_name(std::string_view capability) {
-  std::string name;
-  for (const char c : capability) name += c == '.' ? std::string("__") : std::string(1, c);
-  return name;
-}
-
-std::string capability_name(std::string_view tool) {
-  std::string name;
-  for (std::size_t i = 0; i < tool.size(); ++i) {
-    const bool dot = tool.substr(i, 2) == "__";
-    name += dot ? '.' : tool[i];
-    i += dot ? 1 : 0;
+/// Who answers, where the model wants it, and what is known of whom the text is by and who may read it.
+void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form) {
+  if (!form.stateless && !result.read_of) return;
+  put_key(out, "_meta");
+  out.StartObject();
+  if (form.stateless) put_server_info(out, "io.modelcontextprotocol/serverInfo");
+  if (result.read_of && !form.labels_key.empty()) {
+    put_key(out, form.labels_key);
+    out.StartObject();
+    put(out, "integrity", "untrusted");
+    put(out, "confidentiality", to_string(*result.read_of));
+    out.EndObject();
   }
-  return name;
+  out.EndObject();
 }
+
+}  // namespace
 
 void put_server_info(JsonWriter& out, std::string_view name) {
   put_key(out, name);
@@ -200,10 +230,11 @@ void put_result_frame(JsonWriter& out) {
   out.EndObject();
 }
 
-std::string tool_result(const InvocationResult& result, bool stateless) {
-  const auto& json = result.success ? result.data_json : result.error_json;
+std::string tool_result(const InvocationResult& result, const ResultForm& form) {
+  const auto json = result.success ? result.data_json : with_tool_names(result.error_json, form.knows);
   return json_object([&](JsonWriter& out) {
-    if (stateless) put_result_frame(out);
+    if (form.stateless) put(out, "resultType", "complete");
+    put_result_meta(out, result, form);
     put_key(out, "content");
     out.StartArray();
     out.StartObject();
@@ -224,11 +255,11 @@ std::string description_of(const Offered& offered) {
   return text;
 }
 
-std::string tools_json(const std::vector<Offered>& offered) {
+std::string tools_json(const std::vector<Offered>& offered, const Knows& knows) {
   rapidjson::StringBuffer buffer;
   JsonWriter out(buffer);
   out.StartArray();
-  for (const auto& one : offered) put_tool(out, one);
+  for (const auto& one : offered) put_tool({out, knows}, one);
   out.EndArray();
   return {buffer.GetString(), buffer.GetSize()};
 }

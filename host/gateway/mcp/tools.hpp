@@ -8,19 +8,20 @@
 
 #include "core/capability/capability_handler.hpp"
 #include "core/util/json.hpp"
+#include "host/gateway/mcp/tool_names.hpp"
 
 namespace krux::mcp {
 
-/// "notes.add" is "notes__add": hosts take no dots in a tool's name.
-std::string tool_name(std::string_view capability);
-/// And back, whether there is such a capability or not.
-std::string capability_name(std::string_view tool);
-
 /// The `tools` of a tools/list: one JSON array, in the order of the definitions.
-std::string tools_json(const std::vector<Offered>& offered);
+std::string tools_json(const std::vector<Offered>& offered, const Knows& knows);
 
-/// The result of a tools/call. `stateless`: in that model's form.
-std::string tool_result(const InvocationResult& result, bool stateless);
+/// How a tools/call is answered.
+struct ResultForm {
+  bool stateless = false;  ///< in that model's form
+  std::string labels_key;  ///< of _meta: whose text was read, and who may read it; empty: not told
+  Knows knows;
+};
+std::string tool_result(const InvocationResult& result, const ResultForm& form);
 
 /// "resultType" and who answers, which each result of the stateless model has.
 void put_result_frame(JsonWriter& out);

@@ -1,0 +1,26 @@
+// How much of a model's context an answer may take.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "core/definition/definition.hpp"
+#include "core/util/json.hpp"
+
+namespace krux {
+
+/// A page ends there, and no answer is longer than the second. Hosts warn at the first and cut at the second.
+inline constexpr std::size_t kPageTokens = 10'000, kMostTokens = 25'000;
+
+/// About how many tokens a model makes of `text`: one for four bytes of ASCII, one for each other character. On the
+/// safe side for nearly all texts; only a tokenizer knows.
+std::size_t estimated_tokens(std::string_view text);
+
+/// `result_json`, one object, as much of it as a model may have. Of a longer one the first list that `capability`
+/// promises is ended early: `page_is_cut` says so, and `next_offset` where to go on if the capability has an `offset`.
+/// What is too long all the same has its longest texts cut: `texts_are_cut` says so. Throws InvalidInput where even
+/// that is too much.
+std::string within_budget(std::string result_json, const CapabilityDefinition& capability, const JsonValue& params);
+
+}  // namespace krux

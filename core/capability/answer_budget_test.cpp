@@ -1,0 +1,94 @@
+#include "core/capability/answer_budget.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/util/error.hpp"
+
+using namespace krux;
+
+namespace {
+
+CapabilityDefinition searching(bool pages = true) {
+  CapabilityDefinition c;
+  c.name = "notes.search";
+  InputDefinition offset;
+  offset.name = "offset";
+  if (pages) c.inputs = {offset};
+  c.outputs = {{"total", "", InputType::kInteger}, {"notes", "", InputType::kArray}};
+  return c;
+}
+
+/// So many notes of so many bytes.
+std::string notes(int count, std::size_t bytes, const std::string& unit = "x") {
+  std::string text, all;
+  while (text.size() < bytes) text += unit;
+  for (int i = 0; i < count; ++i)
+    all += (i > 0 ? "," : "") + std::string(R"({"id":")") + std::to_string(i) + R"(","text":")" + text + "\"}";
+  return R"({"notes":[)" + all + R"(],"total":)" + std::to_string(count) + R"(,"more":false})";
+}
+
+JsonDocument cut(const std::string& json, const CapabilityDefinition& capability, const std::string& params = "{}") {
+  const auto result = within_budget(json, capability, parse_json(params, "params"));
+  CHECK(estimated_tokens(result) <= kMostTokens);
+  return parse_json(result, "the result", {64 << 20, 64});
+}
+
+}  // namespace
+
+TEST_CASE("Tokens are estimated by bytes of ASCII and other characters") {
+  CHECK(estimated_tokens("") == 0);
+  CHECK(estimated_tokens("abcd") == 1);
+  CHECK(estimated_tokens("abcde") == 2);
+  CHECK(estimated_tokens("ä") == 1);
+  CHECK(estimated_tokens("日本語") == 3);
+  CHECK(estimated_tokens("😀 ok") == 2);
+}
+
+TEST_CASE("An answer within the budget is not touched") {
+  const auto odd = R"({ "notes" : [1.50, {"a":1e2}] })";
+  CHECK(within_budget(odd, searching(), JsonValue(rapidjson::kObjectType)) == odd);
+  const auto just = notes(1, 39'000);
+  CHECK(within_budget(just, searching(), JsonValue(rapidjson::kObjectType)) == just);
+}
+
+TEST_CASE("A page that is too long ends early and says where the next one begins") {
+  const auto page = cut(notes(100, 2'000), searching(), R"({"offset":40})");
+  const auto shown = page["notes"].Size();
+  CHECK((shown >= 18 && shown < 20));
+  CHECK(find_string(page["notes"][0], "id") == "0");
+  CHECK(find_bool(page, "page_is_cut") == true);
+  CHECK(find_bool(page, "more") == true);
+  CHECK(find_int(page, "next_offset") == 40 + static_cast<std::int64_t>(shown));
+  CHECK(find_int(page, "total") == 100);
+  CHECK(estimated_tokens(to_json(page)) <= kPageTokens + 20);
+  CHECK_FALSE(page.HasMember("texts_are_cut"));
+}
+
+TEST_CASE("A list without pages is ended all the same") {
+  const auto page = cut(notes(100, 2'000), searching(false));
+  CHECK(find_bool(page, "page_is_cut") == true);
+  CHECK_FALSE(page.HasMember("next_offset"));
+}
+
+TEST_CASE("One entry is always shown, whole as long as it can be") {
+  auto page = cut(notes(5, 80'000), searching());
+  CHECK(page["notes"].Size() == 1);
+  CHECK(page["notes"][0]["text"].GetStringLength() == 80'000);
+  page = cut(notes(5, 900'000), searching());
+  CHECK(page["notes"].Size() == 1);
+  CHECK(find_bool(page, "texts_are_cut") == true);
+  CHECK(page["notes"][0]["text"].GetStringLength() > 10'000);
+}
+
+TEST_CASE("Texts are cut between characters") {
+  const auto page = cut(notes(1, 90'000, "日"), searching());
+  CHECK(find_bool(page, "texts_are_cut") == true);
+  CHECK(std::string(page["notes"][0]["text"].GetString()).ends_with("日…"));
+}
+
+TEST_CASE("What is too long by its number of texts is refused with what to do") {
+  std::string many = R"({"total":1,"deep":{"a":[0)";
+  for (int i = 0; i < 60'000; ++i) many += ",\"x\"";
+  CHECK_THROWS_WITH(within_budget(many + "]}}", searching(), JsonValue(rapidjson::kObjectType)),
+                    Catch::Contains("ask for less at a time"));
+}

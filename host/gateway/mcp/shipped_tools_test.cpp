@@ -1,0 +1,77 @@
+// What the shipped definitions cost a model's context, all of them connected.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+
+#include "core/capability/answer_budget.hpp"
+#include "core/capability/host_capabilities.hpp"
+#include "core/definition/definition_loader.hpp"
+#include "core/util/json.hpp"
+#include "host/gateway/mcp/tool_profiles.hpp"
+#include "host/gateway/mcp/tools.hpp"
+#include "support/safe_file.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+
+namespace {
+
+/// Of copies: the checkout's modes are whatever its owner's umask made them.
+std::vector<std::shared_ptr<const ServiceDefinition>> shipped() {
+  const support::Scratch copies;
+  std::vector<std::shared_ptr<const ServiceDefinition>> all;
+  for (const auto& entry : std::filesystem::directory_iterator(KRUXOS_DEFINITIONS_DIR)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const auto copy = copies.path() / entry.path().filename();
+    support::copy_safe(entry.path(), copy);
+    all.push_back(std::make_shared<const ServiceDefinition>(load_definition(copy)));
+  }
+  all.push_back(host_definition());
+  return all;
+}
+
+std::vector<Offered> offered() {
+  std::vector<Offered> all;
+  for (const auto& definition : shipped()) {
+    for (const auto& capability : definition->capabilities) {
+      if (capability.tier != Tier::kBlocked)
+        all.push_back({{definition, &capability}, capability.delay_ms.value_or(30'000)});
+    }
+  }
+  return all;
+}
+
+JsonDocument tools_of(const std::vector<Offered>& all) {
+  const auto knows = [&](const std::string& name) {
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.listed.capability->name == name; });
+  };
+  return parse_json(mcp::tools_json(all, knows), "the tools", {4 << 20, 64});
+}
+
+}  // namespace
+
+TEST_CASE("The tools of all services fit into a model's context") {
+  const auto tools = tools_of(offered());
+  std::size_t asked = 0, whole = 0;
+  for (const auto& tool : tools.GetArray()) {
+    const auto name = std::string(find_string(tool, "name").value_or(""));
+    CAPTURE(name);
+    CHECK(name.size() <= 37);
+    CHECK(find_string(tool, "description")->size() <= 2'000);
+    asked += estimated_tokens(name) + estimated_tokens(*find_string(tool, "description")) +
+             estimated_tokens(to_json(tool["inputSchema"]));
+    whole += estimated_tokens(to_json(tool));
+  }
+  CAPTURE(tools.Size());
+  CHECK(asked < 5'000);
+  CHECK(whole < 9'000);
+}
+
+TEST_CASE("The core has what an agent does every day") {
+  const auto shown = std::get<0>(mcp::chosen(offered(), "", {}));
+  CHECK(shown.size() <= mcp::kMostCore);
+  std::set<std::string> services;
+  for (const auto& one : shown) services.insert(one.listed.definition->service);
+  CHECK(services.size() == shipped().size());
+}
