@@ -216,12 +216,12 @@ std::vector<InputDefinition> all_inputs(const Listed& listed) {
   return inputs;
 }
 
-std::vector<OutputDefinition> all_outputs(const Listed& listed, Names names) {
+std::vector<OutputDefinition> all_outputs(const Listed& listed, WriteNames names) {
   const auto& c = *listed.capability;
   if (c.kind != CapabilityKind::kWrite || c.immediate) return c.outputs;
   using enum InputType;
   // The same of each write: models are told once, in the host's instructions.
-  if (names == Names::kOne)
+  if (names == WriteNames::kOne)
     return {{"write_id", "", kString},
             {"status", "", kString},
             {"cancel_deadline", "", kDateTime},
@@ -277,7 +277,7 @@ std::string description_json(const Listed& listed, std::int64_t delay_ms) {
         out.json().EndArray();
       });
     }
-    write_outputs(out, "outputs", all_outputs(listed, Names::kAll));
+    write_outputs(out, "outputs", all_outputs(listed, WriteNames::kAll));
     if (c.kind == CapabilityKind::kWrite) {
       out.seconds("delay_seconds", delay_ms);
       out.boolean("undoable", c.undoable);

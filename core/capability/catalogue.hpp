@@ -40,7 +40,7 @@ std::vector<Listed> listed_capabilities(const AccountDirectory& accounts);
 std::vector<InputDefinition> all_inputs(const Listed& listed);
 /// What its result has, without what the host adds to reads. Of a write: what its acceptance answers, and what its
 /// execution adds.
-std::vector<OutputDefinition> all_outputs(const Listed& listed, Names names);
+std::vector<OutputDefinition> all_outputs(const Listed& listed, WriteNames names);
 
 std::string summaries_json(const std::vector<Listed>& listed, const CatalogueFilter& filter);
 

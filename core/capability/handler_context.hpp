@@ -59,8 +59,8 @@ struct CheckedCall {
 using CheckedCallPtr = std::shared_ptr<const CheckedCall>;
 
 /// Under which names the caller is told a write's values, and as much of a result as it takes.
-inline Names names_for(const CheckedCall& call) {
-  return call.invocation.for_model ? Names::kOne : Names::kAll;
+inline WriteNames names_for(const CheckedCall& call) {
+  return call.invocation.for_model ? WriteNames::kOne : WriteNames::kAll;
 }
 std::string sized_for(const CheckedCall& call, std::string result_json);
 

@@ -80,11 +80,11 @@ Object& add_cleanup(Object& object, const WriteRecord& write) {
   return told ? object.text("cleanup", to_string(write.cleanup)) : object;
 }
 
-Object& add_window(Object& object, const WriteRecord& write, Names names) {
+Object& add_window(Object& object, const WriteRecord& write, WriteNames names) {
   object.text("write_id", write.write_id);
-  if (names == Names::kAll) object.text("buffer_id", write.write_id);
+  if (names == WriteNames::kAll) object.text("buffer_id", write.write_id);
   add_cleanup(object.text("status", to_string(write.state)), write);
-  if (names == Names::kAll)
+  if (names == WriteNames::kAll)
     object.time("buffer_until", write.buffer_until_ms).time("scheduled_send", write.buffer_until_ms);
   return object.time("cancel_deadline", write.buffer_until_ms);
 }
@@ -99,11 +99,12 @@ std::string error_object(const WriteRecord& write) {
 
 }  // namespace
 
-std::string buffered_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json, Names names) {
+std::string buffered_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json,
+                          WriteNames names) {
   Object object;
   add_window(object, write, names);
   // A model is told when it asks for the write: 64 digits that it copies nowhere yet.
-  if (names == Names::kAll) object.text("content_hash", write.content_hash);
+  if (names == WriteNames::kAll) object.text("content_hash", write.content_hash);
   object.raw("recipients", recipients_json);
   if (duplicate) object.text("duplicate_of", write.write_id);
   return object.raw("result", write.result_json).done();
@@ -123,10 +124,10 @@ std::string completed_json(const WriteRecord& write, bool duplicate, const std::
   return object.done();
 }
 
-std::string status_json(const WriteRecord& write, bool whole, const std::string& recipients_json, Names names) {
+std::string status_json(const WriteRecord& write, bool whole, const std::string& recipients_json, WriteNames names) {
   Object object;
   add_window(object, write, names);
-  if (whole || names == Names::kAll) object.text("content_hash", write.content_hash);
+  if (whole || names == WriteNames::kAll) object.text("content_hash", write.content_hash);
   object.raw("recipients", recipients_json)
       .text("capability", write.operation)
       .text("service", write.account.service)
@@ -140,8 +141,8 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
       .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
       .boolean("needs_operator", write.needs_operator());
   // The name before, until the next major version.
-  if (names == Names::kAll) object.boolean("waits_for_operator", write.needs_operator());
-  if (names == Names::kAll || write.held_as_copy) object.boolean("held_as_copy", write.held_as_copy);
+  if (names == WriteNames::kAll) object.boolean("waits_for_operator", write.needs_operator());
+  if (names == WriteNames::kAll || write.held_as_copy) object.boolean("held_as_copy", write.held_as_copy);
   if (write.waits_in_line) object.boolean("waits_in_line", true);
   if (write.out_of_order) object.boolean("out_of_order", true);
   object.raw("error", error_object(write));

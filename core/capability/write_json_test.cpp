@@ -33,12 +33,12 @@ TEST_CASE("a buffered write's result has all five names of it") {
 
 TEST_CASE("a model is told each value of a write once, and nothing that is not there") {
   auto w = sample();
-  CHECK(buffered_json(w, false, {}, Names::kOne) ==
+  CHECK(buffered_json(w, false, {}, WriteNames::kOne) ==
         R"({"write_id":"w_1","status":"buffered","cancel_deadline":"2023-11-14T22:13:50.000Z"})");
   w.state = WriteState::kCompleted;
   w.ended_at_ms = 1'700'000'031'000;
   for (const bool whole : {false, true}) {
-    const auto json = parse_json(status_json(w, whole, {}, Names::kOne), "status");
+    const auto json = parse_json(status_json(w, whole, {}, WriteNames::kOne), "status");
     for (const char* twin : {"buffer_id", "buffer_until", "scheduled_send", "waits_for_operator", "held_as_copy"})
       CHECK_FALSE(json.HasMember(twin));
     for (const char* absent : {"error", "result", "first_attempt_at", "next_attempt_at"})

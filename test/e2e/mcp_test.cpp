@@ -1,4 +1,7 @@
 // Agents' programs that speak the Model Context Protocol.
+#include <rapidjson/schema.h>
+#include <rapidjson/stringbuffer.h>
+
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +18,7 @@ bool contains(const std::string& text, const std::string& part) {
 }
 
 struct McpRig : Rig {
+  std::vector<std::string> more;  ///< arguments of `kruxos mcp`
   McpRig() {
     begin();
     std::ofstream(path("agent.key")) << key << "\n";
@@ -24,8 +28,10 @@ struct McpRig : Rig {
   std::map<std::int64_t, Json> answers(const std::vector<std::string>& messages) {
     std::string in;
     for (const auto& message : messages) in += message + "\n";
-    const auto end = kruxos(
-        {"mcp", "--key-file", path("agent.key"), "--url", "http://127.0.0.1:" + std::to_string(gateway_port())}, in);
+    std::vector<std::string> arguments{"mcp", "--key-file", path("agent.key"), "--url",
+                                       "http://127.0.0.1:" + std::to_string(gateway_port())};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto end = kruxos(arguments, in);
     INFO(end.err);
     REQUIRE(end.status.code == 0);
     std::map<std::int64_t, Json> all;
@@ -38,6 +44,22 @@ struct McpRig : Rig {
     return all;
   }
 };
+
+/// Why a tool's answer is not what its schema promises; empty: it is.
+std::string why_unlike_schema(const Json& tools, const std::string& tool, const Json& answer) {
+  const auto* content = find_at(answer, "/result/structuredContent");
+  if (!content) return "there is no structuredContent: " + text_of(answer);
+  for (const auto& one : find_at(tools, "/result/tools")->GetArray()) {
+    if (text_at(one, "/name") != tool) continue;
+    const rapidjson::SchemaDocument schema(*find_at(one, "/outputSchema"));
+    rapidjson::SchemaValidator validator(schema);
+    if (content->Accept(validator)) return {};
+    rapidjson::StringBuffer where;
+    validator.GetInvalidDocumentPointer().StringifyUriFragment(where);
+    return std::string(validator.GetInvalidSchemaKeyword()) + " at " + where.GetString() + ": " + text_of(*content);
+  }
+  return "there is no such tool";
+}
 
 std::string request(int id, const std::string& method, const std::string& params) {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" + params + "}";
@@ -66,6 +88,34 @@ TEST_CASE("a program that starts kruxos mcp lists what is connected, and a messa
   // The same again is the same write.
   const auto again = rig.answers({request(1, "tools/call", send)});
   CHECK(text_at(again.at(1), "/result/structuredContent/duplicate_of") == id);
+}
+
+TEST_CASE("what a tool answers is what its schema promises") {
+  McpRig rig;
+  rig.more = {"--tools", "all"};
+  const std::string hello = request(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{}})");
+  const auto call = [](int id, const std::string& tool, const std::string& arguments) {
+    return request(id, "tools/call", R"({"name":")" + tool + R"(","arguments":)" + arguments + "}");
+  };
+  const auto answers = rig.answers({hello, request(2, "tools/list", "{}"), call(3, "slack__search", "{}"),
+                                    call(4, "slack__channels", "{}"),
+                                    call(5, "slack__send", R"({"channel":"general","text":"By its schema."})"),
+                                    call(6, "proxy__list_writes", "{}")});
+  const auto& tools = answers.at(2);
+  CHECK(why_unlike_schema(tools, "slack__search", answers.at(3)) == "");
+  CHECK(why_unlike_schema(tools, "slack__channels", answers.at(4)) == "");
+  CHECK(why_unlike_schema(tools, "slack__send", answers.at(5)) == "");
+  CHECK(why_unlike_schema(tools, "proxy__list_writes", answers.at(6)) == "");
+  CHECK(text_at(answers.at(3), "/result/_meta/ifc/integrity") == "untrusted");
+  const auto id = text_at(answers.at(5), "/result/structuredContent/write_id");
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }));
+  const auto message = text_at(answers.at(3), "/result/structuredContent/messages/0/id");
+  const auto later =
+      rig.answers({hello, call(2, "proxy__write_status", R"({"wait_seconds":50,"write_id":")" + id + "\"}"),
+                   call(3, "slack__read", R"({"message_id":")" + message + "\"}")});
+  CHECK(why_unlike_schema(tools, "proxy__write_status", later.at(2)) == "");
+  CHECK(text_at(later.at(2), "/result/structuredContent/status") == "completed");
+  CHECK(why_unlike_schema(tools, "slack__read", later.at(3)) == "");
 }
 
 TEST_CASE("kruxos mcp tells in both models that the tools have changed, and ends with its input") {

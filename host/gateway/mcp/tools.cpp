@@ -120,7 +120,7 @@ void put_properties(const Tools& tools, const std::vector<OutputDefinition>& out
 
 /// Further members may come: what the host adds to a read, what an execution adds to a write.
 void put_output_schema(const Tools& tools, const Offered& offered) {
-  const auto outputs = all_outputs(offered.listed, Names::kOne);
+  const auto outputs = all_outputs(offered.listed, WriteNames::kOne);
   if (outputs.empty()) return;
   put_key(tools.out, "outputSchema");
   tools.out.StartObject();
