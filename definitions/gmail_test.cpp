@@ -181,6 +181,8 @@ TEST_CASE("gmail: arguments of the documents' examples are accepted, with their 
   CHECK(arguments_of("email.search", R"({"query":"is:unread","max_results":10})") ==
         R"({"limit":10,"offset":0,"query":"is:unread"})");
   CHECK(arguments_of("email.search", "{}") == R"({"limit":20,"offset":0})");
+  CHECK(arguments_of("email.read", R"({"message_id":"1"})") ==
+        R"({"include_html":false,"max_chars":20000,"message_id":"1","offset":0})");
   CHECK(arguments_of("email.send", R"({"to":"a@example.com"})") ==
         R"x({"body":"","from":"me","subject":"(no subject)","to":"a@example.com"})x");
   CHECK(arguments_of("email.reply", R"({"message_id":"1","body":"x"})") ==
@@ -196,6 +198,10 @@ TEST_CASE("gmail: what does not fit is refused") {
   refused("email.search", R"({"limit":101})");
   refused("email.search", R"({"is_read":"yes"})");
   refused("email.read", "{}");
+  refused("email.read", R"({"message_id":"1","max_chars":0})");
+  refused("email.read", R"({"message_id":"1","max_chars":60001})");
+  refused("email.read", R"({"message_id":"1","offset":-1})");
+  refused("email.read", R"({"message_id":"1","include_html":"yes"})");
   refused("email.send", R"({"subject":"x"})");
   refused("email.reply", R"({"message_id":"1"})");
   refused("email.label", R"({"message_id":"1"})");

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api_client.hpp"
+#include "model.hpp"
 
 namespace gmail {
 
@@ -21,6 +22,13 @@ class MailReader {
 
  private:
   std::string search(const kruxos::Call& call, const kruxos::Reader& reader, const Json& params) const;
+  /// A message of the replica, with what the mail itself says.
+  struct OpenMail {
+    Message message;
+    rapidjson::Document content;  ///< Body::json as an object
+  };
+  /// The body is fetched and kept where it is not there.
+  OpenMail open_mail(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view id) const;
   std::string read_message(const kruxos::Call& call, const kruxos::Reader& reader, const Json& params) const;
 
   const ApiClient& api_;

@@ -81,7 +81,8 @@ TEST_CASE("a mailbox is searched with operators and read from the replica") {
   const auto noted = log.find("email.read of agent ");
   REQUIRE(noted != std::string::npos);
   const auto line = log.substr(noted, log.find('\n', noted) - noted);
-  CHECK(line.find("1 requests, for {\"message_id\":\"" + rig.invoice) != std::string::npos);
+  CHECK(line.find("1 requests, for {") != std::string::npos);
+  CHECK(line.find("\"message_id\":\"" + rig.invoice) != std::string::npos);
   CHECK(log.find("email.read of agent ", noted + 1) == std::string::npos);  // the second was answered from the cache
   CHECK(rig.on("email.read", "18bc000000000000").error() == "MessageNotFound");
   CHECK(rig.gmail().calls("gmail.users.messages.list") == lists);
