@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "answers.hpp"
 #include "model.hpp"
 #include "resolve.hpp"
 #include "timestamp.hpp"
@@ -43,36 +44,18 @@ class Names {
   Known channels_, users_;
 };
 
-/// Writes records of messages as agents get them: the record's own JSON with the names in front. Parsing each record
-/// again would cost more than the search.
+/// Writes records of messages as agents get them.
 class MessageWriter {
  public:
   explicit MessageWriter(const kruxos::Reader& reader) : names_(reader) {}
 
   void add(const kruxos::Row& row, std::string& out) {
-    const auto [user, channel] = ids_of(row.json);
-    if (row.synced_at_ms != last_synced_ms_) {
-      last_synced_ms_ = row.synced_at_ms;
-      last_synced_ = format_rfc3339(row.synced_at_ms);
-    }
-    out.append("{\"user_name\":").append(names_.user(user));
-    out.append(",\"channel_name\":").append(names_.channel(channel));
-    out.append(",\"synced_at\":\"").append(last_synced_).append("\",").append(row.json.substr(1));
+    const auto ids = ids_of(row.json);
+    append_message(row.json, {names_.user(ids.user), names_.channel(ids.channel)}, out);
   }
 
  private:
-  /// Records begin with {"user_id":"...","channel_id":"...", (message_record).
-  static std::pair<std::string_view, std::string_view> ids_of(std::string_view json) {
-    constexpr std::string_view first = "{\"user_id\":\"", second = "\",\"channel_id\":\"";
-    const auto middle = json.find(second, first.size());
-    if (!json.starts_with(first) || middle == std::string_view::npos) return {};
-    const auto channel = middle + second.size();
-    return {json.substr(first.size(), middle - first.size()), json.substr(channel, json.find('"', channel) - channel)};
-  }
-
   Names names_;
-  std::int64_t last_synced_ms_ = -1;
-  std::string last_synced_;
 };
 
 /// A condition for the one user whose id it is, or those whose name contains `user`.
@@ -194,8 +177,7 @@ std::string list_channels(const kruxos::Reader& reader, const Json& params) {
     query.where = kruxos::contains_text(std::string(name));
   PageWriter page("channels", 0);
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
-    const auto synced_at = format_rfc3339(row.synced_at_ms);
-    page.row().append("{\"synced_at\":\"").append(synced_at).append("\",").append(row.json.substr(1));
+    append_channel(row.json, page.row());
     return true;
   });
   return page.done(result);
