@@ -1,7 +1,7 @@
 #include "read.hpp"
 
 #include <algorithm>
-#include <kruxos/kit/page.hpp>
+#include <kruxos/kit/search.hpp>
 #include <map>
 #include <vector>
 
@@ -109,7 +109,7 @@ std::string search(const kruxos::Reader& reader, const Json& params) {
   }
   if (const auto user = text_of(params, "user"); !user.empty()) query.where.children.push_back(from_user(reader, user));
   if (const auto text = text_of(params, "query"); !text.empty()) {
-    query.where.children.push_back(kruxos::contains_text(std::string(text)));
+    query.where.children.push_back(contains_words(text));
   }
   query.from_ms = moment(params, "from_date", RangeEnd::kFirst, query.from_ms);
   query.to_ms = moment(params, "to_date", RangeEnd::kLast, query.to_ms);

@@ -86,6 +86,13 @@ TEST_CASE("search filters by channel, user, text and time") {
   CHECK(r.found(R"({"user":"nobody"})").empty());
   CHECK(r.found(R"({"query":"r&d"})") == rd);
   CHECK(r.found(R"({"query":"MEET","channel":"random"})").empty());
+  CHECK(r.found(R"({"query":"meeting r&d"})") == rd);
+  CHECK(r.found(R"({"query":"MEET the"})") == rd);
+  CHECK(r.found(R"({"query":"meeting lunch"})").empty());
+  CHECK(r.found(R"({"query":"\"r&d meet\""})") == rd);
+  CHECK(r.found(R"({"query":"\"meeting r&d\""})").empty());
+  CHECK(r.found(R"({"query":"red build is"})") == red);
+  CHECK(r.found(R"({"query":"  "})") == red + yes + lunch + rd);
   CHECK(r.found(R"({"from_date":"1700000003.000000"})") == red + yes);
   CHECK(r.found(R"({"to_date":"2023-11-14T22:13:22Z"})") == lunch + rd);
   CHECK(r.found(R"({"to_date":"2023-11-14"})") == red + yes + lunch + rd);
@@ -119,7 +126,8 @@ TEST_CASE("a found message has its names, its time and its id, and no more") {
 
 TEST_CASE("search says what is wrong with its arguments") {
   Replica r;
-  for (const char* bad : {R"({"channel":"nowhere"})", R"({"from_date":"soon"})", R"({"to_date":"2026"})", "[]", "{"}) {
+  for (const char* bad : {R"({"channel":"nowhere"})", R"({"query":"\"not closed"})", R"({"query":"\"\""})",
+                          R"({"from_date":"soon"})", R"({"to_date":"2026"})", "[]", "{"}) {
     INFO(bad);
     CHECK(r.refused("slack.search", bad) == ErrorKind::kInvalid);
   }
