@@ -4,6 +4,7 @@
 
 #include "answers.hpp"
 #include "body.hpp"
+#include "labels.hpp"
 #include "search.hpp"
 
 namespace gmail {
@@ -37,6 +38,8 @@ std::string MailReader::read(const kruxos::Call& call, const kruxos::Reader& rea
   if (params.HasParseError() || !params.IsObject()) throw invalid("The parameters are not one JSON object.");
   if (capability == "email.search") return search(call, reader, params);
   if (capability == "email.read") return read_message(call, reader, params);
+  if (capability == "email.labels") return list_labels(reader, params);
+  if (capability == "email.attachment") return read_attachment(call, reader, params);
   throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported,
                            "This adapter has no capability " + std::string(capability) + ".");
 }
@@ -56,8 +59,7 @@ std::string MailReader::search(const kruxos::Call& call, const kruxos::Reader& r
 }
 
 MailReader::OpenMail MailReader::open_mail(const kruxos::Call& call, const kruxos::Reader& reader,
-                                           std::string_view id_given) const {
-  const std::string id(id_given);
+                                           const std::string& id, std::string* fetched) const {
   const auto json = id.empty() ? std::nullopt : reader.get(kMessages, id);
   auto message = json ? message_from_record(*json) : std::nullopt;
   if (!message) throw no_such_message(id);
@@ -66,15 +68,17 @@ MailReader::OpenMail MailReader::open_mail(const kruxos::Call& call, const kruxo
     take_kept_head(reader, id, mail.message);
     return mail;
   }
-  const auto fetched = fetch_body(call, api_, id);
-  keep(reader, id, fetched);
-  static_cast<MailHead&>(mail.message) = fetched.head;
-  mail.content = parse("{" + fetched.json + "}");
+  auto raw = fetch_mail(call, api_, id);
+  const auto body = body_of(raw, id, call.now_ms());
+  keep(reader, id, body);
+  static_cast<MailHead&>(mail.message) = body.head;
+  mail.content = parse("{" + body.json + "}");
+  if (fetched) *fetched = std::move(raw);
   return mail;
 }
 
 std::string MailReader::read_message(const kruxos::Call& call, const kruxos::Reader& reader, const Json& params) const {
-  const auto mail = open_mail(call, reader, text_of(params, "message_id"));
+  const auto mail = open_mail(call, reader, std::string(text_of(params, "message_id")));
   ObjectWriter message;
   write_message(mail.message, LabelNames(reader), message);
   write_rest(mail.message, message);

@@ -2,13 +2,13 @@
 #include "read.hpp"
 
 #include <catch2/catch.hpp>
-#include <kruxos/testing.hpp>
 
 #include "emulators/gmail/codec.hpp"
-#include "model.hpp"
+#include "test_support/reading_desk.hpp"
 
 using kruxos::testing::CallKind;
 using namespace gmail;
+using gmail::test::Desk;
 
 namespace {
 
@@ -18,56 +18,6 @@ const std::string kAnswer = "{\"raw\":\"" +
                                 "From: \"Ada \\\"A\\\"\" <ada@example.com>\r\nTo: me@example.com\r\n"
                                 "Cc: bob@example.com\r\nSubject: Plans\r\n\r\nHello\r\n") +
                             "\"}";
-
-struct Desk {
-  kruxos::testing::FakeHost host;
-  kruxos::testing::FakeStore store{host.clock, collections()};
-  ApiClient api{host.host().http()};
-  MailReader reader{api, "me@example.com"};
-
-  Desk() {
-    auto to = store.store();
-    to.put(label_record({"INBOX", "INBOX", true}));
-    to.put(label_record({"Label_1", "Clients/Acme", false}));
-    Message m;
-    m.id = "m1";
-    m.thread_id = "t1";
-    m.from = {{"Ada \"A\"", "ada@example.com"}};
-    m.to = {{"", "me@example.com"}};
-    m.cc = {{"", "bob@example.com"}};
-    m.subject = "Plans";
-    m.snippet = "the snippet";
-    m.labels = {"INBOX", "Label_1", "Label_9"};
-    m.date_ms = 1'700'000'000'000;
-    m.message_id = "x@y";
-    to.put(message_record(m));
-    to.commit();
-  }
-  rapidjson::Document read(const std::string& capability, const std::string& params, CallKind kind = CallKind::kRead) {
-    kruxos::testing::FakeCall call(host.clock, kind);
-    auto out = parse(reader.read(call.call(), store.reader(), capability, params));
-    REQUIRE_FALSE(out.HasParseError());
-    return out;
-  }
-  void keep(const char* name, std::string bytes) {
-    auto to = store.store();
-    to.put_blob(kMessages, "m1", name, -1, [&](char* buffer, std::size_t room) {
-      const auto count = bytes.copy(buffer, room);
-      bytes.erase(0, count);
-      return static_cast<std::int64_t>(count);
-    });
-    to.commit();
-  }
-  std::string refused(const std::string& capability, const std::string& params) {
-    kruxos::testing::FakeCall call(host.clock, CallKind::kFetch);
-    try {
-      reader.read(call.call(), store.reader(), capability, params);
-    } catch (const kruxos::ProxyError& e) {
-      return e.type();
-    }
-    return "taken";
-  }
-};
 
 void check_message(const Json& m) {
   CHECK(text_of(m, "id") == "m1");
@@ -144,9 +94,10 @@ TEST_CASE("a long text comes in parts, and its HTML when it is asked for") {
         "{\"message_id\":\"m1\",\"text_plain\":\"\u20ac\U0001F600z\",\"total_chars\":5," + tail);
   CHECK(body(R"(,"offset":99)") == R"({"message_id":"m1","text_plain":"","total_chars":5,)" + tail);
   // As long as one of the two goes on.
-  CHECK(body(R"(,"include_html":true,"max_chars":4,"offset":4)") ==
-        R"({"message_id":"m1","text_plain":"z","total_chars":5,"text_html":"onge","html_total_chars":13,"next_offset":8,)" +
-            tail);
+  CHECK(
+      body(R"(,"include_html":true,"max_chars":4,"offset":4)") ==
+      R"({"message_id":"m1","text_plain":"z","total_chars":5,"text_html":"onge","html_total_chars":13,"next_offset":8,)" +
+          tail);
   CHECK(body(R"(,"include_html":true,"max_chars":60000)").find("<p>longer</p>") != std::string::npos);
   // What no host lets through is kept within bounds all the same.
   CHECK(body(R"(,"max_chars":0,"offset":-1)").find(R"("text_plain":"a")") != std::string::npos);
