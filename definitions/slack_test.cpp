@@ -93,7 +93,7 @@ TEST_CASE("slack: arguments of the documents' examples are accepted, with their 
   CHECK(params_of("slack.search", "{}") == R"({"limit":20,"offset":0})");
   CHECK(params_of("slack.search", R"({"from_date":"1700000001.000001","to_date":"2026-11-21"})").find("from_date") !=
         std::string::npos);
-  CHECK(params_of("slack.channels", "") == R"({"limit":1000,"offset":0})");
+  CHECK(params_of("slack.channels", "") == R"({"limit":100,"offset":0})");
   CHECK(params_of("slack.react", R"({"channel":"C1","ts":"1.2","emoji":"eyes"})") ==
         R"({"channel":"C1","reaction":"eyes","ts":"1.2"})");
   CHECK(params_of("slack.react", R"({"message_id":"C1/1.2","reaction":"eyes"})") ==

@@ -170,7 +170,7 @@ std::string list_channels(const kruxos::Reader& reader, const Json& params) {
   kruxos::Query query;
   query.collection = kChannels;
   query.descending = false;
-  query.limit = count_of(params, "limit", 1000, 1000);
+  query.limit = count_of(params, "limit", 100, 1000);
   query.offset = count_of(params, "offset", 0, 1'000'000'000);
   query.count_limit = 1'000'000;
   if (const auto name = text_of(params, "name_contains"); !name.empty())

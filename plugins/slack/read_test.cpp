@@ -175,6 +175,20 @@ TEST_CASE("channels are listed by name, page by page") {
   CHECK(r.read("slack.channels", R"({"name_contains":"ENER"})")["channels"].Size() == 1);
 }
 
+TEST_CASE("a list of channels has a hundred, unless more are asked for, and says how many there are") {
+  Replica r;
+  auto to = r.store.store();
+  for (int i = 0; i < 150; ++i) {
+    const auto number = std::to_string(1000 + i);
+    to.put(*channel_record(parse(R"({"id":"C00000)" + number + R"(","name":"team-)" + number + "\"}"), 1));
+  }
+  to.commit();
+  const auto page = r.read("slack.channels", "{}");
+  CHECK(page["channels"].Size() == 100);
+  CHECK(page["total"].GetInt() == 153);
+  CHECK(r.read("slack.channels", R"({"limit":1000})")["channels"].Size() == 153);
+}
+
 TEST_CASE("names of a write's parameters are resolved to ids") {
   Replica r;
   const auto resolved = [&](const char* params) { return resolve_params(r.store.reader(), "slack.send", params); };
@@ -194,14 +208,15 @@ TEST_CASE("whichever way a message is named, the same write comes of it") {
   const auto react = [&](const char* params) { return resolve_params(r.store.reader(), "slack.react", params); };
   const auto reply = [&](const char* params) { return resolve_params(r.store.reader(), "slack.reply", params); };
   const std::string reacted = R"({"channel":"C0000000A","reaction":"tada","ts":"1700000002.000000"})";
-  for (const char* one :
-       {R"({"message_id":"C0000000A/1700000002.000000","reaction":"tada"})",
-        R"({"message_id":"general/1700000002.000000","reaction":":tada:"})",
-        R"({"channel":"general","ts":"1700000002.000000","reaction":"tada"})",
-        R"({"channel":"#general","ts":"C0000000A/1700000002.000000","reaction":"tada"})",
-        R"({"ts":"C0000000A/1700000002.000000","reaction":"tada"})",
-        R"({"channel":"general","message_id":"C0000000A/1700000002.000000","reaction":"tada"})",
-        R"({"channel":"general","ts":"1700000002.000000","message_id":"C0000000A/1700000002.000000","reaction":"tada"})"}) {
+  for (
+      const char* one :
+      {R"({"message_id":"C0000000A/1700000002.000000","reaction":"tada"})",
+       R"({"message_id":"general/1700000002.000000","reaction":":tada:"})",
+       R"({"channel":"general","ts":"1700000002.000000","reaction":"tada"})",
+       R"({"channel":"#general","ts":"C0000000A/1700000002.000000","reaction":"tada"})",
+       R"({"ts":"C0000000A/1700000002.000000","reaction":"tada"})",
+       R"({"channel":"general","message_id":"C0000000A/1700000002.000000","reaction":"tada"})",
+       R"({"channel":"general","ts":"1700000002.000000","message_id":"C0000000A/1700000002.000000","reaction":"tada"})"}) {
     INFO(one);
     CHECK(react(one) == reacted);
     CHECK(resolve_params(r.store.reader(), "slack.remove_react", one) == reacted);
@@ -209,12 +224,13 @@ TEST_CASE("whichever way a message is named, the same write comes of it") {
   }
   // A message in a thread stands for its thread, the one that opens it too; so does one that the replica lacks.
   const std::string replied = R"({"channel":"C0000000A","text":"x","thread_ts":"1700000001.000000"})";
-  for (const char* one :
-       {R"({"message_id":"C0000000A/1700000002.000000","text":"x"})",
-        R"({"message_id":"C0000000A/1700000001.000000","text":"x"})",
-        R"({"channel":"general","thread_ts":"1700000002.000000","text":"x"})",
-        R"({"channel":"general","thread_ts":"C0000000A/1700000003.000000","text":"x"})",
-        R"({"channel":"general","thread_ts":"1700000001.000000","message_id":"C0000000A/1700000003.000000","text":"x"})"}) {
+  for (
+      const char* one :
+      {R"({"message_id":"C0000000A/1700000002.000000","text":"x"})",
+       R"({"message_id":"C0000000A/1700000001.000000","text":"x"})",
+       R"({"channel":"general","thread_ts":"1700000002.000000","text":"x"})",
+       R"({"channel":"general","thread_ts":"C0000000A/1700000003.000000","text":"x"})",
+       R"({"channel":"general","thread_ts":"1700000001.000000","message_id":"C0000000A/1700000003.000000","text":"x"})"}) {
     INFO(one);
     CHECK(reply(one) == replied);
   }
@@ -234,7 +250,8 @@ TEST_CASE("a write that names no message, or two, is refused with what to give")
     return std::string("taken");
   };
   using Catch::Contains;
-  for (const char* bad : {"", "C0000000A", "1700000001.000000", "C0000000A/", "C0000000A/x", "/1.0", "C0000000A/1.0/2"}) {
+  for (const char* bad :
+       {"", "C0000000A", "1700000001.000000", "C0000000A/", "C0000000A/x", "/1.0", "C0000000A/1.0/2"}) {
     INFO(bad);
     CHECK_THAT(refused("slack.react", R"({"reaction":"x","message_id":")" + std::string(bad) + "\"}"),
                Contains("message_id is"));
