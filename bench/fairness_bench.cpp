@@ -99,7 +99,7 @@ class Searcher {
  public:
   Searcher(std::uint16_t port, const std::string& key) {
     for (int i = 0; i < kConnections; ++i) clients_.push_back(std::make_unique<RpcClient>(port, key));
-    for (const char* term : {"meeting", "invoice", "team and", "zyxwquark"})
+    for (const char* term : {"meeting", "invoice", R"(\"team and\")", "zyxwquark"})
       requests_.push_back(clients_[0]->request("slack.search", fmt::format(R"({{"query":"{}"}})", term)));
   }
 

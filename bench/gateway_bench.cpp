@@ -103,8 +103,9 @@ PairedSearch slack_search(const LocalSearch& local, const std::string& term, con
     query.where.children.push_back(std::move(in));
   }
   query.where.children.push_back(text_condition(term));
-  const auto arguments = channel.empty() ? fmt::format(R"({{"query":"{}"}})", term)
-                                         : fmt::format(R"({{"query":"{}","channel":"{}"}})", term, channel);
+  const auto phrase = json_string("\"" + term + "\"");  // as it stands, like the condition
+  const auto arguments = channel.empty() ? fmt::format(R"({{"query":{}}})", phrase)
+                                         : fmt::format(R"({{"query":{},"channel":"{}"}})", phrase, channel);
   return {channel.empty() ? term : term + " in a channel", "slack.search", arguments,
           [&local, query] { return local.run(query).json; }};
 }

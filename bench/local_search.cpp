@@ -4,7 +4,7 @@
 
 #include "bench/report.hpp"
 #include "core/util/json.hpp"
-#include "core/util/text.hpp"
+#include "plugins/slack/answers.hpp"
 
 namespace krux::bench {
 namespace {
@@ -31,14 +31,6 @@ class Names {
   std::map<std::string, std::string, std::less<>> known_;
 };
 
-/// The text between `before` and the next quotation mark, looked for from `from` on.
-std::string_view text_after(std::string_view json, std::string_view before, std::size_t from) {
-  const auto at = json.find(before, from);
-  if (at == std::string_view::npos) wrong("a record is not what the adapter writes: " + std::string(json));
-  const auto begin = at + before.size();
-  return json.substr(begin, json.find('"', begin) - begin);
-}
-
 }  // namespace
 
 LocalSearch::LocalSearch(const std::filesystem::path& replica, std::vector<CollectionSpec> collections)
@@ -50,18 +42,12 @@ LocalSearch::LocalSearch(const std::filesystem::path& replica, const std::shared
 LocalSearch::Found LocalSearch::run(const Query& query) const {
   PooledReader reader(pool_, Rows::kServed);
   Names users(reader, "users"), channels(reader, "channels");
-  std::int64_t last_synced_ms = -1;
-  std::string last_synced;
   Found found;
   found.json = "{\"messages\":[";
   found.result = reader.query(query, [&](const RowView& row) {
-    const auto user = text_after(row.json, "{\"user_id\":\"", 0);
-    const auto channel = text_after(row.json, "\"channel_id\":\"", user.size());
-    if (row.synced_at_ms != last_synced_ms) last_synced = format_time(last_synced_ms = row.synced_at_ms);
+    const auto ids = slack::ids_of(row.json);
     if (found.rows++ > 0) found.json += ',';
-    found.json.append("{\"user_name\":").append(users.of(user)).append(",\"channel_name\":");
-    found.json.append(channels.of(channel)).append(",\"synced_at\":\"").append(last_synced).append("\",");
-    found.json.append(row.json.substr(1));
+    slack::append_message(row.json, {users.of(ids.user), channels.of(ids.channel)}, found.json);
     return true;
   });
   found.json += fmt::format("],\"total\":{}", found.result.total);

@@ -39,7 +39,7 @@ QuotaRule rule_of(const ServiceDefinition& d, const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("gmail: eleven capabilities with their tiers, delays and what can be undone") {
+TEST_CASE("gmail: thirteen capabilities with their tiers, delays and what can be undone") {
   const auto d = gmail();
   struct Row {
     const char* name;
@@ -56,6 +56,8 @@ TEST_CASE("gmail: eleven capabilities with their tiers, delays and what can be u
   const Row rows[] = {
       {"email.search", kAutonomous, kRead, -1, false, kAsk},
       {"email.read", kAutonomous, kRead, -1, false, kAsk},
+      {"email.labels", kAutonomous, kRead, -1, false, kAsk},
+      {"email.attachment", kAutonomous, kRead, -1, false, kAsk},
       {"email.send", kNotify, kWrite, 5 * minute, false, kAsk},
       {"email.reply", kNotify, kWrite, 5 * minute, false, kAsk},
       {"email.forward", kNotify, kWrite, 5 * minute, false, kAsk},
@@ -76,7 +78,8 @@ TEST_CASE("gmail: eleven capabilities with their tiers, delays and what can be u
     CHECK(c->delay_ms.value_or(-1) == row.delay_ms);
     CHECK(c->undoable == row.undoable);
     if (row.kind == kWrite) CHECK(c->when_absent == row.when_absent);
-    CHECK(c->fetches == (std::string(row.name) == "email.read"));
+    const std::string name = row.name;
+    CHECK(c->fetches == (name == "email.read" || name == "email.attachment"));
   }
 }
 
@@ -181,6 +184,11 @@ TEST_CASE("gmail: arguments of the documents' examples are accepted, with their 
   CHECK(arguments_of("email.search", R"({"query":"is:unread","max_results":10})") ==
         R"({"limit":10,"offset":0,"query":"is:unread"})");
   CHECK(arguments_of("email.search", "{}") == R"({"limit":20,"offset":0})");
+  CHECK(arguments_of("email.read", R"({"message_id":"1"})") ==
+        R"({"include_html":false,"max_chars":20000,"message_id":"1","offset":0})");
+  CHECK(arguments_of("email.attachment", R"({"message_id":"1","attachment_id":"0.2"})") ==
+        R"({"attachment_id":"0.2","max_chars":20000,"message_id":"1","offset":0})");
+  CHECK(arguments_of("email.labels", "") == R"({"limit":100,"offset":0})");
   CHECK(arguments_of("email.send", R"({"to":"a@example.com"})") ==
         R"x({"body":"","from":"me","subject":"(no subject)","to":"a@example.com"})x");
   CHECK(arguments_of("email.reply", R"({"message_id":"1","body":"x"})") ==
@@ -196,6 +204,13 @@ TEST_CASE("gmail: what does not fit is refused") {
   refused("email.search", R"({"limit":101})");
   refused("email.search", R"({"is_read":"yes"})");
   refused("email.read", "{}");
+  refused("email.read", R"({"message_id":"1","max_chars":0})");
+  refused("email.read", R"({"message_id":"1","max_chars":60001})");
+  refused("email.read", R"({"message_id":"1","offset":-1})");
+  refused("email.read", R"({"message_id":"1","include_html":"yes"})");
+  refused("email.attachment", R"({"message_id":"1"})");
+  refused("email.attachment", R"({"message_id":"1","attachment_id":"1","max_chars":60001})");
+  refused("email.labels", R"({"limit":1001})");
   refused("email.send", R"({"subject":"x"})");
   refused("email.reply", R"({"message_id":"1"})");
   refused("email.label", R"({"message_id":"1"})");

@@ -93,9 +93,12 @@ TEST_CASE("slack: arguments of the documents' examples are accepted, with their 
   CHECK(params_of("slack.search", "{}") == R"({"limit":20,"offset":0})");
   CHECK(params_of("slack.search", R"({"from_date":"1700000001.000001","to_date":"2026-11-21"})").find("from_date") !=
         std::string::npos);
-  CHECK(params_of("slack.channels", "") == R"({"limit":1000,"offset":0})");
+  CHECK(params_of("slack.channels", "") == R"({"limit":100,"offset":0})");
   CHECK(params_of("slack.react", R"({"channel":"C1","ts":"1.2","emoji":"eyes"})") ==
         R"({"channel":"C1","reaction":"eyes","ts":"1.2"})");
+  CHECK(params_of("slack.react", R"({"message_id":"C1/1.2","reaction":"eyes"})") ==
+        R"({"message_id":"C1/1.2","reaction":"eyes"})");
+  CHECK(params_of("slack.reply", R"({"message_id":"C1/1.2","text":"x"})") == R"({"message_id":"C1/1.2","text":"x"})");
   CHECK(params_of("slack.cancel", R"({"buffer_id":"w_1"})") == R"({"write_id":"w_1"})");
 }
 
@@ -110,6 +113,9 @@ TEST_CASE("slack: what does not fit is refused") {
   refused("slack.send", R"({"channel":"general"})");
   refused("slack.send", R"({"channel":"general","text":""})");
   refused("slack.reply", R"({"channel":"general","text":"x"})");
+  refused("slack.reply", R"({"thread_ts":"1.2","text":"x"})");
+  refused("slack.react", R"({"ts":"1.2","reaction":"eyes"})");
+  refused("slack.remove_react", R"({"message_id":"","reaction":"eyes"})");
   refused("slack.channels", R"({"limit":1001})");
   refused("slack.read", "{}");
 }

@@ -62,6 +62,32 @@ TEST_CASE("what resolution adds is shown to agent and operator, with whom the wr
         R"({"room":"#general","title":"Other","to":"a@b.test, c@d.test"})");
 }
 
+TEST_CASE("what resolution replaces is shown as what it has become, and an edit leaves nothing of it behind") {
+  std::string text = kDefinition;
+  const std::string room = "{name: room, type: String, description: Room.}]}\n  - {name: notes.mark";
+  text.replace(text.find(room), 1, "{name: place, type: String, description: Place.}, {");
+  Host host({}, {}, text);
+  host.connect();
+  host.adapter->on_resolve = [](auto&, auto, std::string_view params) {
+    auto document = parse_json(params, "params");
+    if (document.HasMember("place")) {
+      document.AddMember("room", JsonValue(document["place"], document.GetAllocator()), document.GetAllocator());
+      document.RemoveMember("place");
+    }
+    return Text(to_json(document));
+  };
+  const auto added = host.call("notes.add", R"({"title":"one","place":"R7"})");
+  REQUIRE(type_of(added) == "none");
+  const auto id = text_of(added, "write_id");
+  CHECK(host.writes.ledger.get(id)->params_json == R"({"room":"R7","title":"one"})");
+  CHECK(host.writes.ledger.get(id)->params_shown_json == R"({"room":"R7","title":"one"})");
+  CHECK(text_of(host.call("notes.add", R"({"title":"one","room":"R7"})"), "duplicate_of") == id);
+  const auto edited = host.call("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":{"room":"R8"}})");
+  CHECK(type_of(edited) == "none");
+  CHECK(host.writes.ledger.get(id)->params_json == R"({"room":"R8","title":"one"})");
+  CHECK(host.writes.ledger.get(id)->params_shown_json == R"({"room":"R8","title":"one"})");
+}
+
 TEST_CASE("writes are ordered by what their definition says, also by what resolution adds") {
   std::string text = kDefinition;
   text.replace(text.find("summary: \"{title}\""), 18, "ordered: \"{room}/{thread}\", summary: \"{title}\"");

@@ -87,15 +87,18 @@ void must_stay(const CapabilityDefinition& capability, const JsonValue& changes,
 }
 
 /// As the agent gave them, with what the adapter's resolution has added: whom a reply goes to is content like any
-/// other.
+/// other. What it has taken away is not shown: it stands for what was added, and an edit of that would leave it behind.
 JsonDocument with_added(const JsonValue& given, const JsonValue& resolved) {
-  JsonDocument shown;
-  shown.CopyFrom(given, shown.GetAllocator());
-  for (const auto& member : resolved.GetObject()) {
-    if (find_member(given, view(member.name))) continue;
-    shown.AddMember(JsonValue(member.name, shown.GetAllocator()), JsonValue(member.value, shown.GetAllocator()),
-                    shown.GetAllocator());
-  }
+  JsonDocument shown(rapidjson::kObjectType);
+  auto& allocator = shown.GetAllocator();
+  const auto show = [&](const JsonValue& from, const JsonValue& other, bool if_there) {
+    for (const auto& member : from.GetObject()) {
+      if ((find_member(other, view(member.name)) != nullptr) != if_there) continue;
+      shown.AddMember(JsonValue(member.name, allocator), JsonValue(member.value, allocator), allocator);
+    }
+  };
+  show(given, resolved, true);
+  show(resolved, given, false);
   return shown;
 }
 

@@ -100,6 +100,15 @@ const char* expected(InputType type) {
   return "a time as text, RFC 3339 (2026-11-21T09:30:00Z, or 2026-11-21) or a message timestamp (1700000001.000001)";
 }
 
+/// Of a value that is of another type.
+std::string why_not_type(const InputDefinition& input, const JsonValue& value) {
+  const auto text = input.type == InputType::kDateTime && value.IsString() ? view(value) : std::string_view();
+  constexpr std::size_t longest = 40;
+  if (!text.empty() && text.size() <= longest && is_time(std::string(text) + "Z"))
+    return fmt::format("lacks its time zone: write {0}Z for UTC, or an offset, such as {0}+02:00", text);
+  return fmt::format("must be {}, not {}", expected(input.type), shown(value));
+}
+
 std::string why_not_length(const InputDefinition& input, std::size_t length, const char* unit) {
   if (input.min_length && length < *input.min_length) {
     if (length == 0) return "must not be empty";
@@ -283,7 +292,7 @@ class Checker {
 
 std::string why_not_value(const InputDefinition& input, const JsonValue& value) {
   if (input.nullable && value.IsNull()) return {};
-  if (!fits_type(input.type, value)) return fmt::format("must be {}, not {}", expected(input.type), shown(value));
+  if (!fits_type(input.type, value)) return why_not_type(input, value);
   if (input.type == InputType::kInteger) return why_not_bounds(input, value);
   if (input.type == InputType::kArray) return why_not_array(input, value);
   if (input.type != InputType::kString) return {};

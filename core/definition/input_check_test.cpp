@@ -88,6 +88,17 @@ TEST_CASE("times are RFC 3339 or a message's timestamp") {
   }
 }
 
+TEST_CASE("a time without its zone is refused with what is missing") {
+  CHECK(refusal(R"({"title":"a","when":"2026-11-22T10:00:00"})") ==
+        "notes.add: \"when\" lacks its time zone: write 2026-11-22T10:00:00Z for UTC, or an offset, such as "
+        "2026-11-22T10:00:00+02:00.");
+  CHECK(refusal(R"({"title":"a","when":"2026-11-22 10:00:00.5"})").find("2026-11-22 10:00:00.5Z") != std::string::npos);
+  const auto long_one = "2026-11-22T10:00:00." + std::string(5'000, '1');
+  for (const auto& other : {std::string("2026-11-22T25:00:00"), std::string("2026-11-22T10:00"), long_one}) {
+    CHECK(refusal(R"({"title":"a","when":")" + other + "\"}").find("must be a time") != std::string::npos);
+  }
+}
+
 TEST_CASE("what the host takes for itself is not among the parameters") {
   const auto checked =
       check_arguments(sample(), R"({"title":"a","account":"T1","idempotency_key":"k","allow_duplicate":true})");

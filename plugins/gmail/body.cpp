@@ -92,7 +92,7 @@ FetchedHead fetch_head(const kruxos::Call& call, const ApiClient& api, std::stri
   return fetched;
 }
 
-Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id) {
+std::string fetch_mail(const kruxos::Call& call, const ApiClient& api, const std::string& id) {
   RawReader reader(kLargestRawMail);
   try {
     api.stream(call, "messages.get", "gmail/v1/users/me/messages/" + encoded(id) + "?format=raw&fields=raw",
@@ -107,7 +107,11 @@ Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::strin
     if (error.kind() == ErrorKind::kAuth || error.kind() == ErrorKind::kCancelled) throw;
     throw fetch_failed(error);
   }
-  const auto mail = reader.take_mail();
+  return reader.take_mail();
+}
+
+Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id) {
+  const auto mail = fetch_mail(call, api, id);
   return body_of(mail, id, call.now_ms());
 }
 

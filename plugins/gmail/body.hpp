@@ -21,7 +21,10 @@ struct Body {
 /// The name of the blob beside a message's record: Body::json as it was kept.
 inline constexpr const char* kBodyBlob = "body";
 
-/// Throws ProxyError: MessageNotFound where Gmail no longer has it, BodyFetchFailed where it cannot be had now.
+/// The mail as it was sent. Throws ProxyError: MessageNotFound where Gmail no longer has it, BodyFetchFailed where it
+/// cannot be had now.
+std::string fetch_mail(const kruxos::Call& call, const ApiClient& api, const std::string& id);
+/// Throws as fetch_mail() does.
 Body fetch_body(const kruxos::Call& call, const ApiClient& api, const std::string& id);
 
 /// Of a mail as it was sent.

@@ -1,37 +1,14 @@
 #include "read.hpp"
 
 #include <kruxos/kit/page.hpp>
-#include <kruxos/kit/time.hpp>
 
+#include "answers.hpp"
 #include "body.hpp"
-#include "message_text.hpp"
-#include "model.hpp"
+#include "labels.hpp"
 #include "search.hpp"
 
 namespace gmail {
 namespace {
-
-std::string names_json(const std::vector<std::string>& ids, const LabelNames& labels) {
-  ArrayWriter out;
-  for (const auto& id : ids) out.text(labels.name(id));
-  return out.done();
-}
-
-void write_message(const Message& m, const LabelNames& labels, ObjectWriter& out) {
-  const auto from = shown(m.from);
-  out.text("id", m.id).text("thread_id", m.thread_id).text("from", from).text("sender", from).text("to", shown(m.to));
-  out.text("subject", m.subject).text("snippet", m.snippet).raw("labels", names_json(m.labels, labels));
-  out.text("date", format_rfc3339(m.date_ms)).flag("is_read", m.is_read());
-  out.flag("has_attachments", !m.attachments.empty());
-  if (!m.cut.empty()) out.raw("cut", quoted_list(m.cut));
-}
-
-/// What a search does not show.
-void write_rest(const Message& m, ObjectWriter& out) {
-  out.text("cc", shown(m.cc)).text("bcc", shown(m.bcc)).text("reply_to", shown(m.reply_to));
-  out.text("rfc822_message_id", m.message_id);
-  out.integer("size", m.size);
-}
 
 /// An older host keeps nothing: the body is fetched with each read then.
 void keep(const kruxos::Reader& reader, const std::string& id, const Body& body) {
@@ -45,6 +22,14 @@ void keep(const kruxos::Reader& reader, const std::string& id, const Body& body)
   }
 }
 
+/// A body as it was kept, with what the mail itself says of its head; null where there is none, or none that can be
+/// read.
+rapidjson::Document kept_content(const kruxos::Reader& reader, const std::string& id) {
+  const auto body = reader.blob(kMessages, id, kHeadBlob) ? reader.blob(kMessages, id, kBodyBlob) : std::nullopt;
+  auto content = body ? parse("{" + *body + "}") : rapidjson::Document();
+  return content.HasParseError() ? rapidjson::Document() : std::move(content);
+}
+
 }  // namespace
 
 std::string MailReader::read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
@@ -53,6 +38,8 @@ std::string MailReader::read(const kruxos::Call& call, const kruxos::Reader& rea
   if (params.HasParseError() || !params.IsObject()) throw invalid("The parameters are not one JSON object.");
   if (capability == "email.search") return search(call, reader, params);
   if (capability == "email.read") return read_message(call, reader, params);
+  if (capability == "email.labels") return list_labels(reader, params);
+  if (capability == "email.attachment") return read_attachment(call, reader, params);
   throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported,
                            "This adapter has no capability " + std::string(capability) + ".");
 }
@@ -71,26 +58,36 @@ std::string MailReader::search(const kruxos::Call& call, const kruxos::Reader& r
   return page.done(result);
 }
 
-std::string MailReader::read_message(const kruxos::Call& call, const kruxos::Reader& reader, const Json& params) const {
-  const std::string id(text_of(params, "message_id"));
+MailReader::OpenMail MailReader::open_mail(const kruxos::Call& call, const kruxos::Reader& reader,
+                                           const std::string& id, std::string* fetched) const {
   const auto json = id.empty() ? std::nullopt : reader.get(kMessages, id);
   auto message = json ? message_from_record(*json) : std::nullopt;
   if (!message) throw no_such_message(id);
-  auto body = reader.blob(kMessages, id, kHeadBlob) ? reader.blob(kMessages, id, kBodyBlob) : std::nullopt;
-  if (body) {
-    take_kept_head(reader, id, *message);
-  } else {
-    const auto fetched = fetch_body(call, api_, id);
-    keep(reader, id, fetched);
-    static_cast<MailHead&>(*message) = fetched.head;
-    body = fetched.json;
+  OpenMail mail{std::move(*message), kept_content(reader, id)};
+  if (mail.content.IsObject()) {
+    take_kept_head(reader, id, mail.message);
+    return mail;
   }
-  const LabelNames labels(reader);
-  ObjectWriter whole;
-  write_message(*message, labels, whole);
-  write_rest(*message, whole);
-  const auto fields = whole.done();
-  return fields.substr(0, fields.size() - 1) + ",\"message\":" + fields + "," + *body + "}";
+  auto raw = fetch_mail(call, api_, id);
+  const auto body = body_of(raw, id, call.now_ms());
+  keep(reader, id, body);
+  static_cast<MailHead&>(mail.message) = body.head;
+  mail.content = parse("{" + body.json + "}");
+  if (fetched) *fetched = std::move(raw);
+  return mail;
+}
+
+std::string MailReader::read_message(const kruxos::Call& call, const kruxos::Reader& reader, const Json& params) const {
+  const auto mail = open_mail(call, reader, std::string(text_of(params, "message_id")));
+  ObjectWriter message;
+  write_message(mail.message, LabelNames(reader), message);
+  write_rest(mail.message, message);
+  const auto* body = member(mail.content, "body");
+  const Json nothing;
+  ObjectWriter out;
+  out.raw("message", message.done());
+  out.raw("body", body_json(body ? *body : nothing, Window(params), flag_of(params, "include_html")));
+  return out.raw("attachments", attachments_json(mail.content)).done();
 }
 
 }  // namespace gmail

@@ -175,7 +175,7 @@ TEST_CASE("a reply that would go elsewhere than was shown is refused, and goes o
              Catch::Contains("Copies go to b@example.com, and x@attacker.test, b@example.com was shown."));
   CHECK(desk.effects().drafts_created == 0);
   const auto mail = desk.read("email.read", ObjectWriter().text("message_id", id).done());
-  CHECK(text_of(mail, "to") == "\"x@attacker.test, B\" <b@example.com>");
+  CHECK(text_of(mail["message"], "to") == "\"x@attacker.test, B\" <b@example.com>");
   write = desk.reply(id, true);
   CHECK(text_of(parse(write.params), "cc") == "b@example.com");
   std::string raw;

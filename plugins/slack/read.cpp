@@ -1,10 +1,11 @@
 #include "read.hpp"
 
 #include <algorithm>
-#include <kruxos/kit/page.hpp>
+#include <kruxos/kit/search.hpp>
 #include <map>
 #include <vector>
 
+#include "answers.hpp"
 #include "model.hpp"
 #include "resolve.hpp"
 #include "timestamp.hpp"
@@ -43,36 +44,18 @@ class Names {
   Known channels_, users_;
 };
 
-/// Writes records of messages as agents get them: the record's own JSON with the names in front. Parsing each record
-/// again would cost more than the search.
+/// Writes records of messages as agents get them.
 class MessageWriter {
  public:
   explicit MessageWriter(const kruxos::Reader& reader) : names_(reader) {}
 
   void add(const kruxos::Row& row, std::string& out) {
-    const auto [user, channel] = ids_of(row.json);
-    if (row.synced_at_ms != last_synced_ms_) {
-      last_synced_ms_ = row.synced_at_ms;
-      last_synced_ = format_rfc3339(row.synced_at_ms);
-    }
-    out.append("{\"user_name\":").append(names_.user(user));
-    out.append(",\"channel_name\":").append(names_.channel(channel));
-    out.append(",\"synced_at\":\"").append(last_synced_).append("\",").append(row.json.substr(1));
+    const auto ids = ids_of(row.json);
+    append_message(row.json, {names_.user(ids.user), names_.channel(ids.channel)}, out);
   }
 
  private:
-  /// Records begin with {"user_id":"...","channel_id":"...", (message_record).
-  static std::pair<std::string_view, std::string_view> ids_of(std::string_view json) {
-    constexpr std::string_view first = "{\"user_id\":\"", second = "\",\"channel_id\":\"";
-    const auto middle = json.find(second, first.size());
-    if (!json.starts_with(first) || middle == std::string_view::npos) return {};
-    const auto channel = middle + second.size();
-    return {json.substr(first.size(), middle - first.size()), json.substr(channel, json.find('"', channel) - channel)};
-  }
-
   Names names_;
-  std::int64_t last_synced_ms_ = -1;
-  std::string last_synced_;
 };
 
 /// A condition for the one user whose id it is, or those whose name contains `user`.
@@ -126,7 +109,7 @@ std::string search(const kruxos::Reader& reader, const Json& params) {
   }
   if (const auto user = text_of(params, "user"); !user.empty()) query.where.children.push_back(from_user(reader, user));
   if (const auto text = text_of(params, "query"); !text.empty()) {
-    query.where.children.push_back(kruxos::contains_text(std::string(text)));
+    query.where.children.push_back(contains_words(text));
   }
   query.from_ms = moment(params, "from_date", RangeEnd::kFirst, query.from_ms);
   query.to_ms = moment(params, "to_date", RangeEnd::kLast, query.to_ms);
@@ -187,15 +170,14 @@ std::string list_channels(const kruxos::Reader& reader, const Json& params) {
   kruxos::Query query;
   query.collection = kChannels;
   query.descending = false;
-  query.limit = count_of(params, "limit", 1000, 1000);
+  query.limit = count_of(params, "limit", 100, 1000);
   query.offset = count_of(params, "offset", 0, 1'000'000'000);
   query.count_limit = 1'000'000;
   if (const auto name = text_of(params, "name_contains"); !name.empty())
     query.where = kruxos::contains_text(std::string(name));
   PageWriter page("channels", 0);
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
-    const auto synced_at = format_rfc3339(row.synced_at_ms);
-    page.row().append("{\"synced_at\":\"").append(synced_at).append("\",").append(row.json.substr(1));
+    append_channel(row.json, page.row());
     return true;
   });
   return page.done(result);

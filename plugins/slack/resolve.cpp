@@ -47,6 +47,81 @@ void resolve_thread(const kruxos::Reader& reader, const std::string& channel, st
   if (message && message->is_reply()) thread_ts = message->thread_ts;
 }
 
+/// What a message is named by beside message_id and channel; nothing where the operation is about none.
+const char* timestamp_input(std::string_view operation) {
+  if (operation == "slack.reply") return "thread_ts";
+  return operation == "slack.react" || operation == "slack.remove_react" ? "ts" : nullptr;
+}
+
+/// Two names of one message may be given, of two messages not.
+void agree(Texts& texts, const char* name, const std::string& value) {
+  auto& there = texts[name];
+  if (!there.empty() && there != value) {
+    throw invalid("The message is named in two ways, and they differ in " + std::string(name) + " (\"" + value +
+                  "\" and \"" + there + "\"): give message_id alone.");
+  }
+  there = value;
+}
+
+/// Makes channel and timestamp of what names a message: these, or its id, which stands for them. So it is the same
+/// write whichever way it was named.
+class MessageNaming {
+ public:
+  MessageNaming(const kruxos::Reader& reader, Texts& texts, const char* ts_name)
+      : reader_(reader), texts_(texts), ts_name_(ts_name) {}
+
+  void resolve() {
+    if (const auto ts = texts_.find(ts_name_); ts != texts_.end()) by_timestamp(ts->second);
+    if (const auto id = texts_.find("message_id"); id != texts_.end()) {
+      take(by_id("message_id", id->second));
+      texts_.erase("message_id");
+    }
+    if (!texts_.contains("channel") || !texts_.contains(ts_name_)) {
+      throw invalid("Which message? Give message_id, or channel and " + std::string(ts_name_) + ".");
+    }
+  }
+
+ private:
+  /// Agents copy the id that a search shows into this place too.
+  void by_timestamp(const std::string& text) {
+    if (text.find('/') != std::string::npos) return take(by_id(ts_name_, text));
+    if (!micros(text)) {
+      throw invalid(std::string(ts_name_) +
+                    " is a message's timestamp, such as 1700000001.000001; the id that slack.search gives goes into "
+                    "message_id.");
+    }
+    const auto channel = texts_.find("channel");
+    if (channel != texts_.end()) texts_[ts_name_] = in_thread({channel->second, text}).ts;
+  }
+
+  MessageId by_id(const std::string& name, const std::string& text) const {
+    auto id = parse_message_id(text);
+    if (!id) {
+      throw invalid(name +
+                    " is \"<channel id>/<timestamp>\", such as C01234567/1700000001.000001; slack.search and "
+                    "slack.read give it as id.");
+    }
+    resolve_channel(reader_, id->channel);
+    return in_thread(std::move(*id));
+  }
+
+  MessageId in_thread(MessageId id) const {
+    if (std::string_view(ts_name_) == "thread_ts") resolve_thread(reader_, id.channel, id.ts);
+    return id;
+  }
+
+  void take(const MessageId& id) {
+    // A timestamp that is an id has been read, and is no second name.
+    if (auto& ts = texts_[ts_name_]; ts.find('/') != std::string::npos) ts.clear();
+    agree(texts_, "channel", id.channel);
+    agree(texts_, ts_name_, id.ts);
+  }
+
+  const kruxos::Reader& reader_;
+  Texts& texts_;
+  const char* ts_name_;
+};
+
 }  // namespace
 
 ProxyError invalid(const std::string& message) {
@@ -72,14 +147,7 @@ std::string resolve_params(const kruxos::Reader& reader, std::string_view operat
   auto texts = texts_of(operation, params_json);
   const auto channel = texts.find("channel");
   if (channel != texts.end()) resolve_channel(reader, channel->second);
-  for (const char* name : {"ts", "thread_ts"}) {
-    const auto at = texts.find(name);
-    if (at != texts.end() && !micros(at->second)) {
-      throw invalid(std::string(name) + " is a message's timestamp, such as 1700000001.000001.");
-    }
-  }
-  const auto thread = texts.find("thread_ts");
-  if (thread != texts.end() && channel != texts.end()) resolve_thread(reader, channel->second, thread->second);
+  if (const auto* ts_name = timestamp_input(operation)) MessageNaming(reader, texts, ts_name).resolve();
   const auto reaction = texts.find("reaction");
   if (reaction != texts.end()) {
     auto& name = reaction->second;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 
 namespace slack {
@@ -30,6 +31,25 @@ std::string from_micros(std::int64_t value) {
 
 std::int64_t millis(std::string_view ts) {
   return micros(ts).value_or(0) / 1000;
+}
+
+std::string readable_time(std::string_view ts) {
+  const std::chrono::sys_seconds moment{std::chrono::seconds(millis(ts) / 1000)};
+  const auto day = std::chrono::floor<std::chrono::days>(moment);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(moment - day);
+  std::string out = "0000-00-00T00:00:00Z";
+  // By hand: each message of an answer has one, and printf takes longer than the rest of the message.
+  const auto put = [&](std::size_t last, int places, std::int64_t value) {
+    for (; places > 0; --places, value /= 10) out[last--] = static_cast<char>('0' + value % 10);
+  };
+  put(3, 4, int{date.year()});
+  put(6, 2, unsigned{date.month()});
+  put(9, 2, unsigned{date.day()});
+  put(12, 2, time.hours().count());
+  put(15, 2, time.minutes().count());
+  put(18, 2, time.seconds().count());
+  return out;
 }
 
 std::optional<std::int64_t> parse_moment(std::string_view text, RangeEnd end) {

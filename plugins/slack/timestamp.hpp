@@ -20,6 +20,9 @@ std::string from_micros(std::int64_t value);
 /// Milliseconds, rounded down; `ts` must be a timestamp.
 std::int64_t millis(std::string_view ts);
 
+/// "2026-11-22T10:00:00Z": RFC 3339, UTC, rounded down to seconds; `ts` must be a timestamp.
+std::string readable_time(std::string_view ts);
+
 /// RFC 3339 (any offset, optional fraction), a date alone (its first moment, UTC; its last one for the end of a range),
 /// or a Slack timestamp; in milliseconds.
 std::optional<std::int64_t> parse_moment(std::string_view text, RangeEnd end = RangeEnd::kFirst);

@@ -37,3 +37,12 @@ TEST_CASE("times as agents give them") {
   }
   CHECK(parse_moment("2024-02-29"));
 }
+
+TEST_CASE("a timestamp as people and models read it") {
+  CHECK(readable_time("1700000001.000100") == "2023-11-14T22:13:21Z");
+  CHECK(readable_time("1795253400.999999") == "2026-11-21T09:30:00Z");
+  CHECK(readable_time("0.0") == "1970-01-01T00:00:00Z");
+  CHECK(readable_time("1709164799.5") == "2024-02-28T23:59:59Z");
+  CHECK(readable_time("99999999999.0") == "5138-11-16T09:46:39Z");
+  CHECK(parse_moment(readable_time("1700000001.000000")) == 1'700'000'001'000);
+}

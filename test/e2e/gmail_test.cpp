@@ -81,10 +81,43 @@ TEST_CASE("a mailbox is searched with operators and read from the replica") {
   const auto noted = log.find("email.read of agent ");
   REQUIRE(noted != std::string::npos);
   const auto line = log.substr(noted, log.find('\n', noted) - noted);
-  CHECK(line.find("1 requests, for {\"message_id\":\"" + rig.invoice) != std::string::npos);
+  CHECK(line.find("1 requests, for {") != std::string::npos);
+  CHECK(line.find("\"message_id\":\"" + rig.invoice) != std::string::npos);
   CHECK(log.find("email.read of agent ", noted + 1) == std::string::npos);  // the second was answered from the cache
   CHECK(rig.on("email.read", "18bc000000000000").error() == "MessageNotFound");
   CHECK(rig.gmail().calls("gmail.users.messages.list") == lists);
+  rig.check_contract();
+  rig.check_no_secret();
+}
+
+TEST_CASE("labels are listed, and the text of an attachment is read in parts") {
+  GmailDay rig(either_isolation());
+  const auto labels = rig.invoke("email.labels", R"({"name_contains":"bridge"})");
+  INFO(text_of(labels.document));
+  CHECK(labels.size("/labels") == 1);
+  CHECK(labels.text("/labels/0/id") == "Label_7");
+  CHECK(labels.text("/labels/0/name") == "Projects/Bridge");
+  CHECK(labels.text("/labels/0/type") == "user");
+  CHECK(rig.invoke("email.labels").number("/total") > 5);
+
+  const auto made = rig.gmail().act(
+      R"({"action":"deliver","from":"chen@example.com","to":"agent@example.com","subject":"Figures","body":"See.",)"
+      R"("attachments":[{"filename":"figures.csv","type":"text/csv; charset=utf-8","text":"größe,1\nb,2\n"}]})");
+  const auto id = text_at(made, "/id");
+  REQUIRE(rig.pass_time([&] { return rig.on("email.read", id).ok(); }, 5 * kMinute));
+  const auto gets = rig.gmail().calls("gmail.users.messages.get");
+  const auto first = rig.on("email.attachment", id, R"(,"attachment_id":"1","max_chars":5)");
+  INFO(text_of(first.document));
+  CHECK(first.text("/text") == "größe");
+  CHECK(first.text("/filename") == "figures.csv");
+  CHECK(first.number("/next_offset") == 5);
+  CHECK(rig.on("email.attachment", id, R"(,"attachment_id":"1","offset":5)").text("/text") == ",1\nb,2\n");
+  CHECK(rig.gmail().calls("gmail.users.messages.get") == gets + 1);
+  const auto pdf = rig.on("email.attachment", rig.invoice, R"(,"attachment_id":"1")");
+  CHECK(pdf.text("/mime_type") == "application/pdf");
+  CHECK(pdf.text("/note").find("no text") != std::string::npos);
+  CHECK(pdf.text("/text").empty());
+  CHECK(rig.on("email.attachment", rig.invoice, R"(,"attachment_id":"7")").error() == "InvalidInput");
   rig.check_contract();
   rig.check_no_secret();
 }

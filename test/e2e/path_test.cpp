@@ -98,6 +98,33 @@ TEST_CASE("a reply stands in its thread") {
   rig.check_contract();
 }
 
+TEST_CASE("a message named by its id is the one named by channel and time: one write, one line, one limit") {
+  Rig rig(either_isolation());
+  rig.begin();
+  const auto by_id =
+      rig.invoke("slack.reply", R"({"message_id":"C0GENERAL01/1699990000.000100","text":"Found by its id"})");
+  INFO(text_of(by_id.document));
+  REQUIRE(by_id.ok());
+  const auto by_time =
+      rig.invoke("slack.reply", R"({"channel":"general","thread_ts":"1699990000.000100","text":"Found by its id"})");
+  CHECK(by_time.text("/duplicate_of") == by_id.write_id());
+  CHECK(by_time.text("/content_hash") == by_id.text("/content_hash"));
+  const auto write = rig.write(by_id.write_id());
+  CHECK(text_at(write, "/write/params/channel") == "C0GENERAL01");
+  CHECK(text_at(write, "/write/params_shown/thread_ts") == "1699990000.000100");
+  CHECK(text_at(write, "/write/params_shown/message_id").empty());
+  const auto pending = rig.invoke("slack.read", R"({"message_id":"C0GENERAL01/1699990000.000100"})");
+  CHECK(pending.text("/pending_writes/0/write_id") == by_id.write_id());
+  const auto edited = rig.invoke("proxy.edit_write", R"({"write_id":")" + by_id.write_id() +
+                                                         R"(","arguments":{"text":"Found by its id, edited"}})");
+  CHECK(edited.ok());
+  REQUIRE(rig.pass_time([&] { return rig.state(by_id.write_id()) == "completed"; }, 60'000));
+  CHECK(rig.posts_of("Found by its id, edited") == 1);
+  const auto nowhere = rig.invoke("slack.reply", R"({"text":"x"})");
+  CHECK(nowhere.error() == "InvalidInput");
+  rig.check_contract();
+}
+
 TEST_CASE("reactions happen at once") {
   Rig rig(either_isolation());
   rig.begin();
@@ -112,7 +139,8 @@ TEST_CASE("reactions happen at once") {
   };
   CHECK(rig.pass_time([&] { return reactions() == 1; }, 300'000));
 
-  const auto removed = rig.invoke("slack.remove_react", at);
+  const auto removed =
+      rig.invoke("slack.remove_react", R"({"message_id":"C0GENERAL01/1699990100.000100","reaction":"eyes"})");
   INFO(text_of(removed.document));
   CHECK(removed.text("/status") == "ok");
   CHECK(rig.slack().effect("reactions_removed") == 1);

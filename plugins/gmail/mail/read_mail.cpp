@@ -54,6 +54,23 @@ void on_warning(gint64, GMimeParserWarning warning, const gchar*, gpointer conte
   }
 }
 
+PartText part_text(GMimePart* part) {
+  PartText out;
+  const auto stream = decoded_stream(part);
+  if (!stream) return out;
+  std::string bytes;
+  copy_stream(stream.get(), [&](std::string_view piece) {
+    bytes.append(piece);
+    return bytes.size() <= kMostBodyBytes;
+  });
+  // Between characters: half of one would make what is UTF-8 something else, where no charset is named.
+  out.is_cut = cut_text(bytes, kMostBodyBytes);
+  const auto* const charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
+  out.text = to_utf8(bytes, charset ? charset : "", out.is_charset_known);
+  out.is_cut = cut_text(out.text, kMostBodyBytes) || out.is_cut;
+  return out;
+}
+
 /// Reads what a mail consists of. Depth and number of parts are bounded.
 class PartReader {
  public:
@@ -83,7 +100,8 @@ class PartReader {
     }
     // Where no part was found, what stands there is all that there is.
     const auto* const text = count == 0 ? g_mime_multipart_get_prologue(multipart) : nullptr;
-    if (text && *text) append(content_.text_plain, text, "");
+    bool known = true;
+    if (text && *text) append(content_.text_plain, to_utf8(text, "", known), known);
   }
 
   void leaf(GMimePart* part, const std::string& id) {
@@ -107,25 +125,14 @@ class PartReader {
   }
 
   void body(GMimePart* part, std::string& to) {
-    const auto stream = decoded_stream(part);
-    if (!stream) return;
-    std::string bytes;
-    const bool whole = copy_stream(stream.get(), [&](std::string_view piece) {
-      bytes.append(piece);
-      return bytes.size() <= kMostBodyBytes;
-    });
-    if (!whole) {
-      cut();
-      bytes.resize(kMostBodyBytes);
-    }
-    const auto* const charset = g_mime_object_get_content_type_parameter(GMIME_OBJECT(part), "charset");
-    append(to, bytes, charset ? charset : "");
+    const auto found = part_text(part);
+    if (found.is_cut) cut();
+    append(to, found.text, found.is_charset_known);
   }
 
-  void append(std::string& to, std::string_view bytes, std::string_view charset) {
-    bool known = true;
-    const auto text = to_utf8(bytes, charset, known);
-    if (!known) add_problem(content_, "A text is in a character set that is not known; some of it may be wrong.");
+  void append(std::string& to, std::string_view text, bool is_charset_known) {
+    if (!is_charset_known)
+      add_problem(content_, "A text is in a character set that is not known; some of it may be wrong.");
     if (!to.empty() && !text.empty() && to.back() != '\n') to += '\n';
     to += text;
     if (cut_text(to, kMostBodyBytes)) cut();
@@ -253,6 +260,12 @@ ParsedMail& ParsedMail::operator=(ParsedMail&&) noexcept = default;
 
 const MailContent& ParsedMail::content() const {
   return parts_->content;
+}
+
+std::optional<PartText> ParsedMail::text_of_part(std::string_view part_id) const {
+  auto* const part = find_part(*parts_, part_id);
+  if (!part || !GMIME_IS_PART(part)) return std::nullopt;
+  return part_text(GMIME_PART(part));
 }
 
 std::string ParsedMail::header(std::string_view name) const {

@@ -43,6 +43,13 @@ struct MailContent : MailHead {
   std::vector<std::string> problems{};
 };
 
+/// What a part says: valid UTF-8, lines end with "\n".
+struct PartText {
+  std::string text{};
+  bool is_cut = false;           ///< it is longer than kMostBodyBytes
+  bool is_charset_known = true;  ///< else some of it may be wrong
+};
+
 class ParsedMail {
  public:
   /// `raw` must outlive it. Throws nothing for malformed bytes.
@@ -59,6 +66,9 @@ class ParsedMail {
   /// The decoded bytes of an attachment, piece by piece. False where there is no part of that id, or the sink said
   /// stop.
   bool write_part(std::string_view part_id, const ByteSink& sink) const;
+
+  /// An attachment as text. Nothing where there is no part of that id that holds bytes of its own.
+  std::optional<PartText> text_of_part(std::string_view part_id) const;
 
   struct Parts;
   const Parts& parts() const { return *parts_; }  ///< for those who build a mail out of it

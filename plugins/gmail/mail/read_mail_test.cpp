@@ -179,6 +179,34 @@ TEST_CASE("a mail of one part is text, or one attachment") {
   CHECK(mail.content().text_plain.empty());
 }
 
+TEST_CASE("a part is text in its own charset, and parts that hold others are none") {
+  const ParsedMail mail(
+      "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n"
+      "--b\nContent-Type: text/csv; charset=iso-8859-1\nContent-Transfer-Encoding: base64\n\nY2Fm6Q0KeA==\n"
+      "--b\nContent-Type: text/plain; charset=nobody-knows; name=a.txt\n\nabc\n"
+      "--b\nContent-Type: message/rfc822\n\nSubject: within\n\ntext\n"
+      "--b\nContent-Type: multipart/alternative; boundary=c\n\n--c\n\nx\n--c--\n--b--\n");
+  const auto csv = mail.text_of_part("0");
+  REQUIRE(csv);
+  CHECK(csv->text == "café\nx");
+  CHECK((!csv->is_cut && csv->is_charset_known));
+  CHECK_FALSE(mail.text_of_part("1")->is_charset_known);
+  CHECK(mail.text_of_part("1")->text == "abc");
+  for (const char* none : {"2", "3", "9", "", "x", "0.0"}) {
+    INFO(none);
+    CHECK_FALSE(mail.text_of_part(none));
+  }
+}
+
+TEST_CASE("a long text that names no charset is cut between characters") {
+  std::string text = "xyz";
+  while (text.size() <= gmail::kMostBodyBytes) text += "Über ";
+  REQUIRE((static_cast<unsigned char>(text[gmail::kMostBodyBytes]) & 0xc0) == 0x80);
+  const auto content = read_message("Subject: x\n\n" + text);
+  CHECK(content.is_cut);
+  CHECK(content.text_plain.starts_with("xyzÜber Über"));
+}
+
 TEST_CASE("texts of every charset become UTF-8, and of none too") {
   struct Case {
     const char *charset, *bytes, *text;

@@ -4,12 +4,71 @@
 #include <kruxos/kit/json.hpp>
 #include <kruxos/kit/page.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace kruxos::kit {
+namespace detail {
+
+inline bool is_query_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+inline std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_query_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_query_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+/// The phrase whose opening quotation mark stands at `at`, which moves behind the closing one.
+inline std::string_view take_phrase(std::string_view query, std::size_t& at) {
+  const auto end = query.find('"', at + 1);
+  const auto phrase = without_blanks(query.substr(at + 1, end - at - 1));
+  if (end == std::string_view::npos || phrase.empty()) {
+    const std::string what = end == std::string_view::npos ? "is not closed" : "has nothing in it";
+    throw ProxyError(ErrorKind::kInvalid, "A quotation in the query " + what +
+                                              ": quotation marks stand before and behind a phrase, such as \"release "
+                                              "train\". Leave them out to look for the words.")
+        .type("InvalidInput")
+        .no_effect();
+  }
+  at = end + 1;
+  return phrase;
+}
+
+}  // namespace detail
+
+/// The words of a query, and its phrases in quotation marks, each once. Throws ProxyError InvalidInput for a quotation
+/// that is not closed, or empty.
+inline std::vector<std::string> words_of(std::string_view query) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < query.size();) {
+    if (detail::is_query_blank(query[at])) {
+      ++at;
+      continue;
+    }
+    std::string word;
+    if (query[at] == '"') {
+      word = detail::take_phrase(query, at);
+    } else {
+      while (at < query.size() && query[at] != '"' && !detail::is_query_blank(query[at])) word += query[at++];
+    }
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+  }
+  return words;
+}
+
+/// Fits where the record's text contains all words of `query`, in any order, whatever their case, as parts of words
+/// too; a phrase in quotation marks as it stands. Without words: everything. Throws as words_of() does.
+inline Condition contains_words(std::string_view query) {
+  std::vector<Condition> all;
+  for (auto& word : words_of(query)) all.push_back(contains_text(std::move(word)));
+  return all.size() == 1 ? all.front() : all_of(std::move(all));
+}
 
 /// The query that a capability's inputs `query` (a text that records contain; empty finds all), `limit` and `offset`
 /// ask for. Further conditions go into `where.children`: all of them must fit.

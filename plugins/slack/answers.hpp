@@ -1,0 +1,20 @@
+// What agents are shown of records: as they are kept, with names and a readable time, without what is empty or the
+// adapter's own. Parsing each record again would cost more than the search.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace slack {
+
+struct MessageNames {
+  std::string_view user, channel;  ///< ids of a record, or names as JSON texts
+};
+/// The ids that names are to be found for.
+MessageNames ids_of(std::string_view message_json);
+
+/// Appends a message's record as one object.
+void append_message(std::string_view json, const MessageNames& names, std::string& out);
+void append_channel(std::string_view json, std::string& out);
+
+}  // namespace slack
