@@ -185,9 +185,9 @@ TEST_CASE("gmail: arguments of the documents' examples are accepted, with their 
         R"({"limit":10,"offset":0,"query":"is:unread"})");
   CHECK(arguments_of("email.search", "{}") == R"({"limit":20,"offset":0})");
   CHECK(arguments_of("email.read", R"({"message_id":"1"})") ==
-        R"({"include_html":false,"max_chars":20000,"message_id":"1","offset":0})");
+        R"({"include_html":false,"max_chars":8000,"message_id":"1","offset":0})");
   CHECK(arguments_of("email.attachment", R"({"message_id":"1","attachment_id":"0.2"})") ==
-        R"({"attachment_id":"0.2","max_chars":20000,"message_id":"1","offset":0})");
+        R"({"attachment_id":"0.2","max_chars":8000,"message_id":"1","offset":0})");
   CHECK(arguments_of("email.labels", "") == R"({"limit":100,"offset":0})");
   CHECK(arguments_of("email.send", R"({"to":"a@example.com"})") ==
         R"x({"body":"","from":"me","subject":"(no subject)","to":"a@example.com"})x");

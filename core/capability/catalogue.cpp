@@ -212,7 +212,7 @@ std::vector<InputDefinition> all_inputs(const Listed& listed) {
       host_input("idempotency_key", InputType::kString,
                  "A text of your choice: another call with the same key is answered with the same write."));
   inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
-                              "True: do it even though the same was asked for in the last 10 minutes."));
+                              "True: do it though the same was asked for in the last 10 minutes."));
   return inputs;
 }
 

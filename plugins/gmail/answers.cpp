@@ -6,8 +6,14 @@
 namespace gmail {
 namespace {
 
-// Of the definition's inputs, which the host has checked.
-constexpr std::int64_t kMostChars = 60'000, kUsualChars = 20'000, kFarthest = 1'000'000'000;
+// Of the definition's inputs, which the host has checked. A character may be a token: two texts share what an answer
+// may have of them.
+constexpr std::int64_t kMostChars = 20'000, kUsualChars = 8'000, kMostOfEach = 10'000, kFarthest = 1'000'000'000;
+
+std::int64_t most_chars(const Json& params) {
+  const auto most = flag_of(params, "include_html") ? kMostOfEach : kMostChars;
+  return std::clamp<std::int64_t>(integer_of(params, "max_chars", kUsualChars), 1, most);
+}
 
 std::string names_json(const std::vector<std::string>& ids, const LabelNames& labels) {
   ArrayWriter out;
@@ -43,8 +49,7 @@ void write_rest(const Message& m, ObjectWriter& out) {
 }
 
 Window::Window(const Json& params)
-    : most(static_cast<std::size_t>(
-          std::clamp<std::int64_t>(integer_of(params, "max_chars", kUsualChars), 1, kMostChars))),
+    : most(static_cast<std::size_t>(most_chars(params))),
       offset(static_cast<std::size_t>(std::clamp<std::int64_t>(integer_of(params, "offset"), 0, kFarthest))) {}
 
 std::string body_json(const Json& kept, const Window& window, bool with_html) {

@@ -79,7 +79,8 @@ void put_input_schema(const Tools& tools, const Offered& offered) {
   out.StartObject();
   std::vector<std::string> required;
   for (const auto& input : inputs) {
-    if (input.name == "account" && !offered.several_accounts) continue;
+    // A model has no use for a key: the same call again is the same write without one.
+    if (input.name == "idempotency_key" || (input.name == "account" && !offered.several_accounts)) continue;
     put_key(out, input.name);
     out.StartObject();
     put_value(tools, input);
@@ -155,7 +156,6 @@ void put_tool(const Tools& tools, const Offered& offered) {
   put_annotations(out, offered);
   put_key(out, "_meta");
   out.StartObject();
-  put(out, "kruxos/capability", c.name);
   put(out, "kruxos/tier", to_string(c.tier));
   out.EndObject();
   out.EndObject();

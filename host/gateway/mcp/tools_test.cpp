@@ -77,7 +77,8 @@ TEST_CASE("A tool says what its capability takes, gives and does") {
         "proxy__rollback. At most 10 in 1 h for each list, 30 in 24 h; more wait for a person.");
   CHECK(find_bool(add["annotations"], "readOnlyHint") == false);
   CHECK(find_bool(add["annotations"], "destructiveHint") == false);
-  CHECK(add["inputSchema"]["properties"].HasMember("idempotency_key"));
+  CHECK(add["inputSchema"]["properties"].HasMember("allow_duplicate"));
+  CHECK_FALSE(add["inputSchema"]["properties"].HasMember("idempotency_key"));
 }
 
 TEST_CASE("A tool's name is its capability's, and back") {
