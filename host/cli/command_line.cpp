@@ -119,7 +119,7 @@ void add_mcp_command(CLI::App& app, Parsed& p) {
           p, [&p](const Session& s) { return run_mcp_bridge(s, p.mcp); });
   mcp->add_option("--key-file", p.mcp.key_file, "A file with the agent's key; without it the key is in KRUXOS_API_KEY")
       ->type_name("FILE");
-  mcp->add_option("--tools", p.mcp.tools, "Which are shown: core (unless given), all, or services: slack,gmail")
+  mcp->add_option("--tools", p.mcp.tools, "Which are shown: core (unless given), all, or names of services")
       ->type_name("PROFILE");
   mcp->add_option("--url", p.mcp.url, "Where the gateway listens on this machine")
       ->type_name("URL")
