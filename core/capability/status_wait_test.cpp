@@ -71,7 +71,8 @@ TEST_CASE("An immediate write is answered though another waits for its end") {
   const std::string id = unknown["error"]["context"]["write_id"].GetString();
   auto future = host.begin("proxy.write_status", of(id, 5));
   CHECK(waits(future));  // unknown is no end
-  CHECK(text_of(Host::document(host.answer_by_advancing(std::move(future), 1'000)), "write_id") == id);
+  const auto answer = host.answer_by_advancing(std::move(future), 1'000);
+  CHECK(text_of(Host::document(answer), "write_id") == id);
 }
 
 TEST_CASE("Nobody waits for what is not his, or longer than a client does") {

@@ -132,7 +132,7 @@ TEST_CASE("Which account is meant is asked for where there are several") {
 TEST_CASE("The core has the host's tools and as many of each service's as fit") {
   auto all = offers_of(service_of("mail", 30));
   for (auto& one : offers_of(service_of("chat", 4))) all.push_back(one);
-  const auto host = host_definition();
+  const auto& host = host_definition();
   for (auto& one : offers_of(host)) all.push_back(one);
   const auto core = names_of(all, "");
   CHECK(core.size() == mcp::kMostCore);
