@@ -9,10 +9,19 @@ namespace {
 constexpr MetricName kRequests{"kruxos_agent_requests_total", "JSON-RPC requests of agents, by method and outcome."};
 constexpr MetricName kRefusals{"kruxos_agent_auth_failures_total", "Requests without a valid agent key."};
 
-constexpr std::array<const char*, 12> kMethods{
-    "session.create",      "session.end",     "capabilities.list",    "capabilities.describe",
-    "capabilities.invoke", "server/discover", "initialize",           "ping",
-    "tools/list",          "tools/call",      "subscriptions/listen", "unknown"};
+constexpr std::array<const char*, 13> kMethods{"session.create",
+                                               "session.end",
+                                               "capabilities.list",
+                                               "capabilities.describe",
+                                               "capabilities.invoke",
+                                               "events.subscribe",
+                                               "server/discover",
+                                               "initialize",
+                                               "ping",
+                                               "tools/list",
+                                               "tools/call",
+                                               "subscriptions/listen",
+                                               "unknown"};
 constexpr std::array<const char*, 5> kMethodOutcomes{"ok", "invalid_params", "unknown_method", "rate_limited", "error"};
 constexpr std::array<const char*, 2> kReasons{"wrong_key", "locked_out"};
 

@@ -72,6 +72,7 @@ struct AgentStore::State {
   mutable std::shared_mutex mutex;
   std::map<std::string, EntryPtr> by_id;
   std::unordered_multimap<std::uint64_t, EntryPtr> by_key;
+  std::function<void()> key_ended;
 
   void load();
   EntryPtr find(const std::string& name_or_id) const;
@@ -184,6 +185,7 @@ AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id) {
         .run();
   });
   state_->put(entry);
+  if (state_->key_ended) state_->key_ended();
   return {entry->shown(), std::move(key)};
 }
 
@@ -203,7 +205,12 @@ Agent AgentStore::revoke(const std::string& name_or_id) {
         .run();
   });
   state_->put(entry);
+  if (state_->key_ended) state_->key_ended();
   return entry->shown();
+}
+
+void AgentStore::when_key_ends(std::function<void()> told) {
+  state_->key_ended = std::move(told);
 }
 
 std::optional<Agent> AgentStore::find(const std::string& name_or_id) {

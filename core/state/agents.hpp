@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ class AgentStore {
   WithKey create(const std::string& name);
   WithKey rotate(const std::string& name_or_id);  ///< the old key ends at once
   Agent revoke(const std::string& name_or_id);
+  /// `told` runs after each rotate() and revoke(), on the thread of the call. To be set before the first of them.
+  void when_key_ends(std::function<void()> told);
   std::optional<Agent> find(const std::string& name_or_id);
   std::vector<Agent> list();  ///< oldest first, revoked ones included
 

@@ -175,3 +175,21 @@ TEST_CASE("agents come and go while others are served") {
   CHECK(missed == 0);
   CHECK(served > 0);
 }
+
+TEST_CASE("somebody hears of it when a key ends") {
+  Fixture f;
+  AgentStore agents(f.store, f.clock);
+  int told = 0;
+  std::string key;
+  agents.when_key_ends([&] {
+    ++told;
+    CHECK_FALSE(agents.authenticate(key));
+  });
+  key = agents.create("a").key;
+  CHECK(told == 0);
+  const auto rotated = agents.rotate("a").key;
+  CHECK(told == 1);
+  key = rotated;
+  agents.revoke("a");
+  CHECK(told == 2);
+}

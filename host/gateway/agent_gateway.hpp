@@ -1,5 +1,5 @@
-// What agents reach, by key: JSON-RPC 2.0 over POST /rpc, the Model Context Protocol over /mcp, and uploads over POST
-// /uploads. And the health pages beside it.
+// What agents reach, by key: JSON-RPC 2.0 over POST /rpc and WebSockets, the Model Context Protocol over /mcp, and
+// uploads over POST /uploads. And the health pages beside it.
 #pragma once
 
 #include <cstddef>
@@ -54,9 +54,10 @@ class AgentApi {
 };
 
 class AgentMeters;
+struct WriteRecord;
 
 struct GatewayLimits {
-  std::size_t calls_per_connection = 64;  ///< in flight; a connection has one message under way, which may be a batch
+  std::size_t calls_per_connection = 64;  ///< in flight: of a message, which may be a batch, or of a WebSocket
   std::size_t calls_per_agent = 256;
   std::size_t uploads_per_agent = 4;  ///< that arrive at a time
   std::size_t uploads = 32;           ///< of all agents
@@ -75,15 +76,21 @@ class AgentGateway {
   AgentGateway& operator=(const AgentGateway&) = delete;
 
   /// Only a request whose Host header names this machine's loopback is served then: a foreign page whose name resolves
-  /// to 127.0.0.1 gets nothing. For listeners bound to the loopback.
-  Handler handler(bool loopback_only);
+  /// to 127.0.0.1 gets nothing. For listeners bound to the loopback. There, and under `tls`, the address of a WebSocket
+  /// may have the key.
+  Handler handler(bool loopback_only, bool tls = false);
   /// For the same listener: whose a request is, before its body arrives. Nothing is taken in of one without a valid
   /// key.
-  Admission admission(bool loopback_only);
+  Admission admission(bool loopback_only, bool tls = false);
 
   /// To be called when capabilities have changed, or may have: clients that wait to hear of it are told. Any thread,
   /// also after this gateway.
   std::function<void()> on_capabilities_changed();
+  /// To be called with a write of which something has changed, once that is durable: its agent's clients that wait to
+  /// hear of it are told. As the above.
+  std::function<void(const WriteRecord&)> on_write_changed();
+  /// To be called when an agent's key has ended: its WebSockets do. As the above.
+  std::function<void()> on_keys_changed();
 
  private:
   struct State;

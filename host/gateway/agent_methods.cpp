@@ -15,6 +15,7 @@ namespace krux {
 namespace {
 
 constexpr std::string_view kInvoke = "capabilities.invoke";
+constexpr std::string_view kWriteStatus = "write.status", kCapabilitiesChanged = "capabilities.changed";
 constexpr std::size_t kMaxLabel = 256;  // of texts that only describe a session
 
 RpcError invalid_params(const std::string& message) {
@@ -110,6 +111,23 @@ struct AgentMethods::Params {
     return value;
   }
 
+  /// A list of strings; nothing when it is missing.
+  std::optional<std::vector<std::string>> texts(std::string_view name) const {
+    const auto* found = find(name);
+    if (!found) return std::nullopt;
+    std::string why;
+    const auto list = take_apart(found->raw, {}, why);
+    if (found->kind != JsonKind::kArray || !list || list->count > kMaxParts)
+      throw invalid_input(fmt::format("\"{}\" must be a list of strings.", name));
+    std::vector<std::string> all;
+    for (const auto& member : list->members) {
+      if (member.value.kind != JsonKind::kString)
+        throw invalid_input(fmt::format("\"{}\" must be a list of strings.", name));
+      all.push_back(member.value.text);
+    }
+    return all;
+  }
+
   JsonParts parts;
 };
 
@@ -134,15 +152,17 @@ void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::
   static constexpr std::array<std::string_view, 1> end_params{"session_id"};
   static constexpr std::array<std::string_view, 3> list_params{"category", "tag", "name_contains"};
   static constexpr std::array<std::string_view, 1> describe_params{"name"};
+  static constexpr std::array<std::string_view, 2> subscribe_params{"types", "prefix"};
   struct Row {
     std::string_view name;
     Method run;
     std::span<const std::string_view> params;
   };
-  static constexpr std::array<Row, 4> rows{{{"session.create", &AgentMethods::create_session, create_params},
+  static constexpr std::array<Row, 5> rows{{{"session.create", &AgentMethods::create_session, create_params},
                                             {"session.end", &AgentMethods::end_session, end_params},
                                             {"capabilities.list", &AgentMethods::list, list_params},
-                                            {"capabilities.describe", &AgentMethods::describe, describe_params}}};
+                                            {"capabilities.describe", &AgentMethods::describe, describe_params},
+                                            {"events.subscribe", &AgentMethods::subscribe, subscribe_params}}};
   try {
     if (method == kInvoke) return invoke(caller, Params(params, invoke_params), reply);
     for (const auto& row : rows) {
@@ -155,7 +175,7 @@ void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::
   answer(reply, method,
          RpcError{rpc_code::kMethodNotFound,
                   fmt::format("There is no method \"{}\". There are session.create, session.end, capabilities.list, "
-                              "capabilities.describe and capabilities.invoke.",
+                              "capabilities.describe, capabilities.invoke and events.subscribe.",
                               printable(method.substr(0, kMaxLabel))),
                   {}});
 }
@@ -186,6 +206,33 @@ RpcOutcome AgentMethods::describe(const Caller&, const Params& params) {
   if (auto found = api_.describe_json(name)) return *std::move(found);
   return invalid_params(
       fmt::format("There is no capability \"{}\". capabilities.list names those there are.", printable(name)));
+}
+
+RpcOutcome AgentMethods::subscribe(const Caller& caller, const Params& params) {
+  if (!caller.to)
+    return RpcError{rpc_code::kInvalidRequest,
+                    "Events are told over a WebSocket: connect one to /rpc and call events.subscribe there.",
+                    {}};
+  AgentEvents::Wanted wanted;
+  wanted.prefix = params.text("prefix");
+  if (const auto asked = params.texts("types")) {
+    const auto has = [&](std::string_view type) {
+      return std::find(asked->begin(), asked->end(), type) != asked->end();
+    };
+    wanted.writes = has(kWriteStatus);
+    wanted.capabilities = has(kCapabilitiesChanged);
+    for (const auto& type : *asked) {
+      if (type != kWriteStatus && type != kCapabilitiesChanged)
+        throw invalid_input(fmt::format("There is no event \"{}\": there are {} and {}.",
+                                        printable(type.substr(0, kMaxLabel)), kWriteStatus, kCapabilitiesChanged));
+    }
+  }
+  std::vector<std::string> types;
+  if (wanted.writes) types.push_back(json_string(kWriteStatus));
+  if (wanted.capabilities) types.push_back(json_string(kCapabilitiesChanged));
+  const auto prefix = json_string(wanted.prefix);
+  events_->subscribe(caller.agent.agent_id, caller.to, std::move(wanted));
+  return fmt::format(R"({{"types":[{}],"prefix":{}}})", fmt::join(types, ","), prefix);
 }
 
 void AgentMethods::invoke(const CallerPtr& caller, const Params& params, RpcReply& reply) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/util/error.hpp"
+#include "host/gateway/agent_events.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/json_rpc.hpp"
 #include "host/gateway/sessions.hpp"
@@ -18,10 +19,11 @@ namespace krux {
 /// Any thread. Calls under way outlive nothing they need: counters are shared with them.
 class AgentMethods {
  public:
-  /// One message's sender; its own count of calls in flight.
+  /// Who sends a message, or all of a WebSocket's; with a count of calls in flight of its own.
   struct Caller {
-    explicit Caller(Agent a) : agent(std::move(a)) {}
+    explicit Caller(Agent a, std::shared_ptr<ResponseStream> t = nullptr) : agent(std::move(a)), to(std::move(t)) {}
     const Agent agent;
+    const std::shared_ptr<ResponseStream> to;  ///< where events are told; null over HTTP
     std::atomic<std::size_t> in_flight{0};
   };
   using CallerPtr = std::shared_ptr<Caller>;
@@ -32,6 +34,8 @@ class AgentMethods {
   std::optional<Error> all_taken(const std::string& agent_id);
   /// Whether a call of this agent is under way, of whatever kind.
   bool any_under_way(const std::string& agent_id) { return *counter_of(agent_id) > 0; }
+
+  const std::shared_ptr<AgentEvents>& events() const { return events_; }
 
   void run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply);
 
@@ -48,6 +52,7 @@ class AgentMethods {
   RpcOutcome end_session(const Caller& caller, const Params& params);
   RpcOutcome list(const Caller& caller, const Params& params);
   RpcOutcome describe(const Caller& caller, const Params& params);
+  RpcOutcome subscribe(const Caller& caller, const Params& params);
   /// Takes `reply` only when nothing more can throw.
   void invoke(const CallerPtr& caller, const Params& params, RpcReply& reply);
 
@@ -61,6 +66,7 @@ class AgentMethods {
   const GatewayLimits limits_;
   AgentMeters* const meters_;
   Sessions sessions_;
+  const std::shared_ptr<AgentEvents> events_ = std::make_shared<AgentEvents>();
   std::mutex mutex_;
   std::map<std::string, Counter> in_flight_;  ///< by agent
 };

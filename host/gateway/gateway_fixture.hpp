@@ -15,6 +15,7 @@
 #include "host/gateway/agent_gateway.hpp"
 #include "host/http/http_server.hpp"
 #include "host/http/raw_client.hpp"
+#include "host/http/raw_web_socket.hpp"
 #include "support/scratch.hpp"
 
 namespace gateway_test {
@@ -29,7 +30,7 @@ inline const std::string kKey(64, 'a'), kOtherKey(64, 'b'), kWrongKey(64, 'c');
 class FakeApi final : public AgentApi {
  public:
   std::optional<Agent> authenticate(std::string_view key) override {
-    if (key == kKey) return Agent{"agent_1", "alice"};
+    if (key == kKey && !revoked) return Agent{"agent_1", "alice"};
     if (key == kOtherKey) return Agent{"agent_2", "bob"};
     return std::nullopt;
   }
@@ -90,6 +91,8 @@ class FakeApi final : public AgentApi {
          ",\"type\":" + json_string(upload.mime_type) + ",\"sha256\":" + json_string(sha256_hex(bytes)) + "}");
   }
 
+  std::atomic<bool> revoked{false};  ///< kKey
+
   // Set while no request is under way.
   Error refusal{{}, ""};
   std::string holds_turns_of;
@@ -146,6 +149,9 @@ struct Fixture {
     RawClient client(port);
     const auto authorization = key.empty() ? std::string() : "Authorization: Bearer " + key + "\r\n";
     return client.ask(http_post("/rpc", body, authorization + more));
+  }
+  RawWebSocket socket(std::string_view path = "/rpc", const std::string& key = kKey, const std::string& more = {}) {
+    return RawWebSocket(port, path, (key.empty() ? "" : "Authorization: Bearer " + key + "\r\n") + more);
   }
   /// The answer to one call of that method, as text.
   std::string call(const std::string& method, const std::string& params, const std::string& key = kKey) {

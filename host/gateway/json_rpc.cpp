@@ -188,6 +188,14 @@ std::string rpc_error_text(std::string_view id, const RpcError& error) {
                      json_string(error.message), error.data_json.empty() ? "" : R"(,"data":)", error.data_json);
 }
 
+std::string rpc_id_of(std::string_view message) {
+  std::string why;
+  const auto parts = take_apart(message, {}, why);
+  Request request;
+  if (parts && parts->kind == JsonKind::kObject) read_id(*parts, request);
+  return request.id;
+}
+
 void run_json_rpc(std::string_view message, const RpcDispatch& dispatch, const RpcLimits& limits,
                   std::function<void(std::string)> done) {
   std::string why;

@@ -48,6 +48,9 @@ struct RpcLimits {
 void run_json_rpc(std::string_view message, const RpcDispatch& dispatch, const RpcLimits& limits,
                   std::function<void(std::string)> done);
 
+/// The JSON of the id of a single request; "null" where it has none that can be answered under.
+std::string rpc_id_of(std::string_view message);
+
 /// {"jsonrpc":"2.0","id":id,"error":{...}}; `id` is JSON.
 std::string rpc_error_text(std::string_view id, const RpcError& error);
 

@@ -60,8 +60,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   void hold(std::weak_ptr<HttpConnection> connection, std::int64_t until_ms);
   std::shared_ptr<HttpConnection> find(HttpConnection* connection) const;
   std::vector<std::shared_ptr<HttpConnection>> connections() const;
-  /// A connection's request that is under way, and since when since boot.
-  using UnderWay = std::pair<std::int64_t, HttpConnection*>;
+  /// A request, or a message, that is under way, and since when since boot.
+  using UnderWay = std::pair<std::int64_t, const void*>;
   /// It is handled behind this step of the loop. The thread is not lent for it while others that came lately are under
   /// way: their answers are to be sent.
   void handle(const UnderWay& which, std::function<void()> request);

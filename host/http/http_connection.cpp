@@ -72,11 +72,13 @@ void HttpConnection::shut_down() {
   if (phase_ == Phase::kHandling || phase_ == Phase::kWriting) return;
   if (phase_ == Phase::kHolding) return write(std::exchange(out_, {}));
   if (phase_ == Phase::kStreaming) return cut_short();
+  if (phase_ == Phase::kSocket) return socket_->go_away();
   close(false);
 }
 
 void HttpConnection::go() {
   if (phase_ == Phase::kClosed || !place_->must_go()) return;
+  if (phase_ == Phase::kSocket) return socket_->make_way();
   // Among many that come at a time, an agent's request may be there and not have been looked at yet.
   if (phase_ <= Phase::kIdle && first_ && !last_chance_ && stream_->has_bytes()) {
     last_chance_ = true;
@@ -95,6 +97,7 @@ void HttpConnection::close(bool reset) {
   stream_->close(reset);
   loop_.remove(this);
   if (parts_) parts_->close();
+  if (socket_) socket_->gone();
 }
 
 // ---- time
@@ -113,6 +116,7 @@ bool HttpConnection::is_answering() const {
 }
 
 bool HttpConnection::is_late(std::int64_t now_ms) const {
+  if (phase_ == Phase::kSocket) return socket_->is_late(now_ms);
   return phase_ != Phase::kHandling && phase_ != Phase::kHolding && now_ms >= deadline_ms_;
 }
 
@@ -125,6 +129,8 @@ void HttpConnection::out_of_time() {
     case Phase::kStreaming:
     case Phase::kWriting:
       return close(true);
+    case Phase::kSocket:
+      return socket_->out_of_time();
     default:
       return close(false);
   }
@@ -137,6 +143,7 @@ void HttpConnection::read() {
   stream_->read_some([self = shared_from_this()](const error_code& error, std::span<char> bytes) {
     self->reading_ = false;
     if (self->phase_ == Phase::kClosed) return;
+    if (error && self->phase_ == Phase::kSocket) return self->socket_->lost(error);
     if (error && !self->is_answering()) return self->close(false);
     if (!error) self->received(bytes);
     if (self->last_chance_) self->go();
@@ -147,6 +154,10 @@ void HttpConnection::received(std::span<char> bytes) {
   if (phase_ == Phase::kDraining) {
     drained_ += bytes.size();
     return drained_ > kMaxDrained ? close(true) : read();
+  }
+  if (phase_ == Phase::kSocket) {
+    socket_->came(bytes);
+    return explicit_bzero(bytes.data(), bytes.size());
   }
   input_.append(bytes.data(), bytes.size());
   explicit_bzero(bytes.data(), bytes.size());

@@ -1,5 +1,6 @@
 // One client's connection: reads a request, hands it on, writes the answer, and watches the limits. Internal to the
-// HTTP server. Everything runs on its event loop. What has to do with answers is in http_connection_writing.cpp.
+// HTTP server. Everything runs on its event loop. What has to do with answers is in http_connection_writing.cpp; once
+// it is a WebSocket, WebSocketConnection does all this.
 #pragma once
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "host/http/event_loop.hpp"
 #include "host/http/incoming_request.hpp"
 #include "host/http/response_stream.hpp"
+#include "host/http/web_socket_connection.hpp"
 
 namespace krux {
 
@@ -32,13 +34,29 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void held_long_enough();
   /// The answer's ResponseStream has something for it.
   void parts_came();
+  /// The WebSocket's user has answered a message, or has something to say without having been asked.
+  void answer_message(SocketMessage message);
+  void outbox_came();
 
   /// Whether what is waited for should have come by `now_ms` since boot.
   bool is_late(std::int64_t now_ms) const;
   void out_of_time();
 
  private:
-  enum class Phase { kHandshake, kIdle, kHeader, kBody, kHandling, kHolding, kStreaming, kWriting, kDraining, kClosed };
+  friend class WebSocketConnection;  // which it becomes
+  enum class Phase {
+    kHandshake,
+    kIdle,
+    kHeader,
+    kBody,
+    kHandling,
+    kHolding,
+    kStreaming,
+    kWriting,
+    kSocket,
+    kDraining,
+    kClosed
+  };
 
   void enter(Phase phase, std::int64_t timeout_ms);
   std::int64_t header_ms() const;
@@ -71,6 +89,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   /// The host stops: nothing more is taken, and what was sent goes out.
   void cut_short();
 
+  void become_socket(AcceptedSocket accepted);
+
   EventLoop& loop_;
   const std::shared_ptr<ListenerShared> listener_;
   const std::unique_ptr<ByteStream> stream_;
@@ -98,6 +118,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::shared_ptr<ResponseParts> parts_;  ///< of the answer, where it comes in parts
   enum class Piece { kNone, kHeld, kBeingWritten } piece_ = Piece::kNone;
   ResponseParts::Then then_ = ResponseParts::Then::kMore;  ///< behind that piece
+
+  std::unique_ptr<WebSocketConnection> socket_;
 };
 
 }  // namespace krux

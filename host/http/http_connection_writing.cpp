@@ -41,11 +41,13 @@ std::int64_t HttpConnection::hold_ms(std::size_t messages) const {
 }
 
 void HttpConnection::held_long_enough() {
+  if (phase_ == Phase::kSocket) return socket_->held_long_enough();
   if (phase_ == Phase::kHolding) return write(std::exchange(out_, {}));
   if (phase_ == Phase::kStreaming && piece_ == Piece::kHeld) write_piece(Go::kLater);
 }
 
 void HttpConnection::write(ServerResponse response, Go go) {
+  if (response.socket) return become_socket(*std::move(response.socket));
   if (loop_.stopping || (response.stream && old_version_)) keep_alive_ = false;
   enter(Phase::kWriting, listener_->limits.write_ms);
   out_ = std::move(response);
@@ -159,6 +161,24 @@ void HttpConnection::cut_short() {
   parts_->close();
   if (piece_ == Piece::kNone) return next_piece(Go::kLater);
   if (piece_ == Piece::kHeld) write_piece(Go::kLater);
+}
+
+// ---- a WebSocket
+
+void HttpConnection::become_socket(AcceptedSocket accepted) {
+  phase_ = Phase::kSocket;
+  place_->streams();
+  socket_ = std::make_unique<WebSocketConnection>(*this, std::move(accepted), std::exchange(input_, {}));
+  socket_->start();
+  if (loop_.stopping) socket_->go_away();
+}
+
+void HttpConnection::answer_message(SocketMessage message) {
+  if (phase_ == Phase::kSocket) socket_->answered(std::move(message));
+}
+
+void HttpConnection::outbox_came() {
+  if (phase_ == Phase::kSocket) socket_->look_at_outbox();
 }
 
 }  // namespace krux

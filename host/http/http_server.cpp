@@ -25,7 +25,7 @@ const Clock& system_clock() {
 /// How often the deadlines must be looked at so that no limit is overrun by much.
 std::int64_t look_every_ms(const HttpLimits& limits) {
   const auto shortest = std::min({limits.header_ms, limits.body_ms, limits.idle_ms, limits.write_ms,
-                                  limits.keyed_header_ms, limits.keyed_idle_ms});
+                                  limits.keyed_header_ms, limits.keyed_idle_ms, limits.ping_ms, limits.pong_ms});
   return std::max<std::int64_t>(1, shortest / 8);
 }
 

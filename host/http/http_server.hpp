@@ -20,7 +20,8 @@ namespace krux {
 struct HttpLimits {
   std::size_t header_bytes = 16 * 1024;  ///< and as much again in extensions and trailers of a chunked body
   std::size_t body_bytes = 1 << 20;
-  std::size_t unsent_bytes = 1 << 20;  ///< of an answer in parts: its connection is reset beyond them
+  std::size_t unsent_bytes = 1 << 20;  ///< of an answer in parts, of what nobody asked for over a WebSocket: its
+                                       ///< connection is reset beyond them
   std::size_t connections = 1024;
   std::int64_t header_ms = 5'000;  ///< from the connection or the request's first byte to the end of its header
   std::int64_t body_ms = 30'000;   ///< from there to the end of its body
@@ -29,6 +30,9 @@ struct HttpLimits {
   // Instead, once the connection has shown a valid key:
   std::int64_t keyed_header_ms = 10'000;
   std::int64_t keyed_idle_ms = 75'000;
+  // Of a WebSocket, whose messages have the limits of bodies:
+  std::int64_t ping_ms = 30'000;  ///< after so long without a byte from the client it is asked for one
+  std::int64_t pong_ms = 20'000;  ///< and where none comes the connection ends
   /// Kept for this listener's connections, for when the process has no others left.
   std::size_t spare_descriptors = 0;
   PaceLimits pace;  ///< where an Admission says whose requests they are

@@ -90,6 +90,39 @@ class ResponseStream {
   virtual void when_gone(std::function<void()> gone) = 0;
 };
 
+/// A message over a WebSocket, one way or the other.
+struct SocketMessage {
+  std::string text;  ///< UTF-8
+  /// What it takes up, and its answer; of one that goes out held until it is sent, or cannot be.
+  std::shared_ptr<MemoryShare> memory;
+  bool refused = false;  ///< of an answer: nothing was looked at
+};
+
+/// Answers one message. Any thread, once; without a text there is nothing to say.
+using SocketReply = std::function<void(SocketMessage)>;
+
+/// Who uses a WebSocket in the host. Runs on its event loop: it must not block.
+class SocketUser {
+ public:
+  virtual ~SocketUser() = default;
+  /// `out` is for what nobody has asked for: each send() is a message of its own, and end() closes the WebSocket.
+  virtual void opened(std::shared_ptr<ResponseStream> out) = 0;
+  /// Whether its client may still use it. Asked before each message, and now and again.
+  virtual bool goes_on() = 0;
+  /// For so many bytes more of a message that is coming in; `memory` is null before the first of them. False: there is
+  /// no room, the message is not kept, and without_room() answers it.
+  virtual bool make_room(std::shared_ptr<MemoryShare>& memory, std::size_t bytes) = 0;
+  virtual SocketMessage without_room() = 0;
+  /// As a Handler. Several messages may be under way, and are answered in any order.
+  virtual void take(SocketMessage message, const SocketReply& reply) = 0;
+};
+
+/// A request that is answered by a WebSocket: see accept_web_socket().
+struct AcceptedSocket {
+  std::string key, protocol;  ///< Sec-WebSocket-Key, and the subprotocol that was chosen, perhaps none
+  std::shared_ptr<SocketUser> user;
+};
+
 struct ServerResponse {
   int status = 200;
   std::string content_type = "application/json";
@@ -99,6 +132,7 @@ struct ServerResponse {
   /// Instead of `body`: is given the stream once the head is on its way. Runs on an event loop, as a Handler. Never
   /// called where no body is to be sent: the client has gone by then, or has asked by HEAD.
   std::function<void(std::shared_ptr<ResponseStream>)> stream;
+  std::optional<AcceptedSocket> socket = {};  ///< instead of everything else: the connection becomes a WebSocket
 };
 
 /// Answers a request. Any thread, once; later calls do nothing. Let go of without a call, the answer is a 500.

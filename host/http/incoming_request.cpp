@@ -114,6 +114,8 @@ void IncomingRequest::read_header() {
   length_ = chunked_ ? 0 : parser.content_length().value_or(0);
   keep_alive_ = message.keep_alive();
   old_version_ = message.version() == 10;
+  // Such a client knows of no other protocol: whoever stands between has passed the header on.
+  if (old_version_) std::erase_if(request_.headers, [](const auto& header) { return header.first == "upgrade"; });
   waits_for_continue_ = has_body() && !old_version_ && message.count(http::field::expect) > 0;
   header_.reset();
   state_ = State::kHeaderRead;

@@ -1,17 +1,13 @@
 // Answers that come in parts: how they come, over which connections, from which threads.
 #include "host/http/response_stream.hpp"
 
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-
 #include <algorithm>
 #include <atomic>
 #include <future>
 #include <vector>
 
-#include "core/net/test_tls.hpp"
 #include "host/http/response_stream_fixture.hpp"
-#include "support/scratch.hpp"
+#include "host/http/tls_client_fixture.hpp"
 
 using namespace krux;
 using namespace krux::test;
@@ -181,35 +177,6 @@ TEST_CASE("many streams, of clients that stay and clients that go, from several 
 
 namespace {
 
-/// A client that keeps its connection, under TLS.
-class TlsClient {
- public:
-  explicit TlsClient(std::uint16_t port) : client_(port) {
-    SSL_set_fd(tls_.get(), client_.fd());
-    REQUIRE(SSL_connect(tls_.get()) == 1);
-  }
-  void send(std::string_view bytes) {
-    REQUIRE(SSL_write(tls_.get(), bytes.data(), static_cast<int>(bytes.size())) == static_cast<int>(bytes.size()));
-  }
-  /// What comes up to `end`, or to the connection's end.
-  std::string receive_to(std::string_view end) {
-    std::string bytes;
-    char byte = 0;
-    while (bytes.find(end) == std::string::npos && SSL_read(tls_.get(), &byte, 1) == 1) bytes += byte;
-    return bytes;
-  }
-  bool has_ended() {
-    char byte = 0;
-    return SSL_read(tls_.get(), &byte, 1) <= 0 && SSL_get_error(tls_.get(), 0) == SSL_ERROR_ZERO_RETURN;
-  }
-  void shut_down() { SSL_shutdown(tls_.get()); }
-
- private:
-  RawClient client_;
-  const std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_{SSL_CTX_new(TLS_client_method()), &SSL_CTX_free};
-  const std::unique_ptr<SSL, decltype(&SSL_free)> tls_{SSL_new(context_.get()), &SSL_free};
-};
-
 /// Whose requests they are is in their X-Agent.
 std::variant<Admitted, Refused> admit_named(const ServerRequest& head) {
   return Admitted{std::string(head.header("x-agent").value_or(""))};
@@ -222,15 +189,8 @@ std::string get_as(const std::string& agent, const std::string& path) {
 }  // namespace
 
 TEST_CASE("an answer in parts over TLS", "[stream]") {
-  const support::Scratch scratch;
-  const auto identity = make_identity({"IP:127.0.0.1"}, nullptr);
-  const CertificateFile certificate(identity);
-  const auto key = scratch.path() / "key.pem";
-  {
-    const std::unique_ptr<FILE, decltype(&fclose)> file(fopen(key.c_str(), "w"), &fclose);
-    PEM_write_PrivateKey(file.get(), identity.key.get(), nullptr, nullptr, 0, nullptr, nullptr);
-  }
-  Streaming served({}, TlsFiles{certificate.path(), key});
+  const ServerCertificate certificate;
+  Streaming served({}, certificate.files());
   TlsClient client(served.port);
   client.send(http_get("/stream"));
   CHECK(client.receive_to("\r\n\r\n").find("chunked") != std::string::npos);

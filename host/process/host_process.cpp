@@ -259,6 +259,7 @@ struct HostProcess::Parts final : HealthSource {
   OperatorService operators;
   AgentSide agent_side;
   AgentGateway gateway;
+  Ledger::Observation write_changes;  ///< of which the gateway tells agents
   ControlServer control;
   ListenerFigures listeners;
   std::optional<MetricsPage> metrics_page;
@@ -334,6 +335,8 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   check_names(config, {definitions.all(), known_services(config), plugins});
   if (meters) begin_metrics();
   accounts.on_change(gateway.on_capabilities_changed());
+  agents.when_key_ends(gateway.on_keys_changed());
+  write_changes = writes.ledger.observe(gateway.on_write_changed());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();
@@ -385,8 +388,9 @@ void HostProcess::Parts::listen() {
   listeners["health"] = health_bound.figures;
   // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
   const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);
-  const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback),
-                                       gateway_limits(config), tls, gateway.admission(loopback));
+  const bool is_tls = tls.has_value();
+  const auto bound = server.listen_tcp(config.server.host, config.server.port, gateway.handler(loopback, is_tls),
+                                       gateway_limits(config), tls, gateway.admission(loopback, is_tls));
   gateway_port = bound.port;
   listeners["gateway"] = bound.figures;
   write_file_atomically(directory.ports_file(),

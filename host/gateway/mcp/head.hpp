@@ -1,4 +1,4 @@
-// What the head of a request to /mcp says.
+// What the head of a request to /mcp says, or which connection a message came over.
 #pragma once
 
 #include <array>
@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/gateway/mcp/conversation.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::mcp {
@@ -15,10 +16,12 @@ inline constexpr std::string_view kStateless = "2026-07-28";
 inline constexpr std::array<std::string_view, 3> kWithSessions{"2025-11-25", "2025-06-18", "2025-03-26"};
 
 struct Head {
+  Head() = default;
   explicit Head(const ServerRequest& request);
 
   std::optional<std::string> version, method, name, session, last_event;
   std::string tools;  ///< the profile that the address asks for
+  std::shared_ptr<Conversation> conversation;  ///< over a WebSocket, where of the above there are the tools alone
 };
 
 /// A header's value that may be Base64 between "=?base64?" and "?="; nothing where it is not what it says.

@@ -37,15 +37,23 @@ RpcError mismatch(std::string message) {
   return {kHeaderMismatch, std::move(message), {}};
 }
 
+RpcError invalid_request(std::string message) {
+  return {rpc_code::kInvalidRequest, std::move(message), {}};
+}
+
+std::vector<std::string> versions_with_sessions() {
+  return {kWithSessions.begin(), kWithSessions.end()};
+}
+
 std::vector<std::string> versions() {
   std::vector<std::string> all{std::string(kStateless)};
   all.insert(all.end(), kWithSessions.begin(), kWithSessions.end());
   return all;
 }
 
-RpcError unsupported(std::string_view requested) {
+RpcError unsupported(std::string_view requested, const std::vector<std::string>& supported) {
   auto data = json_object([&](JsonWriter& out) {
-    put(out, "supported", versions());
+    put(out, "supported", supported);
     put(out, "requested", printable(requested.substr(0, kLongestShown)));
   });
   return {kUnsupportedVersion, "This version of the protocol is not spoken here.", std::move(data)};
@@ -97,6 +105,7 @@ struct Methods::Call {
   std::optional<RpcError> take(std::string_view text);
   std::optional<RpcError> why_unlike_head() const;
   std::optional<RpcError> choose_model();
+  std::optional<RpcError> why_not_in_conversation() const;
   /// The result's members, and those that the model has in each.
   template <class Fill>
   std::string result(Fill fill) const {
@@ -142,16 +151,26 @@ std::optional<RpcError> Methods::Call::why_unlike_head() const {
   return std::nullopt;
 }
 
+/// The connection is the session, which begins with its handshake.
+std::optional<RpcError> Methods::Call::why_not_in_conversation() const {
+  if (const auto* version = meta.find(std::string(kMeta) + "protocolVersion"))
+    return unsupported(version->text, versions_with_sessions());
+  if (method == "ping" || method == "initialize" || method.starts_with("notifications/")) return std::nullopt;
+  if (!head.conversation->has_begun()) return invalid_request("Over a WebSocket, initialize comes first.");
+  return std::nullopt;
+}
+
 std::optional<RpcError> Methods::Call::choose_model() {
+  if (head.conversation) return why_not_in_conversation();
   const auto* version = meta.find(std::string(kMeta) + "protocolVersion");
   stateless = version != nullptr || (head.version && !is_with_sessions(*head.version)) || method == "server/discover";
   if (!stateless) return std::nullopt;
   if (!version || version->kind != JsonKind::kString)
     return head.version && *head.version != kStateless
-               ? unsupported(*head.version)
+               ? unsupported(*head.version, versions())
                : invalid_params(fmt::format("_meta must name \"{}protocolVersion\".", kMeta));
   if (auto why = why_unlike_head()) return why;
-  if (version->text != kStateless) return unsupported(version->text);
+  if (version->text != kStateless) return unsupported(version->text, versions());
   if (!find(meta, std::string(kMeta) + "clientCapabilities", JsonKind::kObject))
     return invalid_params(fmt::format("_meta must have \"{}clientCapabilities\", an object.", kMeta));
   return std::nullopt;
@@ -178,6 +197,7 @@ void Methods::run(Call& call) {
   if (call.stateless && method == "subscriptions/listen") return call.reply(subscribe(call));
   if (!call.stateless && method == "initialize") return call.reply(initialize(call));
   if (!call.stateless && method == "ping") return call.reply("{}");
+  if (method == "notifications/initialized") begin_to_tell(call);
   if (method.starts_with("notifications/")) return call.reply("{}");
   call.refuse(call.stateless ? 404 : 200,
               {rpc_code::kMethodNotFound,
@@ -188,13 +208,22 @@ void Methods::run(Call& call) {
 RpcOutcome Methods::initialize(const Call& call) {
   const auto* asked = find(call.params, "protocolVersion", JsonKind::kString);
   if (!asked) return invalid_params("\"protocolVersion\" is missing.");
-  call.answer->session = sessions_.create(call.caller->agent.agent_id);
+  const auto& conversation = call.head.conversation;
+  if (conversation && !conversation->begin())
+    return invalid_request("This connection has its session: initialize another one over another connection.");
+  if (!conversation) call.answer->session = sessions_.create(call.caller->agent.agent_id);
   return json_object([&](JsonWriter& out) {
     put(out, "protocolVersion", is_with_sessions(asked->text) ? std::string_view(asked->text) : kWithSessions[0]);
     put_capabilities(out);
     put_server_info(out, "serverInfo");
     put(out, "instructions", kInstructions);
   });
+}
+
+void Methods::begin_to_tell(const Call& call) {
+  const auto& conversation = call.head.conversation;
+  if (const auto listener = conversation ? conversation->to_listener() : nullptr)
+    streams_->add_socket(call.caller->agent.agent_id, listener);
 }
 
 RpcOutcome Methods::discover(const Call& call) const {

@@ -43,6 +43,7 @@ class Methods {
   struct Call;
   void run(Call& call);
   RpcOutcome initialize(const Call& call);
+  void begin_to_tell(const Call& call);
   RpcOutcome discover(const Call& call) const;
   RpcOutcome list_tools(const Call& call);
   void call_tool(Call& call);

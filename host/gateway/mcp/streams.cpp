@@ -59,7 +59,7 @@ void Streams::add(const std::shared_ptr<State>& state, Open one, const std::opti
   std::string first;
   {
     const std::lock_guard lock(state->mutex);
-    const auto is_his = [&](const Open& open) { return open.agent_id == one.agent_id; };
+    const auto is_his = [&](const Open& open) { return open.agent_id == one.agent_id && open.form == Form::kEvents; };
     if (std::count_if(state->open.begin(), state->open.end(), is_his) >= static_cast<std::ptrdiff_t>(kPerAgent)) {
       const auto oldest = std::find_if(state->open.begin(), state->open.end(), is_his);
       displaced = oldest->stream;
@@ -72,8 +72,20 @@ void Streams::add(const std::shared_ptr<State>& state, Open one, const std::opti
   }
   if (displaced) displaced->end();
   if (!first.empty()) stream->send(first);
-  // The stream is kept by the list until nobody reads it.
-  stream->when_gone([state, stream = stream.get()] {
+  let_go_with_client(state, *stream);
+}
+
+void Streams::add_socket(const std::string& agent_id, const std::shared_ptr<ResponseStream>& socket) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->open.push_back({agent_id, {}, Hears::kTools, socket, Form::kMessages});
+  }
+  let_go_with_client(state_, *socket);
+}
+
+/// It is kept by the list until nobody reads it.
+void Streams::let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream) {
+  stream.when_gone([state, stream = &stream] {
     std::shared_ptr<ResponseStream> gone;
     const std::lock_guard lock(state->mutex);
     const auto at = std::find_if(state->open.begin(), state->open.end(),
@@ -90,7 +102,9 @@ void Streams::tools_changed() {
     const std::lock_guard lock(state_->mutex);
     const auto number = ++state_->changes;
     for (const auto& open : state_->open) {
-      if (open.hears == Hears::kTools) all.emplace_back(open.stream, change(open.subscription_id, number));
+      if (open.hears == Hears::kNothing) continue;
+      all.emplace_back(open.stream, open.form == Form::kEvents ? change(open.subscription_id, number)
+                                                               : notification(kToolsChanged, {}));
     }
   }
   for (const auto& [stream, text] : all) stream->send(text);

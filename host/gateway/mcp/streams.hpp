@@ -14,7 +14,7 @@
 
 namespace krux::mcp {
 
-/// Streams of server-sent events. Any thread.
+/// Streams of server-sent events, and WebSockets. Any thread.
 class Streams {
  public:
   enum class Hears { kTools, kNothing };
@@ -26,6 +26,9 @@ class Streams {
                                                                Hears hears,
                                                                std::optional<std::string> last_event = std::nullopt);
 
+  /// A client hears of each change from now on, in messages of their own.
+  void add_socket(const std::string& agent_id, const std::shared_ptr<ResponseStream>& socket);
+
   /// The tools have changed, or may have.
   void tools_changed();
 
@@ -34,10 +37,12 @@ class Streams {
   static constexpr std::size_t kPerAgent = 8;
 
  private:
+  enum class Form { kEvents, kMessages };
   struct Open {
     std::string agent_id, subscription_id;
     Hears hears;
     std::shared_ptr<ResponseStream> stream;
+    Form form = Form::kEvents;
   };
   struct State {
     mutable std::mutex mutex;
@@ -46,6 +51,7 @@ class Streams {
   };
 
   static void add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event);
+  static void let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream);
 
   /// Shared with streams, which may go after this.
   const std::shared_ptr<State> state_ = std::make_shared<State>();

@@ -1,0 +1,39 @@
+// A client's connection that is its session: the model with handshakes over a WebSocket.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "host/http/http_types.hpp"
+
+namespace krux::mcp {
+
+/// Any thread.
+class Conversation {
+ public:
+  /// `out`: for what the client is told without having asked, a message each.
+  explicit Conversation(std::shared_ptr<ResponseStream> out) : out_(std::move(out)) {}
+
+  /// The client has initialized it. False: it had before.
+  bool begin() {
+    const std::lock_guard lock(mutex_);
+    return !std::exchange(begun_, true);
+  }
+  bool has_begun() const {
+    const std::lock_guard lock(mutex_);
+    return begun_;
+  }
+  /// The client has said that it listens: where to tell it, the first time after begin().
+  std::shared_ptr<ResponseStream> to_listener() {
+    const std::lock_guard lock(mutex_);
+    return begun_ ? std::exchange(out_, nullptr) : nullptr;
+  }
+
+ private:
+  mutable std::mutex mutex_;  ///< over what follows
+  bool begun_ = false;
+  std::shared_ptr<ResponseStream> out_;
+};
+
+}  // namespace krux::mcp
