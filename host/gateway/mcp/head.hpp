@@ -20,7 +20,7 @@ struct Head {
   explicit Head(const ServerRequest& request);
 
   std::optional<std::string> version, method, name, session, last_event;
-  std::string tools;  ///< the profile that the address asks for
+  std::string tools;                           ///< the profile that the address asks for
   std::shared_ptr<Conversation> conversation;  ///< over a WebSocket, where of the above there are the tools alone
 };
 
