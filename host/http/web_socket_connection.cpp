@@ -35,7 +35,8 @@ class PendingReply {
   void give(SocketMessage message) {
     if (given_.exchange(true)) return;
     const auto all = std::make_shared<SocketMessage>(std::move(message));
-    std::function<void()> answer = [loop = loop_, connection = connection_, which = under_way_, all] {
+    // It waits in the loop, which it so does not own.
+    std::function<void()> answer = [loop = loop_.get(), connection = connection_, which = under_way_, all] {
       loop->handled(which);
       if (const auto alive = connection.lock()) alive->answer_message(std::move(*all));
     };
