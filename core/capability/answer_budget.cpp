@@ -1,16 +1,15 @@
 #include "core/capability/answer_budget.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <tuple>
+#include <utility>
 #include <vector>
-
-#include "core/util/error.hpp"
 
 namespace krux {
 namespace {
 
 constexpr JsonLimits kStored{64 << 20, 64};
+constexpr rapidjson::SizeType kFewestPending = 5;
 constexpr std::size_t kLongestText = 16'384, kShortestText = 64;  // bytes, when texts are cut
 
 JsonValue text_value(std::string_view text, JsonDocument& document) {
@@ -25,35 +24,55 @@ void set(JsonDocument& document, std::string_view name, JsonValue value) {
   }
 }
 
-JsonValue* first_list(JsonDocument& document, const CapabilityDefinition& capability) {
-  for (const auto& output : capability.outputs) {
-    if (output.type != InputType::kArray) continue;
-    const auto found = document.FindMember(text_value(output.name, document));
-    if (found != document.MemberEnd() && found->value.IsArray() && found->value.Size() > 1) return &found->value;
-  }
-  return nullptr;
-}
-
 bool takes(const CapabilityDefinition& capability, std::string_view input) {
   return std::any_of(capability.inputs.begin(), capability.inputs.end(),
                      [&](const InputDefinition& i) { return i.name == input; });
 }
 
-/// How many tokens it has then.
-std::size_t end_page(JsonDocument& document, std::size_t tokens, const CapabilityDefinition& capability,
-                     const JsonValue& params) {
-  auto* list = first_list(document, capability);
-  if (!list) return tokens;
-  while (tokens > kPageTokens && list->Size() > 1) {
-    tokens -= std::min(tokens, estimated_tokens(to_json((*list)[list->Size() - 1])));
-    list->PopBack();
+JsonValue* list_of(JsonDocument& document, std::string_view name) {
+  const auto found = document.FindMember(text_value(name, document));
+  return found != document.MemberEnd() && found->value.IsArray() ? &found->value : nullptr;
+}
+
+/// The list that makes most of the answer, among those that `capability` promises; nothing where none makes half of it:
+/// ending that would not help.
+JsonValue* longest_list(JsonDocument& document, std::size_t tokens, const CapabilityDefinition& capability) {
+  JsonValue* longest = nullptr;
+  auto most = tokens / 2;
+  for (const auto& output : capability.outputs) {
+    auto* list = output.type == InputType::kArray ? list_of(document, output.name) : nullptr;
+    const auto size = list && list->Size() > 1 ? estimated_tokens(to_json(*list)) : 0;
+    if (size <= most) continue;
+    most = size;
+    longest = list;
   }
+  return longest;
+}
+
+/// Takes entries away from the end until the answer has kPageTokens, or `least` entries are left.
+void shorten(JsonValue& list, std::size_t& tokens, rapidjson::SizeType least) {
+  while (tokens > kPageTokens && list.Size() > least) {
+    tokens -= std::min(tokens, estimated_tokens(to_json(list[list.Size() - 1])));
+    list.PopBack();
+  }
+}
+
+void end_page(JsonDocument& document, std::size_t tokens, const CapabilityDefinition& capability,
+              const JsonValue& params) {
+  // What the agent has written itself, which proxy.list_writes lists, makes way for what it asked for.
+  if (auto* pending = list_of(document, "pending_writes"); pending && pending->Size() > kFewestPending) {
+    const auto before = pending->Size();
+    shorten(*pending, tokens, kFewestPending);
+    if (pending->Size() < before) set(document, "pending_writes_cut", JsonValue(true));
+  }
+  auto* list = tokens > kPageTokens ? longest_list(document, tokens, capability) : nullptr;
+  if (!list) return;
+  shorten(*list, tokens, 1);
   const auto shown = list->Size();
   set(document, "page_is_cut", JsonValue(true));
-  if (takes(capability, "offset"))
+  if (takes(capability, "offset") && takes(capability, "limit"))
     set(document, "next_offset", JsonValue(find_int(params, "offset").value_or(0) + shown));
   if (find_bool(document, "more")) set(document, "more", JsonValue(true));
-  return tokens;
 }
 
 /// Pointers to all texts in `value`; they hold as long as nothing is added to it.
@@ -79,6 +98,26 @@ void cut_texts(JsonDocument& document, std::size_t most_bytes) {
   }
 }
 
+/// Without its longest members, which it names instead.
+std::string without_longest(JsonDocument& document) {
+  std::vector<std::string> gone;
+  for (;;) {
+    auto longest = document.MemberBegin();
+    std::size_t most = 0;
+    for (auto member = document.MemberBegin(); member != document.MemberEnd(); ++member) {
+      const auto size = estimated_tokens(to_json(member->value));
+      if (size > most) std::tie(longest, most) = std::pair(member, size);
+    }
+    gone.emplace_back(view(longest->name));
+    document.EraseMember(longest);
+    JsonValue names(rapidjson::kArrayType);
+    for (const auto& name : gone) names.PushBack(text_value(name, document), document.GetAllocator());
+    set(document, "members_left_out", std::move(names));
+    auto text = to_json(document);
+    if (estimated_tokens(text) <= kMostTokens) return text;
+  }
+}
+
 }  // namespace
 
 std::size_t estimated_tokens(std::string_view text) {
@@ -93,21 +132,19 @@ std::size_t estimated_tokens(std::string_view text) {
 std::string within_budget(std::string result_json, const CapabilityDefinition& capability, const JsonValue& params) {
   // No text has more tokens than bytes.
   if (result_json.size() <= kPageTokens) return result_json;
-  auto tokens = estimated_tokens(result_json);
+  const auto tokens = estimated_tokens(result_json);
   if (tokens <= kPageTokens) return result_json;
   auto document = parse_json(result_json, "the result", kStored);
-  tokens = end_page(document, tokens, capability, params);
+  end_page(document, tokens, capability, params);
   result_json = to_json(document);
-  if (tokens <= kMostTokens) return result_json;
+  if (estimated_tokens(result_json) <= kMostTokens) return result_json;
   set(document, "texts_are_cut", JsonValue(true));
   for (auto most = kLongestText; most >= kShortestText; most /= 2) {
     cut_texts(document, most);
     result_json = to_json(document);
     if (estimated_tokens(result_json) <= kMostTokens) return result_json;
   }
-  throw Error(ErrorCode::kInvalidInput,
-              fmt::format("The answer of {} has about {} tokens, and {} at most are answered: ask for less at a time.",
-                          capability.name, tokens, kMostTokens));
+  return without_longest(document);
 }
 
 }  // namespace krux

@@ -17,10 +17,10 @@ inline constexpr std::size_t kPageTokens = 10'000, kMostTokens = 25'000;
 /// safe side for nearly all texts; only a tokenizer knows.
 std::size_t estimated_tokens(std::string_view text);
 
-/// `result_json`, one object, as much of it as a model may have. Of a longer one the first list that `capability`
-/// promises is ended early: `page_is_cut` says so, and `next_offset` where to go on if the capability has an `offset`.
-/// What is too long all the same has its longest texts cut: `texts_are_cut` says so. Throws InvalidInput where even
-/// that is too much.
+/// `result_json`, one object, as much of it as a model may have. Of a longer one `pending_writes` is shortened, then
+/// the list that makes most of it, if `capability` promises that: `page_is_cut` says so, and `next_offset` where to go
+/// on, if the capability has an `offset` and a `limit`. What is too long all the same has its longest texts cut
+/// (`texts_are_cut`), and is told without its longest members in the end (`members_left_out`).
 std::string within_budget(std::string result_json, const CapabilityDefinition& capability, const JsonValue& params);
 
 }  // namespace krux

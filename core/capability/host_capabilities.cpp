@@ -72,7 +72,7 @@ std::vector<OutputDefinition> of_a_write() {
   error.fields = {output("type", InputType::kString, ""), output("message", InputType::kString, "")};
   return {output("write_id", InputType::kString, ""),
           output("status", InputType::kString,
-                 "pending_approval, held (a person decides), buffered, executing, dead_letter (it did not happen, the "
+                 "pending_approval (a person decides), buffered, executing, dead_letter (it did not happen, the "
                  "host tries again), unknown (it may have happened, the host finds out); ended: completed, failed, "
                  "rejected, cancelled, discarded, rolled_back."),
           output("capability", InputType::kString, ""),
@@ -173,46 +173,41 @@ Error not_readable_now() {
   return {ErrorCode::kDatabaseError, "How the write stands cannot be read just now. Ask again.", true, 1000};
 }
 
-/// The write as the worker saw it, or as it stands when it has ended or the time is over. No thread waits.
-void run_status(const HandlerContextPtr& context, const CheckedCallPtr& call) {
-  const auto seen = std::make_shared<WriteRecord>();
-  run_on_worker(
-      context, call, context->options.read_timeout_ms,
-      [context, call, seen](const CallContextPtr&) {
-        *seen = own_write(*context, *call);
-        return std::string();
-      },
-      [context, call, seen](WorkAnswer answer) {
-        if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
-        const auto wait_ms = 1000 * find_int(call->arguments.params, "wait_seconds").value_or(0);
-        if (wait_ms == 0 || has_ended(seen->state)) return call->succeed(status_of(*context, *call, *seen));
-        context->writes.settled.wait(
-            seen->write_id, wait_ms,
-            [context, call](const WriteRecord& now) {
-              if (now.operation.empty()) return call->fail(not_readable_now());
-              call->succeed(status_of(*context, *call, now));
-            },
-            WaitFor::kEnded);
-      });
+void answer(const CheckedCallPtr& call, WorkAnswer answer) {
+  if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+  call->succeed(std::move(std::get<std::string>(answer)));
 }
 
-std::string list_of(const HandlerContext& context, const CheckedCall& call) {
-  const auto limit = find_int(call.arguments.params, "limit").value_or(20);
-  WriteFilter filter;
-  filter.agent_id = call.invocation.agent_id;
-  filter.service = text_of(call, "service");
-  filter.account_id = call.arguments.account;
-  filter.before_write_id = text_of(call, "before");
-  filter.limit = limit + 1;
-  if (const auto state = parse_write_state(text_of(call, "status"))) filter.states = {*state};
-  const auto writes = context.writes.ledger.list(filter);
-  if (writes.empty() && !filter.service.empty() && !context.accounts.service(filter.service))
-    throw invalid_input(fmt::format("There is no service \"{}\" here.", printable(filter.service)));
-  std::string out;
-  for (std::size_t i = 0; i < std::min(writes.size(), static_cast<std::size_t>(limit)); ++i)
-    out += (i == 0 ? "" : ",") + status_json(writes[i], false, recipients_of(context, writes[i]), names_for(call));
-  return sized_for(call,
-                   fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit)));
+/// The write as it stands when it has ended or the time is over. No thread waits meanwhile, and who tells of it, which
+/// is whoever has committed, has the answer made by a worker.
+void wait_for_end(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t wait_ms) {
+  context->writes.settled.wait(
+      write_id_of(*call), wait_ms,
+      [context, call](const WriteRecord& now) {
+        run_on_worker(
+            context, call, context->options.read_timeout_ms,
+            [context, call, now](const CallContextPtr&) {
+              if (now.operation.empty()) throw not_readable_now();
+              return status_of(*context, *call, now);
+            },
+            [call](WorkAnswer text) { answer(call, std::move(text)); });
+      },
+      WaitFor::kEnded);
+}
+
+void run_status(const HandlerContextPtr& context, const CheckedCallPtr& call) {
+  const auto wait_ms = 1000 * find_int(call->arguments.params, "wait_seconds").value_or(0);
+  run_on_worker(
+      context, call, context->options.read_timeout_ms,
+      [context, call, wait_ms](const CallContextPtr&) {
+        const auto write = own_write(*context, *call);
+        return wait_ms > 0 && !has_ended(write.state) ? std::string() : status_of(*context, *call, write);
+      },
+      [context, call, wait_ms](WorkAnswer text) {
+        const auto* told = std::get_if<std::string>(&text);
+        if (told && told->empty()) return wait_for_end(context, call, wait_ms);
+        answer(call, std::move(text));
+      });
 }
 
 }  // namespace
@@ -237,10 +232,7 @@ void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr&
   run_on_worker(
       context, call, context->options.read_timeout_ms,
       [context, call](const CallContextPtr&) { return list_of(*context, *call); },
-      [call](WorkAnswer answer) {
-        if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
-        call->succeed(std::move(std::get<std::string>(answer)));
-      });
+      [call](WorkAnswer text) { answer(call, std::move(text)); });
 }
 
 }  // namespace krux

@@ -90,3 +90,25 @@ TEST_CASE("A list of a service that there is not is refused, an empty one is not
   CHECK(type_of(host.call("proxy.list_writes", R"({"service":"nots"})")) == "InvalidInput");
   CHECK(type_of(host.call("proxy.list_writes", R"({"service":"notes"})")) == "none");
 }
+
+TEST_CASE("A write with more values than a model takes is told in part, waited for or not") {
+  Host host;
+  host.connect();
+  host.for_model = true;
+  host.adapter->on_execute = [](auto&, auto&) {
+    std::string numbers = "0";
+    for (int i = 0; i < 60'000; ++i) numbers += ",1234";
+    return Text(R"({"numbers":[)" + numbers + "]}");
+  };
+  host.executor.start();
+  const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  auto future = host.begin("proxy.write_status", of(id, 50));
+  host.clock.advance(30'000);
+  const auto in_part = [](const JsonDocument& answer) {
+    CHECK(text_of(answer, "status") == "completed");
+    CHECK_FALSE(answer["data"].HasMember("result"));
+    CHECK(answer["data"].HasMember("members_left_out"));
+  };
+  in_part(Host::document(future.get()));
+  in_part(host.call("proxy.write_status", of(id, 0)));
+}

@@ -48,8 +48,8 @@ void answer_as_it_stands(const HandlerContextPtr& context, const CheckedCallPtr&
   const auto recipients = recipients_of(*context, write);
   if (!is_on_its_way_or_done(write.state)) return call->fail(to_error(write, context->clock.wall_ms(), recipients));
   const bool now_done = write.immediate && write.state == WriteState::kCompleted;
-  call->succeed(now_done ? completed_json(write, duplicate, recipients)
-                         : buffered_json(write, duplicate, recipients, names_for(*call)));
+  call->succeed(sized_for(*call, now_done ? completed_json(write, duplicate, recipients)
+                                          : buffered_json(write, duplicate, recipients, names_for(*call))));
 }
 
 void answer_submitted(const HandlerContextPtr& context, const CheckedCallPtr& call, const Submitted& submitted) {

@@ -14,6 +14,8 @@ namespace {
 using boost::system::error_code;
 
 constexpr std::int64_t kEndMs = 2'000;
+/// Who does not read answers is not listened to: some of them, refusals above all, count as nobody's memory.
+constexpr std::size_t kMostUnsent = 128;
 
 constexpr SocketClose kFinished{1000, ""}, kStopping{1001, "The host ends. Connect again later."},
     kMakesWay{1001, "The agent, or the host, has as many connections as it may have, and this one was the oldest."},
@@ -98,8 +100,8 @@ void WebSocketConnection::accepted(const error_code& error) {
 void WebSocketConnection::next_part() {
   if (closing_) return;
   pay();
-  part_waits_ = held_;
-  if (held_) return;
+  part_waits_ = held_ || out_.size() >= kMostUnsent;
+  if (part_waits_) return;
   frames_->read(later(&WebSocketConnection::part_came), later(&WebSocketConnection::ended));
 }
 
@@ -194,6 +196,7 @@ void WebSocketConnection::written(const error_code& error) {
   if (!sent.asked_for) outbox_->sent(sent.message.text.size());
   out_.pop_front();
   send_next();
+  if (part_waits_ && !held_) next_part();
 }
 
 // ---- the end

@@ -106,6 +106,20 @@ TEST_CASE("answers that nobody reads end their connection in time, and what they
   CHECK(other.is_open());
 }
 
+TEST_CASE("who does not read answers is not listened to meanwhile, and loses none of them", "[websocket]") {
+  Sockets served;
+  RawWebSocket socket(served.port);
+  RawWebSocket other(served.port);
+  socket.text("big");
+  constexpr int kMessages = 400;
+  for (int i = 0; i < kMessages; ++i) socket.text(std::to_string(i));
+  while (served.script->taken < 128) std::this_thread::yield();
+  for (int i = 0; i < 50; ++i) CHECK(other.ask("x") == "x");  // the loop has had its chance to read on
+  CHECK(served.script->taken < 128 + 50 + 10);
+  CHECK(socket.receive_text().size() == 20'000'000);
+  for (int i = 0; i < kMessages; ++i) REQUIRE(socket.receive_text() == std::to_string(i));
+}
+
 TEST_CASE("who reads slowly gets all of it", "[websocket]") {
   Sockets served;
   RawWebSocket socket(served.port);

@@ -8,7 +8,7 @@ namespace {
 
 // Of the definition's inputs, which the host has checked. A character may be a token: two texts share what an answer
 // may have of them.
-constexpr std::int64_t kMostChars = 20'000, kUsualChars = 8'000, kMostOfEach = 10'000, kFarthest = 1'000'000'000;
+constexpr std::int64_t kMostChars = 16'000, kUsualChars = 8'000, kMostOfEach = 8'000, kFarthest = 1'000'000'000;
 
 std::int64_t most_chars(const Json& params) {
   const auto most = flag_of(params, "include_html") ? kMostOfEach : kMostChars;

@@ -185,7 +185,7 @@ std::string write_in_words(const Offered& offered) {
   const auto& c = *offered.listed.capability;
   std::string text;
   if (c.tier == Tier::kApprovalRequired) text += " Waits until a person approves it.";
-  if (c.immediate || offered.delay_ms == 0) {
+  if (offered.delay_ms == 0) {
     text += " Done at once.";
   } else {
     text += fmt::format(" Waits {} before it is done; until then proxy__cancel_write takes it back.",
