@@ -173,9 +173,9 @@ Error not_readable_now() {
   return {ErrorCode::kDatabaseError, "How the write stands cannot be read just now. Ask again.", true, 1000};
 }
 
-void answer(const CheckedCallPtr& call, WorkAnswer answer) {
-  if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
-  call->succeed(std::move(std::get<std::string>(answer)));
+void answer(const CheckedCallPtr& call, WorkAnswer text) {
+  if (const auto* error = std::get_if<Error>(&text)) return call->fail(*error);
+  call->succeed(std::move(std::get<std::string>(text)));
 }
 
 /// The write as it stands when it has ended or the time is over. No thread waits meanwhile, and who tells of it, which
@@ -208,6 +208,25 @@ void run_status(const HandlerContextPtr& context, const CheckedCallPtr& call) {
         if (told && told->empty()) return wait_for_end(context, call, wait_ms);
         answer(call, std::move(text));
       });
+}
+
+std::string list_of(const HandlerContext& context, const CheckedCall& call) {
+  const auto limit = find_int(call.arguments.params, "limit").value_or(20);
+  WriteFilter filter;
+  filter.agent_id = call.invocation.agent_id;
+  filter.service = text_of(call, "service");
+  filter.account_id = call.arguments.account;
+  filter.before_write_id = text_of(call, "before");
+  filter.limit = limit + 1;
+  if (const auto state = parse_write_state(text_of(call, "status"))) filter.states = {*state};
+  const auto writes = context.writes.ledger.list(filter);
+  if (writes.empty() && !filter.service.empty() && !context.accounts.service(filter.service))
+    throw invalid_input(fmt::format("There is no service \"{}\" here.", printable(filter.service)));
+  std::string out;
+  for (std::size_t i = 0; i < std::min(writes.size(), static_cast<std::size_t>(limit)); ++i)
+    out += (i == 0 ? "" : ",") + status_json(writes[i], false, recipients_of(context, writes[i]), names_for(call));
+  return sized_for(call,
+                   fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit)));
 }
 
 }  // namespace

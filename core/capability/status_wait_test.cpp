@@ -103,8 +103,10 @@ TEST_CASE("A write with more values than a model takes is told in part, waited f
   host.executor.start();
   const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
   auto future = host.begin("proxy.write_status", of(id, 50));
+  CHECK(waits(future));
   host.clock.advance(30'000);
   const auto in_part = [](const JsonDocument& answer) {
+    INFO(to_json(answer).substr(0, 500));
     CHECK(text_of(answer, "status") == "completed");
     CHECK_FALSE(answer["data"].HasMember("result"));
     CHECK(answer["data"].HasMember("members_left_out"));

@@ -126,7 +126,8 @@ TEST_CASE("a capability says what it gives, whom it may show it to, and what it 
   CHECK(item.fields[2].items.at(0).type == InputType::kString);
   CHECK(search->outputs[1].fields.at(0).name == "size");
 
-  const auto* add = parse_definition(kGood, "n").find("notes.add");
+  const auto plain = parse_definition(kGood, "n");
+  const auto* add = plain.find("notes.add");
   CHECK((add->destructive && add->core));
   CHECK_FALSE(
       parse_definition(with("    delay: 5 min\n", "    destructive: false\n"), "n").find("notes.add")->destructive);
