@@ -68,7 +68,9 @@ class ScriptedUser final : public SocketUser {
       script_->held[message.text] = reply;
       script_->changed.notify_all();
     } else if (message.text == "big") {
-      reply({std::string(20'000'000, 'b'), message.memory});
+      std::string big;
+      big.resize(20'000'000, 'b');
+      reply({std::move(big), message.memory});
     } else if (message.text == "none") {
       reply({});
     } else if (message.text != "never") {
