@@ -53,7 +53,7 @@ void WebSocketConnection::pay() {
 void WebSocketConnection::held_long_enough() {
   if (!std::exchange(held_, false)) return;
   if (reader_) return feed();
-  if (part_waits_) next_part();
+  listen_again();
 }
 
 void WebSocketConnection::feed() {

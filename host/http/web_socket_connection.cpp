@@ -14,8 +14,9 @@ namespace {
 using boost::system::error_code;
 
 constexpr std::int64_t kEndMs = 2'000;
-/// Who does not read answers is not listened to: some of them, refusals above all, count as nobody's memory.
-constexpr std::size_t kMostUnsent = 128;
+/// Who has so many messages without an answer that was sent is not listened to: some answers, refusals above all, count
+/// as nobody's memory.
+constexpr std::size_t kMostUnanswered = 128;
 
 constexpr SocketClose kFinished{1000, ""}, kStopping{1001, "The host ends. Connect again later."},
     kMakesWay{1001, "The agent, or the host, has as many connections as it may have, and this one was the oldest."},
@@ -100,9 +101,13 @@ void WebSocketConnection::accepted(const error_code& error) {
 void WebSocketConnection::next_part() {
   if (closing_) return;
   pay();
-  part_waits_ = held_ || out_.size() >= kMostUnsent;
+  part_waits_ = held_ || out_.size() + under_way_ >= kMostUnanswered;
   if (part_waits_) return;
   frames_->read(later(&WebSocketConnection::part_came), later(&WebSocketConnection::ended));
+}
+
+void WebSocketConnection::listen_again() {
+  if (part_waits_ && !held_) next_part();
 }
 
 void WebSocketConnection::part_came(const MessagePart& part) {
@@ -166,6 +171,7 @@ void WebSocketConnection::answered(SocketMessage message) {
   if (message.refused) owed_ += AgentPace::kOfRefusal;
   if (!message.text.empty()) out_.push_back({std::move(message)});
   send_next();
+  listen_again();
 }
 
 void WebSocketConnection::look_at_outbox() {
@@ -196,7 +202,7 @@ void WebSocketConnection::written(const error_code& error) {
   if (!sent.asked_for) outbox_->sent(sent.message.text.size());
   out_.pop_front();
   send_next();
-  if (part_waits_ && !held_) next_part();
+  listen_again();
 }
 
 // ---- the end

@@ -56,6 +56,7 @@ class WebSocketConnection final : public FrameCarrier {
 
   void accepted(const boost::system::error_code& error);
   void next_part();
+  void listen_again();
   void part_came(const MessagePart& part);
   void keep(const MessagePart& part);
   void message_came();

@@ -117,7 +117,7 @@ TEST_CASE("who does not read answers is not listened to meanwhile, and loses non
   for (int i = 0; i < kMessages; ++i) socket.text(std::to_string(i));
   while (served.script->taken < 128) std::this_thread::yield();
   for (int i = 0; i < 50; ++i) CHECK(other.ask("x") == "x");  // the loop has had its chance to read on
-  CHECK(served.script->taken < 128 + 50 + 10);
+  CHECK(served.script->taken <= 128 + 50);
   CHECK(socket.client.receive_bytes(20'000'000).size() == 20'000'000);
   served.clock.advance(20'000);  // so much has its price
   std::set<std::string> answers;
