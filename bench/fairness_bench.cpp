@@ -81,13 +81,15 @@ class FairHost : public HostRig {
       if (i > 100 && gmail_->hanging() == 0) return;
     }
   }
-  std::string a_mail(RpcClient& agent) const {
-    const auto answer = parse_json(std::string(agent.call(agent.request("email.search", R"({"limit":1})"))), "it");
+  std::vector<std::string> mails(RpcClient& agent) const {
+    const auto answer = parse_json(std::string(agent.call(agent.request("email.search", R"({"limit":50})"))), "it");
     const auto* result = find_member(answer, "result");
     const auto* data = result ? find_member(*result, "data") : nullptr;
     const auto* rows = data ? find_member(*data, "messages") : nullptr;
-    if (!rows || rows->Empty()) wrong("there is no mail");
-    return std::string(find_string((*rows)[0], "id").value_or(""));
+    if (!rows || rows->Size() < 50) wrong("there are no mails");
+    std::vector<std::string> ids;
+    for (const auto& row : rows->GetArray()) ids.emplace_back(find_string(row, "id").value_or(""));
+    return ids;
   }
 
  private:
@@ -174,8 +176,14 @@ std::vector<Offence> offences(FairHost& host, const std::string& key) {
         client.request("slack.send", fmt::format(R"({{"channel":"team-{}","text":"{}"}})", i % kChannels, text)));
     if (body.find("write_id") == std::string_view::npos) wrong("no write: " + std::string(body));
   }
-  const auto read = fmt::format(R"({{"message_id":"{}"}})", host.a_mail(client));
-  return {{"reads that hang at the service", client.batch("email.read", read, 60), 8},
+  const auto mails = host.mails(client);
+  const auto read = [&](std::size_t mail) { return fmt::format(R"({{"message_id":"{}"}})", mails.at(mail)); };
+  client.call(client.request("email.read", read(0)));  // which keeps it
+  // What has been read is kept: in each round another mail is asked for.
+  Offence hanging("reads that hang at the service", std::vector<std::string>(), 8);
+  for (std::size_t i = 1; i < mails.size(); ++i) hanging.requests.push_back(client.batch("email.read", read(i), 60));
+  return {std::move(hanging),
+          {"reads of a mail that is kept", client.batch("email.read", read(0), 60), 8},
           {"searches", client.request("slack.search", R"({"query":"the"})"), 32},
           {"proxy.list_writes", client.request("proxy.list_writes", R"({"limit":100})"), 32},
           {"arguments of 1 MB", client.request("slack.search", heavy_arguments()), 16},
@@ -192,10 +200,10 @@ struct Taken {
 
 class Under {
  public:
-  Under(FairHost& host, const std::string& key, const Offence& offence, bool hangs, Taken& taken)
+  Under(FairHost& host, const std::string& key, const Offence& offence, std::size_t round, bool hangs, Taken& taken)
       : host_(host), hangs_(hangs), taken_(taken) {
     if (hangs_) host_.hang();
-    offender_ = std::make_unique<Offender>(host.port(), key, offence);
+    offender_ = std::make_unique<Offender>(host.port(), key, offence, round);
     std::this_thread::sleep_for(std::chrono::duration<double>(kWarmSeconds));
   }
   ~Under() {
@@ -222,10 +230,10 @@ void rows(FairHost& host, Searcher& searcher, const std::string& bad_key, const 
   std::vector<double> alone, with;
   Rounds rates;
   Taken taken;
-  for (int round = 0; round < count; ++round) {
+  for (std::size_t round = 0; round < static_cast<std::size_t>(count); ++round) {
     const auto quiet = searcher.paced(kPacedSeconds);
     const auto quiet_rate = searcher.saturated(kSaturatedSeconds);
-    const Under under(host, bad_key, offence, hangs, taken);
+    const Under under(host, bad_key, offence, round, hangs, taken);
     const auto loud = searcher.paced(kPacedSeconds);
     rates.add(searcher.saturated(kSaturatedSeconds), quiet_rate);
     alone.insert(alone.end(), quiet.begin(), quiet.end());

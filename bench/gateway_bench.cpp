@@ -11,11 +11,11 @@
 #include <memory>
 #include <thread>
 
+#include "bench/added_latency.hpp"
 #include "bench/corpus.hpp"
 #include "bench/host_rig.hpp"
 #include "bench/local_mail.hpp"
 #include "bench/local_search.hpp"
-#include "bench/loopback.hpp"
 #include "bench/mail_host.hpp"
 #include "bench/pending_writes.hpp"
 #include "bench/report.hpp"
@@ -30,11 +30,11 @@ using namespace krux::bench;
 
 namespace {
 
-constexpr int kStarts = 5, kCallsCompared = 400;
+constexpr int kStarts = 5;
 int pairs = Rounds::kPairs;
 constexpr std::int64_t kPerChannel = 1000, kPeople = 500, kOnly = 4'242;
 constexpr const char* kOnlyWord = "qvxjwkzpq";  // which one message has
-constexpr double kMostReadyMs = 300, kMostMb = 60, kMostAddedUs = 60, kMostAddedOfP99Us = 200, kLeastOfOne = 0.8;
+constexpr double kMostReadyMs = 300, kMostMb = 60, kLeastOfOne = 0.8;
 
 std::string channel_id(std::int64_t n) {
   return fmt::format("C0BENCH{:04}", n);
@@ -138,12 +138,12 @@ void rows_beside_bare_sockets(const std::vector<PairedSearch>& all, Clients& cli
 }
 
 /// Rows for `clients`, and, for one, each search by itself.
-void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::string& baseline, double target) {
+void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::string& connections,
+                 const std::string& baseline, double target) {
   const auto what = all[0].capability;
   check_answers(all, *clients[0]);
   compare(all, clients, 1);  // warms both up
-  print_rates(fmt::format("{}, {} connection{} / {}", what, clients.size(), clients.size() > 1 ? "s" : "", baseline),
-              compare(all, clients, pairs), target);
+  print_rates(fmt::format("{}, {} / {}", what, connections, baseline), compare(all, clients, pairs), target);
   rows_beside_bare_sockets(all, clients, target);
   if (clients.size() > 1) return;
   for (const auto& search : all) {
@@ -152,9 +152,10 @@ void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::str
   }
 }
 
-Clients connect(const HostRig& host, const std::string& key, int count) {
+/// A connection for each key.
+Clients connect(const HostRig& host, const std::vector<std::string>& keys) {
   Clients clients;
-  for (int t = 0; t < count; ++t) clients.push_back(std::make_unique<RpcClient>(host.port(), key));
+  for (const auto& key : keys) clients.push_back(std::make_unique<RpcClient>(host.port(), key));
   return clients;
 }
 
@@ -163,44 +164,6 @@ std::vector<CollectionSpec> slack_collections(const HostRig& host) {
   const auto* slack = plugins.find("slack");
   if (!slack) wrong("the adapter cannot be loaded: " + plugins.all().front().reason);
   return slack->collections;
-}
-
-double quantile_us(std::vector<double> seconds, double share) {
-  std::sort(seconds.begin(), seconds.end());
-  return 1e6 * seconds[static_cast<std::size_t>(static_cast<double>(seconds.size() - 1) * share)];
-}
-
-/// A call that finds one message, as many bytes over the loopback, the same search in this process, one after the
-/// other: what the call takes more than the two.
-void latency_rows(const LocalSearch& local, RpcClient& client) {
-  std::vector<PairedSearch> one{slack_search(local, kOnlyWord)};
-  check_answers(one, client);
-  const auto& search = one[0];
-  Loopback loopback(search.request.size(), client.call_bytes(search.request));
-  std::vector<double> added_p50, added_p99, bare_p50, bare_p99, here;
-  for (int round = 0; round < pairs; ++round) {
-    std::vector<double> bare, added;
-    for (int i = 0; i < kCallsCompared; ++i) {
-      const auto begun = now_s();
-      loopback.ask();
-      const auto echoed = now_s();
-      if (!client.call(search.request).starts_with(search.expected)) wrong("the answer has changed");
-      const auto answered = now_s();
-      if (!search.here().starts_with(search.found)) wrong("the replica has changed");
-      const auto found = now_s();
-      bare.push_back(echoed - begun);
-      added.push_back((answered - echoed) - (echoed - begun) - (found - answered));
-      here.push_back(found - answered);
-    }
-    added_p50.push_back(quantile_us(added, .5));
-    added_p99.push_back(quantile_us(added, .99));
-    bare_p50.push_back(quantile_us(bare, .5));
-    bare_p99.push_back(quantile_us(bare, .99));
-  }
-  print_bound("a call that finds one message, above the loopback and the search, p50", added_p50, "us", kMostAddedUs);
-  print_bound("  p99", added_p99, "us", kMostAddedOfP99Us);
-  print_figure("  the loopback's own, as many bytes, p50; p99", median(bare_p50), "us", median(bare_p99));
-  print_figure("  the same search in this process, p50", quantile_us(here, .5), "us");
 }
 
 double median_start(HostRig& host, std::int64_t messages) {
@@ -221,20 +184,21 @@ void fill_ledger(const std::filesystem::path& file, std::int64_t pending) {
     add_pending(*db, {"slack", "T0OTHER", 1}, done, std::min(kBatch, pending - done), clock.wall_ms() + 3'600'000);
 }
 
-void rows_of_searches(const HostRig& host, const std::string& key, int connections, double target) {
+void rows_of_searches(const HostRig& host, const std::vector<std::string>& keys, const std::string& connections,
+                      double target) {
   const LocalSearch slack(host.replica("slack"), slack_collections(host));
   const LocalMail mail(host.adapters(), host.replica("gmail"));
-  auto clients = connect(host, key, connections);
-  search_rows(slack_searches(slack), clients, "in process", target);
+  auto clients = connect(host, keys);
+  search_rows(slack_searches(slack), clients, connections, "in process", target);
   auto mails = mail_searches(mail);
-  search_rows(mails, clients, "the adapter in process", target);
+  search_rows(mails, clients, connections, "the adapter in process", target);
   check_answers(mails, *clients[0]);
   print_rates(
-      fmt::format("email.search, {} connection{} / its SQL alone", connections, connections > 1 ? "s" : ""),
+      fmt::format("email.search, {} / its SQL alone", connections),
       compare_with(
           mails, clients, [&](const PairedSearch& search, std::size_t) { mail.query(search.arguments); }, pairs),
       target);
-  if (connections == 1) latency_rows(slack, *clients[0]);
+  if (clients.size() == 1) added_latency_rows(slack_search(slack, kOnlyWord), clients, pairs);
 }
 
 }  // namespace
@@ -256,17 +220,18 @@ int main(int argc, char** argv) {
   print_figure(fmt::format("first sync of {} messages", messages), static_cast<double>(messages) / (now_s() - begun),
                "/s");
   print_bound("  RssAnon after it", host.host_figures().private_mb, "MB", kMostMb);
-  const auto key = host.new_agent();
+  const auto key = host.new_agent(), other_key = host.new_agent("another");
   host.connect_mailbox();
   host.stop();
   fill_mail(host.adapters(), host.replica("gmail"), messages);
   host.start(1);
   host.await_sync(messages);
-  rows_of_searches(host, key, 1, 0.9);
+  rows_of_searches(host, {key}, "1 connection", 0.9);
   host.stop();
   host.start(2);
   host.await_sync(messages);
-  rows_of_searches(host, key, 2, 0.8);
+  rows_of_searches(host, {key, key}, "2 connections of one agent", 0.8);
+  rows_of_searches(host, {key, other_key}, "2 connections of two agents", 0.8);
   print_figure("  answers of all of these, on either side, that ran out of time", static_cast<double>(cut_answers()),
                "");
   print_bound(fmt::format("RssAnon with {} messages and as many mails, after searches", messages),

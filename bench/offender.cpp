@@ -6,9 +6,9 @@
 
 namespace krux::bench {
 
-Offender::Offender(std::uint16_t port, const std::string& key, const Offence& offence) {
+Offender::Offender(std::uint16_t port, const std::string& key, const Offence& offence, std::size_t round) {
   for (int i = 0; i < offence.connections; ++i) {
-    threads_.emplace_back([this, port, key, request = offence.request] {
+    threads_.emplace_back([this, port, key, request = offence.requests[round % offence.requests.size()]] {
       RpcClient client(port, key);
       while (!stopping_) {
         client.ask(request);
