@@ -75,7 +75,23 @@ TEST_CASE("borrowed: a turn that can begin at once runs on the thread that start
   CHECK(runner.figures(Lane::kLocal).begun == 4);
 }
 
-TEST_CASE("borrowed: whose agent has something under way, or who would overtake others, waits for a worker") {
+TEST_CASE("borrowed: an agent's calls run on as many threads of callers as it may have running") {
+  DrivenClock clock;
+  CallRunner::Options options;
+  options.of(Lane::kLocal) = {4, 2};
+  CallRunner runner(clock, options);
+  const auto door = std::make_shared<Door>();
+  const Lent first(runner, make_call(clock, 1000), "a", door), second(runner, make_call(clock, 1000), "a", door);
+  door->wait_for(2);
+  CHECK(runner.figures(Lane::kLocal).begun == 2);
+  const auto third = start_here(runner, make_call(clock, 1000), local_of("a"));
+  CHECK(runner.figures(Lane::kLocal).waiting == 1);
+  door->open();
+  CHECK(third->end.get() == End::kReturned);
+  CHECK_FALSE(third->is_here());
+}
+
+TEST_CASE("borrowed: whose agent has as much running as it may, or who would overtake others, waits for a worker") {
   DrivenClock clock;
   CallRunner::Options options;
   options.of(Lane::kLocal) = {2, 1};

@@ -77,19 +77,29 @@ bool CallContext::remember(std::string_view note_json) {
   return !ended_ && remember_ && remember_(note_json);
 }
 
-void CallContext::begin_waiting() {
-  const std::lock_guard lock(waiting_mutex_);
-  if (waiting_++ == 0 && told_of_waiting_) told_of_waiting_(true);
+void CallContext::begin_away(CallAway why) {
+  const std::lock_guard lock(away_mutex_);
+  ++away_[static_cast<std::size_t>(why)];
+  tell_of_away();
 }
 
-void CallContext::end_waiting() {
-  const std::lock_guard lock(waiting_mutex_);
-  if (--waiting_ == 0 && told_of_waiting_) told_of_waiting_(false);
+void CallContext::end_away(CallAway why) {
+  const std::lock_guard lock(away_mutex_);
+  --away_[static_cast<std::size_t>(why)];
+  tell_of_away();
 }
 
-void CallContext::on_waiting(std::function<void(bool)> told) {
-  const std::lock_guard lock(waiting_mutex_);
-  told_of_waiting_ = std::move(told);
+void CallContext::tell_of_away() {
+  std::optional<CallAway> now;
+  for (const auto why : {CallAway::kAtService, CallAway::kAwaitsQuota}) {
+    if (away_[static_cast<std::size_t>(why)] > 0) now = why;
+  }
+  if (std::exchange(told_away_, now) != now && on_away_) on_away_(now);
+}
+
+void CallContext::on_away(std::function<void(std::optional<CallAway>)> told) {
+  const std::lock_guard lock(away_mutex_);
+  on_away_ = std::move(told);
 }
 
 std::uint64_t CallContext::on_cancel(std::function<void()> callback) {

@@ -4,6 +4,7 @@
 
 #include <kruxos/abi/call.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -15,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/adapter/lane.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/error_type.hpp"
 
@@ -96,13 +98,12 @@ class CallContext {
 
   bool remember(std::string_view note_json);
 
-  /// Called by HttpClient around a wait for the account's quota, on any thread, several at a time: meanwhile the call
-  /// takes nobody's place.
-  void begin_waiting();
-  void end_waiting();
-  /// Told when the first such wait begins (true) and when the last one ends (false), one at a time. Set by the runner
-  /// before the call begins; must not call back.
-  void on_waiting(std::function<void(bool)> told);
+  /// Called by HttpClient around what the call waits for, on any thread, several at a time: see Away.
+  void begin_away(CallAway why);
+  void end_away(CallAway why);
+  /// Told of each change, one at a time: why the call does not compute, a wait for quota before anything else; nothing:
+  /// it does. Set by the runner before the call begins; must not call back.
+  void on_away(std::function<void(std::optional<CallAway>)> told);
 
   /// The adapter's process has ended, or could not be asked: that this call returns says nothing of whether the adapter
   /// comes back from its calls.
@@ -116,6 +117,7 @@ class CallContext {
 
  private:
   WireState wire_locked() const;
+  void tell_of_away();
   void run_callbacks();
 
   const CallOwner owner_;
@@ -127,9 +129,10 @@ class CallContext {
   std::atomic<std::uint64_t> replaced_{0};
   mutable std::mutex mutex_;  ///< never held while a callback runs
   std::uint32_t open_requests_ = 0;
-  std::mutex waiting_mutex_;  ///< held while on_waiting's callback runs
-  int waiting_ = 0;
-  std::function<void(bool)> told_of_waiting_;
+  std::mutex away_mutex_;      ///< held while on_away's callback runs
+  std::array<int, 2> away_{};  ///< by CallAway: so many requests
+  std::optional<CallAway> told_away_;
+  std::function<void(std::optional<CallAway>)> on_away_;
   bool any_sent_ = false;
   std::optional<CallFailure> failure_;
   struct Callback {
@@ -143,16 +146,17 @@ class CallContext {
 
 using CallContextPtr = std::shared_ptr<CallContext>;
 
-/// A wait for quota, as CallContext is told of it.
-class QuotaWait {
+/// A wait of a request, as CallContext is told of it.
+class Away {
  public:
-  explicit QuotaWait(CallContext& call) : call_(call) { call_.begin_waiting(); }
-  ~QuotaWait() { call_.end_waiting(); }
-  QuotaWait(const QuotaWait&) = delete;
-  QuotaWait& operator=(const QuotaWait&) = delete;
+  Away(CallContext& call, CallAway why) : call_(call), why_(why) { call_.begin_away(why_); }
+  ~Away() { call_.end_away(why_); }
+  Away(const Away&) = delete;
+  Away& operator=(const Away&) = delete;
 
  private:
   CallContext& call_;
+  const CallAway why_;
 };
 
 /// The worse of what the adapter said and what the wire shows: a failure that claims "no effect" while an unsafe

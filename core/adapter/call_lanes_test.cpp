@@ -92,8 +92,8 @@ TEST_CASE("lanes: a call that waits for quota leaves its thread's place to other
     waiting.push_back(start(
         runner, call, nullptr,
         [door, call] {
-          const QuotaWait wait(*call);
-          const QuotaWait another(*call);  // of a second request, side by side
+          const Away wait(*call, CallAway::kAwaitsQuota);
+          const Away another(*call, CallAway::kAwaitsQuota);  // of a second request, side by side
           door->wait();
         },
         fetch_of("a")));
@@ -371,7 +371,7 @@ TEST_CASE("lanes: agents that call, wait for quota, start further calls and give
             ++ran;
             std::mt19937 inner(kind);
             if (kind == 0) {
-              const QuotaWait wait(*on);
+              const Away wait(*on, CallAway::kAwaitsQuota);
               std::this_thread::yield();
             }
             if (kind == 1) call_once(inner, turn, [&](const CallContextPtr&) { ++ran; });

@@ -40,8 +40,9 @@ struct CallRunner::State::Here {
 thread_local CallRunner::State::Here CallRunner::State::Here::now;
 
 CallRunner::State::State(Clock& c, Options o) : clock(c), options(std::move(o)) {
+  const auto there = std::make_shared<QueuesThere>();
   for (const auto lane : kLanes)
-    lanes[static_cast<std::size_t>(lane)] = std::make_unique<LaneState>(lane_limits(options, lane));
+    lanes[static_cast<std::size_t>(lane)] = std::make_unique<LaneState>(lane_limits(options, lane), there);
 }
 
 /// A thread is there for what can begin now. Whoever takes a call wakes the next one.
@@ -103,8 +104,7 @@ bool CallRunner::State::follows(const TaskPtr& task) {
 }
 
 bool CallRunner::State::begins_at_once(const LaneState& lane, const CallTurn& turn) {
-  return lane.has_place() && lane.queue.waiting() == 0 && lane.queue.load_of(turn.queue).running == 0 &&
-         lane.queue.may_begin(turn);
+  return lane.has_place() && lane.queue.waiting() == 0 && lane.queue.may_begin(turn);
 }
 
 void CallRunner::State::serve_borrowed(LaneState& lane, TaskPtr task, std::unique_lock<std::mutex>& lock) {
@@ -120,10 +120,10 @@ void CallRunner::State::serve_borrowed(LaneState& lane, TaskPtr task, std::uniqu
 
 void CallRunner::State::start(TaskPtr task, RunsOn on) {
   if (task->turn.lane != Lane::kLocal && task->turn.lane != Lane::kIsolated) {
-    task->call->on_waiting([state = weak_from_this(), of = std::weak_ptr<Task>(task)](bool waits) {
+    task->call->on_away([state = weak_from_this(), of = std::weak_ptr<Task>(task)](std::optional<CallAway> away) {
       const auto self = state.lock();
       const auto known = of.lock();
-      if (self && known) self->set_waiting(known, waits);
+      if (self && known) self->set_away(known, away);
     });
   }
   std::unique_lock lock(mutex);
@@ -164,27 +164,31 @@ void CallRunner::State::enter(LaneState& lane, Task& task) {
 void CallRunner::State::leave(LaneState& lane, Task& task) {
   if (!task.in_place) return;
   task.in_place = false;
-  if (task.waits) {
-    --lane.paused;
-    lane.queue.end_paused(task.turn);
-  } else {
-    --lane.active;
-    lane.queue.end(task.turn);
-  }
+  --(task.away == CallAway::kAwaitsQuota ? lane.paused : lane.active);
+  lane.queue.end(task.turn, task.away);
   if (const auto next = std::exchange(task.next, nullptr); next && next->stage == Stage::kQueued)
     lane.queue.push_front(next->turn, next);
-  wake(lane);
+  wake_after(lane);
 }
 
-void CallRunner::State::set_waiting(const TaskPtr& task, bool waits) {
+void CallRunner::State::wake_after(LaneState& lane) {
+  wake(lane);
+  // Fewer queues there may be that divide what computes.
+  for (const auto& other : lanes) {
+    if (other.get() != &lane && other->limits.computing_of_queue != LaneLimits::kNone) wake(*other);
+  }
+}
+
+void CallRunner::State::set_away(const TaskPtr& task, std::optional<CallAway> away) {
   const std::lock_guard lock(mutex);
-  if (!task->in_place || task->waits == waits) return;
+  if (!task->in_place) return;
   auto& lane = lane_of(*task);
-  task->waits = waits;
-  lane.active += waits ? -1 : 1;
-  lane.paused += waits ? 1 : -1;
-  waits ? lane.queue.pause(task->turn) : lane.queue.resume(task->turn);
-  if (waits) wake(lane);
+  const auto before = std::exchange(task->away, away);
+  lane.queue.change(task->turn, before, away);
+  const int waits = (away == CallAway::kAwaitsQuota ? 1 : 0) - (before == CallAway::kAwaitsQuota ? 1 : 0);
+  lane.active -= waits;
+  lane.paused += waits;
+  if (away) wake(lane);
 }
 
 /// The next call of the turn that has just been served, or whose turn it is; waits for one. Null: the thread ends.

@@ -45,14 +45,14 @@ struct CallRunner::State : std::enable_shared_from_this<State> {
     int ticks_left = 0;        ///< after that: what is left of the grace in the host's own time
     Timeline::iterator event;  ///< valid until kEnded
     std::optional<Threads::iterator> thread;  ///< while kRunning; nothing: a borrowed one
-    bool in_place = false;  ///< it counts as running in its lane: from its begin until its `done` has returned
-    bool waits = false;     ///< for quota, as CallContext::on_waiting told
-    TaskPtr next;           ///< started by this one, runs behind it in the same turn
+    bool in_place = false;         ///< it counts as running in its lane: from its begin until its `done` has returned
+    std::optional<CallAway> away;  ///< as CallContext::on_away told
+    TaskPtr next;                  ///< started by this one, runs behind it in the same turn
   };
 
   /// The threads of one lane and what waits for them.
   struct LaneState {
-    explicit LaneState(LaneLimits l) : limits(l), queue(l) {}
+    LaneState(LaneLimits l, std::shared_ptr<QueuesThere> there) : limits(l), queue(l, std::move(there)) {}
     const LaneLimits limits;
     TurnQueue<TaskPtr> queue;
     Threads workers;  ///< lost threads are detached and taken out
@@ -70,12 +70,14 @@ struct CallRunner::State : std::enable_shared_from_this<State> {
   void work(LaneState& lane, Threads::iterator self);
   void watch();
   void stop_and_join();
-  void set_waiting(const TaskPtr& task, bool waits);
+  void set_away(const TaskPtr& task, std::optional<CallAway> away);
   std::size_t waiting() const;
   LaneState& lane_of(const Task& task) { return *lanes[static_cast<std::size_t>(task.turn.lane)]; }
 
   // With the mutex held.
   void wake(LaneState& lane);
+  /// What may begin now, since a place has become free in this lane.
+  void wake_after(LaneState& lane);
   void start_worker(LaneState& lane);
   bool follows(const TaskPtr& task);
   static bool begins_at_once(const LaneState& lane, const CallTurn& turn);

@@ -37,9 +37,15 @@ struct CallTurn {
 /// Who runs a call whose turn can begin at once.
 enum class RunsOn : std::uint8_t {
   kWorker,  ///< a thread of its lane
-  /// The thread that starts it, if its queue has nothing else running and nobody waits for a turn in its lane: a
-  /// borrowed thread takes up a place of the lane as a worker does. Else a worker.
+  /// The thread that starts it, if nobody waits for a turn in its lane and it may begin: a borrowed thread takes up a
+  /// place of the lane as a worker does. Else a worker.
   kCaller,
+};
+
+/// Why a call that has a thread does not compute.
+enum class CallAway : std::uint8_t {
+  kAtService,    ///< its request is under way
+  kAwaitsQuota,  ///< its account's is used up; the call gives its place up meanwhile
 };
 
 /// 0 threads: as many as CallRunner::Options say. The bounds hold for each queue and each account by themselves.
@@ -54,6 +60,9 @@ struct LaneLimits {
   /// Queues that have calls at the same time divide running_of_queue among them, rounded up: for calls that keep a
   /// processor busy.
   bool divided = false;
+  /// Of a queue's running calls, those that compute at a time. The queues that have calls in any lane with this or
+  /// `divided` divide them, rounded up.
+  std::size_t computing_of_queue = kNone;
 };
 
 /// Since the runner began, but for `waiting`.

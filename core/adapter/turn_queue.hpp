@@ -5,6 +5,7 @@
 #include <deque>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,12 +15,17 @@
 
 namespace krux {
 
+/// The queues that have something waiting or running, by name, and in how many lanes.
+using QueuesThere = std::map<std::string, std::size_t>;
+
 /// Takes one item of each queue in turn, and within a queue one of each account in turn, in order of arrival; passes
 /// over queues and accounts that have as much running as they may. Not synchronised. `Item` is copied and compared.
 template <class Item>
 class TurnQueue {
  public:
-  explicit TurnQueue(LaneLimits limits) : limits_(limits) {}
+  /// `there`: of all lanes whose queues divide something.
+  explicit TurnQueue(LaneLimits limits, std::shared_ptr<QueuesThere> there = std::make_shared<QueuesThere>())
+      : limits_(limits), there_(std::move(there)) {}
 
   /// False: its queue is full.
   bool push(const CallTurn& turn, Item item) {
@@ -56,6 +62,7 @@ class TurnQueue {
       --queue->waiting;
       --waiting_;
       ++queue->running;
+      ++queue->computing;
       count_account(line->account, 1);
       // To the end of both rounds.
       if (line->items.empty()) {
@@ -75,18 +82,25 @@ class TurnQueue {
     return (!queue || has_room(*queue)) && account_has_room(turn.account);
   }
   void begin(const CallTurn& turn) {
-    ++queue_of(turn.queue).running;
+    auto& queue = queue_of(turn.queue);
+    ++queue.running;
+    ++queue.computing;
     count_account(turn.account, 1);
   }
-  void end(const CallTurn& turn) {
-    drop_running(turn);
+  /// `away`: as change() was told of it last.
+  void end(const CallTurn& turn, std::optional<CallAway> away = {}) {
+    drop(turn, away);
     count_account(turn.account, -1);
   }
 
-  // One that runs waits for its account's quota: its queue may run another, its account may not.
-  void pause(const CallTurn& turn) { drop_running(turn); }
-  void resume(const CallTurn& turn) { ++queue_of(turn.queue).running; }
-  void end_paused(const CallTurn& turn) { count_account(turn.account, -1); }
+  /// One that runs goes, or comes back. While it waits for its account's quota its queue may run another, its account
+  /// may not.
+  void change(const CallTurn& turn, std::optional<CallAway> before, std::optional<CallAway> now) {
+    auto& queue = queue_of(turn.queue);
+    if (now != CallAway::kAwaitsQuota) ++queue.running;
+    if (!now) ++queue.computing;
+    drop(turn, before);
+  }
 
   /// Takes out one that waits.
   void erase(const CallTurn& turn, const Item& item) {
@@ -138,7 +152,7 @@ class TurnQueue {
   struct Queue {
     std::string name;
     std::list<Line> lines;  ///< the next to be served first; none is empty
-    std::size_t waiting = 0, running = 0;
+    std::size_t waiting = 0, running = 0, computing = 0;
   };
   using Queues = std::list<Queue>;
 
@@ -156,7 +170,8 @@ class TurnQueue {
   Queue& queue_of(const std::string& name) {
     const auto known = find_queue(name);
     if (known != queues_.end()) return *known;
-    return queues_.emplace_back(Queue{name, {}, 0, 0});
+    if (divides()) ++(*there_)[name];
+    return queues_.emplace_back(Queue{name, {}});
   }
   static Line& line_of(Queue& queue, const std::string& account) {
     for (auto& line : queue.lines) {
@@ -165,12 +180,16 @@ class TurnQueue {
     return queue.lines.emplace_back(Line{account, {}});
   }
 
-  bool has_room(const Queue& queue) const { return queue.name.empty() || queue.running < running_of_queue(); }
+  bool divides() const { return limits_.divided || limits_.computing_of_queue != LaneLimits::kNone; }
+  bool has_room(const Queue& queue) const {
+    return queue.name.empty() || (queue.running < running_of_queue() && queue.computing < computing_of_queue());
+  }
   /// As many as each of those that are there may have running.
   std::size_t running_of_queue() const {
-    const auto all = limits_.running_of_queue;
-    return limits_.divided && !queues_.empty() ? (all - 1) / queues_.size() + 1 : all;
+    return limits_.divided ? part(limits_.running_of_queue, queues_.size()) : limits_.running_of_queue;
   }
+  std::size_t computing_of_queue() const { return part(limits_.computing_of_queue, there_->size()); }
+  static std::size_t part(std::size_t all, std::size_t of) { return of > 0 ? (all - 1) / of + 1 : all; }
   bool account_has_room(const std::string& account) const {
     return account.empty() || running_of(account) < limits_.running_of_account;
   }
@@ -186,9 +205,11 @@ class TurnQueue {
     if (queue.waiting++ == 0) queues_.splice(queues_.end(), queues_, find_queue(queue.name));
     ++waiting_;
   }
-  void drop_running(const CallTurn& turn) {
+  void drop(const CallTurn& turn, std::optional<CallAway> away) {
     const auto queue = find_queue(turn.queue);
+    if (away == CallAway::kAwaitsQuota) return;
     --queue->running;
+    if (!away) --queue->computing;
     forget_if_idle(queue);
   }
   void count_account(const std::string& account, int by) {
@@ -198,10 +219,14 @@ class TurnQueue {
     if (known->second == 0) of_account_.erase(known);
   }
   void forget_if_idle(typename Queues::iterator queue) {
-    if (queue->waiting == 0 && queue->running == 0) queues_.erase(queue);
+    if (queue->waiting > 0 || queue->running > 0) return;
+    if (const auto known = there_->find(queue->name); known != there_->end() && --known->second == 0)
+      there_->erase(known);
+    queues_.erase(queue);
   }
 
   const LaneLimits limits_;
+  const std::shared_ptr<QueuesThere> there_;
   Queues queues_;  ///< the next to be served first
   std::map<std::string, std::size_t> of_account_;
   std::size_t waiting_ = 0;

@@ -92,18 +92,61 @@ TEST_CASE("turns: one that waits for quota leaves its place to its queue, not to
   for (int i = 1; i <= 2; ++i) queue.push(turn_for("a", "x"), i);
   queue.push(turn_for("a", "y"), 11);
   CHECK(pop_all(queue) == std::vector{1});
-  queue.pause(turn_for("a", "x"));
+  queue.change(turn_for("a", "x"), {}, CallAway::kAwaitsQuota);
   CHECK(pop_all(queue) == std::vector{11});
   queue.end(turn_for("a", "y"));
   CHECK_FALSE(queue.ready());
   SECTION("and goes on") {
-    queue.resume(turn_for("a", "x"));
+    queue.change(turn_for("a", "x"), CallAway::kAwaitsQuota, {});
     queue.end(turn_for("a", "x"));
   }
   SECTION("and is ended meanwhile") {
-    queue.end_paused(turn_for("a", "x"));
+    queue.end(turn_for("a", "x"), CallAway::kAwaitsQuota);
   }
   CHECK(pop_all(queue) == std::vector{2});
+}
+
+TEST_CASE("turns: of what a queue has running no more computes than it may, and the rest is at its service") {
+  LaneLimits limits{8, 3};
+  limits.computing_of_queue = 2;
+  TurnQueue<int> queue(limits);
+  const auto turn = turn_for("a", "x");
+  for (int i = 1; i <= 5; ++i) queue.push(turn, i);
+  CHECK(pop_all(queue) == std::vector{1, 2});
+  queue.change(turn, {}, CallAway::kAtService);
+  CHECK(pop_all(queue) == std::vector{3});
+  queue.change(turn, {}, CallAway::kAtService);
+  CHECK_FALSE(queue.ready());  // three run
+  queue.change(turn, CallAway::kAtService, {});
+  queue.end(turn, CallAway::kAtService);
+  CHECK_FALSE(queue.ready());  // two compute, one of which has come back
+  queue.end(turn);
+  CHECK(pop_all(queue) == std::vector{4});
+  CHECK(queue.load_of("a").running == 2);
+  CHECK(queue.running_of("x") == 2);
+}
+
+TEST_CASE("turns: queues of several lanes divide what may compute") {
+  const auto there = std::make_shared<QueuesThere>();
+  LaneLimits fetching{8, 3}, local{8, 2};
+  fetching.computing_of_queue = 2;
+  local.divided = true;
+  TurnQueue<int> fetches(fetching, there), reads(local, there), syncs(LaneLimits{8}, there);
+  for (int i = 1; i <= 3; ++i) fetches.push(turn_for("a"), i);
+  reads.push(turn_for("b"), 11);
+  CHECK(syncs.push(turn_for("c"), 21));  // a lane that divides nothing
+  CHECK(pop_all(fetches) == std::vector{1});
+  CHECK(pop_all(reads) == std::vector{11});
+  CHECK_FALSE(fetches.ready());
+  reads.end(turn_for("b"));
+  CHECK(pop_all(fetches) == std::vector{2});
+  // What its own account keeps from computing leaves the rest of the places as it is.
+  fetches.change(turn_for("a"), {}, CallAway::kAwaitsQuota);
+  CHECK(pop_all(fetches) == std::vector{3});
+  fetches.end(turn_for("a"), CallAway::kAwaitsQuota);
+  fetches.end(turn_for("a"));
+  fetches.end(turn_for("a"));
+  CHECK(there->empty());
 }
 
 TEST_CASE("turns: a full queue takes no more, and is none of the others' business") {

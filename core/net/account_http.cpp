@@ -136,6 +136,7 @@ std::optional<std::string> not_for(Sends sends, const HttpRequest& request) {
 /// One exchange; an answer does not bring a key back that stood in its request's query.
 HttpOutcome transmit(HttpTransport& transport, const CallContextPtr& call, const Url& url, const HttpRequest& request,
                      const Authorization& carried, std::string_view token, HttpSink& sink) {
+  const Away away(*call, CallAway::kAtService);
   if (carried.parameter.empty()) return transport.send(call, url, request, carried.secret(), sink);
   KeyRemovingSink cleaned(sink, carried.parameter, as_view(carried.value), token);
   auto outcome = transport.send(call, url, request, carried.secret(), cleaned);
@@ -242,6 +243,7 @@ HttpOutcome AccountHttp::send_authorized(const CallContextPtr& call, const Url& 
   if (!holding.refused()) return outcome;
   *refused = true;
   if (outcome.status == KRUX_OK && hooks_.renew) {
+    const Away away(*call, CallAway::kAtService);
     auto renewed = hooks_.renew(call, as_view(used));
     const bool repeatable = request.safe() && !request.body_source;
     if (repeatable && renewed.status == KRUX_OK) {
@@ -271,7 +273,7 @@ std::int64_t AccountHttp::patience_of(const CallContext& call) const {
 HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::string& path,
                                      const Quota::Parameters& parameters) {
   const auto give_up = clock_.boot_ms() + patience_of(*call);
-  std::optional<QuotaWait> waits;
+  std::optional<Away> waits;
   const CancelWake wake(call, waiting_mutex_, waiting_);
   while (true) {
     if (call->ended() || call->cancelled()) return over(*call);
@@ -284,7 +286,7 @@ HttpOutcome AccountHttp::await_quota(const CallContextPtr& call, const std::stri
                           (wait + 999) / 1000),
               wait};
     }
-    if (!waits) waits.emplace(*call);
+    if (!waits) waits.emplace(*call, CallAway::kAwaitsQuota);
     std::unique_lock lock(waiting_mutex_);
     clock_.wait_until(lock, waiting_, now + wait, [&] { return call->cancelled(); });
   }

@@ -60,7 +60,7 @@ struct AccountHttpOptions {
   std::string auth_user;  ///< of AuthDefinition::user
   std::vector<SafePost> safe_posts;
   /// How long send() may wait for the quota before it answers KRUX_RATE_LIMITED. Whoever waits tells its call
-  /// (CallContext::begin_waiting).
+  /// (CallAway::kAwaitsQuota).
   std::int64_t quota_wait_ms = 2000;
   /// The same for a read that fetches: an agent waits for it, and it takes nobody's place meanwhile.
   std::int64_t read_quota_wait_ms = 30'000;

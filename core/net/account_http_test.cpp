@@ -242,8 +242,9 @@ TEST_CASE("a read that fetches waits longer for the quota, within its deadline, 
   HttpResponse response;
   CHECK(http.send(read(10'000), r, response).status == KRUX_RATE_LIMITED);  // it would be over before
   const auto call = read(30'000);
-  std::vector<bool> told;
-  call->on_waiting([&](bool waits) { told.push_back(waits); });
+  using Told = std::vector<std::optional<CallAway>>;
+  Told told;
+  call->on_away([&](std::optional<CallAway> away) { told.push_back(away); });
   HttpOutcome outcome;
   std::thread waiting([&] { outcome = http.send(call, r, response); });
   while (f.clock.waiters() == 0) std::this_thread::yield();
@@ -251,7 +252,7 @@ TEST_CASE("a read that fetches waits longer for the quota, within its deadline, 
   waiting.join();
   CHECK(outcome.status == KRUX_OK);
   CHECK(f.records.back().quota_wait_ms > 10'000);
-  CHECK(told == std::vector{true, false});
+  CHECK(told == Told{CallAway::kAwaitsQuota, std::nullopt, CallAway::kAtService, std::nullopt});
 }
 
 TEST_CASE("nobody waits for the quota beyond the call's deadline or its cancellation") {

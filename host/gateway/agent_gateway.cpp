@@ -46,10 +46,10 @@ std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool 
 
 }  // namespace
 
-/// Of one call, the read is answered by the thread that received it, unless its agent has others under way.
-RunsOn AgentGateway::State::where(const std::string& agent_id, std::string_view message) {
+/// Of one call, the read is answered by the thread that received it.
+RunsOn AgentGateway::State::where(std::string_view message) {
   const bool single = message.size() <= kShortMessage && message.find_first_not_of(" \t\r\n") != message.find('[');
-  return single && HttpServer::thread_is_lent() && !methods.any_under_way(agent_id) ? RunsOn::kCaller : RunsOn::kWorker;
+  return single && HttpServer::thread_is_lent() ? RunsOn::kCaller : RunsOn::kWorker;
 }
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request,
@@ -94,7 +94,7 @@ void AgentGateway::State::take(const AgentMethods::CallerPtr& caller, ServerRequ
   const auto message = std::make_shared<const std::string>(std::move(request.body));
   api.in_turn(
       agent_id, [share, message, respond, run = std::move(run)] { run(share, *message, respond); },
-      [respond, path = request.path](const Error& why) { respond(refusal(path, why)); }, where(agent_id, *message));
+      [respond, path = request.path](const Error& why) { respond(refusal(path, why)); }, where(*message));
 }
 
 void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,

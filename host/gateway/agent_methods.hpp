@@ -32,8 +32,6 @@ class AgentMethods {
 
   /// Why no call of this agent would begin now.
   std::optional<Error> all_taken(const std::string& agent_id);
-  /// Whether a call of this agent is under way, of whatever kind.
-  bool any_under_way(const std::string& agent_id) { return *counter_of(agent_id) > 0; }
 
   const std::shared_ptr<AgentEvents>& events() const { return events_; }
 

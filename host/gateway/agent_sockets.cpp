@@ -78,7 +78,7 @@ void AgentGateway::State::Socket::take(SocketMessage message, const SocketReply&
   const auto text = std::make_shared<const std::string>(std::move(message.text));
   gateway_->api.in_turn(
       agent_id, [self = shared_from_this(), share = message.memory, text, reply] { self->run(share, *text, reply); },
-      [text, reply](const Error& why) { reply(refused_message(*text, why)); }, gateway_->where(agent_id, *text));
+      [text, reply](const Error& why) { reply(refused_message(*text, why)); }, where(*text));
 }
 
 void AgentGateway::State::Socket::run(const std::shared_ptr<MemoryShare>& share, std::string_view message,

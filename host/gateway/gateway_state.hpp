@@ -36,7 +36,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request,
                                                    KeyInAddress in_address = KeyInAddress::kRefused);
-  RunsOn where(const std::string& agent_id, std::string_view message);
+  static RunsOn where(std::string_view message);
 
   /// One message, once its agent has its turn.
   using Run = std::function<void(const std::shared_ptr<MemoryShare>&, std::string_view message, Respond)>;

@@ -29,4 +29,5 @@ TEST_CASE("worker lanes: an agent may have every processor busy, and fewer than 
   CHECK(options.of(Lane::kFetch).threads == 8);
   CHECK(options.of(Lane::kFetch).running_of_account == 4);
   CHECK(options.of(Lane::kFetch).running_of_queue == 3);
+  CHECK(options.of(Lane::kFetch).computing_of_queue == 2);
 }
