@@ -39,7 +39,7 @@ struct CallRunner::State::Here {
 };
 thread_local CallRunner::State::Here CallRunner::State::Here::now;
 
-CallRunner::State::State(Clock& c, Options o) : clock(c), options(std::move(o)) {
+CallRunner::State::State(Clock& c, const Options& o) : clock(c), options(o) {
   const auto there = std::make_shared<QueuesThere>();
   for (const auto lane : kLanes)
     lanes[static_cast<std::size_t>(lane)] = std::make_unique<LaneState>(lane_limits(options, lane), there);

@@ -64,7 +64,7 @@ struct CallRunner::State : std::enable_shared_from_this<State> {
     bool has_place() const { return active < limits.threads; }
   };
 
-  State(Clock& c, Options o);
+  State(Clock& c, const Options& o);
 
   void start(TaskPtr task, RunsOn on);
   void work(LaneState& lane, Threads::iterator self);
