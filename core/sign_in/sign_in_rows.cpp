@@ -28,7 +28,7 @@ const char* name_of(TokenKind kind) {
   return kind == TokenKind::kAccess ? "access" : "refresh";
 }
 
-void load_clients(sqlite3* db, Rows& all) {
+void load_clients(sqlite3* db, SignInRows& all) {
   Statement rows(db, "SELECT client_id, name, redirect_uris, registered_at_ms, used_at_ms FROM sign_in_clients");
   while (rows.step())
     all.clients.push_back({{std::string(rows.text(0)), {std::string(rows.text(1)), uris_of(rows.text(2))}},
@@ -36,7 +36,7 @@ void load_clients(sqlite3* db, Rows& all) {
                            rows.integer(4)});
 }
 
-void load_requests(sqlite3* db, Rows& all) {
+void load_requests(sqlite3* db, SignInRows& all) {
   Statement rows(db,
                  "SELECT handle_hash, code_hash, code, client_id, client_name, redirect_uri, client_state, challenge, "
                  "resource, peer, begun_at_ms, expires_at_ms, decision, agent_id, decided_by FROM sign_in_requests");
@@ -62,7 +62,7 @@ void load_requests(sqlite3* db, Rows& all) {
   }
 }
 
-void load_grants(sqlite3* db, Rows& all) {
+void load_grants(sqlite3* db, SignInRows& all) {
   Statement rows(db,
                  "SELECT grant_id, code_hash, family_hash, client_id, client_name, redirect_host, resource, agent_id, "
                  "accepted_by, begun_at_ms, expires_at_ms, used_at_ms, ended_at_ms, end_reason FROM sign_in_grants");
@@ -87,7 +87,7 @@ void load_grants(sqlite3* db, Rows& all) {
   }
 }
 
-void load_tokens(sqlite3* db, Rows& all) {
+void load_tokens(sqlite3* db, SignInRows& all) {
   Statement rows(db, "SELECT token_hash, grant_id, kind, generation, expires_at_ms, used_at_ms FROM sign_in_tokens");
   while (rows.step())
     all.tokens.push_back({std::string(rows.text(0)), std::string(rows.text(1)),
@@ -101,8 +101,8 @@ void remove(SQLite::Database& db, std::string_view sql, const std::string& key) 
 
 }  // namespace
 
-Rows load(SQLite::Database& db) {
-  Rows all;
+SignInRows load(SQLite::Database& db) {
+  SignInRows all;
   load_clients(db.getHandle(), all);
   load_requests(db.getHandle(), all);
   load_grants(db.getHandle(), all);

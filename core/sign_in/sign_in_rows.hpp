@@ -35,14 +35,14 @@ struct TokenRow {
   std::int64_t used_at_ms = 0;  ///< of a refresh token: when another one was put into its place
 };
 
-struct Rows {
+struct SignInRows {
   std::vector<ClientRow> clients;
   std::vector<RequestRow> requests;
   std::vector<GrantRow> grants;
   std::vector<TokenRow> tokens;
 };
 
-Rows load(SQLite::Database& db);
+SignInRows load(SQLite::Database& db);
 
 // Each replaces what may change in the row of the same key.
 void put(SQLite::Database& db, const ClientRow& row);

@@ -17,7 +17,7 @@ namespace krux {
 struct SignInStore::State {
   /// What becomes of rows, in one transaction and then in memory.
   struct Change {
-    sign_in::Rows put;
+    sign_in::SignInRows put;
     std::vector<std::string> gone_clients, gone_requests, gone_tokens, gone_grants;
     std::vector<std::string> ended_grants;  ///< whose tokens go
     /// Of a test: where the process may die.
@@ -45,6 +45,10 @@ struct SignInStore::State {
   void make_room_for_request(const std::string& peer, Change& change) const;
   std::string free_code() const;
 
+  void end_of_code(const std::string& code_hash);
+  /// Throws SignInRefused.
+  const sign_in::GrantRow& require_grant(const TokenRefresh& order, const std::string& family) const;
+  bool may_repeat(const sign_in::TokenRow& shown, const std::vector<sign_in::TokenRow>& all) const;
   /// Two tokens of the next generation for a grant that is renewed by it.
   SignInTokens issue(sign_in::GrantRow grant, const std::string& family, std::int64_t generation, Change& change) const;
   /// Whether that is to be written down: the first one of the token, or of its grant within a minute.

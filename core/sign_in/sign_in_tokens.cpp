@@ -54,6 +54,19 @@ const char* why_not_his(const SignInAsk& ask, const CodeExchange& order) {
   return nullptr;
 }
 
+SignInGrant grant_of(const SignInRequest& request, std::int64_t now_ms) {
+  SignInGrant grant;
+  grant.grant_id = make_id("grant_", now_ms);
+  grant.client_id = request.ask.client.client_id;
+  grant.client_name = request.ask.client.metadata.name;
+  grant.redirect_host = redirect_host(request.ask.redirect_uri);
+  grant.resource = request.ask.resource;
+  grant.agent_id = request.agent_id;
+  grant.accepted_by = request.decided_by;
+  grant.begun_at_ms = grant.used_at_ms = now_ms;
+  return grant;
+}
+
 }  // namespace
 
 bool is_access_token(std::string_view text) {
@@ -75,47 +88,39 @@ SignInTokens SignInStore::State::issue(GrantRow grant, const std::string& family
   return pair;
 }
 
+/// Its code was shown again: somebody else has it too.
+void SignInStore::State::end_of_code(const std::string& code_hash) {
+  Change change;
+  for (const auto& [id, row] : grants) {
+    if (row.code_hash == code_hash && row.grant.ended_at_ms == 0)
+      change.end(row, clock.wall_ms(), "its authorization code was used a second time");
+  }
+  commit(change);
+}
+
 SignInTokens SignInStore::exchange(const CodeExchange& order) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
   const auto code_hash = sha256_hex(order.code);
-  State::Change change;
   const auto& requests = state_->requests;
   const auto at = std::find_if(requests.begin(), requests.end(), [&](const auto& item) {
     return item.second.code_hash == code_hash && item.second.request.decision == SignInDecision::kAccepted;
   });
-  const auto now = state_->clock.wall_ms();
   if (at == requests.end()) {
-    for (const auto& [id, row] : state_->grants) {
-      if (row.code_hash == code_hash && row.grant.ended_at_ms == 0)
-        change.end(row, now, "its authorization code was used a second time");
-    }
-    state_->commit(change);
+    state_->end_of_code(code_hash);
     throw no_grant("The code is unknown, over, or was used before.");
   }
   const auto& request = at->second.request;
+  State::Change change;
   change.gone_requests.push_back(at->first);
   if (const auto* why = why_not_his(request.ask, order)) {
     state_->commit(change);
     throw no_grant(why);
   }
+  const auto now = state_->clock.wall_ms();
   const auto family = random_hex(kFamilyBytes);
-  GrantRow grant;
-  grant.code_hash = code_hash;
-  grant.family_hash = sha256_hex(family);
-  grant.grant = {make_id("grant_", now),
-                 request.ask.client.client_id,
-                 request.ask.client.metadata.name,
-                 redirect_host(request.ask.redirect_uri),
-                 request.ask.resource,
-                 request.agent_id,
-                 request.decided_by,
-                 now,
-                 0,
-                 now,
-                 0,
-                 {}};
-  auto tokens = state_->issue(std::move(grant), family, 1, change);
+  const GrantRow grant{grant_of(request, now), code_hash, sha256_hex(family)};
+  auto tokens = state_->issue(grant, family, 1, change);
   if (const auto client = state_->clients.find(order.client_id); client != state_->clients.end()) {
     change.put.clients.push_back(client->second);
     change.put.clients.back().used_at_ms = now;
@@ -126,48 +131,56 @@ SignInTokens SignInStore::exchange(const CodeExchange& order) {
   return tokens;
 }
 
+/// Whose refresh token it is, or was.
+const GrantRow& SignInStore::State::require_grant(const TokenRefresh& order, const std::string& family) const {
+  const auto family_hash = sha256_hex(family);
+  const auto at = std::find_if(grants.begin(), grants.end(), [&](const auto& item) {
+    return !family.empty() && item.second.family_hash == family_hash;
+  });
+  if (at == grants.end()) throw no_grant("The refresh token is unknown.");
+  const auto& grant = at->second.grant;
+  if (grant.ended_at_ms != 0) throw no_grant("The grant of this refresh token has ended.");
+  if (grant.client_id != order.client_id) throw no_grant("The refresh token was given to another client.");
+  if (grant.resource != order.audience)
+    throw no_grant("The refresh token is for a resource that is not served any more.");
+  return at->second;
+}
+
+/// Who lost the answer asks again. But once something of the newer pair was used, one of both is a thief.
+bool SignInStore::State::may_repeat(const TokenRow& shown, const std::vector<TokenRow>& all) const {
+  if (shown.used_at_ms + times.grace_ms <= clock.wall_ms()) return false;
+  return std::none_of(all.begin(), all.end(),
+                      [&](const TokenRow& token) { return token.generation > shown.generation && was_used(token); });
+}
+
 SignInTokens SignInStore::refresh(const TokenRefresh& order) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
   const auto family = family_of(order.refresh_token);
-  const auto family_hash = sha256_hex(family);
-  const auto& grants = state_->grants;
-  const auto grant = std::find_if(grants.begin(), grants.end(), [&](const auto& item) {
-    return !family.empty() && item.second.family_hash == family_hash;
-  });
-  if (grant == grants.end()) throw no_grant("The refresh token is unknown.");
-  if (grant->second.grant.ended_at_ms != 0) throw no_grant("The grant of this refresh token has ended.");
-  if (grant->second.grant.client_id != order.client_id)
-    throw no_grant("The refresh token was given to another client.");
-  if (grant->second.grant.resource != order.audience)
-    throw no_grant("The refresh token is for a resource that is not served any more.");
+  const auto grant = state_->require_grant(order, family);
   const auto now = state_->clock.wall_ms();
-  const auto all = state_->tokens_of(grant->first);
+  const auto all = state_->tokens_of(grant.grant.grant_id);
   const auto hash = sha256_hex(order.refresh_token);
   const auto shown = std::find_if(all.begin(), all.end(), [&](const TokenRow& t) { return t.token_hash == hash; });
   State::Change change;
-  // Who lost the answer asks again. But once something of the newer pair was used, one of both is a thief.
-  const bool repeats =
-      shown != all.end() && shown->used_at_ms != 0 && shown->used_at_ms + state_->times.grace_ms > now &&
-      std::none_of(all.begin(), all.end(),
-                   [&](const TokenRow& t) { return t.generation > shown->generation && state_->was_used(t); });
-  if (shown == all.end() || (shown->used_at_ms != 0 && !repeats)) {
-    change.end(grant->second, now, "a refresh token was used a second time");
+  if (shown == all.end() || (shown->used_at_ms != 0 && !state_->may_repeat(*shown, all))) {
+    change.end(grant, now, "a refresh token was used a second time");
     state_->commit(change);
     throw no_grant("The refresh token was used before. Its grant has ended.");
   }
   std::int64_t newest = 0;
   for (const auto& token : all) {
     newest = std::max(newest, token.generation);
+    // Requests may be under way with the access token of before.
     const bool stays =
         token.token_hash == hash || (token.kind == TokenKind::kAccess && token.generation == shown->generation);
     if (!stays) change.gone_tokens.push_back(token.token_hash);
   }
-  if (!repeats) {
+  if (shown->used_at_ms == 0) {
     change.put.tokens.push_back(*shown);
     change.put.tokens.back().used_at_ms = now;
   }
-  auto tokens = state_->issue(grant->second, family, newest + 1, change);
+  auto tokens = state_->issue(grant, family, newest + 1, change);
   change.before_commit = "sign_in.refresh.before_commit";
   change.after_commit = "sign_in.refresh.after_commit";
   state_->commit(change);
