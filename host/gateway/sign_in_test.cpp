@@ -107,7 +107,10 @@ TEST_CASE("an access token is good for /mcp, in the header, while it lives and i
   CHECK(RawWebSocket(f.port, "/mcp?token=" + token).answer.status == 401);
   CHECK(RawWebSocket(f.port, "/mcp", bearer(token)).is_open());
   SECTION("it runs out, and that is no guess") {
+    RawWebSocket socket(f.port, "/mcp", bearer(token));
     f.clock.advance(3'600'000);
+    socket.text(message);
+    CHECK(socket.receive().code() == 1008);
     for (int i = 0; i < 30; ++i) CHECK(f.mcp(token).status == 401);
   }
   SECTION("its agent is revoked") {
@@ -115,8 +118,12 @@ TEST_CASE("an access token is good for /mcp, in the header, while it lives and i
     CHECK(f.mcp(token).status == 401);
   }
   SECTION("another resource is served now") {
-    f.gateway.set_origin("https://other.example");
-    const auto answer = f.mcp(token);
+    AgentGateway other(f.api, f.clock, {{}, nullptr, "ifc", {&f.store, &f.documents}});
+    other.set_origin("https://other.example");
+    HttpServer server(1, HttpServer::Begin::kAtOnce, nullptr, HttpServer::Handlers::kTakeTime);
+    const auto port =
+        server.listen_tcp("127.0.0.1", 0, other.handler(true), {}, std::nullopt, other.admission(true)).port;
+    const auto answer = RawClient(port).ask(http_post("/mcp", message, bearer(token)));
     CHECK(answer.status == 401);
     CHECK(has(header_of(answer, "WWW-Authenticate"), "error=\"invalid_token\""));
   }
