@@ -9,6 +9,9 @@ using namespace sign_in_test;
 
 TEST_CASE("a request waits under a code until the operator decides, also over a restart", "[sign_in]") {
   SignInFixture f;
+  auto without_state = ask();
+  without_state.state.reset();
+  const auto other = f.store->begin(without_state);
   const auto begun = f.store->begin(ask());
   CHECK(begun.request.code.size() == 9);
   CHECK(begun.request.code[4] == '-');
@@ -21,6 +24,7 @@ TEST_CASE("a request waits under a code until the operator decides, also over a 
   CHECK(page->ask.client.metadata.name == "A client");
   CHECK(page->ask.redirect_uri == kBack);
   CHECK(page->ask.state == "a state");
+  CHECK_FALSE(f.store->load_page(other.handle)->ask.state);
   CHECK(page->ask.peer == "192.0.2.7");
   CHECK_FALSE(f.store->load_page(std::string(64, '0')));
   auto typed = begun.request.code;

@@ -9,6 +9,18 @@
 #include "host/operator/operator_service.hpp"
 
 namespace krux {
+namespace {
+
+/// `name`: one object.
+template <class Fill>
+void put_part(JsonWriter& out, std::string_view name, Fill fill) {
+  put_key(out, name);
+  out.StartObject();
+  fill();
+  out.EndObject();
+}
+
+}  // namespace
 
 void OperatorService::put_request(JsonWriter& out, const SignInRequest& request) {
   const auto& ask = request.ask;
@@ -67,33 +79,20 @@ std::string OperatorService::accept_sign_in(const std::string& code, const std::
                found->agent_id);
   return json_object([&](JsonWriter& out) {
     put(out, "agent_is_new", is_new);
-    put_key(out, "request");
-    out.StartObject();
-    put_request(out, request);
-    out.EndObject();
+    put_part(out, "request", [&] { put_request(out, request); });
   });
 }
 
 std::string OperatorService::reject_sign_in(const std::string& code, const std::string& who) {
   const auto request = parts_.sign_in.reject(code, who);
   spdlog::info("{} refused to let {} sign in", who, printable(request.ask.client.client_id));
-  return json_object([&](JsonWriter& out) {
-    put_key(out, "request");
-    out.StartObject();
-    put_request(out, request);
-    out.EndObject();
-  });
+  return json_object([&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request); }); });
 }
 
 std::string OperatorService::end_sign_in(const std::string& grant_id, const std::string& who) {
   const auto grant = parts_.sign_in.end(grant_id, who);
   spdlog::info("{} ended grant {} of agent {}", who, grant.grant_id, agent_name(grant.agent_id));
-  return json_object([&](JsonWriter& out) {
-    put_key(out, "grant");
-    out.StartObject();
-    put_grant(out, grant);
-    out.EndObject();
-  });
+  return json_object([&](JsonWriter& out) { put_part(out, "grant", [&] { put_grant(out, grant); }); });
 }
 
 }  // namespace krux
