@@ -183,7 +183,7 @@ void SignInStore::State::make_room_for_request(const std::string& peer, Change& 
     ++of_peer;
     if (!oldest || row.request.begun_at_ms < oldest->request.begun_at_ms) oldest = &row;
   }
-  if (of_peer >= bounds.requests_of_peer) {
+  if (oldest && of_peer >= bounds.requests_of_peer) {
     change.gone_requests.push_back(oldest->handle_hash);
   } else if (requests.size() >= bounds.requests) {
     throw Error(ErrorCode::kRateLimited, "Too many requests to sign in wait already. Try again in a few minutes.", true,
