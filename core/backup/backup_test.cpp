@@ -10,6 +10,8 @@
 #include <fstream>
 #include <thread>
 
+#include "core/oauth/pkce.hpp"
+#include "core/sign_in/sign_in_store.hpp"
 #include "core/storage/data_directory.hpp"
 #include "core/util/error.hpp"
 #include "core/write/ledger_fixture.hpp"
@@ -105,6 +107,38 @@ TEST_CASE("a backup is whole, checked and private, and starts held when it was r
   CHECK(f.held);
   CHECK(f.start().empty());
   CHECK(f.held);
+}
+
+TEST_CASE("a backup has who has signed in, and who waits to", "[backup]") {
+  BackupFixture f;
+  f.fill();
+  const std::string verifier(43, 'v'), resource = "https://kruxos.example/mcp";
+  const SignInAsk ask{{"https://client.example/c", {"A client", {"https://client.example/back"}}},
+                      "https://client.example/back",
+                      std::nullopt,
+                      challenge_of(verifier),
+                      resource,
+                      "192.0.2.7"};
+  SignInTokens tokens;
+  std::string waiting, client_id;
+  {
+    GroupCommit store(f.data / "kruxos.db", kLedgerKind);
+    SignInStore sign_in(store, f.clock);
+    client_id = sign_in.register_client(ask.client.metadata).client_id;
+    const auto begun = sign_in.begin(ask);
+    sign_in.accept(begun.request.code, "agent_1", "operator:me");
+    tokens = sign_in.exchange(
+        {SignInStore::authorization_code(begun.handle), ask.client.client_id, verifier, std::nullopt, resource});
+    waiting = sign_in.begin(ask).handle;
+  }
+  f.back_up();
+  f.restore();
+  GroupCommit store(f.restored / "kruxos.db", kLedgerKind);
+  SignInStore sign_in(store, f.clock);
+  CHECK(std::holds_alternative<TokenOwner>(sign_in.authenticate(tokens.access_token, resource)));
+  CHECK(sign_in.client(client_id));
+  CHECK(sign_in.load_page(waiting));
+  CHECK_NOTHROW(sign_in.refresh({tokens.refresh_token, ask.client.client_id, resource}));
 }
 
 TEST_CASE("a backup has the bundles wherever they lie, and a restore puts them below the data directory") {

@@ -228,6 +228,27 @@ void set_default_directories(Config& config, const fs::path& executable) {
     config.policies_dir = policies;
 }
 
+/// Tokens travel nowhere unencrypted, and clients compare addresses by the letter.
+void check_sign_in(const Config::Server& server) {
+  if (!server.sign_in.enabled) return;
+  const bool tls = !server.tls_certificate.empty();
+  const bool loopback = server.host == "localhost" || is_loopback(server.host);
+  if (!tls && !loopback)
+    throw ConfigError(fmt::format(
+        "server.sign_in.enabled: {} can be reached by other machines, and tokens would travel there unencrypted. Give "
+        "server.tls.certificate and server.tls.key, or, where something in front of the host does TLS, let server.host "
+        "be 127.0.0.1 and server.sign_in.public_url the https address.",
+        printable(server.host)));
+  const auto& url = server.sign_in.public_url;
+  if (url.empty() && (tls || !loopback))
+    throw ConfigError(
+        "server.sign_in.public_url: the address is missing under which hosts reach this one, such as "
+        "https://kruxos.example.com.");
+  if (tls && url.starts_with("http:"))
+    throw ConfigError(fmt::format("server.sign_in.public_url: {} is no https address, and the host listens with TLS.",
+                                  printable(url)));
+}
+
 void check_whole(const Config& config) {
   const auto& server = config.server;
   if (server.tls_certificate.empty() != server.tls_key.empty())
@@ -239,6 +260,7 @@ void check_whole(const Config& config) {
         "server.tls.certificate and server.tls.key, or, where something in front of the host does TLS, set "
         "server.allow_plain_http to true.",
         printable(server.host)));
+  check_sign_in(server);
   if (server.port != 0 && server.port == server.health_port)
     throw ConfigError(fmt::format("server.port and server.health_port are both {}; choose two ports.", server.port));
 }

@@ -55,6 +55,11 @@ struct Config {
     bool allow_plain_http = false;                   ///< without them beyond the loopback
     std::int64_t connections = 1024;                 ///< of agents, at most half of the process's descriptors
     std::string mcp_labels_key = "ifc";              ///< of _meta in what was read; empty: none
+    struct SignIn {
+      bool enabled = false;
+      std::string public_url;  ///< an origin; empty: made of host and port
+      std::int64_t access_token_ms = 3'600'000, idle_ms = 30 * 86'400'000LL;
+    } sign_in;
   } server;
   struct Log {
     std::string level = "info";

@@ -196,6 +196,15 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"server: {mcp_labels_key: \"a b\"}", "server.mcp_labels_key: \"a b\" is no key of _meta"},
       {"server: {mcp_labels_key: a/b/c}", "is no key of _meta"},
       {"server: {mcp_labels_key: /a}", "is no key of _meta"},
+      {"server: {sign_in: {enabled: 1}}", ""},
+      {"server: {sign_in: {public_url: kruxos.example}}", "\"kruxos.example\" is no origin"},
+      {"server: {sign_in: {public_url: \"https://kruxos.example/\"}}", "is no origin"},
+      {"server: {sign_in: {public_url: \"https://KruxOS.example\"}}", "is no origin"},
+      {"server: {sign_in: {public_url: \"https://kruxos.example/mcp?x\"}}", "is no origin"},
+      {"server: {sign_in: {public_url: \"http://kruxos.example\"}}", "is no origin"},
+      {"server: {sign_in: {access_token_minutes: 4}}", "4 is not from 5 to 1440"},
+      {"server: {sign_in: {idle_days: 0}}", "0 is not from 1 to 365"},
+      {"server: {sign_in: {url: x}}", "there is no setting"},
       {"server: {connections: 15}", "server.connections: 15 is not from 16 to 65536"},
       {"data_dir: \"\"", "the text is empty"},
       {"data_dir: [a]", "a text is expected"},
@@ -208,6 +217,28 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
     INFO(row.text);
     CHECK_THAT(refusal(row.text), Catch::Contains(row.says));
   }
+}
+
+TEST_CASE("sign-in is off, and refused where tokens would travel unencrypted or nobody would know where to",
+          "[config]") {
+  CHECK_FALSE(load_config({}, {}, {}).server.sign_in.enabled);
+  const std::string on = "sign_in: {enabled: true}";
+  CHECK(from_file("server: {" + on + "}").server.sign_in.enabled);
+  CHECK_THAT(refusal("server: {host: 0.0.0.0, allow_plain_http: true, " + on + "}"),
+             Catch::Contains("tokens would travel there unencrypted"));
+  const std::string tls = "server: {host: 0.0.0.0, tls: {certificate: c, key: k}, sign_in: {enabled: true";
+  CHECK_THAT(refusal(tls + "}}"), Catch::Contains("server.sign_in.public_url: the address is missing"));
+  CHECK_THAT(refusal(tls + ", public_url: \"http://127.0.0.1:7700\"}}"), Catch::Contains("is no https address"));
+  const auto whole =
+      from_file(tls + ", public_url: \"https://kruxos.example\", access_token_minutes: 10, idle_days: 2}}");
+  CHECK(whole.server.sign_in.public_url == "https://kruxos.example");
+  CHECK(whole.server.sign_in.access_token_ms == 600'000);
+  CHECK(whole.server.sign_in.idle_ms == 2 * 86'400'000);
+  // Something on this machine does TLS.
+  CHECK(from_file("server: {sign_in: {enabled: true, public_url: \"https://kruxos.example\"}}").server.sign_in.enabled);
+  // What is off is not looked at.
+  CHECK(
+      from_file("server: {host: 0.0.0.0, allow_plain_http: true, sign_in: {enabled: false}}").server.allow_plain_http);
 }
 
 TEST_CASE("bad variables and flags are refused by their names") {

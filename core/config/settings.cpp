@@ -13,7 +13,9 @@
 #include "core/definition/base_url.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/definition/quota_rules.hpp"
+#include "core/net/url.hpp"
 #include "core/util/durations.hpp"
+#include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 
@@ -100,6 +102,22 @@ std::string meta_key_of(const Given& given) {
   return key;
 }
 
+/// An origin, written in the one way that its clients compare it by.
+std::string public_url_of(const Given& given) {
+  const auto text = given.value.line(300);
+  std::string origin;
+  try {
+    origin = parse_url(text).origin();
+  } catch (const Error&) {  // the sentence below says what is taken
+  }
+  if (origin != text)
+    given.value.fail(
+        fmt::format("\"{}\" is no origin: https:// and a name in small letters, perhaps a port, and nothing behind it, "
+                    "such as https://kruxos.example.com, or http://127.0.0.1:7700.",
+                    printable(text)));
+  return text;
+}
+
 std::string list_of_seconds(const std::vector<std::int64_t>& all_ms) {
   std::string out;
   for (const auto ms : all_ms) out += (out.empty() ? "[" : ",") + seconds(ms);
@@ -166,6 +184,17 @@ std::vector<Setting> server_settings() {
        [](const Config& c) { return fmt::format("{}", c.server.connections); }},
       {"server.mcp_labels_key", false, [](const Given& g, Config& c) { c.server.mcp_labels_key = meta_key_of(g); },
        [](const Config& c) { return json_string(c.server.mcp_labels_key); }},
+      {"server.sign_in.enabled", false, [](const Given& g, Config& c) { c.server.sign_in.enabled = g.value.boolean(); },
+       [](const Config& c) { return std::string(c.server.sign_in.enabled ? "true" : "false"); }},
+      {"server.sign_in.public_url", false,
+       [](const Given& g, Config& c) { c.server.sign_in.public_url = public_url_of(g); },
+       [](const Config& c) { return json_string(c.server.sign_in.public_url); }},
+      {"server.sign_in.access_token_minutes", false,
+       [](const Given& g, Config& c) { c.server.sign_in.access_token_ms = g.value.integer(5, 1440) * 60'000; },
+       [](const Config& c) { return fmt::format("{}", c.server.sign_in.access_token_ms / 60'000); }},
+      {"server.sign_in.idle_days", false,
+       [](const Given& g, Config& c) { c.server.sign_in.idle_ms = g.value.integer(1, 365) * kDay; },
+       [](const Config& c) { return fmt::format("{}", c.server.sign_in.idle_ms / kDay); }},
       {"log.level", false,
        [](const Given& g, Config& c) {
          g.value.choice({"trace", "debug", "info", "warn", "error", "critical", "off"});

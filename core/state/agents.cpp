@@ -241,4 +241,16 @@ std::optional<Agent> AgentStore::authenticate(std::string_view key) {
   return found->shown();
 }
 
+std::optional<Agent> AgentStore::active(const std::string& agent_id) {
+  EntryPtr found;
+  {
+    const std::shared_lock lock(state_->mutex);
+    const auto at = state_->by_id.find(agent_id);
+    if (at != state_->by_id.end() && !at->second->agent.revoked) found = at->second;
+  }
+  if (!found) return std::nullopt;
+  state_->saw(found);
+  return found->shown();
+}
+
 }  // namespace krux

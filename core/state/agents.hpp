@@ -43,6 +43,8 @@ class AgentStore {
   /// The agent whose key this is, unless revoked. Served from memory; constant-time comparison of hashes. Notes
   /// last_seen_ms, at most once a minute, without waiting for it.
   std::optional<Agent> authenticate(std::string_view key);
+  /// The same of an agent that is known by another way, by its id.
+  std::optional<Agent> active(const std::string& agent_id);
 
  private:
   struct State;

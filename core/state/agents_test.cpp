@@ -141,6 +141,23 @@ TEST_CASE("last_seen is noted at most once a minute, and when the clock was set 
   CHECK(f.stored_last_seen(id) == f.clock.wall_ms());
 }
 
+TEST_CASE("an agent is found by its id while it is not revoked, and seen by it") {
+  Fixture f;
+  AgentStore agents(f.store, f.clock);
+  const auto id = agents.create("al").agent.agent_id;
+  f.clock.advance(1000);
+  const auto found = agents.active(id);
+  REQUIRE(found);
+  CHECK(found->name == "al");
+  CHECK(found->last_seen_ms == f.clock.wall_ms());
+  CHECK_FALSE(agents.active("al"));
+  CHECK_FALSE(agents.active(""));
+  agents.rotate("al");
+  CHECK(agents.active(id));
+  agents.revoke("al");
+  CHECK_FALSE(agents.active(id));
+}
+
 TEST_CASE("agents come and go while others are served") {
   Fixture f;
   AgentStore agents(f.store, f.clock);

@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 75> kFaultPoints = {
+inline constexpr std::array<std::string_view, 79> kFaultPoints = {
     "write.submit.before_commit",
     "write.submit.after_commit",  //
     "write.cancel.before_commit",
@@ -84,6 +84,10 @@ inline constexpr std::array<std::string_view, 75> kFaultPoints = {
     "bundle.install.named",
     "bundle.install.pinned",  //
     "bundle.remove.unpinned",
+    "sign_in.exchange.before_commit",
+    "sign_in.exchange.after_commit",  //
+    "sign_in.refresh.before_commit",
+    "sign_in.refresh.after_commit",
 };
 
 /// Called with the name of each fault point that is passed. Null but in tests and in kruxosd-test, whose main sets it

@@ -13,7 +13,8 @@
 #include "core/util/ids.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
-#include "host/accounts/oauth_page.hpp"
+#include "host/accounts/own_host.hpp"
+#include "host/http/html_page.hpp"
 #include "host/http/http_server.hpp"
 
 namespace krux {
@@ -168,10 +169,10 @@ void OAuthAttempts::Attempt::tell_browsers() {
   {
     const std::lock_guard lock(mutex);
     waiting.swap(browsers);
-    page = connected ? oauth_page(200, "Connected",
-                                  fmt::format("{} is connected as {}. You can close this window.",
-                                              plan.definition->display_name, connected->connection.display_name))
-                     : oauth_page(400, "Not connected", printable(message));
+    page = connected ? text_page(200, "Connected",
+                                 fmt::format("{} is connected as {}. You can close this window.",
+                                             plan.definition->display_name, connected->connection.display_name))
+                     : text_page(400, "Not connected", printable(message));
   }
   for (const auto& respond : waiting) respond(page);
 }
@@ -208,10 +209,10 @@ std::optional<Error> OAuthAttempts::Attempt::take(Callback callback, const Respo
 
 void OAuthAttempts::Attempt::serve(const ServerRequest& request, const Respond& respond) {
   if (!is_host_of_ours(request.header("host").value_or(""), own_host))
-    return respond(oauth_page(403, "Not connected", "This address is for 127.0.0.1 alone."));
+    return respond(text_page(403, "Not connected", "This address is for 127.0.0.1 alone."));
   // What only looks whether a page is there, as a link's preview does, must not use the code up.
   if (request.method != "GET" || request.head_alone)
-    return respond(oauth_page(405, "Not connected", "This address takes nothing but the browser's way back."));
+    return respond(text_page(405, "Not connected", "This address takes nothing but the browser's way back."));
   auto target = request.path + (request.query.empty() ? "" : "?" + request.query);
   auto callback = parse_callback(target, path);
   sodium_memzero(target.data(), target.size());
@@ -219,7 +220,7 @@ void OAuthAttempts::Attempt::serve(const ServerRequest& request, const Respond& 
   const auto problem = take(std::move(callback), respond);
   if (!problem) return;
   const int status = foreign ? 404 : problem->type() == ErrorCode::kConflictError ? 409 : 400;
-  respond(oauth_page(status, foreign ? "Nothing here" : "Not connected", problem->what()));
+  respond(text_page(status, foreign ? "Nothing here" : "Not connected", problem->what()));
 }
 
 OAuthAttemptView OAuthAttempts::Attempt::view() {

@@ -6,7 +6,8 @@
 #include <thread>
 
 #include "core/util/error.hpp"
-#include "host/accounts/oauth_page.hpp"
+#include "host/accounts/own_host.hpp"
+#include "host/http/http_types.hpp"
 #include "support/http.hpp"
 
 using namespace krux;

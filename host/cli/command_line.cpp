@@ -113,6 +113,22 @@ void add_agent_commands(CLI::App& app, Parsed& p) {
   })->add_flag("-y,--yes", p.yes, "Do not ask");
 }
 
+void add_sign_in_commands(CLI::App& app, Parsed& p) {
+  auto* sign_in = group(app, "sign-in", "Programs that sign in at the gateway instead of sending a key");
+  add(sign_in, "list", "Which wait for you, and which have signed in", p, list_sign_in);
+  auto* accept = add(sign_in, "accept", "Let one in: it becomes an agent", p,
+                     [&p](const Session& s) { return accept_sign_in(s, p.id, p.name, p.yes); });
+  accept->add_option("CODE", p.id, "The code that its page shows")->required();
+  accept->add_option("--agent", p.name, "Which agent, by name or id; it is made where there is none")->required();
+  accept->add_flag("-y,--yes", p.yes, "Do not ask");
+  add(sign_in, "reject", "Refuse one", p, [&p](const Session& s) { return reject_sign_in(s, p.id); })
+      ->add_option("CODE", p.id, "The code that its page shows")
+      ->required();
+  auto* end = add(sign_in, "end", "Shut one out", p, [&p](const Session& s) { return end_sign_in(s, p.id, p.yes); });
+  end->add_option("ID", p.id, "The grant's id; `sign-in list` shows them")->required();
+  end->add_flag("-y,--yes", p.yes, "Do not ask");
+}
+
 void add_mcp_command(CLI::App& app, Parsed& p) {
   auto* mcp =
       add(&app, "mcp", "For agents' programs that start one: the Model Context Protocol over standard input and output",
@@ -354,6 +370,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_host_commands(app, parsed);
   add_mcp_command(app, parsed);
   add_agent_commands(app, parsed);
+  add_sign_in_commands(app, parsed);
   add_service_commands(app, parsed);
   add_disconnect_command(app, parsed);
   add_backup_commands(app, parsed);

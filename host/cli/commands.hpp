@@ -36,6 +36,12 @@ int show_agent(const Session& session, const std::string& name);
 int rotate_agent(const Session& session, const std::string& name, bool yes);
 int revoke_agent(const Session& session, const std::string& name, bool yes);
 
+/// Of hosts that cannot send a key.
+int list_sign_in(const Session& session);
+int accept_sign_in(const Session& session, const std::string& code, const std::string& agent, bool yes);
+int reject_sign_in(const Session& session, const std::string& code);
+int end_sign_in(const Session& session, const std::string& grant_id, bool yes);
+
 struct ConnectArguments {
   std::string service;  ///< "status" shows all connections instead
   std::string account, profile, flow, client_id;

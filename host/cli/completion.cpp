@@ -19,10 +19,13 @@ _kruxos() {
   done
   local common='--socket --data-dir --json --help' choices=
   case "${commands[*]}" in
-    '') choices='status mcp agent connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
+    '') choices='status mcp agent sign-in connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
     mcp*) choices='--key-file --tools --url' ;;
     agent) choices='create list show rotate revoke' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
+    sign-in) choices='list accept reject end' ;;
+    'sign-in accept'*) choices='--agent --yes' ;;
+    'sign-in end'*) choices='--yes' ;;
     connect) choices='status --account --profile --flow --client-id --token --help-setup --no-browser' ;;
     disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;

@@ -7,6 +7,7 @@
 
 #include "core/metrics/agent_meters.hpp"
 #include "core/util/error.hpp"
+#include "core/vault/secret.hpp"
 #include "host/gateway/foreign_requests.hpp"
 #include "host/gateway/gateway_answers.hpp"
 #include "host/gateway/gateway_state.hpp"
@@ -30,10 +31,16 @@ bool wants_socket(const ServerRequest& request) {
   return asks_for_web_socket(request) && (request.path == "/" || request.path == kRpcPath || request.path == kMcpPath);
 }
 
-std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool loopback_only) {
+}  // namespace
+
+std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRequest& request,
+                                                                  bool loopback_only) const {
   const bool is_mcp = request.path == kMcpPath;
-  const auto served = is_mcp ? WebPages::kOwn : WebPages::kNone;
-  if (auto refused = refuse_foreign(request, loopback_only, served)) return refused;
+  const bool signs_in = is_sign_in(request);
+  const auto served = is_mcp || signs_in ? WebPages::kOwn : WebPages::kNone;
+  const auto own = sign_in ? std::string_view(sign_in->authority()) : std::string_view();
+  if (auto refused = refuse_foreign(request, loopback_only, served, own)) return refused;
+  if (signs_in) return SignIn::refuse(request);
   if (wants_socket(request)) return why_no_web_socket(request);
   if (!is_mcp && request.path != kRpcPath && request.path != kUploadsPath)
     return error_response(ErrorCode::kNotFound,
@@ -44,12 +51,18 @@ std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool 
   return std::nullopt;
 }
 
-}  // namespace
-
 /// Of one call, the read is answered by the thread that received it.
 RunsOn AgentGateway::State::where(std::string_view message) {
   const bool single = message.size() <= kShortMessage && message.find_first_not_of(" \t\r\n") != message.find('[');
   return single && HttpServer::thread_is_lent() ? RunsOn::kCaller : RunsOn::kWorker;
+}
+
+std::optional<Agent> AgentGateway::State::agent_of(std::string_view credential, std::string_view path) {
+  if (!is_access_token(credential)) return api.authenticate(credential);
+  if (!sign_in || path != kMcpPath) return std::nullopt;
+  const auto owner = sign_in->owner_of(credential);
+  const auto* known = std::get_if<TokenOwner>(&owner);
+  return known ? api.active(known->agent_id) : std::nullopt;
 }
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request,
@@ -57,12 +70,19 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   const auto address = tries_key(request.peer.address);
   const auto key = agent_key(request, in_address);
   // A right key always passes: it cannot be guessed, and on one machine all agents share an address.
-  if (auto agent = key ? api.authenticate(*key) : std::nullopt) return *std::move(agent);
+  if (auto agent = key ? agent_of(*key, request.path) : std::nullopt) return *std::move(agent);
+  const bool challenges = sign_in && request.path == kMcpPath;
+  const bool shows_none = !request.header("authorization") && !key;
+  // Hosts begin without a token, and come back with one that has run out: neither is a guess.
+  if (challenges && (shows_none || (key && is_access_token(*key) && sign_in->is_known(*key)))) {
+    if (meters) meters->refused(AgentMeters::Refusal::kWrongKey);
+    return sign_in->challenge(!shows_none);
+  }
   const auto wait_ms = tries.locked_for(address);
   if (meters) meters->refused(wait_ms ? AgentMeters::Refusal::kLockedOut : AgentMeters::Refusal::kWrongKey);
   if (wait_ms) return locked(request.path, *wait_ms);
   tries.failed(address);
-  return not_authenticated(request.path);
+  return challenges ? sign_in->challenge(true) : not_authenticated(request.path);
 }
 
 void AgentGateway::State::rpc(ServerRequest request, const Respond& respond) {
@@ -107,11 +127,21 @@ void AgentGateway::State::run(const AgentMethods::CallerPtr& caller, const std::
   run_json_rpc(message, dispatch, {}, std::move(answered));
 }
 
+/// For streams, which outlast the request.
+std::function<bool()> AgentGateway::State::may_go_on(const ServerRequest& request) {
+  const auto key = std::make_shared<const Secret>(agent_key(request, KeyInAddress::kRefused).value_or(""));
+  return [weak = weak_from_this(), key] {
+    const auto self = weak.lock();
+    return self && self->agent_of(key->reveal(), kMcpPath);
+  };
+}
+
 void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   auto who = authenticate(request);
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
-  const auto head = std::make_shared<const mcp::Head>(request);
+  const auto head = std::make_shared<mcp::Head>(request);
+  if (request.method == "GET" || head->method == "subscriptions/listen") head->goes_on = may_go_on(request);
   const auto& agent_id = caller->agent.agent_id;
   const bool ends = request.method == "DELETE";
   if (ends ? !mcp_methods.end_session(*head, agent_id) : !mcp_methods.goes_on(*head, agent_id))
@@ -197,11 +227,14 @@ std::variant<Admitted, Refused> AgentGateway::State::admit(const ServerRequest& 
   return head.path == kUploadsPath ? admit_upload(head, agent_id) : admit_message(head, agent_id);
 }
 
-AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters,
-                           std::string labels_key)
-    : state_(std::make_shared<State>(api, clock, limits, meters, std::move(labels_key))) {}
+AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayOptions options)
+    : state_(std::make_shared<State>(api, clock, std::move(options))) {}
 
 AgentGateway::~AgentGateway() = default;
+
+void AgentGateway::set_origin(const std::string& origin) {
+  if (state_->sign_in) state_->sign_in->set_origin(origin);
+}
 
 namespace {
 
@@ -214,7 +247,8 @@ KeyInAddress key_in_address(const ServerRequest& request, bool loopback_only, bo
 
 Handler AgentGateway::handler(bool loopback_only, bool tls) {
   return [state = state_, loopback_only, tls](ServerRequest request, const Respond& respond) {
-    if (auto refused = refuse_unknown(request, loopback_only)) return respond(*std::move(refused));
+    if (auto refused = state->refuse_unknown(request, loopback_only)) return respond(*std::move(refused));
+    if (state->is_sign_in(request)) return state->sign_in->handle(std::move(request), respond);
     if (wants_socket(request)) return respond(state->open_socket(request, key_in_address(request, loopback_only, tls)));
     if (request.path == kUploadsPath) return state->upload(request, respond);
     request.path == kMcpPath ? state->mcp(std::move(request), respond) : state->rpc(std::move(request), respond);
@@ -223,7 +257,8 @@ Handler AgentGateway::handler(bool loopback_only, bool tls) {
 
 Admission AgentGateway::admission(bool loopback_only, bool tls) {
   return [state = state_, loopback_only, tls](const ServerRequest& head) -> std::variant<Admitted, Refused> {
-    if (auto refused = refuse_unknown(head, loopback_only)) return Refused{*std::move(refused)};
+    if (auto refused = state->refuse_unknown(head, loopback_only)) return Refused{*std::move(refused)};
+    if (state->is_sign_in(head)) return Admitted{};  // a small body of anybody
     return state->admit(head, key_in_address(head, loopback_only, tls));
   };
 }

@@ -24,12 +24,17 @@ struct UploadRequest {
 };
 
 /// What the gateway needs of the host. Any thread; only invoke() and add_upload() may take their time, by calling back
-/// later. All but authenticate() and those of uploads are called within in_turn().
+/// later. All but authenticate(), active() and those of uploads are called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
   /// The agent whose key this is, unless it was revoked.
   virtual std::optional<Agent> authenticate(std::string_view key) = 0;
+  /// The agent of that id, for whom somebody has signed in, unless it was revoked. A host without sign-in has none.
+  virtual std::optional<Agent> active(const std::string& agent_id) {
+    (void)agent_id;
+    return std::nullopt;
+  }
   /// As CapabilityHandler's members of these names. A host without workers runs `work` at once.
   virtual void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
                        RunsOn on) {
@@ -54,6 +59,8 @@ class AgentApi {
 };
 
 class AgentMeters;
+class ClientDocuments;
+class SignInStore;
 struct WriteRecord;
 
 struct GatewayLimits {
@@ -64,20 +71,36 @@ struct GatewayLimits {
   MemoryLimits memory;                ///< of messages and their answers, until these are sent
 };
 
-/// Serves as an HttpServer's handler on any of its threads. What it is given must outlive the server, and `meters`,
-/// into which requests are counted, every call.
+/// Both, or none: then nobody can sign in.
+struct SignInParts {
+  SignInStore* store = nullptr;
+  ClientDocuments* documents = nullptr;
+};
+
+struct GatewayOptions {
+  GatewayLimits limits;
+  AgentMeters* meters = nullptr;
+  /// Of _meta in answers to reads over /mcp, {integrity, confidentiality}; empty: not told.
+  std::string labels_key = "ifc";
+  SignInParts sign_in;
+};
+
+/// Serves as an HttpServer's handler on any of its threads. What it is given must outlive the server, and the
+/// meters, into which requests are counted, every call.
 class AgentGateway {
  public:
-  /// `labels_key`: of _meta in answers to reads over /mcp, {integrity, confidentiality}; empty: not told.
-  AgentGateway(AgentApi& api, Clock& clock, GatewayLimits limits = {}, AgentMeters* meters = nullptr,
-               std::string labels_key = "ifc");
+  AgentGateway(AgentApi& api, Clock& clock, GatewayOptions options = {});
   ~AgentGateway();
   AgentGateway(const AgentGateway&) = delete;
   AgentGateway& operator=(const AgentGateway&) = delete;
 
-  /// Only a request whose Host header names this machine's loopback is served then: a foreign page whose name resolves
-  /// to 127.0.0.1 gets nothing. For listeners bound to the loopback. There, and under `tls`, the address of a WebSocket
-  /// may have the key.
+  /// Where sign-in is possible: under which origin its clients reach this gateway, "https://kruxos.example". Before it
+  /// is served.
+  void set_origin(const std::string& origin);
+
+  /// Only a request whose Host header names this machine's loopback, or that origin, is served then: a foreign page
+  /// whose name resolves to 127.0.0.1 gets nothing. For listeners bound to the loopback. There, and under `tls`, the
+  /// address of a WebSocket may have the key.
   Handler handler(bool loopback_only, bool tls = false);
   /// For the same listener: whose a request is, before its body arrives. Nothing is taken in of one without a valid
   /// key.
@@ -89,7 +112,7 @@ class AgentGateway {
   /// To be called with a write of which something has changed, once that is durable: its agent's clients that wait to
   /// hear of it are told. As the above.
   std::function<void(const WriteRecord&)> on_write_changed();
-  /// To be called when an agent's key has ended: its WebSockets do. As the above.
+  /// To be called when an agent's key, or a token, has ended: its WebSockets and streams do. As the above.
   std::function<void()> on_keys_changed();
 
  private:

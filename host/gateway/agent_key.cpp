@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/sign_in/sign_in.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -35,7 +36,8 @@ std::optional<std::string_view> agent_key(const ServerRequest& request, KeyInAdd
   const auto header = request.header("authorization");
   if (!header) return in_address == KeyInAddress::kTaken ? token_of(request.query) : std::nullopt;
   if (!equal_ignoring_case(header->substr(0, scheme.size()), scheme)) return std::nullopt;
-  return key_of(header->substr(scheme.size()));
+  const auto shown = header->substr(scheme.size());
+  return is_access_token(shown) ? std::optional(shown) : key_of(shown);
 }
 
 }  // namespace krux

@@ -39,7 +39,9 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
   Socket& operator=(const Socket&) = delete;
 
   void opened(std::shared_ptr<ResponseStream> out) override;
-  bool goes_on() override { return gateway_->api.authenticate(key_).has_value(); }
+  bool goes_on() override {
+    return gateway_->agent_of(key_, speaks_ == Speaks::kMcp ? kMcpPath : kRpcPath).has_value();
+  }
   bool make_room(std::shared_ptr<MemoryShare>& memory, std::size_t bytes) override;
   SocketMessage without_room() override { return refused_message({}, not_read_error()); }
   void take(SocketMessage message, const SocketReply& reply) override;
@@ -119,6 +121,7 @@ void AgentGateway::State::look_at_keys() {
     }
   }
   for (const auto& socket : open) socket->look_at_key();
+  mcp_methods.streams()->end_those_without_leave();
 }
 
 }  // namespace krux

@@ -29,7 +29,8 @@ bool is_own_page(std::string_view origin) {
 
 }  // namespace
 
-std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only, WebPages served) {
+std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only, WebPages served,
+                                             std::string_view own) {
   const auto origin = request.header("origin");
   if (origin && served == WebPages::kNone)
     return error_response(ErrorCode::kPolicyDenied, "Requests from web pages (with an Origin header) are refused.");
@@ -37,7 +38,8 @@ std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool 
     return error_response(ErrorCode::kPolicyDenied,
                           "Requests from web pages of other machines (by their Origin header) are refused.");
   const auto host = request.header("host");
-  if (loopback_only && host && !names_loopback(*host)) {
+  const bool is_own = host && !own.empty() && equal_ignoring_case(*host, own);
+  if (loopback_only && host && !is_own && !names_loopback(*host)) {
     return error_response(
         ErrorCode::kPolicyDenied,
         "This address serves its own machine: the Host header must be localhost, 127.0.0.1 or [::1].");

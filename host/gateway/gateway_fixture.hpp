@@ -69,6 +69,10 @@ class FakeApi final : public AgentApi {
       done({true, call.arguments_json, {}});
     changed_.notify_all();
   }
+  std::optional<Agent> active(const std::string& agent_id) override {
+    if (agent_id == "agent_1" && !revoked) return Agent{"agent_1", "alice"};
+    return std::nullopt;
+  }
   std::string list_json(const std::string& category, const std::string& tag, const std::string& contains) override {
     return "[" + json_string(category + "|" + tag + "|" + contains) + "]";
   }
@@ -140,7 +144,7 @@ struct Fixture {
 
   enum class Time { kReal, kDriven };  ///< of connections
   explicit Fixture(GatewayLimits limits = {}, HttpLimits http = {}, Time time = Time::kReal)
-      : gateway(api, clock, limits, &meters),
+      : gateway(api, clock, {limits, &meters, "ifc", {}}),
         server(2, HttpServer::Begin::kAtOnce, time == Time::kDriven ? &server_clock : nullptr,
                HttpServer::Handlers::kTakeTime) {
     port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true), http, std::nullopt, gateway.admission(true)).port;

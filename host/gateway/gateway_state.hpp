@@ -14,6 +14,7 @@
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/failed_tries.hpp"
 #include "host/gateway/mcp/methods.hpp"
+#include "host/gateway/sign_in.hpp"
 #include "host/gateway/upload_places.hpp"
 
 namespace krux {
@@ -24,15 +25,22 @@ inline constexpr std::size_t kMessageBytes = 128 << 10;
 inline constexpr std::size_t kShortMessage = 4 << 10;
 
 struct AgentGateway::State : std::enable_shared_from_this<State> {
-  State(AgentApi& agent_api, Clock& clock, GatewayLimits limits, AgentMeters* agent_meters, std::string labels_key)
+  State(AgentApi& agent_api, Clock& clock, GatewayOptions options)
       : api(agent_api),
-        meters(agent_meters),
+        meters(options.meters),
         tries(clock),
-        methods(agent_api, clock, limits, agent_meters),
-        mcp_methods(methods, agent_api, clock, agent_meters, std::move(labels_key)),
-        memory(limits.memory),
-        places(limits.uploads_per_agent, limits.uploads) {}
+        methods(agent_api, clock, options.limits, options.meters),
+        mcp_methods(methods, agent_api, clock, options.meters, std::move(options.labels_key)),
+        memory(options.limits.memory),
+        places(options.limits.uploads_per_agent, options.limits.uploads),
+        sign_in(options.sign_in.store ? std::make_unique<SignIn>(options.sign_in, clock) : nullptr) {}
 
+  /// Why a request is for nobody here; its path may be one of sign-in.
+  std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool loopback_only) const;
+  bool is_sign_in(const ServerRequest& request) const { return sign_in && SignIn::serves(request.path); }
+
+  /// Whose a key is, or an access token, which is good for /mcp alone.
+  std::optional<Agent> agent_of(std::string_view credential, std::string_view path);
   /// The agent, or the answer that refuses the request.
   std::variant<Agent, ServerResponse> authenticate(const ServerRequest& request,
                                                    KeyInAddress in_address = KeyInAddress::kRefused);
@@ -43,6 +51,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   void take(const AgentMethods::CallerPtr& caller, ServerRequest request, const Respond& respond, Run run);
   void rpc(ServerRequest request, const Respond& respond);
   void mcp(ServerRequest request, const Respond& respond);
+  std::function<bool()> may_go_on(const ServerRequest& request);
   void upload(const ServerRequest& request, Respond respond);
 
   /// A message's answer is empty where it asks for none. `message` and `head` are lent for the call.
@@ -60,7 +69,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   class Socket;
   std::variant<Admitted, Refused> admit_socket(const std::string& agent_id);
   ServerResponse open_socket(const ServerRequest& request, KeyInAddress in_address);
-  /// Ends those whose key is not valid any more.
+  /// Ends WebSockets and streams whose key or token is not valid any more.
   void look_at_keys();
 
   AgentApi& api;
@@ -70,6 +79,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   mcp::Methods mcp_methods;
   AgentMemory memory;
   UploadPlaces places;
+  const std::unique_ptr<SignIn> sign_in;  ///< nullptr: there is none
   std::mutex sockets_mutex;
   std::map<Socket*, std::weak_ptr<Socket>> sockets;  ///< those that are open, under the lock
 };

@@ -56,6 +56,13 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_get("/v1/agents/a%20b%2Fc")) == Asked{"agent a b/c"});
   CHECK(f.asked_for(http_post("/v1/agents/al/rotate", "")) == Asked{"rotate_agent al " + me()});
   CHECK(f.asked_for(http_post("/v1/agents/al/revoke", "")) == Asked{"revoke_agent al " + me()});
+  CHECK(f.asked_for(http_get("/v1/sign-in")) == Asked{"sign_in"});
+  CHECK(f.asked_for(http_post("/v1/sign-in/BCDF-GHJK/accept", R"({"agent":"al"})")) ==
+        Asked{"accept_sign_in BCDF-GHJK al " + me()});
+  CHECK(f.asked_for(http_post("/v1/sign-in/BCDF-GHJK/reject", "")) == Asked{"reject_sign_in BCDF-GHJK " + me()});
+  CHECK(f.asked_for(http_post("/v1/sign-in/grants/grant_1/end", "")) == Asked{"end_sign_in grant_1 " + me()});
+  for (const auto* wrong : {"", "{}", R"({"agent":""})", R"({"agent":1})", R"({"agent":"al","more":1})"})
+    CHECK(f.ask(http_post("/v1/sign-in/BCDF-GHJK/accept", wrong)).status == 400);
   CHECK(f.asked_for(http_post("/v1/backup", R"({"directory":"/b/monday"})")) == Asked{"backup /b/monday  " + me()});
   CHECK(f.asked_for(http_post("/v1/backup", R"({"directory":"/b","key_file":"/k","replicas":false})")) ==
         Asked{"backup /b /k without replicas " + me()});

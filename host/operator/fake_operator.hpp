@@ -38,6 +38,16 @@ class FakeOperator : public OperatorApi {
   std::string revoke_agent(const std::string& name, const std::string& who) override {
     return call("revoke_agent", name, who);
   }
+  std::string sign_in() override { return call("sign_in"); }
+  std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) override {
+    return call("accept_sign_in", code, agent + " " + who);
+  }
+  std::string reject_sign_in(const std::string& code, const std::string& who) override {
+    return call("reject_sign_in", code, who);
+  }
+  std::string end_sign_in(const std::string& grant_id, const std::string& who) override {
+    return call("end_sign_in", grant_id, who);
+  }
   std::string connections() override { return call("connections"); }
   std::string connection(const std::string& service) override { return call("connection", service); }
   std::string connect(const std::string& service, const Secret& token, const std::string& account,

@@ -145,6 +145,7 @@ std::string OperatorService::revoke_agent(const std::string& name_or_id, const s
   // The key first, so that no new write comes after those that are cancelled.
   const auto revoked = parts_.agents.revoke(name_or_id);
   spdlog::info("{} revoked agent {}", who, revoked.name);
+  parts_.sign_in.end_of_agent(revoked.agent_id, who);
   CancelledWrites writes;
   try {
     writes = cancel_writes_of(parts_.writes.ledger, revoked.agent_id, who);

@@ -10,6 +10,7 @@
 
 #include "core/config/config.hpp"
 #include "core/replica/sync_scheduler.hpp"
+#include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agents.hpp"
 #include "core/util/json.hpp"
 #include "core/write/alerts.hpp"
@@ -38,6 +39,7 @@ class OperatorService final : public OperatorApi {
     const Config& config;
     Clock& clock;
     AgentStore& agents;
+    SignInStore& sign_in;
     Vault& vault;
     AlertStore& alerts;
     ReceiptStore& receipts;
@@ -65,6 +67,10 @@ class OperatorService final : public OperatorApi {
   std::string create_agent(const std::string& name, const std::string& who) override;
   std::string rotate_agent(const std::string& name_or_id, const std::string& who) override;
   std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string sign_in() override;
+  std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) override;
+  std::string reject_sign_in(const std::string& code, const std::string& who) override;
+  std::string end_sign_in(const std::string& grant_id, const std::string& who) override;
   std::string connections() override;
   std::string connection(const std::string& service) override;
   std::string connect(const std::string& service, const Secret& token, const std::string& account,
@@ -112,6 +118,8 @@ class OperatorService final : public OperatorApi {
   void put_sync(JsonWriter& out, const std::string& service);
   void put_write(JsonWriter& out, const WriteRecord& write, bool whole);
   std::string agent_name(const std::string& agent_id);
+  void put_request(JsonWriter& out, const SignInRequest& request);
+  void put_grant(JsonWriter& out, const SignInGrant& grant);
   /// Without history and edits.
   std::string one_write(const WriteRecord& write);
   /// Throws krux::Error NotFound.

@@ -11,6 +11,8 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/definition/base_url.hpp"
 #include "core/oauth/token_refresher.hpp"
+#include "core/sign_in/client_documents.hpp"
+#include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agents.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/write_file.hpp"
@@ -21,15 +23,16 @@
 #include "host/accounts/service_host.hpp"
 #include "host/bundles/loading.hpp"
 #include "host/gateway/agent_gateway.hpp"
-#include "host/gateway/upload_desk.hpp"
 #include "host/http/http_server.hpp"
 #include "host/metrics/host_figures.hpp"
 #include "host/metrics/meters.hpp"
 #include "host/operator/control_server.hpp"
 #include "host/operator/operator_service.hpp"
+#include "host/process/agent_side.hpp"
 #include "host/process/config_check.hpp"
 #include "host/process/descriptor_limit.hpp"
 #include "host/process/ledger_check.hpp"
+#include "host/process/part_options.hpp"
 #include "host/process/worker_lanes.hpp"
 #include "host/runner/adapter_runners.hpp"
 
@@ -37,39 +40,6 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kRunnersMs = 400;
-
-class AgentSide final : public AgentApi {
- public:
-  AgentSide(AgentStore& agents, CapabilityHandler& handler, UploadStore& uploads)
-      : agents_(agents), handler_(handler), uploads_(uploads), desk_(uploads) {}
-  std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
-  void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
-               RunsOn on) override {
-    handler_.in_turn(agent_id, std::move(work), std::move(refused), on);
-  }
-  void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
-    handler_.invoke(std::move(invocation), std::move(done));
-  }
-  std::string list_json(const std::string& category, const std::string& tag,
-                        const std::string& name_contains) override {
-    return handler_.list_json(category, tag, name_contains);
-  }
-  std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
-  std::vector<Offered> offered() override { return handler_.offered(); }
-  bool knows(const std::string& capability) override { return handler_.knows(capability); }
-  std::vector<std::string> services() override { return handler_.services(); }
-  BodyToFile upload_target() override { return desk_.target(); }
-  std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
-  void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
-    desk_.add(upload, std::move(done));
-  }
-
- private:
-  AgentStore& agents_;
-  CapabilityHandler& handler_;
-  UploadStore& uploads_;
-  UploadDesk desk_;
-};
 
 ExecutorOptions executor_options(const Config& config, Meters* meters, std::function<void()> before_take) {
   ExecutorOptions options;
@@ -84,10 +54,6 @@ ExecutorOptions executor_options(const Config& config, Meters* meters, std::func
   return options;
 }
 
-PlaceOptions place_options(const Config& config) {
-  return {config.places_dir, config.held, machine_boot_id(), read_machine_id(), config.retry.settle_ms};
-}
-
 HandlerOptions handler_options(const Config& config, UploadStore& uploads, Meters* meters) {
   HandlerOptions options;
   options.uploads = &uploads;
@@ -97,21 +63,6 @@ HandlerOptions handler_options(const Config& config, UploadStore& uploads, Meter
   options.delays_ms = config.write_buffer.delays_ms;
   options.settle_ms = config.retry.settle_ms;
   options.escalate_on_exceed = config.write_buffer.escalate_on_exceed;
-  return options;
-}
-
-VaultOptions vault_options(const Config& config, const DataDirectory& directory) {
-  return {config.vault_key_file,
-          directory.path(),
-          config.vault.passphrase ? VaultMode::kPassphrase : VaultMode::kKeyFile,
-          {config.vault.argon2_passes, config.vault.argon2_memory_mib << 20}};
-}
-
-TransportOptions transport_options(const Config& config) {
-  TransportOptions options;
-  options.extra_ca_file = config.net.ca_file;
-  options.allowed_networks = config.net.allow_private_hosts;
-  options.user_agent = "kruxos/" KRUXOS_VERSION;
   return options;
 }
 
@@ -228,6 +179,7 @@ struct HostProcess::Parts final : HealthSource {
   bool stop(std::int64_t limit_ms);
   void leave_place();
   static TokenRefresher::Hooks token_hooks(Parts& host);
+  GatewayOptions gateway_options();
 
   const Config config;
   Clock& clock;
@@ -239,6 +191,7 @@ struct HostProcess::Parts final : HealthSource {
   UploadStore uploads;
   Vault vault;
   AgentStore agents;
+  SignInStore sign_in;
   AlertStore alerts;
   ReceiptStore receipts;
   DefinitionSet definitions;
@@ -247,6 +200,8 @@ struct HostProcess::Parts final : HealthSource {
   AdapterRunners runners;
   AccountDirectory accounts;
   std::shared_ptr<HttpTransport> transport;
+  std::shared_ptr<HttpTransport> document_transport;  ///< of clients that sign in; nullptr: nobody can
+  std::optional<ClientDocuments> documents;
   CallRunner runner;
   PluginFactory factory;
   WriteBuffer writes;
@@ -281,6 +236,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
               {config.uploads.bytes, config.uploads.agent_bytes, config.uploads.keep_ms}),
       vault(store, clock, vault_options(config, directory)),
       agents(store, clock),
+      sign_in(store, clock, sign_in_times(config)),
       alerts(store, clock),
       receipts(store, clock),
       definitions(config.definitions_dir, config.policies_dir),
@@ -288,6 +244,8 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       plugins(find_plugins(config, definitions, index, Finding::kToServe)),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
+      document_transport(config.server.sign_in.enabled ? make_http_transport(document_transport_options(config))
+                                                       : nullptr),
       runner(clock, worker_lanes(config, std::thread::hardware_concurrency())),
       factory(plugins, runner, clock, LogLimit::log_of(std::make_shared<LogLimit>(default_adapter_log())), 10'000,
               &runners),
@@ -322,10 +280,10 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, clock, handler_options(config, uploads, meters.get())),
-      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
+      operators({config, clock, agents, sign_in, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
                  services, attempts, handler, index, [this] { return listening(); }, stopping}),
       agent_side(agents, handler, uploads),
-      gateway(agent_side, clock, {}, meters ? &meters->agents : nullptr, config.server.mcp_labels_key),
+      gateway(agent_side, clock, gateway_options()),
       control(operators),
       operator_server(1, HttpServer::Begin::kLater),
       server(2, HttpServer::Begin::kLater, nullptr, HttpServer::Handlers::kTakeTime) {
@@ -336,6 +294,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   if (meters) begin_metrics();
   accounts.on_change(gateway.on_capabilities_changed());
   agents.when_key_ends(gateway.on_keys_changed());
+  sign_in.when_tokens_end(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
@@ -365,6 +324,15 @@ TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
     if (host.meters) host.meters->tokens.refreshed(account.service, account.account_id, outcome);
   };
   return hooks;
+}
+
+GatewayOptions HostProcess::Parts::gateway_options() {
+  GatewayOptions options{{}, meters ? &meters->agents : nullptr, config.server.mcp_labels_key, {}};
+  if (document_transport) {
+    documents.emplace(document_transport, clock);
+    options.sign_in = {&sign_in, &*documents};
+  }
+  return options;
 }
 
 void HostProcess::Parts::begin_metrics() {
@@ -397,6 +365,7 @@ void HostProcess::Parts::listen() {
                         fmt::format("{{\"gateway\":{},\"health\":{}}}\n", bound.port, health_port.load()));
   const auto host =
       config.server.host.find(':') == std::string::npos ? config.server.host : "[" + config.server.host + "]";
+  if (documents) gateway.set_origin(public_origin(config, bound.port));
   ready = fmt::format("ready {}://{}:{} health http://127.0.0.1:{} control {}", tls ? "https" : "http", host,
                       bound.port, health_port.load(), directory.control_socket().string());
 }
@@ -462,6 +431,7 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   executor.stop(limit_ms / 2);
   leave_place();
   transport->stop();
+  if (document_transport) document_transport->stop();
   tokens.join();
   runner.stop();
   const bool quiet = runners.stop(kRunnersMs);

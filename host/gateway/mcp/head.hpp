@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@ struct Head {
 
   std::optional<std::string> version, method, name, session, last_event;
   std::string tools;                           ///< the profile that the address asks for
+  std::function<bool()> goes_on;               ///< whether who sent it may still; of HTTP alone
   std::shared_ptr<Conversation> conversation;  ///< over a WebSocket, where of the above there are the tools alone
 };
 

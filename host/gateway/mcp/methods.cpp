@@ -285,14 +285,14 @@ RpcOutcome Methods::subscribe(const Call& call) {
   const auto wanted = members(filter->raw, why);
   if (!wanted) return invalid_params(fmt::format("\"notifications\" is not valid: {}.", why));
   const auto* tools = find(*wanted, "toolsListChanged", JsonKind::kBool);
-  call.answer->stream =
-      streams_->opening(call.caller->agent.agent_id, std::string(call.id),
-                        tools && tools->raw == "true" ? Streams::Hears::kTools : Streams::Hears::kNothing);
+  call.answer->stream = streams_->opening(
+      call.caller->agent.agent_id, std::string(call.id),
+      tools && tools->raw == "true" ? Streams::Hears::kTools : Streams::Hears::kNothing, call.head.goes_on);
   return "{}";
 }
 
 std::function<void(std::shared_ptr<ResponseStream>)> Methods::listen(const Head& head, const std::string& agent_id) {
-  return streams_->opening(agent_id, {}, Streams::Hears::kTools, head.last_event);
+  return streams_->opening(agent_id, {}, Streams::Hears::kTools, head.goes_on, head.last_event);
 }
 
 bool Methods::goes_on(const Head& head, const std::string& agent_id) {

@@ -41,15 +41,17 @@ bool is_up_to_date(const std::string& last_event, std::uint64_t changes) {
 
 std::function<void(std::shared_ptr<ResponseStream>)> Streams::opening(const std::string& agent_id,
                                                                       std::string subscription_id, Hears hears,
+                                                                      std::function<bool()> goes_on,
                                                                       std::optional<std::string> last_event) {
-  return [state = state_, agent_id, hears, subscription_id = std::move(subscription_id),
+  return [state = state_, agent_id, hears, subscription_id = std::move(subscription_id), goes_on = std::move(goes_on),
           last_event = std::move(last_event)](std::shared_ptr<ResponseStream> stream) {
-    add(state, {agent_id, subscription_id, hears, std::move(stream)}, last_event);
+    add(state, {agent_id, subscription_id, hears, std::move(stream), Form::kEvents, goes_on}, last_event);
   };
 }
 
 void Streams::add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event) {
   const auto stream = one.stream;
+  const auto goes_on = one.goes_on;
   if (!one.subscription_id.empty())
     stream->send(event(notification("notifications/subscriptions/acknowledged", one.subscription_id,
                                     one.hears == Hears::kTools ? R"(,"notifications":{"toolsListChanged":true})"
@@ -73,6 +75,16 @@ void Streams::add(const std::shared_ptr<State>& state, Open one, const std::opti
   if (displaced) displaced->end();
   if (!first.empty()) stream->send(first);
   let_go_with_client(state, *stream);
+  // Its leave may have ended while it was opened.
+  if (goes_on && !goes_on()) end(*state, stream);
+}
+
+void Streams::end(State& state, const std::shared_ptr<ResponseStream>& stream) {
+  {
+    const std::lock_guard lock(state.mutex);
+    state.open.remove_if([&](const Open& open) { return open.stream == stream; });
+  }
+  stream->end();
 }
 
 void Streams::add_socket(const std::string& agent_id, const std::shared_ptr<ResponseStream>& socket) {
@@ -96,7 +108,21 @@ void Streams::let_go_with_client(const std::shared_ptr<State>& state, ResponseSt
   });
 }
 
+void Streams::end_those_without_leave() {
+  std::vector<Open> all;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& open : state_->open) {
+      if (open.goes_on) all.push_back(open);
+    }
+  }
+  for (const auto& open : all) {
+    if (!open.goes_on()) end(*state_, open.stream);
+  }
+}
+
 void Streams::tools_changed() {
+  end_those_without_leave();
   std::vector<std::pair<std::shared_ptr<ResponseStream>, std::string>> all;
   {
     const std::lock_guard lock(state_->mutex);

@@ -20,10 +20,10 @@ class Streams {
   enum class Hears { kTools, kNothing };
   /// As ServerResponse::stream: the client hears of each change from then on. `subscription_id`: the JSON of the id of
   /// the request that asked for it, in the stateless model; empty: in the one with sessions. `last_event`: the event
-  /// that the client has heard last; what came behind it is told at once. An agent's stream beyond kPerAgent ends his
-  /// oldest one.
+  /// that the client has heard last; what came behind it is told at once. `goes_on`: whether the client may still hear.
+  /// An agent's stream beyond kPerAgent ends his oldest one.
   std::function<void(std::shared_ptr<ResponseStream>)> opening(const std::string& agent_id, std::string subscription_id,
-                                                               Hears hears,
+                                                               Hears hears, std::function<bool()> goes_on,
                                                                std::optional<std::string> last_event = std::nullopt);
 
   /// A client hears of each change from now on, in messages of their own.
@@ -31,6 +31,8 @@ class Streams {
 
   /// The tools have changed, or may have.
   void tools_changed();
+  /// Of clients that may hear no more. WebSockets look after themselves.
+  void end_those_without_leave();
 
   std::size_t size() const;
 
@@ -43,6 +45,7 @@ class Streams {
     Hears hears;
     std::shared_ptr<ResponseStream> stream;
     Form form = Form::kEvents;
+    std::function<bool()> goes_on = {};
   };
   struct State {
     mutable std::mutex mutex;
@@ -51,6 +54,7 @@ class Streams {
   };
 
   static void add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event);
+  static void end(State& state, const std::shared_ptr<ResponseStream>& stream);
   static void let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream);
 
   /// Shared with streams, which may go after this.

@@ -1,0 +1,93 @@
+// The authorization server of /mcp, for hosts that cannot send a fixed key. Internal to the gateway. docs/sign-in.md
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/sign_in/client_documents.hpp"
+#include "core/sign_in/sign_in_store.hpp"
+#include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/failed_tries.hpp"
+#include "host/gateway/form_values.hpp"
+#include "host/http/http_types.hpp"
+#include "host/http/worker_pool.hpp"
+
+namespace krux {
+
+inline constexpr std::string_view kTokenPath = "/token", kRevokePath = "/revoke", kSignInScope = "mcp";
+
+/// Any thread. What it answers on an event loop is from memory; what waits for the disk or another server runs on
+/// threads of its own.
+class SignIn {
+ public:
+  SignIn(const SignInParts& parts, Clock& clock);
+  SignIn(const SignIn&) = delete;
+  SignIn& operator=(const SignIn&) = delete;
+
+  /// "https://kruxos.example": before the first request.
+  void set_origin(const std::string& origin);
+  /// What the Host header of its requests says.
+  const std::string& authority() const { return authority_; }
+
+  static bool serves(std::string_view path);
+  /// Before the body comes: why a request is not for here.
+  static std::optional<ServerResponse> refuse(const ServerRequest& head);
+  void handle(ServerRequest request, const Respond& respond);
+
+  std::variant<TokenOwner, TokenProblem> owner_of(std::string_view access_token) {
+    return store_.authenticate(access_token, resource_);
+  }
+  /// Whether it was somebody's, though it may be good for nothing now.
+  bool is_known(std::string_view access_token) {
+    const auto owner = owner_of(access_token);
+    const auto* problem = std::get_if<TokenProblem>(&owner);
+    return !problem || *problem != TokenProblem::kUnknown;
+  }
+  /// 401 of /mcp: where to sign in. `had_token`: and the one that was shown is good for nothing.
+  ServerResponse challenge(bool had_token) const;
+
+ private:
+  enum class For { kPerson, kClient };
+  using Work = std::function<ServerResponse()>;
+  /// Answers with what `work` returns, or with what it throws.
+  void run(WorkerPool& pool, For whom, const Respond& respond, Work work);
+  static ServerResponse answered(For whom, const Work& work);
+  /// Counts what anybody may begin. False: it is too much.
+  bool may_begin(const Peer& peer);
+
+  ServerResponse resource_metadata() const;
+  ServerResponse server_metadata() const;
+  ServerResponse register_client(const ServerRequest& request);
+
+  void authorize(const ServerRequest& request, const Respond& respond);
+  ServerResponse begin(const FormValues& query, const std::string& peer);
+  SignInClient client_of(const std::string& client_id);
+  std::optional<SignInRefused> why_not(const FormValues& query) const;
+  bool is_ours(const std::string& resource) const;
+  ServerResponse page(std::string_view handle);
+  /// Back to the client: `error` with its description, or else a code.
+  std::string way_back(const std::string& redirect_uri, const std::optional<std::string>& state,
+                       const SignInRefused* error, const std::string& code) const;
+
+  void token(const ServerRequest& request, const Respond& respond);
+  ServerResponse tokens_for(const FormValues& form, const std::string& peer);
+  SignInTokens issue(const FormValues& form);
+  ServerResponse revoke(const FormValues& form, const std::string& peer);
+  /// A code or token that is none was shown.
+  ServerResponse wrong_try(const FormValues& form, const std::string& peer, const SignInRefused& why);
+
+  SignInStore& store_;
+  ClientDocuments& documents_;
+  std::string origin_, authority_, resource_;
+  FailedTries wrong_, begun_, begun_by_all_;
+  // The last members: their threads use the others.
+  WorkerPool storing_, fetching_;
+};
+
+/// {"error": …, "error_description": …}, with what RFC 6749 lets stand in the latter.
+ServerResponse oauth_error(int status, std::string_view error, std::string_view description);
+
+}  // namespace krux

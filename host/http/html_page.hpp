@@ -1,0 +1,17 @@
+// Pages for a person's browser: plain HTML, which loads nothing.
+#pragma once
+
+#include <string_view>
+
+#include "host/http/http_types.hpp"
+
+namespace krux {
+
+/// `body` is HTML; so is `head`, which stands beside the title. No script, style, form or frame works in it, and nobody
+/// keeps it.
+ServerResponse html_page(int status, std::string_view title, std::string_view body, std::string_view head = {});
+
+/// One paragraph of plain text.
+ServerResponse text_page(int status, std::string_view title, std::string_view text);
+
+}  // namespace krux

@@ -1,0 +1,98 @@
+// Hosts that sign in: what waits for the operator, and the grants.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "core/sign_in/client_documents.hpp"
+#include "core/sign_in/client_metadata.hpp"
+#include "core/util/json_out.hpp"
+#include "core/util/text.hpp"
+#include "host/operator/operator_service.hpp"
+
+namespace krux {
+namespace {
+
+/// `name`: one object.
+template <class Fill>
+void put_part(JsonWriter& out, std::string_view name, Fill fill) {
+  put_key(out, name);
+  out.StartObject();
+  fill();
+  out.EndObject();
+}
+
+}  // namespace
+
+void OperatorService::put_request(JsonWriter& out, const SignInRequest& request) {
+  const auto& ask = request.ask;
+  put(out, "code", request.code);
+  put(out, "state", to_string(request.decision));
+  put(out, "client_id", ask.client.client_id);
+  put(out, "client_name", ask.client.metadata.name);
+  put(out, "has_document", ClientDocuments::is_document_address(ask.client.client_id));
+  put(out, "redirect_uri", ask.redirect_uri);
+  put(out, "redirect_host", redirect_host(ask.redirect_uri));
+  put(out, "peer", ask.peer);
+  put(out, "begun_at_ms", request.begun_at_ms);
+  put(out, "expires_at_ms", request.expires_at_ms);
+  put(out, "agent_id", request.agent_id);
+  put(out, "agent", request.agent_id.empty() ? "" : agent_name(request.agent_id));
+  put(out, "decided_by", request.decided_by);
+}
+
+void OperatorService::put_grant(JsonWriter& out, const SignInGrant& grant) {
+  put(out, "grant_id", grant.grant_id);
+  put(out, "client_id", grant.client_id);
+  put(out, "client_name", grant.client_name);
+  put(out, "redirect_host", grant.redirect_host);
+  put(out, "agent_id", grant.agent_id);
+  put(out, "agent", agent_name(grant.agent_id));
+  put(out, "accepted_by", grant.accepted_by);
+  put(out, "begun_at_ms", grant.begun_at_ms);
+  put(out, "used_at_ms", grant.used_at_ms);
+  put(out, "expires_at_ms", grant.expires_at_ms);
+  put(out, "ended_at_ms", grant.ended_at_ms);
+  put(out, "end_reason", grant.end_reason);
+}
+
+std::string OperatorService::sign_in() {
+  return json_object([&](JsonWriter& out) {
+    put(out, "enabled", parts_.config.server.sign_in.enabled);
+    put_objects(out, "requests", parts_.sign_in.requests(), [&](const auto& request) { put_request(out, request); });
+    put_objects(out, "grants", parts_.sign_in.grants(), [&](const auto& grant) { put_grant(out, grant); });
+  });
+}
+
+std::string OperatorService::accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) {
+  if (!parts_.config.server.sign_in.enabled)
+    throw conflict("Sign-in is off: set server.sign_in.enabled, start the host anew, and begin again in the program.");
+  if (const auto waiting = parts_.sign_in.request(code); waiting.decision != SignInDecision::kWaiting)
+    throw conflict(
+        fmt::format("{} is {} already, by {}.", waiting.code, to_string(waiting.decision), waiting.decided_by));
+  auto found = parts_.agents.find(agent);
+  if (found && found->revoked)
+    throw conflict(fmt::format("The agent \"{}\" is revoked: name another one.", found->name));
+  const bool is_new = !found;
+  // Its key goes to nobody: `agent rotate` makes one for whoever needs one.
+  if (is_new) found = parts_.agents.create(agent).agent;
+  const auto request = parts_.sign_in.accept(code, found->agent_id, who);
+  spdlog::info("{} let {} sign in as agent {} ({})", who, printable(request.ask.client.client_id), found->name,
+               found->agent_id);
+  return json_object([&](JsonWriter& out) {
+    put(out, "agent_is_new", is_new);
+    put_part(out, "request", [&] { put_request(out, request); });
+  });
+}
+
+std::string OperatorService::reject_sign_in(const std::string& code, const std::string& who) {
+  const auto request = parts_.sign_in.reject(code, who);
+  spdlog::info("{} refused to let {} sign in", who, printable(request.ask.client.client_id));
+  return json_object([&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request); }); });
+}
+
+std::string OperatorService::end_sign_in(const std::string& grant_id, const std::string& who) {
+  const auto grant = parts_.sign_in.end(grant_id, who);
+  spdlog::info("{} ended grant {} of agent {}", who, grant.grant_id, agent_name(grant.agent_id));
+  return json_object([&](JsonWriter& out) { put_part(out, "grant", [&] { put_grant(out, grant); }); });
+}
+
+}  // namespace krux
