@@ -151,7 +151,7 @@ std::string CapabilityHandler::list_json(const std::string& category, const std:
 
 std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
   for (const auto& offer : offered()) {
-    if (offer.listed.capability->name == name) return description_json(offer.listed, offer.delay_ms);
+    if (offer.listed.capability->name == name) return description_json(offer);
   }
   return std::nullopt;
 }

@@ -78,6 +78,7 @@ std::vector<OutputDefinition> of_a_write() {
           output("capability", InputType::kString, ""),
           output("summary", InputType::kString, ""),
           output("cancel_deadline", InputType::kDateTime, "Until then it can be cancelled."),
+          output("send_at", InputType::kDateTime, "What it is scheduled for, while it waits for a person."),
           output("created_at", InputType::kDateTime, ""),
           output("ended_at", InputType::kDateTime, ""),
           output("next_attempt_at", InputType::kDateTime, ""),
@@ -123,8 +124,8 @@ CapabilityDefinition edit_write() {
                 "person was asked about, he is asked about again.");
   c.core = false;
   auto arguments = input("arguments",
-                         "The parameters that change, as its capability takes them; the others stay. null takes one "
-                         "back to its default.");
+                         "The parameters that change, as its capability takes them, send_at among them; the others stay. "
+                         "null takes one back to its default.");
   arguments.type = InputType::kObject;
   arguments.required = true;
   arguments.aliases = {"parameters"};

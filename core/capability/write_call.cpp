@@ -17,6 +17,7 @@ namespace {
 NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   const auto& capability = *call.capability;
   const auto& rules = governing(call);
+  if (call.arguments.send_at_ms > 0) must_have_window(context.options, rules);
   NewWrite write;
   auto content = content_of(context.options, call, rules, call.arguments);
   write.order = std::move(content.order);

@@ -31,6 +31,8 @@ ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const Write
 std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability);
 /// Whether the write runs at once, without a window.
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability);
+/// Throws krux::Error InvalidInput of what runs at once.
+void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability);
 
 struct EditRequest {
   std::string write_id;

@@ -380,7 +380,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
 }  // namespace
 
 const std::vector<std::string>& host_inputs() {
-  static const std::vector<std::string> names{"account", "idempotency_key", "allow_duplicate"};
+  static const std::vector<std::string> names{"account", "idempotency_key", "allow_duplicate", "send_at"};
   return names;
 }
 
