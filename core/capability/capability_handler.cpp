@@ -7,6 +7,7 @@
 #include "core/capability/errors.hpp"
 #include "core/capability/handler_context.hpp"
 #include "core/capability/host_capabilities.hpp"
+#include "core/capability/present_terms.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"
@@ -136,6 +137,10 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
   } catch (const std::exception& problem) {
     call->fail(error_of(problem));
   }
+}
+
+std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const {
+  return [context = context_](const WriteRecord& write) { return present_terms(*context, write); };
 }
 
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,

@@ -26,6 +26,7 @@ class WriteMeters;
 class UploadStore;
 class WriteBuffer;
 struct HandlerContext;
+struct PresentTerms;
 
 struct Invocation {
   std::string agent_id, agent_name, session_id;
@@ -74,6 +75,9 @@ class CapabilityHandler {
                RunsOn on = RunsOn::kWorker);
 
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done);
+
+  /// For the ledger: see PresentTerms. What is returned may be called after this is gone.
+  std::function<PresentTerms(const WriteRecord&)> terms() const;
 
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,

@@ -16,20 +16,6 @@ namespace {
 
 constexpr std::string_view kSendAt = "send_at";
 
-std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
-                                 const CapabilityDefinition& capability, const JsonValue& params) {
-  std::vector<LimitRule> rules;
-  for (const auto& limit : definition.limits) {
-    if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
-    LimitRule rule{limit.operations, limit.limit, limit.window_ms,
-                   limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
-    if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
-      rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
-
 /// What an edit changes: inputs by their own names. null: back to the default, or cleared where it is nullable.
 JsonDocument changes_of(const CapabilityDefinition& capability, const std::string& arguments_json) {
   const auto given = parse_json(arguments_json, "The arguments");
@@ -165,6 +151,25 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
 
 }  // namespace
 
+std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
+                                 const CapabilityDefinition& capability, const JsonValue& params) {
+  std::vector<LimitRule> rules;
+  for (const auto& limit : definition.limits) {
+    if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
+    LimitRule rule{limit.operations, limit.limit, limit.window_ms,
+                   limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
+    if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
+      rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+std::string why_asked(const CapabilityDefinition& capability) {
+  if (capability.tier != Tier::kApprovalRequired) return {};
+  return fmt::format("Every {} needs a person's approval.", capability.name);
+}
+
 std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability) {
   const auto configured = options.delays_ms.find(capability.name);
   if (configured != options.delays_ms.end()) return configured->second;
@@ -248,8 +253,7 @@ NewContent content_of(const HandlerOptions& options, const CheckedCall& call, co
   content.send_at_ms = given.send_at_ms;
   content.limits = rules_for(options, *call.definition, rules, params);
   content.counted_as = rules.name;
-  if (rules.tier == Tier::kApprovalRequired)
-    content.approval_reason = fmt::format("Every {} needs a person's approval.", rules.name);
+  content.approval_reason = why_asked(rules);
   return content;
 }
 

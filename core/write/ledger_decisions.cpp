@@ -42,6 +42,13 @@ void must_not_edit_for_ever(StatementCache& sql, const WriteRecord& write) {
                   " times, and this one was. Let it go out as it is, or cancel it and send another.");
 }
 
+/// What an attempt has made, and noted for the next one, is of the content that it had.
+void must_be_untried(const WriteRecord& write) {
+  if (write.attempts == 0) return;
+  throw conflict("An attempt of this write has begun before, so it can no longer be edited. Cancel it and ask anew.")
+      .with_context("{\"write_id\":" + json_string(write.write_id) + "}");
+}
+
 /// What a person was asked about stays until he is asked anew.
 void put_content(WriteRecord& write, const NewContent& content) {
   auto reason = std::move(write.approval_reason);
@@ -103,8 +110,8 @@ void must_still_be_connected(StatementCache& sql, const WriteRecord& write) {
 /// Why a person is to be asked because of a limit; empty when it has room. Throws BatchProtection where an excess is
 /// refused.
 std::string Ledger::excess(StatementCache& sql, const std::vector<LimitRule>& rules, const WriteRecord& write) const {
-  const auto over = exceeded(sql, windows_, write.agent_id, rules,
-                             {std::max(clock_.wall_ms(), write.send_at_ms), write.seq, false});
+  const auto over =
+      exceeded(sql, windows_, write.agent_id, rules, {std::max(clock_.wall_ms(), write.send_at_ms), write.seq, 0});
   if (!over) return {};
   if (!over->rule.escalate) throw refusal_of(*over);
   return over->sentence;
@@ -260,6 +267,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
             decide(sql, write_id, agent_id, WriteEvent::kEdit, who, ErrorCode::kConflictError, {.hash = shown_hash});
         auto& w = row.write;
         const auto before = w;
+        must_be_untried(before);
         put_content(w, content);
         if (w.content_hash == before.content_hash) throw invalid_input("The edit changes nothing.");
         if (w.send_at_ms > 0 && w.send_at_ms != before.send_at_ms) must_be_in_reach(w.send_at_ms, clock_.wall_ms());

@@ -175,6 +175,14 @@ std::optional<LedgerRow> row_of(StatementCache& sql, const std::string& write_id
   return first_row(sql.get(by_id).bind_all(seq_of_id(write_id), write_id));
 }
 
+LedgerRow row_of_seq(StatementCache& sql, std::int64_t seq) {
+  static const auto by_seq = select_rows("seq = ?1");
+  auto& rows = sql.get(by_seq).bind_all(seq);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) throw database_error("The ledger lost a write between two statements.");
+  return read_row(rows);
+}
+
 LedgerRow must_have_row(StatementCache& sql, const std::string& write_id) {
   auto row = row_of(sql, write_id);
   if (!row) throw database_error("The ledger lost the write " + write_id + ".");

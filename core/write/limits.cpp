@@ -60,7 +60,7 @@ LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRul
     for (const auto& operation : rule.operations) {
       // A row's seq may run ahead of its time, never behind.
       counted->bind_all(agent_id, operation, begin_ms << 12, asked.seq, begin_ms, rule.key, rule.key_value, rule.limit,
-                        asked.from_its_place ? asked.seq : kAnySeq);
+                        asked.admitted_at_ms > 0 ? asked.seq : kAnySeq);
       if (counted == &scheduled) {
         counted->bind(10, asked.goes_out_ms - rule.window_ms);
         counted->bind(11, asked.goes_out_ms + rule.window_ms);
@@ -78,7 +78,9 @@ LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRul
 std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const std::string& agent_id,
                                  const std::vector<LimitRule>& rules, const LimitAsked& asked) {
   for (const auto& rule : rules) {
-    const auto use = use_of(sql, agent_id, rule, clock.begin_of(rule.window_ms), asked);
+    const auto begin =
+        asked.admitted_at_ms > 0 ? asked.admitted_at_ms - rule.window_ms : clock.begin_of(rule.window_ms);
+    const auto use = use_of(sql, agent_id, rule, begin, asked);
     if (use.counted < rule.limit) continue;
     std::string operations;
     for (const auto& operation : rule.operations) operations += (operations.empty() ? "" : " + ") + operation;

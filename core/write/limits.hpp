@@ -36,7 +36,8 @@ struct LimitUse {
 struct LimitAsked {
   std::int64_t goes_out_ms = 0;  ///< as far as is known; what is scheduled for about that time counts too
   std::int64_t seq = 0;          ///< of one that has its place: it does not count against itself
-  bool from_its_place = false;   ///< what was admitted after it does not count either
+  /// Of one that is asked about once more, when it was admitted: what came after it does not count either. 0: now.
+  std::int64_t admitted_at_ms = 0;
 };
 
 /// How many writes of the agent count for `rule`: those admitted since `begin_ms`, and those scheduled for less than a

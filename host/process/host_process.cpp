@@ -337,6 +337,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   accounts.on_change(gateway.on_capabilities_changed());
   agents.when_key_ends(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
+  writes.ledger.ask_terms(handler.terms());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();
