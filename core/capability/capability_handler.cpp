@@ -84,6 +84,7 @@ void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCal
   check_tier(*listed.capability);
   call->arguments = check_arguments(*listed.capability, call->invocation.arguments_json);
   take_idempotency_key(*call);
+  if (waits(*call)) call->metered.leave_untimed();
   if (listed.definition == host_definition()) return run_host_capability(context, call);
   if (listed.capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
   call->account = choose_account(accounts, listed, call->arguments.account);
@@ -163,6 +164,11 @@ std::optional<std::string> CapabilityHandler::describe_json(const std::string& n
 
 bool CapabilityHandler::knows(const std::string& capability) const {
   return find_capability(context_->accounts, capability).has_value();
+}
+
+bool CapabilityHandler::takes_time(const std::string& capability) const {
+  const auto found = find_capability(context_->accounts, capability);
+  return found && (found->capability->fetches || can_wait(*found->capability));
 }
 
 std::vector<Offered> CapabilityHandler::offered() const {

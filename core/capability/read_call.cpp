@@ -121,6 +121,7 @@ void tell_of_fetch(const CheckedCall& call, std::uint32_t requests) {
 
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
   const auto& account = *call->account;
+  if (call->capability->fetches) call->invocation.tell(fmt::format("{} is asked.", account.ref.service));
   const auto lent = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
   // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
   // touches nothing of the host any more.

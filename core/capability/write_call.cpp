@@ -103,6 +103,7 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
       },
       [context, call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+        if (call->invocation.is_given_up()) return call->fail(given_up());
         submit(context, call);
       });
 }

@@ -25,6 +25,11 @@ std::optional<std::uint64_t> declared_length(const ServerRequest& head) {
   return parsed.ec == std::errc() ? std::optional(length) : std::nullopt;
 }
 
+/// One message, and no batch.
+bool is_single(std::string_view message) {
+  return message.find_first_not_of(" \t\r\n") != message.find('[');
+}
+
 /// Whether it asks for a WebSocket where there is one.
 bool wants_socket(const ServerRequest& request) {
   return asks_for_web_socket(request) && (request.path == "/" || request.path == kRpcPath || request.path == kMcpPath);
@@ -48,8 +53,10 @@ std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool 
 
 /// Of one call, the read is answered by the thread that received it, unless its agent has others under way.
 RunsOn AgentGateway::State::where(const std::string& agent_id, std::string_view message) {
-  const bool single = message.size() <= kShortMessage && message.find_first_not_of(" \t\r\n") != message.find('[');
-  return single && HttpServer::thread_is_lent() && !methods.any_under_way(agent_id) ? RunsOn::kCaller : RunsOn::kWorker;
+  return message.size() <= kShortMessage && is_single(message) && HttpServer::thread_is_lent() &&
+                 !methods.any_under_way(agent_id)
+             ? RunsOn::kCaller
+             : RunsOn::kWorker;
 }
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request,
@@ -122,7 +129,16 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   take(caller, std::move(request), respond,
        [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
          const auto answer = std::make_shared<mcp::Answer>();
-         self->run_mcp(caller, share, *head, message, answer, [share, answer, to = std::move(to)](std::string text) {
+         const auto events = std::make_shared<mcp::CallEvents>();
+         const auto by_events = std::make_shared<std::atomic<bool>>(false);
+         if (head->takes_events && is_single(message))
+           answer->begin_events = [share, events, by_events, to](std::function<void()> gone) {
+             *by_events = true;
+             to(event_stream(events->opening(std::move(gone)), share));
+             return events;
+           };
+         self->run_mcp(caller, share, *head, message, answer, [=, to = std::move(to)](std::string text) {
+           if (*by_events) return events->end(text);
            ServerResponse response;
            response.status = text.empty() ? 202 : answer->status;
            response.body = std::move(text);
