@@ -35,6 +35,13 @@ JsonDocument changes_of(const CapabilityDefinition& capability, const std::strin
     changes.RemoveMember(name.c_str());
     changes.AddMember(JsonValue(name, allocator), JsonValue(member.value, allocator), allocator);
   }
+  for (const auto& input : capability.inputs) {
+    const auto* value = input.instead_of.empty() ? nullptr : find_member(changes, input.name);
+    if (!value || value->IsNull()) continue;
+    for (const auto& name : input.instead_of) {
+      if (!find_member(changes, name)) changes.AddMember(JsonValue(name, allocator), JsonValue(), allocator);
+    }
+  }
   return changes;
 }
 
