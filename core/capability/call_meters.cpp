@@ -41,9 +41,9 @@ CallMeter::CallMeter(MetricRegistry& registry, std::string_view service, std::st
   if (is_read) reads_ = registry.histogram(kReads, labels_of(service, capability), kReadBounds);
 }
 
-void CallMeter::ended(const ErrorType& type, std::int64_t took_us) {
+void CallMeter::ended(const ErrorType& type, std::optional<std::int64_t> took_us) {
   calls_.add(outcome_of(type));
-  reads_.observe_us(took_us);
+  if (took_us) reads_.observe_us(*took_us);
 }
 
 CallMeter& CallMeters::of(std::string_view service, std::string_view capability, bool is_read) {
@@ -65,7 +65,8 @@ void MeteredCall::is(std::string_view service, std::string_view capability, bool
 
 void MeteredCall::ended(const ErrorType& type) const {
   if (!meters_) return;
-  (meter_ ? *meter_ : meters_->unknown()).ended(type, meters_->now_us() - began_us_);
+  (meter_ ? *meter_ : meters_->unknown())
+      .ended(type, timed_ ? std::optional(meters_->now_us() - began_us_) : std::nullopt);
 }
 
 }  // namespace krux

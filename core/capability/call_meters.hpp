@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "core/metrics/meter_table.hpp"
@@ -15,8 +16,8 @@ namespace krux {
 class CallMeter {
  public:
   CallMeter(MetricRegistry& registry, std::string_view service, std::string_view capability, bool is_read);
-  /// No type: it succeeded. Those that adapters name are counted together.
-  void ended(const ErrorType& type, std::int64_t took_us);
+  /// No type: it succeeded. Those that adapters name are counted together. Without a time it is not timed.
+  void ended(const ErrorType& type, std::optional<std::int64_t> took_us);
 
  private:
   MetricCounters calls_;
@@ -44,12 +45,15 @@ class MeteredCall {
   MeteredCall() = default;
   explicit MeteredCall(CallMeters* meters);
   void is(std::string_view service, std::string_view capability, bool is_read);
+  /// Its time is what its caller has asked for, and says nothing of the host.
+  void leave_untimed() { timed_ = false; }
   void ended(const ErrorType& type) const;
 
  private:
   CallMeters* meters_ = nullptr;
   CallMeter* meter_ = nullptr;
   std::int64_t began_us_ = 0;
+  bool timed_ = true;
 };
 
 }  // namespace krux

@@ -7,6 +7,7 @@
 #include "core/capability/errors.hpp"
 #include "core/capability/handler_context.hpp"
 #include "core/capability/host_capabilities.hpp"
+#include "core/capability/present_terms.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"
@@ -83,6 +84,7 @@ void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCal
   check_tier(*listed.capability);
   call->arguments = check_arguments(*listed.capability, call->invocation.arguments_json);
   take_idempotency_key(*call);
+  if (waits(*call)) call->metered.leave_untimed();
   if (listed.definition == host_definition()) return run_host_capability(context, call);
   if (listed.capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
   call->account = choose_account(accounts, listed, call->arguments.account);
@@ -138,6 +140,10 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
   }
 }
 
+std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const {
+  return [context = context_](const WriteRecord& write) { return present_terms(*context, write); };
+}
+
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,
                              const std::string& arguments_json, const std::string& who,
                              std::function<void(std::variant<WriteRecord, Error>)> done) {
@@ -151,13 +157,18 @@ std::string CapabilityHandler::list_json(const std::string& category, const std:
 
 std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
   for (const auto& offer : offered()) {
-    if (offer.listed.capability->name == name) return description_json(offer.listed, offer.delay_ms);
+    if (offer.listed.capability->name == name) return description_json(offer);
   }
   return std::nullopt;
 }
 
 bool CapabilityHandler::knows(const std::string& capability) const {
   return find_capability(context_->accounts, capability).has_value();
+}
+
+bool CapabilityHandler::takes_time(const std::string& capability) const {
+  const auto found = find_capability(context_->accounts, capability);
+  return found && (found->capability->fetches || can_wait(*found->capability));
 }
 
 std::vector<Offered> CapabilityHandler::offered() const {

@@ -13,6 +13,7 @@
 #include "core/adapter/lane.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/definition/definition.hpp"
+#include "core/util/cancellation.hpp"
 #include "core/util/error.hpp"
 #include "core/write/write.hpp"
 
@@ -26,6 +27,7 @@ class WriteMeters;
 class UploadStore;
 class WriteBuffer;
 struct HandlerContext;
+struct PresentTerms;
 
 struct Invocation {
   std::string agent_id, agent_name, session_id;
@@ -34,6 +36,16 @@ struct Invocation {
   std::string idempotency_key;  ///< also taken from the arguments' `idempotency_key`
   /// Each value once, and as much as a model's context takes; see answer_budget.hpp.
   bool for_model = false;
+  /// The caller's word that he waits no more: what has not begun is dropped, a wait ends, and the call ends with
+  /// Cancelled, of which nobody need be told. A write that was accepted goes on. May be null.
+  std::shared_ptr<Cancellation> cancellation;
+  /// Told how far a call has come that takes its time, a sentence each. On any thread; must not block. May be empty.
+  std::function<void(std::string_view)> progress;
+
+  bool is_given_up() const { return cancellation && cancellation->cancelled(); }
+  void tell(std::string_view how_far) const {
+    if (progress) progress(how_far);
+  }
 };
 
 /// Either data (one JSON object) or an error ({type, message, retryable, recovery, context}, and retry_after in seconds
@@ -75,6 +87,9 @@ class CapabilityHandler {
 
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done);
 
+  /// For the ledger: see PresentTerms. What is returned may be called after this is gone.
+  std::function<PresentTerms(const WriteRecord&)> terms() const;
+
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
             const std::string& who, std::function<void(std::variant<WriteRecord, Error>)> done);
@@ -89,6 +104,8 @@ class CapabilityHandler {
   std::vector<Offered> offered() const;
   /// Whether there is such a capability, offered or not.
   bool knows(const std::string& capability) const;
+  /// Whether it asks the service, or can be asked to wait.
+  bool takes_time(const std::string& capability) const;
   /// That are loaded, connected or not.
   std::vector<std::string> services() const;
 

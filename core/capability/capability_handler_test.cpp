@@ -268,7 +268,7 @@ TEST_CASE("a description has inputs, outputs, errors and recovery") {
   CHECK(to_json(d["delay_seconds"]) == "30");
   CHECK(to_json(d["inputs"][0]["name"]) == json_string("title"));
   CHECK(to_json(d["inputs"][0]["required"]) == "true");
-  CHECK(d["inputs"].Size() == 5);
+  CHECK(d["inputs"].Size() == 6);
   CHECK(to_json(d["outputs"][0]["name"]) == json_string("write_id"));
   bool unknown = false, locked = false;
   for (const auto& error : d["errors"].GetArray()) {

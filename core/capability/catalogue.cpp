@@ -197,11 +197,21 @@ void write_errors(Writer& out, const Listed& listed) {
 
 }  // namespace
 
+namespace {
+
+/// Without a window in which it could be taken back.
+bool runs_at_once(const Offered& offered) {
+  return offered.listed.capability->immediate && offered.delay_ms == 0;
+}
+
+}  // namespace
+
 bool is_hosts_own(const Listed& listed) {
   return listed.definition == host_definition();
 }
 
-std::vector<InputDefinition> all_inputs(const Listed& listed) {
+std::vector<InputDefinition> all_inputs(const Offered& offered, WriteNames names) {
+  const auto& listed = offered.listed;
   auto inputs = listed.capability->inputs;
   if (!is_hosts_own(listed))
     inputs.push_back(
@@ -213,12 +223,18 @@ std::vector<InputDefinition> all_inputs(const Listed& listed) {
                  "A text of your choice: another call with the same key is answered with the same write."));
   inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
                               "True: do it though the same was asked for in the last 10 minutes."));
+  if (!runs_at_once(offered))
+    inputs.push_back(host_input("send_at", InputType::kDateTime,
+                                names == WriteNames::kOne
+                                    ? ""
+                                    : "When to do it instead of as soon as its delay is over: a time with its zone, at "
+                                      "most 30 days ahead. Until then it can be cancelled."));
   return inputs;
 }
 
-std::vector<OutputDefinition> all_outputs(const Listed& listed, WriteNames names) {
-  const auto& c = *listed.capability;
-  if (c.kind != CapabilityKind::kWrite || c.immediate) return c.outputs;
+std::vector<OutputDefinition> all_outputs(const Offered& offered, WriteNames names) {
+  const auto& c = *offered.listed.capability;
+  if (c.kind != CapabilityKind::kWrite || runs_at_once(offered)) return c.outputs;
   using enum InputType;
   // The same of each write: models are told once, in the host's instructions.
   if (names == WriteNames::kOne)
@@ -233,7 +249,8 @@ std::vector<OutputDefinition> all_outputs(const Listed& listed, WriteNames names
           {"buffer_until", "It will be done then; until then it can be cancelled.", kDateTime},
           {"scheduled_send", "The same time.", kDateTime},
           {"cancel_deadline", "The same time.", kDateTime},
-          {"content_hash", "SHA-256 over account, operation and parameters.", kString},
+          {"send_at", "Only of what is scheduled: what was asked for.", kDateTime},
+          {"content_hash", "SHA-256 over account, operation, parameters and send_at.", kString},
           {"duplicate_of", "The write that asked for the same before; nothing new was begun.", kString},
           {"result", "Once done, as proxy.write_status shows it then.", kObject, c.outputs}};
 }
@@ -264,12 +281,14 @@ std::string summaries_json(const std::vector<Listed>& listed, const CatalogueFil
   return out.done();
 }
 
-std::string description_json(const Listed& listed, std::int64_t delay_ms) {
+std::string description_json(const Offered& offered) {
   Writer out;
+  const auto& listed = offered.listed;
   const auto& c = *listed.capability;
   out.object([&] {
     write_summary(out, listed);
-    out.list("inputs", all_inputs(listed), [&](const InputDefinition& input) { write_input(out, input); });
+    out.list("inputs", all_inputs(offered, WriteNames::kAll),
+             [&](const InputDefinition& input) { write_input(out, input); });
     if (!c.one_input_of.empty()) {
       out.list("one_input_of", c.one_input_of, [&](const std::vector<std::string>& group) {
         out.json().StartArray();
@@ -277,9 +296,9 @@ std::string description_json(const Listed& listed, std::int64_t delay_ms) {
         out.json().EndArray();
       });
     }
-    write_outputs(out, "outputs", all_outputs(listed, WriteNames::kAll));
+    write_outputs(out, "outputs", all_outputs(offered, WriteNames::kAll));
     if (c.kind == CapabilityKind::kWrite) {
-      out.seconds("delay_seconds", delay_ms);
+      out.seconds("delay_seconds", offered.delay_ms);
       out.boolean("undoable", c.undoable);
       out.boolean("destructive", c.destructive);
       write_limits(out, listed);

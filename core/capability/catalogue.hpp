@@ -36,15 +36,15 @@ struct Offered {
 /// account at least.
 std::vector<Listed> listed_capabilities(const AccountDirectory& accounts);
 
-/// Those that agents may give, with those that the host adds.
-std::vector<InputDefinition> all_inputs(const Listed& listed);
+/// Those that agents may give, with those that the host adds. What is the same of each write models are told once, in
+/// the host's instructions.
+std::vector<InputDefinition> all_inputs(const Offered& offered, WriteNames names);
 /// What its result has, without what the host adds to reads. Of a write: what its acceptance answers, and what its
 /// execution adds.
-std::vector<OutputDefinition> all_outputs(const Listed& listed, WriteNames names);
+std::vector<OutputDefinition> all_outputs(const Offered& offered, WriteNames names);
 
 std::string summaries_json(const std::vector<Listed>& listed, const CatalogueFilter& filter);
 
-/// `delay_ms`: the buffer window of a write, as it is configured.
-std::string description_json(const Listed& listed, std::int64_t delay_ms);
+std::string description_json(const Offered& offered);
 
 }  // namespace krux

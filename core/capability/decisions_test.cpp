@@ -248,3 +248,25 @@ TEST_CASE("what is not found may be the agent's own: the error lists its writes"
   REQUIRE(answer["error"]["context"].HasMember("pending_writes"));
   CHECK(answer["error"]["context"]["pending_writes"][0]["write_id"].GetString() == id);
 }
+
+TEST_CASE("an edit that names what it is about in another way takes the place of the names before") {
+  std::string text = kDefinition;
+  text.replace(text.find("{name: room, type: String, description: Room.}]}"), 48,
+               "{name: room, type: String, description: Room.}, {name: shelf, type: String, description: Shelf., "
+               "instead_of: [room]}]}");
+  Host host({}, {}, text);
+  host.connect();
+  host.adapter->on_resolve = [](auto&, auto, std::string_view params) {
+    auto document = parse_json(params, "params");
+    if (!document.HasMember("shelf")) return Text(to_json(document));
+    if (document.HasMember("room")) return Text(CallFailure{KRUX_INVALID, true, {}, "Named twice.", std::nullopt});
+    document.AddMember("room", "R" + std::string(view(document["shelf"])), document.GetAllocator());
+    document.RemoveMember("shelf");
+    return Text(canonical_json(document));
+  };
+  const auto id = text_of(host.call("notes.add", R"({"title":"a","shelf":"1"})"), "write_id");
+  CHECK(host.writes.ledger.get(id)->params_json == R"({"room":"R1","title":"a"})");
+  const auto edited = host.call("proxy.edit_write", "{\"write_id\":\"" + id + R"(","arguments":{"shelf":"2"}})");
+  CHECK(message_of(edited) == "none");
+  CHECK(host.writes.ledger.get(id)->params_json == R"({"room":"R2","title":"a"})");
+}

@@ -10,9 +10,11 @@
 namespace krux {
 namespace {
 
-WorkAnswer answer_of(const std::function<std::string(const CallContextPtr&)>& work, const CallContextPtr& call) {
+WorkAnswer answer_of(const std::function<std::string(const CallContextPtr&)>& work, const CallContextPtr& on,
+                     const Invocation& invocation) {
   try {
-    return work(call);
+    if (invocation.is_given_up()) return given_up();
+    return work(on);
   } catch (const std::exception& problem) {
     return error_of(problem);
   }
@@ -47,6 +49,10 @@ Error error_of(const std::exception& problem) {
   if (const auto* error = dynamic_cast<const Error*>(&problem)) return *error;
   return {ErrorCode::kServiceUnavailable,
           fmt::format("The host failed unexpectedly: {}. Tell the operator.", problem.what()), true, 60'000};
+}
+
+Error given_up() {
+  return {ErrorCode::kCancelled, "Whoever made this call waits for its answer no more."};
 }
 
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write) {
@@ -93,8 +99,11 @@ void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call,
   const auto on = std::make_shared<CallContext>(owner, context->clock, context->clock.boot_ms() + timeout_ms);
   // Written by the worker, read only after it returned: an abandoned worker may still write while nobody reads.
   const auto answer = std::make_shared<WorkAnswer>();
+  const bool reads = call->capability && call->capability->kind == CapabilityKind::kRead;
+  if (const auto& cancellation = call->invocation.cancellation; cancellation && reads)
+    cancellation->on_cancel([on] { on->cancel(); });
   context->runner.start(
-      on, health, [work = std::move(work), on, answer] { *answer = answer_of(work, on); },
+      on, health, [work = std::move(work), on, answer, call] { *answer = answer_of(work, on, call->invocation); },
       [on, answer, then = std::move(then), service = call->definition->service](CallRunner::End end) {
         then(end == CallRunner::End::kReturned ? std::move(*answer) : WorkAnswer(abandoned(on, service)));
       },

@@ -86,8 +86,12 @@ using WorkAnswer = std::variant<std::string, Error>;
 /// What is answered where that was thrown: an Error as it is, anything else as a failure of the host's.
 Error error_of(const std::exception& problem);
 
+/// Nobody waits for the call's answer any more.
+Error given_up();
+
 /// Runs `work` on a worker in the agent's turn (the operator's where there is none), with a deadline, and hands on what
-/// it returns or throws. For the account of `call` when it has one (its adapter's health counts), else for the host.
+/// it returns or throws; a call that is given up by then does not begin, and a read that runs is asked to end. For the
+/// account of `call` when it has one (its adapter's health counts), else for the host.
 void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t timeout_ms,
                    std::function<std::string(const CallContextPtr&)> work, std::function<void(WorkAnswer)> then);
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/definition/capability_parser.hpp"
 #include "core/util/text.hpp"
+#include "core/write/ledger_rows.hpp"
 
 namespace krux {
 namespace {
@@ -123,8 +125,8 @@ CapabilityDefinition edit_write() {
                 "person was asked about, he is asked about again.");
   c.core = false;
   auto arguments = input("arguments",
-                         "The parameters that change, as its capability takes them; the others stay. null takes one "
-                         "back to its default.");
+                         "The parameters that change, as its capability takes them; the others stay. "
+                         "null takes one back to its default.");
   arguments.type = InputType::kObject;
   arguments.required = true;
   arguments.aliases = {"parameters"};
@@ -178,12 +180,27 @@ void answer(const CheckedCallPtr& call, WorkAnswer text) {
   call->succeed(std::move(std::get<std::string>(text)));
 }
 
-/// The write as it stands when it has ended or the time is over. No thread waits meanwhile, and who tells of it, which
-/// is whoever has committed, has the answer made by a worker.
-void wait_for_end(const HandlerContextPtr& context, const CheckedCallPtr& call, std::int64_t wait_ms) {
-  context->writes.settled.wait(
-      write_id_of(*call), wait_ms,
+/// Says in which state the write is, when the wait begins and whenever it has become another one.
+std::function<void(const WriteRecord&)> tells_of(const CheckedCall& call) {
+  if (!call.invocation.progress) return {};
+  return [tell = call.invocation.progress, last = std::make_shared<std::atomic<int>>(-1)](const WriteRecord& now) {
+    const auto state = static_cast<int>(now.state);
+    if (last->exchange(state) != state) tell(fmt::format("The write {}.", state_in_words(phase_of(now))));
+  };
+}
+
+std::int64_t wait_ms_of(const CheckedCall& call) {
+  return 1000 * find_int(call.arguments.params, "wait_seconds").value_or(0);
+}
+
+/// The write as it stands when it has ended, the time is over or nobody waits any more. No thread waits meanwhile, and
+/// who tells of it, which is whoever has committed, has the answer made by a worker.
+void wait_for_end(const HandlerContextPtr& context, const CheckedCallPtr& call) {
+  const auto id = write_id_of(*call);
+  const auto waiter = context->writes.settled.wait(
+      id, wait_ms_of(*call),
       [context, call](const WriteRecord& now) {
+        if (call->invocation.is_given_up()) return call->fail(given_up());
         run_on_worker(
             context, call, context->options.read_timeout_ms,
             [context, call, now](const CallContextPtr&) {
@@ -192,20 +209,21 @@ void wait_for_end(const HandlerContextPtr& context, const CheckedCallPtr& call, 
             },
             [call](WorkAnswer text) { answer(call, std::move(text)); });
       },
-      WaitFor::kEnded);
+      WaitFor::kEnded, tells_of(*call));
+  if (const auto& cancellation = call->invocation.cancellation)
+    cancellation->on_cancel([context, id, waiter] { context->writes.settled.give_up(id, waiter); });
 }
 
 void run_status(const HandlerContextPtr& context, const CheckedCallPtr& call) {
-  const auto wait_ms = 1000 * find_int(call->arguments.params, "wait_seconds").value_or(0);
   run_on_worker(
       context, call, context->options.read_timeout_ms,
-      [context, call, wait_ms](const CallContextPtr&) {
+      [context, call](const CallContextPtr&) {
         const auto write = own_write(*context, *call);
-        return wait_ms > 0 && !has_ended(write.state) ? std::string() : status_of(*context, *call, write);
+        return waits(*call) && !has_ended(write.state) ? std::string() : status_of(*context, *call, write);
       },
-      [context, call, wait_ms](WorkAnswer text) {
+      [context, call](WorkAnswer text) {
         const auto* told = std::get_if<std::string>(&text);
-        if (told && told->empty()) return wait_for_end(context, call, wait_ms);
+        if (told && told->empty()) return wait_for_end(context, call);
         answer(call, std::move(text));
       });
 }
@@ -241,6 +259,14 @@ const std::shared_ptr<const ServiceDefinition>& host_definition() {
     return std::make_shared<const ServiceDefinition>(std::move(host));
   }();
   return definition;
+}
+
+bool can_wait(const CapabilityDefinition& capability) {
+  return capability.name == kStatus;
+}
+
+bool waits(const CheckedCall& call) {
+  return can_wait(*call.capability) && wait_ms_of(call) > 0;
 }
 
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call) {

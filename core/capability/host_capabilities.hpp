@@ -8,6 +8,10 @@ namespace krux {
 /// proxy.cancel_write, edit_write, rollback, write_status and list_writes.
 const std::shared_ptr<const ServiceDefinition>& host_definition();
 
+/// Whether a call of it can be asked to wait, and whether this one is.
+bool can_wait(const CapabilityDefinition& capability);
+bool waits(const CheckedCall& call);
+
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call);
 
 }  // namespace krux

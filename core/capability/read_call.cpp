@@ -96,17 +96,24 @@ OpenWritesFound pending_of(const HandlerContext& context, const CheckedCall& cal
   return context.writes.open.of(agent, call.account->ref, resolved_target(call, on), through_ms);
 }
 
-std::string pending_json(const std::vector<OpenWrite>& pending) {
+/// Nothing where there is no such time (yet).
+std::string time_member(const char* name, std::int64_t ms) {
+  return ms > 0 ? fmt::format(R"(,"{}":"{}")", name, format_time(ms)) : std::string();
+}
+
+/// A list of JSON objects.
+std::string pending_json(const std::vector<OpenWrite>& pending, WriteNames names) {
   std::string out;
   for (const auto& write : pending) {
-    out +=
-        fmt::format(R"({}{{"write_id":{},"capability":{},"status":"{}","summary":{},"created_at":{},"buffer_until":{},)"
-                    R"("ended_at":{}}})",
-                    out.empty() ? "" : ",", json_string(write.write_id), json_string(write.operation),
-                    to_string(write.state), json_string(write.summary), time_json(write.created_at_ms),
-                    time_json(write.buffer_until_ms), time_json(write.ended_at_ms));
+    out += fmt::format(R"({}{{"write_id":{},"capability":{},"status":"{}","summary":{})", out.empty() ? "" : ",",
+                       json_string(write.write_id), json_string(write.operation), to_string(write.state),
+                       json_string(write.summary));
+    out += time_member("created_at", write.created_at_ms);
+    if (names == WriteNames::kAll) out += time_member("buffer_until", write.buffer_until_ms);
+    out += time_member("cancel_deadline", write.buffer_until_ms);
+    out += time_member("ended_at", write.ended_at_ms) + "}";
   }
-  return out;
+  return "[" + out + "]";
 }
 
 /// The one way in which a read is seen by the service, and so noted whose it was and for what.
@@ -121,6 +128,7 @@ void tell_of_fetch(const CheckedCall& call, std::uint32_t requests) {
 
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
   const auto& account = *call->account;
+  if (call->capability->fetches) call->invocation.tell(fmt::format("{} is asked.", account.ref.service));
   const auto lent = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
   // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
   // touches nothing of the host any more.
@@ -134,17 +142,17 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
     // What is not found may be what the agent has just written.
     if (failure->status == KRUX_NOT_FOUND && !pending.writes.empty())
       throw to_error(*failure, account.ref.service)
-          .with_context("{\"pending_writes\":[" + pending_json(pending.writes) + "]}");
+          .with_context("{\"pending_writes\":" + pending_json(pending.writes, names_for(*call)) + "}");
     throw to_error(*failure, account.ref.service);
   }
-  return sized_for(
-      *call, finish_read(std::get<std::string>(answer), reader->freshness(), now_ms, account.ref.service, pending));
+  return sized_for(*call, finish_read(std::get<std::string>(answer), reader->freshness(), now_ms, account.ref.service,
+                                      pending, names_for(*call)));
 }
 
 }  // namespace
 
 std::string finish_read(std::string result, const ReplicaFreshness& freshness, std::int64_t now_ms,
-                        const std::string& service, const OpenWritesFound& pending) {
+                        const std::string& service, const OpenWritesFound& pending, WriteNames names) {
   if (has_host_members(result)) {
     throw Error(ErrorCode::kServiceUnavailable,
                 fmt::format("The adapter of {} gave a result that cannot be used: it has a member that the host adds "
@@ -159,7 +167,7 @@ std::string finish_read(std::string result, const ReplicaFreshness& freshness, s
   if (has_members) result += ',';
   result += "\"content_trust\":\"untrusted\",\"freshness\":";
   result += freshness_json(freshness, now_ms);
-  if (!pending.writes.empty()) result += ",\"pending_writes\":[" + pending_json(pending.writes) + ']';
+  if (!pending.writes.empty()) result += ",\"pending_writes\":" + pending_json(pending.writes, names);
   if (pending.cut) result += ",\"pending_writes_cut\":true";
   result += '}';
   return result;

@@ -55,3 +55,26 @@ TEST_CASE("the host's members are refused at the top, not below it") {
   CHECK_THAT(refusal(R"({"a":"\u006e"})"), Catch::StartsWith("accepted"));
   CHECK_THAT(refusal(R"({"a":{"freshness":1},"b":"freshness"})"), Catch::StartsWith("accepted"));
 }
+
+TEST_CASE("pending writes tell a time once to a model, under all names to others, and what is not yet to nobody") {
+  OpenWritesFound pending;
+  OpenWrite waits;
+  waits.write_id = "w_1";
+  waits.operation = "notes.add";
+  waits.state = WriteState::kPendingApproval;
+  waits.created_at_ms = kSynced;
+  auto buffered = waits;
+  buffered.write_id = "w_2";
+  buffered.state = WriteState::kBuffered;
+  buffered.buffer_until_ms = kSynced + 30'000;
+  pending.writes = {waits, buffered};
+  const auto told = [&](WriteNames names) {
+    return to_json(parse_json(finish_read("{}", {}, kSynced, "notes", pending, names), "result")["pending_writes"]);
+  };
+  const std::string begin = R"([{"write_id":"w_1","capability":"notes.add","status":"pending_approval","summary":"",)"
+                            R"("created_at":"2023-11-14T22:13:20.000Z"},{"write_id":"w_2","capability":"notes.add",)"
+                            R"("status":"buffered","summary":"","created_at":"2023-11-14T22:13:20.000Z",)";
+  CHECK(told(WriteNames::kOne) == begin + R"("cancel_deadline":"2023-11-14T22:13:50.000Z"}])");
+  CHECK(told(WriteNames::kAll) ==
+        begin + R"("buffer_until":"2023-11-14T22:13:50.000Z","cancel_deadline":"2023-11-14T22:13:50.000Z"}])");
+}

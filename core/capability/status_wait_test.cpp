@@ -1,6 +1,11 @@
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <mutex>
+#include <thread>
 
+#include "core/capability/call_meters.hpp"
 #include "core/capability/handler_test_support.hpp"
+#include "core/metrics/metric_registry.hpp"
 
 using namespace krux;
 using namespace handler_test;
@@ -15,7 +20,139 @@ bool waits(const std::future<InvocationResult>& future) {
   return future.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout;
 }
 
+/// As a caller who hears of the call, and may give it up.
+struct Followed {
+  std::shared_ptr<Cancellation> cancellation = std::make_shared<Cancellation>();
+  std::future<InvocationResult> future;
+  std::mutex mutex;
+  std::vector<std::string> heard;
+
+  Followed(Host& host, const std::string& capability, const std::string& arguments) {
+    const auto answered = std::make_shared<std::promise<InvocationResult>>();
+    Invocation invocation{"agent_1", "tester", "", capability, arguments, "", true};
+    invocation.cancellation = cancellation;
+    invocation.progress = [this](std::string_view text) {
+      const std::lock_guard lock(mutex);
+      heard.emplace_back(text);
+    };
+    host.handler.invoke(std::move(invocation), [answered](InvocationResult r) { answered->set_value(std::move(r)); });
+    future = answered->get_future();
+  }
+  std::string ended_with() { return type_of(Host::document(future.get())); }
+  std::vector<std::string> all_heard() {
+    const std::lock_guard lock(mutex);
+    return heard;
+  }
+};
+
 }  // namespace
+
+TEST_CASE("Who waits for a write hears of each state that it comes to") {
+  Host host;
+  host.connect();
+  host.executor.start();
+  const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  Followed call(host, "proxy.write_status", of(id, 50));
+  CHECK(waits(call.future));
+  CHECK(call.all_heard() == std::vector<std::string>{"The write waits for the end of its window."});
+  host.clock.advance(30'000);
+  CHECK(call.ended_with() == "none");
+  CHECK(call.all_heard() == std::vector<std::string>{"The write waits for the end of its window.",
+                                                     "The write is being executed right now.",
+                                                     "The write is already completed."});
+}
+
+TEST_CASE("Who gives up waits no more, and the write goes on") {
+  Host host;
+  host.connect();
+  const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  Followed call(host, "proxy.write_status", of(id, 50)), other(host, "proxy.write_status", of(id, 50));
+  CHECK(waits(call.future));
+  call.cancellation->cancel();
+  CHECK(call.ended_with() == "Cancelled");
+  CHECK(waits(other.future));
+  host.executor.start();
+  host.clock.advance(30'000);
+  CHECK(other.ended_with() == "none");
+  CHECK(host.writes.ledger.get(id)->state == WriteState::kCompleted);
+}
+
+TEST_CASE("A read that has not begun is dropped, and one that runs is asked to end") {
+  CallRunner::Options one;
+  one.of(Lane::kLocal).threads = 1;
+  Host host({}, one);
+  host.connect();
+  std::promise<void> begun;
+  std::atomic<int> reads{0};
+  host.adapter->on_read = [&](const CallContextPtr& on, auto, auto) {
+    if (++reads == 1) begun.set_value();
+    while (!on->cancelled()) std::this_thread::yield();
+    return Text(CallFailure{KRUX_CANCELLED, true, {}, "Ended.", std::nullopt});
+  };
+  Followed runs(host, "notes.search", "{}");
+  begun.get_future().wait();
+  Followed queued(host, "notes.search", "{}");
+  queued.cancellation->cancel();
+  CHECK(waits(queued.future));
+  runs.cancellation->cancel();
+  CHECK(runs.ended_with() != "none");
+  CHECK(queued.ended_with() == "Cancelled");
+  CHECK(reads == 1);
+}
+
+TEST_CASE("A write that is given up before it is accepted is dropped, and one that was accepted goes on") {
+  Host host;
+  host.connect();
+  std::promise<void> resolving, go_on;
+  host.adapter->on_resolve = [&](auto&, auto, std::string_view params) {
+    resolving.set_value();
+    go_on.get_future().wait();
+    return Text(std::string(params));
+  };
+  Followed call(host, "notes.add", R"({"title":"a"})");
+  resolving.get_future().wait();
+  call.cancellation->cancel();
+  go_on.set_value();
+  CHECK(call.ended_with() == "Cancelled");
+  CHECK(host.writes.ledger.list({}).empty());
+  host.adapter->on_resolve = nullptr;
+  Followed accepted(host, "notes.add", R"({"title":"a"})");
+  CHECK(accepted.ended_with() == "none");
+  accepted.cancellation->cancel();
+  CHECK(host.writes.ledger.list({}).size() == 1);
+}
+
+TEST_CASE("When the host stops nobody waits for a write's end") {
+  Host host;
+  host.connect();
+  const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  auto before = host.begin("proxy.write_status", of(id, 50));
+  CHECK(waits(before));
+  host.writes.settled.end_waiting();
+  CHECK(text_of(Host::document(before.get()), "status") == "buffered");
+  CHECK(text_of(Host::document(host.begin("proxy.write_status", of(id, 50)).get()), "status") == "buffered");
+}
+
+TEST_CASE("A read that was asked to wait is no time of the host's") {
+  MetricRegistry registry;
+  CallMeters meters(registry);
+  HandlerOptions options;
+  options.call_meters = &meters;
+  Host host(options);
+  host.connect();
+  const auto id = text_of(host.call("notes.add", R"({"title":"a"})"), "write_id");
+  const auto timed = [&] {
+    const auto page = registry.text({});
+    const std::string line = R"(kruxos_read_seconds_count{capability="proxy.write_status",service="proxy"} )";
+    const auto at = page.find(line);
+    return at == std::string::npos ? std::string("none") : page.substr(at + line.size(), 1);
+  };
+  host.call("proxy.write_status", of(id, 0));
+  CHECK(timed() == "1");
+  host.answer_by_advancing(host.begin("proxy.write_status", of(id, 5)), 5'000);
+  CHECK(timed() == "1");
+  CHECK_THAT(registry.text({}), Catch::Contains(R"({capability="proxy.write_status",outcome="ok",service="proxy"} 2)"));
+}
 
 TEST_CASE("Who waits for a write is answered when it has ended") {
   Host host;

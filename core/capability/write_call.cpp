@@ -17,6 +17,7 @@ namespace {
 NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   const auto& capability = *call.capability;
   const auto& rules = governing(call);
+  if (call.arguments.send_at_ms > 0) must_have_window(context.options, rules);
   NewWrite write;
   auto content = content_of(context.options, call, rules, call.arguments);
   write.order = std::move(content.order);
@@ -102,6 +103,7 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
       },
       [context, call](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+        if (call->invocation.is_given_up()) return call->fail(given_up());
         submit(context, call);
       });
 }

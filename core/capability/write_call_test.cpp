@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "core/capability/handler_test_support.hpp"
 #include "core/util/text.hpp"
 
@@ -323,4 +325,68 @@ TEST_CASE("an agent sees its own writes and nobody else's") {
   CHECK(host.call("proxy.list_writes", R"({"status":"cancelled"})")["data"]["writes"].Size() == 1);
   CHECK(type_of(host.call("proxy.list_writes", R"({"status":"gone"})")) == "InvalidInput");
   CHECK(type_of(host.call("proxy.list_writes", R"({"limit":101})")) == "InvalidInput");
+}
+
+TEST_CASE("a write is scheduled by send_at, as its agent and its edits say") {
+  Host host;
+  host.connect();
+  const auto at = [&](std::int64_t in_ms) { return format_time(host.clock.wall_ms() + in_ms); };
+  const auto first = at(3'600'000), second = at(7'200'000);
+  const auto answer = host.call("notes.add", R"({"title":"Plan","send_at":")" + first + "\"}");
+  REQUIRE(type_of(answer) == "none");
+  for (const auto* name : {"buffer_until", "scheduled_send", "cancel_deadline", "send_at"})
+    CHECK(text_of(answer, name) == first);
+  const auto id = text_of(answer, "write_id");
+  const auto edit = [&](const std::string& arguments) {
+    return host.call("proxy.edit_write", "{\"write_id\":\"" + id + R"(","arguments":)" + arguments + "}");
+  };
+  CHECK(text_of(edit(R"({"send_at":")" + second + "\"}"), "cancel_deadline") == second);
+  CHECK(text_of(edit(R"({"title":"Other"})"), "cancel_deadline") == second);
+  CHECK(host.writes.ledger.get(id)->params_json == R"({"title":"Other"})");
+  CHECK_THAT(message_of(edit(R"({"send_at":"tomorrow"})")), Catch::Contains("notes.add: \"send_at\" must be a time"));
+  const auto at_once = edit(R"({"send_at":null})");
+  CHECK(text_of(at_once, "cancel_deadline") == at(30'000));
+  CHECK(text_of(at_once, "send_at") == "missing");
+}
+
+TEST_CASE("a model is told of a scheduled write's time once") {
+  Host host;
+  host.connect();
+  host.for_model = true;
+  const auto at = format_time(host.clock.wall_ms() + 3'600'000);
+  const auto answer = host.call("notes.add", R"({"title":"Plan","send_at":")" + at + "\"}");
+  CHECK(text_of(answer, "cancel_deadline") == at);
+  CHECK(text_of(answer, "send_at") == "missing");
+}
+
+TEST_CASE("what runs at once takes no send_at, unless a delay is configured") {
+  const auto call = [](Host& host) {
+    host.connect();
+    return host.call("notes.mark",
+                     R"({"title":"Plan","send_at":")" + format_time(host.clock.wall_ms() + 3'600'000) + "\"}");
+  };
+  Host host;
+  const auto refused = call(host);
+  CHECK(type_of(refused) == "InvalidInput");
+  CHECK_THAT(message_of(refused), Catch::Contains("notes.mark: \"send_at\" is not possible, since it is done at once"));
+  HandlerOptions options;
+  options.delays_ms["notes.mark"] = 5'000;
+  Host delayed(options);
+  CHECK(text_of(call(delayed), "status") == "buffered");
+}
+
+TEST_CASE("an immediate capability that is given a delay is described as what waits") {
+  const auto has = [](const JsonDocument& described, const char* list, std::string_view name) {
+    const auto& all = described[list];
+    return std::any_of(all.Begin(), all.End(), [&](const auto& one) { return view(one["name"]) == name; });
+  };
+  for (const bool delayed : {false, true}) {
+    HandlerOptions options;
+    if (delayed) options.delays_ms["notes.mark"] = 5'000;
+    Host host(options);
+    host.connect();
+    const auto described = parse_json(host.handler.describe_json("notes.mark").value(), "the description");
+    CHECK(has(described, "outputs", "cancel_deadline") == delayed);
+    CHECK(has(described, "inputs", "send_at") == delayed);
+  }
 }

@@ -14,19 +14,7 @@
 namespace krux {
 namespace {
 
-std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
-                                 const CapabilityDefinition& capability, const JsonValue& params) {
-  std::vector<LimitRule> rules;
-  for (const auto& limit : definition.limits) {
-    if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
-    LimitRule rule{limit.operations, limit.limit, limit.window_ms,
-                   limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
-    if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
-      rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
+constexpr std::string_view kSendAt = "send_at";
 
 /// What an edit changes: inputs by their own names. null: back to the default, or cleared where it is nullable.
 JsonDocument changes_of(const CapabilityDefinition& capability, const std::string& arguments_json) {
@@ -41,11 +29,18 @@ JsonDocument changes_of(const CapabilityDefinition& capability, const std::strin
       if (std::count(input.aliases.begin(), input.aliases.end(), name) > 0) name = input.name;
     }
     const auto has = [&](const InputDefinition& input) { return input.name == name; };
-    if (std::none_of(capability.inputs.begin(), capability.inputs.end(), has))
+    if (name != kSendAt && std::none_of(capability.inputs.begin(), capability.inputs.end(), has))
       throw invalid_input(fmt::format("{} has no parameter \"{}\" that could be edited.", capability.name,
                                       printable(name.substr(0, 60))));
     changes.RemoveMember(name.c_str());
     changes.AddMember(JsonValue(name, allocator), JsonValue(member.value, allocator), allocator);
+  }
+  for (const auto& input : capability.inputs) {
+    const auto* value = input.instead_of.empty() ? nullptr : find_member(changes, input.name);
+    if (!value || value->IsNull()) continue;
+    for (const auto& name : input.instead_of) {
+      if (!find_member(changes, name)) changes.AddMember(JsonValue(name, allocator), JsonValue(), allocator);
+    }
   }
   return changes;
 }
@@ -66,6 +61,13 @@ CheckedArguments changed_arguments(const HandlerContext& context, const WriteRec
   auto arguments = check_arguments(capability, to_json(merged));
   bind_uploads(context.options.uploads, capability, write.agent_id, arguments, &before);
   return arguments;
+}
+
+/// The time that it is scheduled for with the changes; 0: for none.
+std::int64_t changed_send_at(const WriteRecord& write, const JsonValue& changes) {
+  const auto* changed = find_member(changes, kSendAt);
+  if (!changed) return write.send_at_ms;
+  return changed->IsNull() ? 0 : parse_send_at(write.operation, *changed);
 }
 
 /// A name may mean something else by now. What was not changed stays what it was.
@@ -134,6 +136,7 @@ void load(const HandlerContext& context, Edit& edit) {
   call.capability = capability;
   edit.changes = changes_of(*capability, request.arguments_json);
   edit.shown = changed_arguments(context, *write, *capability, write->params_shown_json, edit.changes);
+  edit.shown.send_at_ms = changed_send_at(*write, edit.changes);
   call.arguments = changed_arguments(context, *write, *capability, write->params_json, edit.changes);
 }
 
@@ -142,7 +145,10 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
   const auto& request = edit->request;
   NewContent content;
   try {
-    content = content_of(context->options, call, governing(call), edit->shown);
+    const auto& rules = governing(call);
+    if (edit->shown.send_at_ms != edit->write.send_at_ms && edit->shown.send_at_ms > 0)
+      must_have_window(context->options, rules);
+    content = content_of(context->options, call, rules, edit->shown);
   } catch (const std::exception& problem) {
     return edit->done(error_of(problem));
   }
@@ -151,6 +157,25 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
 }
 
 }  // namespace
+
+std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
+                                 const CapabilityDefinition& capability, const JsonValue& params) {
+  std::vector<LimitRule> rules;
+  for (const auto& limit : definition.limits) {
+    if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
+    LimitRule rule{limit.operations, limit.limit, limit.window_ms,
+                   limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
+    if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
+      rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+std::string why_asked(const CapabilityDefinition& capability) {
+  if (capability.tier != Tier::kApprovalRequired) return {};
+  return fmt::format("Every {} needs a person's approval.", capability.name);
+}
 
 std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability) {
   const auto configured = options.delays_ms.find(capability.name);
@@ -211,6 +236,13 @@ bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& cap
   return capability.immediate && delay_of(options, capability) == 0;
 }
 
+void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability) {
+  if (!runs_at_once(options, capability)) return;
+  throw invalid_input(fmt::format(
+      "{}: \"send_at\" is not possible, since it is done at once and waits in no buffer. Call it when it is to happen.",
+      capability.name));
+}
+
 NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const CapabilityDefinition& rules,
                       const CheckedArguments& given) {
   const auto& capability = *call.capability;
@@ -225,10 +257,10 @@ NewContent content_of(const HandlerOptions& options, const CheckedCall& call, co
   content.tier = to_string(rules.tier);
   content.definition_version = call.definition->version;
   content.delay_ms = delay_of(options, rules);
+  content.send_at_ms = given.send_at_ms;
   content.limits = rules_for(options, *call.definition, rules, params);
   content.counted_as = rules.name;
-  if (rules.tier == Tier::kApprovalRequired)
-    content.approval_reason = fmt::format("Every {} needs a person's approval.", rules.name);
+  content.approval_reason = why_asked(rules);
   return content;
 }
 

@@ -24,6 +24,12 @@ const CapabilityDefinition& governing(const CheckedCall& call);
 NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const CapabilityDefinition& rules,
                       const CheckedArguments& shown);
 
+/// Why a person is asked about each write of the capability, a sentence; empty: nobody is.
+std::string why_asked(const CapabilityDefinition& capability);
+/// What counts for a write with these resolved parameters.
+std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
+                                 const CapabilityDefinition& capability, const JsonValue& params);
+
 /// The account that the write was accepted for, in its generation. Throws krux::Error NotConnected.
 ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const WriteRecord& write);
 
@@ -31,6 +37,8 @@ ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const Write
 std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability);
 /// Whether the write runs at once, without a window.
 bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability);
+/// Throws krux::Error InvalidInput of what runs at once.
+void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability);
 
 struct EditRequest {
   std::string write_id;

@@ -86,6 +86,8 @@ Object& add_window(Object& object, const WriteRecord& write, WriteNames names) {
   add_cleanup(object.text("status", to_string(write.state)), write);
   if (names == WriteNames::kAll)
     object.time("buffer_until", write.buffer_until_ms).time("scheduled_send", write.buffer_until_ms);
+  // A model is told the time once: as the end of the window, as soon as there is one.
+  if (names == WriteNames::kAll || write.buffer_until_ms == 0) object.time("send_at", write.send_at_ms);
   return object.time("cancel_deadline", write.buffer_until_ms);
 }
 

@@ -118,6 +118,8 @@ TEST_CASE("inputs say what null and their entries are") {
            {"{name: a, type: Array, description: d, items: {type: Array}}", "cannot be an Array again"},
            {"{name: a, type: Array, description: d, items: {type: String, minimum: 1}}", "only for type Integer"},
            {"{name: a, type: Array, description: d, items: {}}", "type"},
+           {"{name: a, type: String, description: d, instead_of: [b]}", "is no other input that may be left out"},
+           {"{name: a, type: String, description: d, instead_of: [a]}", "is no other input that may be left out"},
            {"{name: a, type: Array, description: d, uploads: true, nullable: true}", "not cleared"},
            {"{name: a, type: Array, description: d, items: {type: String}, default: [1]}", "entry 1 must be a text"},
        }) {

@@ -91,7 +91,7 @@ void parse_items(const YamlMap& map, InputDefinition& input) {
 
 InputDefinition parse_input(const YamlValue& value) {
   const YamlMap map(value, {"name", "type", "description", "required", "default", "aliases", "minimum", "maximum",
-                            "min_length", "max_length", "one_of", "uploads", "nullable", "items"});
+                            "min_length", "max_length", "one_of", "uploads", "instead_of", "nullable", "items"});
   InputDefinition input;
   input.name = parse_name(map.at("name"), "an input");
   input.type = parse_type(map.at("type"));
@@ -102,6 +102,7 @@ InputDefinition parse_input(const YamlValue& value) {
   }
   parse_bounds(map, input);
   parse_items(map, input);
+  if (auto v = map.find("instead_of")) input.instead_of = v->lines(16);
   if (auto v = map.find("nullable")) {
     input.nullable = v->boolean();
     if (input.nullable && input.uploads) v->fail("uploads are left out, not cleared: an empty list carries none.");
@@ -127,10 +128,25 @@ void check_names(const YamlValue& value, const std::vector<InputDefinition>& inp
   }
 }
 
+/// What an input stands instead of are others, which need not be given.
+void check_replaced(const YamlValue& value, const std::vector<InputDefinition>& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for (const auto& name : inputs[i].instead_of) {
+      const auto is = [&](const InputDefinition& other) {
+        return other.name == name && !other.required && &other != &inputs[i];
+      };
+      if (std::none_of(inputs.begin(), inputs.end(), is))
+        value.list()[i].fail(
+            fmt::format("\"{}\" of instead_of is no other input that may be left out.", printable(name)));
+    }
+  }
+}
+
 std::vector<InputDefinition> parse_inputs(const YamlValue& value) {
   std::vector<InputDefinition> inputs;
   for (const auto& item : value.list(64)) inputs.push_back(parse_input(item));
   check_names(value, inputs);
+  check_replaced(value, inputs);
   return inputs;
 }
 
@@ -380,7 +396,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
 }  // namespace
 
 const std::vector<std::string>& host_inputs() {
-  static const std::vector<std::string> names{"account", "idempotency_key", "allow_duplicate"};
+  static const std::vector<std::string> names{"account", "idempotency_key", "allow_duplicate", "send_at"};
   return names;
 }
 

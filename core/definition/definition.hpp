@@ -30,8 +30,9 @@ struct InputDefinition {
   std::optional<std::size_t> min_length, max_length;  ///< String: Unicode code points; Array: items
   std::vector<std::string> one_of;                    ///< String: the allowed values; empty: any
   bool uploads = false;                               ///< Array, of writes: its entries name uploads
-  bool nullable = false;               ///< null is a value of it, which clears what is there; elsewhere: not given
-  std::vector<InputDefinition> items;  ///< Array: what each entry is, one without a name; empty: anything
+  std::vector<std::string> instead_of{};  ///< other inputs whose place it takes: an edit that names it drops them
+  bool nullable = false;                  ///< null is a value of it, which clears what is there; elsewhere: not given
+  std::vector<InputDefinition> items;     ///< Array: what each entry is, one without a name; empty: anything
 };
 
 struct OutputDefinition {

@@ -176,7 +176,7 @@ class Checker {
       names.insert(names.end(), input.aliases.begin(), input.aliases.end());
     }
     names.push_back("account");
-    if (is_write()) names.insert(names.end(), {"idempotency_key", "allow_duplicate"});
+    if (is_write()) names.insert(names.end(), {"idempotency_key", "allow_duplicate", "send_at"});
     return names;
   }
 
@@ -199,6 +199,8 @@ class Checker {
       if (!value->IsBool()) fail(fmt::format("\"allow_duplicate\" must be true or false, not {}", shown(*value)));
       result_.allow_duplicate = value->GetBool();
     }
+    if (const auto* value = is_write() ? given("send_at") : nullptr)
+      result_.send_at_ms = parse_send_at(capability_.name, *value);
   }
 
   std::string host_text(const char* name) const {
@@ -298,6 +300,20 @@ std::string why_not_value(const InputDefinition& input, const JsonValue& value) 
   if (input.type != InputType::kString) return {};
   const auto why = why_not_length(input, code_points(view(value)), "characters");
   return why.empty() ? why_not_allowed(input, view(value)) : why;
+}
+
+std::int64_t parse_send_at(const std::string& where, const JsonValue& value) {
+  constexpr std::size_t date = 10;  // 2026-11-21: which day that is depends on where one is
+  const auto text = value.IsString() ? view(value) : std::string_view();
+  try {
+    if (const auto ms = text.size() > date ? parse_time(text, "send_at") : 0; ms > 0) return ms;
+  } catch (const Error&) {
+    // Below.
+  }
+  throw invalid_input(
+      fmt::format("{}: \"send_at\" must be a time with its zone, RFC 3339, such as 2026-11-21T09:30:00Z or "
+                  "2026-11-21T09:30:00+02:00, not {}.",
+                  where, shown(value)));
 }
 
 CheckedArguments check_arguments(const CapabilityDefinition& capability, std::string_view arguments_json) {

@@ -1,6 +1,7 @@
 // An agent's arguments against a capability's definition.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,17 @@ struct CheckedArguments {
   std::string account;
   std::string idempotency_key;   ///< writes
   bool allow_duplicate = false;  ///< writes
+  std::int64_t send_at_ms = 0;   ///< writes: not before; 0: not given
 };
 
 /// `arguments_json` is one JSON object, or empty for none. An input that is null counts as not given, unless it
 /// is nullable. Throws
 /// krux::Error InvalidInput with a sentence that names the parameter, what it got and what it takes.
 CheckedArguments check_arguments(const CapabilityDefinition& capability, std::string_view arguments_json);
+
+/// What `send_at` holds: a time of day with its zone, later than 1970. Throws krux::Error InvalidInput with a sentence
+/// that begins with `where`.
+std::int64_t parse_send_at(const std::string& where, const JsonValue& value);
 
 /// Empty when `value` fits the input: type, bounds, lengths (Unicode code points), allowed values, and each
 /// entry of an Array. Otherwise what is

@@ -106,9 +106,17 @@ TEST_CASE("what the host takes for itself is not among the parameters") {
   CHECK(checked.account == "T1");
   CHECK(checked.idempotency_key == "k");
   CHECK(checked.allow_duplicate);
+  CHECK(checked.send_at_ms == 0);
+  for (const auto* time : {"2026-11-21T09:30:00Z", "2026-11-21T11:30:00.000+02:00"}) {
+    const auto scheduled = check_arguments(sample(), std::string(R"({"title":"a","send_at":")") + time + "\"}");
+    CHECK(scheduled.send_at_ms == 1'795'253'400'000);
+    CHECK(scheduled.params_json == R"({"count":20,"title":"a"})");
+  }
+  CHECK(check_arguments(sample(), R"({"title":"a","send_at":null})").send_at_ms == 0);
   auto read = sample();
   read.kind = CapabilityKind::kRead;
   CHECK(check_arguments(read, R"({"title":"a","account":"T1"})").account == "T1");
+  CHECK_THROWS_AS(check_arguments(read, R"({"title":"a","send_at":"2026-11-21T09:30:00Z"})"), Error);
   CHECK_THROWS_AS(check_arguments(read, R"({"title":"a","allow_duplicate":true})"), Error);
 }
 
@@ -141,6 +149,12 @@ TEST_CASE("bad arguments are refused with a sentence") {
       {R"({"title":"a","account":""})", "\"account\" must be a text"},
       {R"({"title":"a","allow_duplicate":"yes"})", "\"allow_duplicate\" must be true or false"},
       {R"({"title":"a","idempotency_key":")" + std::string(201, 'k') + "\"}", "\"idempotency_key\" must be a text"},
+      {R"({"title":"a","send_at":"2026-11-21"})", "\"send_at\" must be a time with its zone, RFC 3339"},
+      {R"({"title":"a","send_at":"2026-11-21T09:30:00"})", "not the text \"2026-11-21T09:30:00\""},
+      {R"({"title":"a","send_at":"1700000001.000001"})", "\"send_at\" must be a time"},
+      {R"({"title":"a","send_at":"1969-12-31T23:59:59Z"})", "\"send_at\" must be a time"},
+      {R"({"title":"a","send_at":1700000001})", "not 1700000001"},
+      {R"({"title":"a","send_at":""})", "\"send_at\" must be a time"},
       {R"({"title":"a\u0000b"})", "\"title\" holds the character U+0000 (NUL)"},
       {R"({"name":"a\u0000b"})", "\"title\" holds the character U+0000"},
       {R"({"title":"a \ud83d b"})", "\"title\" holds half of a surrogate pair"},

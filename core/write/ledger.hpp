@@ -31,6 +31,13 @@ namespace krux {
 
 class WriteMeters;
 
+/// What the policy that is in force now says of a write that was admitted under an earlier one.
+struct PresentTerms {
+  std::string forbids;  ///< why it must not go out, a sentence; empty: nothing forbids it
+  std::string asks;     ///< why a person is asked first, a sentence; empty: nobody is
+  std::vector<LimitRule> limits;
+};
+
 /// What an attempt or a look led to.
 struct WriteReport {
   enum class Of { kAttempt, kLook } of = Of::kAttempt;
@@ -123,8 +130,12 @@ class Ledger {
   /// Writes of `accounts` whose time has come, those of `busy` (seq) left out. Those to be attempted are claimed:
   /// `executing`, with their attempt; those of unknown outcome are to be looked for. One whose turn in its lane has not
   /// come is put off instead; `order_wait_ms`: how long a dead letter or an unknown outcome holds up those behind it.
+  /// One that the policy of now does not let out, or whose agent's key has ended, is refused or put before a person.
   std::vector<WriteRecord> take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
                                 std::int64_t order_wait_ms = kOrderWaitMs);
+  /// Asked of each write before it is claimed, on the thread that commits: must be quick. Set before the first claim;
+  /// what it refers to must outlive this.
+  void ask_terms(std::function<PresentTerms(const WriteRecord&)> terms) { present_terms_ = std::move(terms); }
 
   /// Notes that the running attempt's call begins now, and keeps its rollback point (empty: it has none) unless an
   /// earlier attempt left one. A point that says nothing is not waited for: see recover().
@@ -240,6 +251,10 @@ class Ledger {
                                     std::size_t more) const;
   bool is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wait_ms) const;
   void claim(StatementCache& sql, LedgerRow& row) const;
+  struct Verdict;
+  Verdict verdict_on(StatementCache& sql, const WriteRecord& write) const;
+  bool is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRecord>& changed) const;
+  void put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why) const;
   void reconcile_first(StatementCache& sql) const;
   void go_on_released(LedgerRow& row) const;
   void settle_anew(StatementCache& sql, std::optional<std::int64_t> settle_ms) const;
@@ -267,6 +282,7 @@ class Ledger {
   std::uint64_t before_close_ = 0;
   std::int64_t epoch_ = 0, boot_ = 0;
   WriteMeters* meters_ = nullptr;
+  std::function<PresentTerms(const WriteRecord&)> present_terms_;
   std::atomic<bool> waits_end_{false};
 };
 

@@ -79,7 +79,7 @@ LedgerRow admit(const NewWrite& asked, std::int64_t now_ms) {
   auto& w = row.write;
   static_cast<Write&>(w) = static_cast<const Write&>(asked);
   if (w.params_shown_json.empty()) w.params_shown_json = w.params_json;
-  w.content_hash = content_hash(w.account, w.operation, w.params_json);
+  w.content_hash = content_hash(w.account, w.operation, w.params_json, w.send_at_ms);
   w.ordering_key = ordering_key_of(w.agent_id, w.account, asked.order);
   w.counted_as = counted_as(asked.limits, asked.counted_as, asked.operation);
   if (w.when_absent.empty()) w.when_absent = "ask";
@@ -135,6 +135,8 @@ void Ledger::submit(NewWrite write, Done<Submitted> done, CommitThread thread) {
         *row = *admitted;
         auto same = find_same(sql, *asked, row->write);
         if (same) return same;
+        // Only now: what is asked for once more, when its time has passed, is answered with the write that there is.
+        if (row->write.send_at_ms > 0) must_be_in_reach(row->write.send_at_ms, clock_.wall_ms());
         admit_within_limits(sql, *asked, *row);
         number_row(sql, *row);
         insert_row(sql, *row);

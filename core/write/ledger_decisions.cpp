@@ -1,4 +1,6 @@
 // What agents and operators decide about writes.
+#include <algorithm>
+
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "core/write/copies.hpp"
@@ -11,12 +13,21 @@ namespace {
 
 constexpr std::int64_t kMostAgentEdits = 20;
 
+/// The parameters, and the time that it is scheduled for: as an edit names them.
+std::string with_time(const WriteRecord& write) {
+  if (write.send_at_ms == 0) return write.params_json;
+  auto content = parse_json(write.params_json, "the stored parameters", {64 << 20, 64});
+  auto& allocator = content.GetAllocator();
+  content.AddMember("send_at", JsonValue(format_time(write.send_at_ms), allocator), allocator);
+  return canonical_json(content);
+}
+
 void add_edit(StatementCache& sql, const WriteRecord& before, const WriteRecord& after, std::int64_t now,
               const std::string& who) {
   sql.get(
          "INSERT INTO edits (write_seq, edited_at_ms, who, from_hash, to_hash, from_json, to_json) "
          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
-      .bind_all(before.seq, now, who, before.content_hash, after.content_hash, before.params_json, after.params_json)
+      .bind_all(before.seq, now, who, before.content_hash, after.content_hash, with_time(before), with_time(after))
       .run();
 }
 
@@ -31,13 +42,20 @@ void must_not_edit_for_ever(StatementCache& sql, const WriteRecord& write) {
                   " times, and this one was. Let it go out as it is, or cancel it and send another.");
 }
 
+/// What an attempt has made, and noted for the next one, is of the content that it had.
+void must_be_untried(const WriteRecord& write) {
+  if (write.attempts == 0) return;
+  throw conflict("An attempt of this write has begun before, so it can no longer be edited. Cancel it and ask anew.")
+      .with_context("{\"write_id\":" + json_string(write.write_id) + "}");
+}
+
 /// What a person was asked about stays until he is asked anew.
 void put_content(WriteRecord& write, const NewContent& content) {
   auto reason = std::move(write.approval_reason);
   static_cast<WriteContent&>(write) = static_cast<const WriteContent&>(content);
   write.approval_reason = std::move(reason);
   if (write.params_shown_json.empty()) write.params_shown_json = write.params_json;
-  write.content_hash = content_hash(write.account, write.operation, write.params_json);
+  write.content_hash = content_hash(write.account, write.operation, write.params_json, write.send_at_ms);
   write.ordering_key = ordering_key_of(write.agent_id, write.account, content.order);
   if (write.immediate) write.delay_ms = 0;
   write.counted_as = counted_as(content.limits, content.counted_as, write.operation);
@@ -92,7 +110,8 @@ void must_still_be_connected(StatementCache& sql, const WriteRecord& write) {
 /// Why a person is to be asked because of a limit; empty when it has room. Throws BatchProtection where an excess is
 /// refused.
 std::string Ledger::excess(StatementCache& sql, const std::vector<LimitRule>& rules, const WriteRecord& write) const {
-  const auto over = exceeded(sql, windows_, write.agent_id, rules, write.seq);
+  const auto over =
+      exceeded(sql, windows_, write.agent_id, rules, {std::max(clock_.wall_ms(), write.send_at_ms), write.seq, 0});
   if (!over) return {};
   if (!over->rule.escalate) throw refusal_of(*over);
   return over->sentence;
@@ -120,7 +139,7 @@ void Ledger::tell_of_approvals(StatementCache& sql, const WriteRecord& write) co
 }
 
 void Ledger::begin_window(LedgerRow& row) const {
-  set_due(row, row.write.delay_ms);
+  set_due(row, window_of(row.write, clock_.wall_ms()));
   row.write.waits_in_line = false;
   row.waits_for_connection = false;
   row.write.buffer_until_ms = row.write.due_at_ms;
@@ -248,8 +267,10 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
             decide(sql, write_id, agent_id, WriteEvent::kEdit, who, ErrorCode::kConflictError, {.hash = shown_hash});
         auto& w = row.write;
         const auto before = w;
+        must_be_untried(before);
         put_content(w, content);
         if (w.content_hash == before.content_hash) throw invalid_input("The edit changes nothing.");
+        if (w.send_at_ms > 0 && w.send_at_ms != before.send_at_ms) must_be_in_reach(w.send_at_ms, clock_.wall_ms());
         if (!agent_id.empty()) {
           must_not_edit_for_ever(sql, before);
           // What a person accepted was the content before. Its own place in the limits is taken already.

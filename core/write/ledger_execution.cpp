@@ -1,4 +1,4 @@
-// The executor's part of the ledger: claims, attempts, outcomes, recovery.
+// The executor's part of the ledger: attempts, outcomes, recovery. What it claims: ledger_claim.cpp.
 #include <algorithm>
 
 #include "core/util/json.hpp"
@@ -12,15 +12,6 @@ namespace krux {
 namespace {
 
 constexpr std::size_t kLargestNote = 64 * 1024;
-constexpr int kRoundsOfPuttingOff = 64;
-
-LedgerRow row_of_seq(StatementCache& sql, std::int64_t seq) {
-  static const auto by_seq = select_rows("seq = ?1");
-  auto& rows = sql.get(by_seq).bind_all(seq);
-  const ResetAtEnd reset(rows);
-  if (!rows.step()) throw database_error("The ledger lost a write between two statements.");
-  return read_row(rows);
-}
 
 bool contains(const std::vector<std::int64_t>& all, std::int64_t one) {
   return std::find(all.begin(), all.end(), one) != all.end();
@@ -94,96 +85,6 @@ std::size_t Ledger::recover(bool host_started, std::optional<std::int64_t> settl
         for (const auto& write : recovered) listeners->changed(write, clock);
       });
   return found.size();
-}
-
-/// The earliest due of all accounts; of one account no more than there is room for, and `more`.
-std::vector<Ledger::Candidate> Ledger::candidates(StatementCache& sql, std::span<const AccountRef> accounts, Room room,
-                                                  std::size_t more) const {
-  auto& rows = sql.get(
-      "SELECT seq, due_at_ms FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 AND "
-      "(state = 'unknown' OR reconcile_first = 1) = ?4 AND due_at_ms <= ?5 AND (boot <> ?6 OR due_boot_ms <= ?7) ORDER "
-      "BY "
-      "due_at_ms LIMIT ?8");
-  std::vector<Candidate> found;
-  for (const auto& account : accounts) {
-    for (const bool look : {false, true}) {
-      const auto limit = look ? std::min(room.looks, room.all) : room.all;
-      if (limit == 0) continue;
-      rows.bind_all(account.service, account.account_id, std::int64_t{account.generation}, look ? 1 : 0,
-                    clock_.wall_ms(), boot_, clock_.boot_ms(), static_cast<std::int64_t>(limit + more));
-      while (rows.step()) found.push_back({rows.integer(0), rows.integer(1), look});
-    }
-  }
-  std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.due_at_ms < b.due_at_ms; });
-  return found;
-}
-
-void Ledger::claim(StatementCache& sql, LedgerRow& row) const {
-  const auto now = clock_.wall_ms();
-  apply(row, WriteEvent::kClaim, ErrorCode::kConflictError);
-  set_due(row, std::nullopt);
-  row.write.waits_in_line = false;
-  row.waits_for_connection = false;  // whatever comes of this attempt settles first
-  row.owner_epoch = epoch_;
-  ++row.write.attempts;
-  // Where a rollback point comes first, it is stored with the mark just before the call.
-  if (row.write.rollback_ms == 0 || !row.write.point_json.empty()) row.write.begun_attempt = row.write.attempts;
-  if (row.write.first_attempt_at_ms == 0) row.write.first_attempt_at_ms = now;
-  row.claimed_at_ms = now;  // the attempt's row of `attempts` is made when it ends
-  update_row(sql, row);
-}
-
-/// Whether it is the due row's turn in its lane. If not, it is put off.
-bool Ledger::is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wait_ms) const {
-  auto& w = row.write;
-  if (w.ordering_key.empty()) return true;
-  const auto turn = turn_of(sql, row, clock_.wall_ms(), order_wait_ms);
-  w.waits_in_line = turn.put_off_ms.has_value();
-  if (turn.put_off_ms) {
-    set_due(row, turn.put_off_ms);
-    update_row(sql, row);
-    return false;
-  }
-  w.out_of_order = w.out_of_order || turn.out_of_order;
-  return true;
-}
-
-std::vector<WriteRecord> Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
-                                      std::int64_t order_wait_ms) {
-  using Writes = std::vector<WriteRecord>;
-  return commit_and_wait<Writes>(
-      {"write.claim.before_commit", "write.claim.after_commit"},
-      [this, accounts = std::move(accounts), room, busy = std::move(busy), order_wait_ms](StatementCache& sql) {
-        Writes taken;
-        auto seen = busy;
-        std::size_t looks = 0;
-        // A long line is put off at once: those behind it are not to wait for one commit a row.
-        bool put_off = true;
-        for (int round = 0; put_off && taken.size() < room.all && round < kRoundsOfPuttingOff; ++round) {
-          put_off = false;
-          for (const auto& candidate : candidates(sql, accounts, room, seen.size())) {
-            if (taken.size() == room.all) break;
-            if (contains(seen, candidate.seq) || (candidate.look && looks == room.looks)) continue;
-            auto row = row_of_seq(sql, candidate.seq);
-            if (candidate.look) {
-              ++looks;
-            } else if (is_next(sql, row, order_wait_ms)) {
-              claim(sql, row);
-            } else {
-              put_off = true;
-              continue;
-            }
-            seen.push_back(candidate.seq);
-            taken.push_back(std::move(row.write));
-          }
-        }
-        return taken;
-      },
-      [listeners = listeners_, &clock = clock_](const Writes& taken) {
-        for (const auto& write : taken) {
-          if (write.state == WriteState::kExecuting) listeners->changed(write, clock);
-        }
-      });
 }
 
 void Ledger::keep_rollback_point(const std::string& write_id, std::uint32_t attempt, const std::string& point_json) {

@@ -235,7 +235,7 @@ std::map<std::string, LimitUse> Ledger::limit_use(const std::string& agent_id, c
   auto one = rule;
   for (auto& [value, use] : used) {
     one.key_value = value;
-    use = use_of(reader.sql(), agent_id, one, begin);
+    use = use_of(reader.sql(), agent_id, one, begin, {clock_.wall_ms(), 0, 0});
   }
   return used;
 }

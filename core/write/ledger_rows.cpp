@@ -22,7 +22,7 @@ constexpr const char* kColumns =
     "decided_by, rolls_back, rollback_ms, target, counted_as, approval_reason, ordering_key, waits_in_line, "
     "out_of_order, "
     "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
-    "evidence_at_ms, release_wanted, claimed_at_ms";
+    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -159,6 +159,7 @@ LedgerRow read_row(const Statement& statement) {
   w.evidence_at_ms = c.integer();
   w.release_wanted = c.flag();
   row.claimed_at_ms = c.integer();
+  w.send_at_ms = c.integer();
   row.counted = phase_of(w);
   return row;
 }
@@ -172,6 +173,14 @@ std::optional<LedgerRow> first_row(Statement& rows) {
 std::optional<LedgerRow> row_of(StatementCache& sql, const std::string& write_id) {
   static const auto by_id = select_rows(kById);
   return first_row(sql.get(by_id).bind_all(seq_of_id(write_id), write_id));
+}
+
+LedgerRow row_of_seq(StatementCache& sql, std::int64_t seq) {
+  static const auto by_seq = select_rows("seq = ?1");
+  auto& rows = sql.get(by_seq).bind_all(seq);
+  const ResetAtEnd reset(rows);
+  if (!rows.step()) throw database_error("The ledger lost a write between two statements.");
+  return read_row(rows);
 }
 
 LedgerRow must_have_row(StatementCache& sql, const std::string& write_id) {
@@ -219,8 +228,8 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
       "delay_ms, settle_ms, agent_id, service, account_id, generation, operation, intent, content_hash, "
       "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, rolls_back, "
       "rollback_ms, "
-      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms) "
+      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -260,6 +269,7 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
   bind_nonempty(s, ++i, w.decided_by);
   s.bind(++i, to_string(w.cleanup));
   bind_nonempty(s, ++i, w.cleans);
+  bind_nonzero(s, ++i, w.send_at_ms);
   s.run();
   row.counted = phase_of(w);
   count_change(sql, std::nullopt, *row.counted);
@@ -270,9 +280,9 @@ void update_content(StatementCache& sql, const WriteRecord& w) {
       "UPDATE writes SET params_json = ?2, params_shown_json = nullif(?3, ?2), summary = ?4, content_hash = ?5, "
       "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, counted_as = "
       "nullif(?11, ''), "
-      "approval_reason = nullif(?12, ''), ordering_key = nullif(?13, '') WHERE seq = ?1");
+      "approval_reason = nullif(?12, ''), ordering_key = nullif(?13, ''), send_at_ms = nullif(?14, 0) WHERE seq = ?1");
   s.bind_all(w.seq, w.params_json, w.params_shown_json, w.summary, w.content_hash, intent_of(w.content_hash), w.target,
-             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason, w.ordering_key)
+             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason, w.ordering_key, w.send_at_ms)
       .run();
 }
 

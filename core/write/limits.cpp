@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 
 #include "core/util/durations.hpp"
 #include "core/util/json.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kLongestWindowMs = 30LL * 24 * 3'600'000;
 constexpr std::int64_t kNoticedJumpMs = 1000;
+constexpr std::int64_t kAnySeq = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -41,17 +43,30 @@ std::int64_t WindowClock::begin_of(std::int64_t window_ms) {
 }
 
 LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRule& rule, std::int64_t begin_ms,
-                std::int64_t but_seq) {
+                const LimitAsked& asked) {
   auto& rows = sql.get(
       "SELECT created_at_ms FROM writes WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND "
       "state NOT IN ('cancelled', 'rejected') AND seq <> ?4 AND created_at_ms > ?5 AND (?6 = '' OR "
-      "CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) ORDER BY seq DESC LIMIT ?8");
-  const ResetAtEnd reset(rows);
+      "CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) AND seq < ?9 ORDER BY seq DESC LIMIT ?8");
+  // What was admitted in the window is counted already.
+  auto& scheduled = sql.get(
+      "SELECT send_at_ms FROM writes INDEXED BY writes_scheduled WHERE agent_id = ?1 AND counted_as = ?2 AND "
+      "send_at_ms > ?10 AND send_at_ms < ?11 AND state NOT IN ('cancelled', 'rejected') AND seq <> ?4 AND "
+      "(seq < ?3 OR created_at_ms <= ?5) AND (?6 = '' OR CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) "
+      "AND seq < ?9 LIMIT ?8");
   std::vector<std::int64_t> times;
-  for (const auto& operation : rule.operations) {
-    // A row's seq may run ahead of its time, never behind.
-    rows.bind_all(agent_id, operation, begin_ms << 12, but_seq, begin_ms, rule.key, rule.key_value, rule.limit);
-    while (rows.step()) times.push_back(rows.integer(0));
+  for (auto* counted : {&rows, &scheduled}) {
+    const ResetAtEnd reset(*counted);
+    for (const auto& operation : rule.operations) {
+      // A row's seq may run ahead of its time, never behind.
+      counted->bind_all(agent_id, operation, begin_ms << 12, asked.seq, begin_ms, rule.key, rule.key_value, rule.limit,
+                        asked.admitted_at_ms > 0 ? asked.seq : kAnySeq);
+      if (counted == &scheduled) {
+        counted->bind(10, asked.goes_out_ms - rule.window_ms);
+        counted->bind(11, asked.goes_out_ms + rule.window_ms);
+      }
+      while (counted->step()) times.push_back(counted->integer(0));
+    }
   }
   std::sort(times.begin(), times.end(), std::greater<>());
   LimitUse use;
@@ -61,9 +76,11 @@ LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRul
 }
 
 std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const std::string& agent_id,
-                                 const std::vector<LimitRule>& rules, std::int64_t but_seq) {
+                                 const std::vector<LimitRule>& rules, const LimitAsked& asked) {
   for (const auto& rule : rules) {
-    const auto use = use_of(sql, agent_id, rule, clock.begin_of(rule.window_ms), but_seq);
+    const auto begin =
+        asked.admitted_at_ms > 0 ? asked.admitted_at_ms - rule.window_ms : clock.begin_of(rule.window_ms);
+    const auto use = use_of(sql, agent_id, rule, begin, asked);
     if (use.counted < rule.limit) continue;
     std::string operations;
     for (const auto& operation : rule.operations) operations += (operations.empty() ? "" : " + ") + operation;

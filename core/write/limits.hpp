@@ -32,10 +32,18 @@ struct LimitUse {
   std::int64_t free_at_ms = 0;  ///< when one more fits, once the limit is reached
 };
 
-/// How many writes of the agent count for `rule` since `begin_ms`, without the one of `but_seq`. Cancelled and rejected
-/// ones do not.
+/// The write that asks for room.
+struct LimitAsked {
+  std::int64_t goes_out_ms = 0;  ///< as far as is known; what is scheduled for about that time counts too
+  std::int64_t seq = 0;          ///< of one that has its place: it does not count against itself
+  /// Of one that is asked about once more, when it was admitted: what came after it does not count either. 0: now.
+  std::int64_t admitted_at_ms = 0;
+};
+
+/// How many writes of the agent count for `rule`: those admitted since `begin_ms`, and those scheduled for less than a
+/// window before or after `asked` goes out. Cancelled and rejected ones do not.
 LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRule& rule, std::int64_t begin_ms,
-                std::int64_t but_seq = 0);
+                const LimitAsked& asked);
 
 /// What WriteRecord::counted_as holds: `named`, or the write's own operation; nothing where no limit counts it.
 std::string counted_as(const std::vector<LimitRule>& limits, const std::string& named, const std::string& operation);
@@ -47,7 +55,7 @@ struct Exceeded {
   std::string sentence;
 };
 std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const std::string& agent_id,
-                                 const std::vector<LimitRule>& rules, std::int64_t but_seq = 0);
+                                 const std::vector<LimitRule>& rules, const LimitAsked& asked);
 
 /// BatchProtection, with the limit as context.
 Error refusal_of(const Exceeded& exceeded);

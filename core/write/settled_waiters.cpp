@@ -21,6 +21,7 @@ bool has_settled(const WriteRecord& write) {
 
 SettledWaiters::SettledWaiters(Ledger& ledger, Clock& clock)
     : ledger_(ledger), clock_(clock), thread_([this] { watch(); }), settled_(ledger.observe([this](const auto& write) {
+        if (told_ > 0) tell(write);
         if (has_settled(write)) answer(write.write_id, write);
       })) {}
 
@@ -35,20 +36,76 @@ SettledWaiters::~SettledWaiters() {
   for (auto& [write_id, done] : take_over(std::numeric_limits<std::int64_t>::max())) done(present_state(write_id));
 }
 
-void SettledWaiters::add(const std::string& write_id, std::int64_t timeout_ms, WaitFor what, Done done) {
+std::uint64_t SettledWaiters::add(const std::string& write_id, std::int64_t timeout_ms, Waiter waiter) {
   const std::lock_guard lock(mutex_);
-  const auto until = clock_.boot_ms() + timeout_ms;
+  const auto number = waiter.number = next_number_++;
+  const auto until = waiter.until_boot_ms =
+      clock_.boot_ms() + (ends_ && waiter.what == WaitFor::kEnded ? 0 : timeout_ms);
   earlier_ = earlier_ || until < next();
-  waiters_.emplace(write_id, Waiter{until, what, std::move(done)});
+  if (waiter.changes) ++told_;
+  waiters_.emplace(write_id, std::move(waiter));
   times_.emplace(until, write_id);
   if (earlier_) cv_.notify_all();
+  return number;
 }
 
-void SettledWaiters::wait(const std::string& write_id, std::int64_t timeout_ms, Done done, WaitFor what) {
+std::uint64_t SettledWaiters::wait(const std::string& write_id, std::int64_t timeout_ms, Done done, WaitFor what,
+                                   std::function<void(const WriteRecord&)> changes) {
   // Waiting begins before the look, so that a change in between is not missed.
-  add(write_id, timeout_ms, what, std::move(done));
+  const auto number = add(write_id, timeout_ms, {0, what, std::move(done), 0, std::move(changes)});
   const auto now = present_state(write_id);
+  if (told_ > 0) tell(now);
   if (now.write_id.empty() || has_settled(now)) answer(write_id, now);
+  return number;
+}
+
+/// Of `waiters_` and `times_`, under the lock.
+SettledWaiters::Waiters::iterator SettledWaiters::take_out(Waiters::iterator waiter, std::vector<Done>& taken) {
+  auto [time, last] = times_.equal_range(waiter->second.until_boot_ms);
+  while (time != last && time->second != waiter->first) ++time;
+  if (time != last) times_.erase(time);
+  if (waiter->second.changes) --told_;
+  taken.push_back(std::move(waiter->second.done));
+  return waiters_.erase(waiter);
+}
+
+void SettledWaiters::give_up(const std::string& write_id, std::uint64_t waiter) {
+  std::vector<Done> taken;
+  {
+    const std::lock_guard lock(mutex_);
+    auto [at, end] = waiters_.equal_range(write_id);
+    while (at != end && at->second.number != waiter) ++at;
+    if (at != end) take_out(at, taken);
+  }
+  for (auto& done : taken) done(WriteRecord{});
+}
+
+void SettledWaiters::end_waiting() {
+  std::vector<std::pair<std::string, Done>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    for (auto at = waiters_.begin(); at != waiters_.end();) {
+      if (at->second.what != WaitFor::kEnded) {
+        ++at;
+        continue;
+      }
+      std::vector<Done> taken;
+      auto write_id = at->first;
+      at = take_out(at, taken);
+      all.emplace_back(std::move(write_id), std::move(taken[0]));
+    }
+  }
+  for (auto& [write_id, done] : all) done(present_state(write_id));
+}
+
+/// Under the lock, so that what is told stands in order.
+void SettledWaiters::tell(const WriteRecord& write) {
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = waiters_.equal_range(write.write_id);
+  for (auto at = begin; at != end; ++at) {
+    if (at->second.changes) at->second.changes(write);
+  }
 }
 
 /// The ledger's word, or as much as is known while it cannot be read.
@@ -76,11 +133,7 @@ void SettledWaiters::answer(const std::string& write_id, const WriteRecord& writ
         ++at;
         continue;
       }
-      ready.push_back(std::move(at->second.done));
-      auto [time, last] = times_.equal_range(at->second.until_boot_ms);
-      while (time != last && time->second != write_id) ++time;
-      if (time != last) times_.erase(time);
-      at = waiters_.erase(at);
+      at = take_out(at, ready);
     }
   }
   for (auto& done : ready) done(write);
@@ -100,6 +153,7 @@ std::vector<std::pair<std::string, SettledWaiters::Done>> SettledWaiters::take_o
     auto [at, end] = waiters_.equal_range(write_id);
     while (at != end && at->second.until_boot_ms != until) ++at;
     if (at == end) continue;
+    if (at->second.changes) --told_;
     over.emplace_back(write_id, std::move(at->second.done));
     waiters_.erase(at);
   }

@@ -1,6 +1,7 @@
 // Those who wait until a write has settled, or until their time is over.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -34,16 +35,27 @@ class SettledWaiters {
 
   /// Calls back when the write has ended or become unknown, or waits for a retry (dead_letter), at once if it has; or
   /// when `timeout_ms` passed, with its present state. `done` runs once, on any thread, and must not block; its
-  /// write_id is empty when there is no such write.
-  void wait(const std::string& write_id, std::int64_t timeout_ms, Done done, WaitFor what = WaitFor::kSettled);
+  /// write_id is empty when there is no such write, and where the wait was given up. `changes` is told of the write as
+  /// it stands, and of each change, until then; it may be empty, and must not block. Returns what give_up() takes.
+  std::uint64_t wait(const std::string& write_id, std::int64_t timeout_ms, Done done, WaitFor what = WaitFor::kSettled,
+                     std::function<void(const WriteRecord&)> changes = {});
+  /// Nothing where it is over already.
+  void give_up(const std::string& write_id, std::uint64_t waiter);
+  /// Who waits for an end is answered with the present state, now and from now on.
+  void end_waiting();
 
  private:
   struct Waiter {
     std::int64_t until_boot_ms;
     WaitFor what;
     Done done;
+    std::uint64_t number;
+    std::function<void(const WriteRecord&)> changes;
   };
-  void add(const std::string& write_id, std::int64_t timeout_ms, WaitFor what, Done done);
+  using Waiters = std::multimap<std::string, Waiter>;
+  std::uint64_t add(const std::string& write_id, std::int64_t timeout_ms, Waiter waiter);
+  Waiters::iterator take_out(Waiters::iterator waiter, std::vector<Done>& taken);
+  void tell(const WriteRecord& write);
   WriteRecord present_state(const std::string& write_id);
   void answer(const std::string& write_id, const WriteRecord& write);
   void watch();
@@ -54,9 +66,11 @@ class SettledWaiters {
   Clock& clock_;
   std::mutex mutex_;
   std::condition_variable cv_;
-  std::multimap<std::string, Waiter> waiters_;
+  Waiters waiters_;
+  std::uint64_t next_number_ = 1;
+  std::atomic<int> told_{0};                        ///< how many hear of changes
   std::multimap<std::int64_t, std::string> times_;  ///< until_boot_ms -> write_id
-  bool stopping_ = false, earlier_ = false;
+  bool stopping_ = false, earlier_ = false, ends_ = false;
   std::thread thread_;
   Ledger::Observation settled_;
 };

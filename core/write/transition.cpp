@@ -43,6 +43,14 @@ constexpr Row kTable[] = {
      Only::kUnset},
     {State::kDeadLetter, Event::kClaim, Only::kAny, Only::kUnset, State::kExecuting, Escalated::kClear, false,
      Only::kUnset},
+    {State::kBuffered, Event::kAskAnew, Only::kAny, Only::kAny, State::kPendingApproval, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kDeadLetter, Event::kAskAnew, Only::kAny, Only::kUnset, State::kPendingApproval, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kBuffered, Event::kForbid, Only::kUnset, Only::kAny, State::kFailed, Escalated::kClear, false,
+     Only::kUnset},
+    {State::kDeadLetter, Event::kForbid, Only::kUnset, Only::kUnset, State::kFailed, Escalated::kClear, false,
+     Only::kUnset},
     {State::kExecuting, Event::kDone, Only::kAny, Only::kAny, State::kCompleted},
     {State::kExecuting, Event::kRefusedForGood, Only::kAny, Only::kAny, State::kFailed},
     {State::kExecuting, Event::kCertainlyNotDone, Only::kAny, Only::kAny, State::kDeadLetter},
@@ -175,6 +183,10 @@ std::string_view event_in_words(Event event) {
       return "cancelled";
     case Event::kClaim:
       return "claimed for execution";
+    case Event::kAskAnew:
+      return "put before a person";
+    case Event::kForbid:
+      return "refused by the policy";
     case Event::kDone:
       return "recorded as done";
     case Event::kRefusedForGood:
@@ -271,6 +283,8 @@ const char* to_string(WriteEvent event) {
                                    "drop",
                                    "cancel",
                                    "claim",
+                                   "ask_anew",
+                                   "forbid",
                                    "done",
                                    "refused",
                                    "not_done",

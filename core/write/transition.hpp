@@ -18,6 +18,8 @@ enum class WriteEvent {
   kDrop,                ///< the transaction is undone
   kCancel,              ///< by the agent or the operator
   kClaim,               ///< due: an attempt begins
+  kAskAnew,             ///< due, and the policy of now wants a person to be asked first
+  kForbid,              ///< due, and the policy of now lets it out no more
   kDone,                ///< the attempt succeeded
   kRefusedForGood,      ///< certainly nothing happened, and repeating is of no use
   kCertainlyNotDone,    ///< nothing happened; tried again on the schedule

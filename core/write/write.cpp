@@ -1,8 +1,10 @@
 #include "core/write/write.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 
+#include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
@@ -47,11 +49,27 @@ bool is_forced(const WriteRecord& undo) {
   return undo.params_json.starts_with("{\"force\":true");  // canonical: the host wrote it
 }
 
-std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json) {
+std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json,
+                         std::int64_t send_at_ms) {
   // One JSON array: no two different contents have the same text.
   std::string text = "[" + json_string(account.service) + "," + json_string(account.account_id) + "," +
-                     std::to_string(account.generation) + "," + json_string(operation) + "," + params_json + "]";
+                     std::to_string(account.generation) + "," + json_string(operation) + "," + params_json +
+                     (send_at_ms == 0 ? "" : "," + std::to_string(send_at_ms)) + "]";
   return sha256_hex(text);
+}
+
+void must_be_in_reach(std::int64_t send_at_ms, std::int64_t now_ms) {
+  if (send_at_ms < now_ms - kLateByMs)
+    throw invalid_input("send_at lies in the past: " + format_time(send_at_ms) + ", and it is " + format_time(now_ms) +
+                        " now. Name a time that is to come, or leave it out.");
+  if (send_at_ms > now_ms + kLongestAheadMs)
+    throw invalid_input("send_at lies too far ahead: " + format_time(send_at_ms) + ". A write waits for " +
+                        std::to_string(kLongestAheadMs / (24 * 3'600'000)) + " days at most, until " +
+                        format_time(now_ms + kLongestAheadMs) + ".");
+}
+
+std::int64_t window_of(const WriteContent& content, std::int64_t now_ms) {
+  return std::max(content.delay_ms, content.send_at_ms - now_ms);
 }
 
 std::string ordering_key_of(const std::string& agent_id, const AccountRef& account, const std::string& order) {

@@ -61,6 +61,7 @@ struct WriteContent {
   std::string counted_as;       ///< for which operation's limits it counts; empty: of a wish its own, of a row none
   std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
   std::int64_t delay_ms = 30'000;
+  std::int64_t send_at_ms = 0;  ///< not before that time either; 0: the window alone decides. A part of the content.
 };
 
 /// What a write is: frozen when it is accepted, but for its content, which an edit may replace.
@@ -204,8 +205,18 @@ inline constexpr std::int64_t kOrderWaitMs = 5 * 60'000;
 /// Where an ordered write stands: one key for each agent, connection and `order`. Empty of an empty one.
 std::string ordering_key_of(const std::string& agent_id, const AccountRef& account, const std::string& order);
 
-/// SHA-256 over service, account, generation, operation and canonical parameters.
-std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json);
+/// SHA-256 over service, account, generation, operation, canonical parameters and, of what is scheduled, its time.
+std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json,
+                         std::int64_t send_at_ms = 0);
+
+/// How far ahead a write can be scheduled: as long as the longest delay and the longest window of a limit.
+inline constexpr std::int64_t kLongestAheadMs = 30LL * 24 * 3'600'000;
+/// A time that has just passed is no mistake: the call took its time.
+inline constexpr std::int64_t kLateByMs = 60'000;
+/// Throws krux::Error InvalidInput where no write can be scheduled for that time.
+void must_be_in_reach(std::int64_t send_at_ms, std::int64_t now_ms);
+/// The buffer window of a write that begins now: its delay, or until the time that it is scheduled for.
+std::int64_t window_of(const WriteContent& content, std::int64_t now_ms);
 
 /// /proc/sys/kernel/random/boot_id.
 std::string machine_boot_id();

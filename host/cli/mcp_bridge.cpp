@@ -116,11 +116,12 @@ class Bridge {
           if (!session_.empty() && !listening.joinable()) listening = std::jthread([this] { listen(); });
           continue;
         }
-        if (line.method == "notifications/cancelled" && end_stream(line.cancels)) continue;
+        // In a session the host is told; without one, that nobody reads the answer tells it.
+        if (line.method == "notifications/cancelled" && give_up(line.cancels) && session_.empty()) continue;
         places_.acquire();
         std::erase_if(threads, [this](std::jthread& thread) { return ended(thread); });
         const auto call = std::make_shared<GatewayCall>();
-        if (line.method == kListen) note_stream(line.id_json, call);
+        if (!line.id_json.empty()) note(line, call);
         threads.emplace_back([this, line = std::move(line), call] {
           pass_on(line, call);
           note_end();
@@ -153,11 +154,20 @@ class Bridge {
   }
 
   void pass_on(const Line& line, const std::shared_ptr<GatewayCall>& call) {
-    const auto answer = gateway_.send("POST", headers_of(line), line.text, printed_, *call);
+    bool answered = false;
+    const OnEvent on_event = [&](std::string_view data, std::string_view id) {
+      if (call->ended()) return;
+      answered = answered || is_for(data, line.id_json);
+      printed_(data, id);
+    };
+    const auto answer = gateway_.send("POST", headers_of(line), line.text, on_event, *call);
     if (line.method == "initialize" && answer.status == 200) remember(answer);
-    if (line.method == kListen) forget_stream(line.id_json);
-    if (line.id_json.empty() || call->ended()) return;
-    if (answer.is_stream) return print(error_line(line.id_json, kInternalError, "The stream has ended. Listen again."));
+    forget(line.id_json, call);
+    if (line.id_json.empty() || call->ended() || answered) return;
+    if (answer.is_stream)
+      return print(error_line(line.id_json, kInternalError,
+                              line.method == kListen ? "The stream has ended. Listen again."
+                                                     : "The answer broke off. What was asked for may have been done."));
     if (!answer.problem.empty()) return print(error_line(line.id_json, kInternalError, answer.problem));
     print(is_for(answer.body, line.id_json) ? answer.body
                                             : error_line(line.id_json, kInternalError, reason_of(answer)));
@@ -189,7 +199,7 @@ class Bridge {
   }
 
   /// A refusal of the gateway's own is no answer to the message.
-  static bool is_for(const std::string& body, const std::string& id_json) {
+  static bool is_for(std::string_view body, const std::string& id_json) {
     return body.starts_with(R"({"jsonrpc":"2.0","id":)" + id_json + ",");
   }
   static std::string reason_of(const GatewayAnswer& answer) {
@@ -206,23 +216,27 @@ class Bridge {
     console_.out() << line << '\n' << std::flush;
   }
 
-  void note_stream(const std::string& id_json, std::shared_ptr<GatewayCall> call) {
+  void note(const Line& line, const std::shared_ptr<GatewayCall>& call) {
     const std::lock_guard lock(ending_);
-    streams_[id_json] = std::move(call);
+    calls_[line.id_json] = {call, line.method == kListen};
   }
-  bool end_stream(const std::string& id_json) {
+  /// The answer to a request is wanted no more.
+  bool give_up(const std::string& id_json) {
     const std::lock_guard lock(ending_);
-    const auto stream = streams_.extract(id_json);
-    if (stream) stream.mapped()->end();
-    return !stream.empty();
+    const auto given_up = calls_.extract(id_json);
+    if (given_up) given_up.mapped().call->end();
+    return !given_up.empty();
   }
-  void forget_stream(const std::string& id_json) {
+  void forget(const std::string& id_json, const std::shared_ptr<GatewayCall>& call) {
     const std::lock_guard lock(ending_);
-    streams_.erase(id_json);
+    const auto at = calls_.find(id_json);
+    if (at != calls_.end() && at->second.call == call) calls_.erase(at);
   }
   void end_streams() {
     const std::lock_guard lock(ending_);
-    for (const auto& [id, call] : streams_) call->end();
+    for (const auto& [id, one] : calls_) {
+      if (one.listens) one.call->end();
+    }
   }
   void note_end() {
     {
@@ -247,7 +261,11 @@ class Bridge {
   std::counting_semaphore<kAtOnce> places_{kAtOnce};
   std::mutex printing_, ending_;
   std::vector<std::thread::id> ended_;
-  std::map<std::string, std::shared_ptr<GatewayCall>> streams_;  ///< by their requests' ids
+  struct UnderWay {
+    std::shared_ptr<GatewayCall> call;
+    bool listens = false;  ///< it would never end by itself
+  };
+  std::map<std::string, UnderWay> calls_;  ///< by their requests' ids
 };
 
 }  // namespace

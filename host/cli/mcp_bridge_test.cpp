@@ -90,6 +90,45 @@ TEST_CASE("Calls run side by side, and all are answered before the bridge ends")
   for (int id = 1; id <= 6; ++id) CHECK(find_bool(b.answer(id)["result"], "isError") == false);
 }
 
+TEST_CASE("A call that is taken back is not answered, and keeps nobody waiting, in either model") {
+  const std::string meta =
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+  for (const bool stateless : {false, true}) {
+    Bridged b;
+    std::deque<std::string> lines{kInitialize};
+    if (stateless) lines.clear();
+    lines.push_back(R"({"jsonrpc":"2.0","id":"w","method":"tools/call","params":{"name":"wait")" +
+                    (stateless ? "," + meta : "") + "}}");
+    lines.push_back(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}})");
+    lines.push_back(R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"quick")" +
+                    (stateless ? "," + meta : "") + "}}");
+    CHECK(b.run(lines) == 0);
+    CHECK(find_bool(b.answer(3)["result"], "isError") == false);
+    CHECK_THAT(b.console.out_text.str(), !Catch::Contains("\"id\":\"w\""));
+    b.api.release();
+  }
+}
+
+TEST_CASE("What is told of a call comes before its answer") {
+  Bridged b;
+  std::thread releases([&] {
+    b.api.wait_for_held(1);
+    b.api.last.tell("It waits.");
+    b.api.release();
+  });
+  CHECK(
+      b.run(
+          {kInitialize,
+           R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"wait","_meta":{"progressToken":"p"}}})"}) ==
+      0);
+  releases.join();
+  const auto text = b.console.out_text.str();
+  const auto told = text.find(R"("progressToken":"p","progress":1,"message":"It waits.")");
+  REQUIRE(told != std::string::npos);
+  CHECK(told < text.find("\"id\":2,"));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+}
+
 TEST_CASE("What keeps the gateway from answering stands in the answer") {
   Bridged b;
   CHECK(b.run({"{", kInitialize}, "http://127.0.0.1:1") == 0);

@@ -26,6 +26,11 @@ std::optional<std::uint64_t> declared_length(const ServerRequest& head) {
   return parsed.ec == std::errc() ? std::optional(length) : std::nullopt;
 }
 
+/// One message, and no batch.
+bool is_single(std::string_view message) {
+  return message.find_first_not_of(" \t\r\n") != message.find('[');
+}
+
 /// Whether it asks for a WebSocket where there is one.
 bool wants_socket(const ServerRequest& request) {
   return asks_for_web_socket(request) && (request.path == "/" || request.path == kRpcPath || request.path == kMcpPath);
@@ -53,8 +58,8 @@ std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRe
 
 /// Of one call, the read is answered by the thread that received it.
 RunsOn AgentGateway::State::where(std::string_view message) {
-  const bool single = message.size() <= kShortMessage && message.find_first_not_of(" \t\r\n") != message.find('[');
-  return single && HttpServer::thread_is_lent() ? RunsOn::kCaller : RunsOn::kWorker;
+  return message.size() <= kShortMessage && is_single(message) && HttpServer::thread_is_lent() ? RunsOn::kCaller
+                                                                                               : RunsOn::kWorker;
 }
 
 std::optional<Agent> AgentGateway::State::agent_of(std::string_view credential, std::string_view path) {
@@ -152,7 +157,16 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   take(caller, std::move(request), respond,
        [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
          const auto answer = std::make_shared<mcp::Answer>();
-         self->run_mcp(caller, share, *head, message, answer, [share, answer, to = std::move(to)](std::string text) {
+         const auto events = std::make_shared<mcp::CallEvents>();
+         const auto by_events = std::make_shared<std::atomic<bool>>(false);
+         if (head->takes_events && is_single(message))
+           answer->begin_events = [share, events, by_events, to](std::function<void()> gone) {
+             *by_events = true;
+             to(event_stream(events->opening(std::move(gone)), share));
+             return events;
+           };
+         self->run_mcp(caller, share, *head, message, answer, [=, to = std::move(to)](std::string text) {
+           if (*by_events) return events->end(text);
            ServerResponse response;
            response.status = text.empty() ? 202 : answer->status;
            response.body = std::move(text);

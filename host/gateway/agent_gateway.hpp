@@ -48,6 +48,8 @@ class AgentApi {
   virtual std::vector<Offered> offered() = 0;
   /// Whether there is such a capability, offered or not.
   virtual bool knows(const std::string& capability) = 0;
+  /// Whether a call of it may take longer than a read of what is here.
+  virtual bool takes_time(const std::string& capability) = 0;
   virtual std::vector<std::string> services() = 0;
 
   /// Where the next upload's bytes go, and how many.

@@ -15,10 +15,13 @@ namespace {
 constexpr std::size_t kSocketBytes = 16 << 10;
 constexpr std::string_view kMcpProtocol = "mcp";
 
-/// A message that was refused without a look at it. A short one is small enough to see whose answer this is.
+/// A message that was refused without a look at it. A short one is small enough to see whose answer this is, and in a
+/// long one to see that it asks for none.
 SocketMessage refused_message(std::string_view message, const Error& why) {
-  const auto id = message.size() <= kShortMessage ? rpc_id_of(message) : "null";
-  return {rpc_error_text(id, rpc_error(why)), nullptr, true};
+  const bool is_short = message.size() <= kShortMessage;
+  if (!message.empty() && (is_short ? is_notification(message) : message.find("\"id\"") == std::string_view::npos))
+    return {{}, nullptr, true};
+  return {rpc_error_text(is_short ? rpc_id_of(message) : "null", rpc_error(why)), nullptr, true};
 }
 
 }  // namespace

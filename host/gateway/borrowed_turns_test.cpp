@@ -32,6 +32,7 @@ class Api final : public AgentApi {
   std::string list_json(const std::string&, const std::string&, const std::string&) override { return "[]"; }
   std::optional<std::string> describe_json(const std::string&) override { return std::nullopt; }
   std::vector<Offered> offered() override { return {}; }
+  bool takes_time(const std::string&) override { return false; }
   bool knows(const std::string&) override { return true; }
   std::vector<std::string> services() override { return {}; }
   BodyToFile upload_target() override { return {}; }

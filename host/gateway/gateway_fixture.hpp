@@ -82,6 +82,7 @@ class FakeApi final : public AgentApi {
 
   std::vector<Offered> offered() override { return offers; }
   bool knows(const std::string& capability) override { return !capability.starts_with("no."); }
+  bool takes_time(const std::string& capability) override { return capability == "wait"; }
   std::vector<std::string> services() override { return {"notes", "tasks"}; }
 
   BodyToFile upload_target() override { return {scratch.path() / std::to_string(++targets), most_bytes, 20'000}; }

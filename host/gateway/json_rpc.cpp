@@ -22,7 +22,9 @@ std::string result_text(std::string_view id, std::string_view result) {
   return text;
 }
 
+/// Empty where there is nothing to say.
 std::string outcome_text(std::string_view id, const RpcOutcome& outcome) {
+  if (std::holds_alternative<RpcSilence>(outcome)) return {};
   if (const auto* error = std::get_if<RpcError>(&outcome)) return rpc_error_text(id, *error);
   return result_text(id, std::get<std::string>(outcome));
 }
@@ -87,14 +89,6 @@ void call(const RpcDispatch& dispatch, const Request& request, const RpcReply& r
     spdlog::error("{} failed: {}", request.method, error.what());
     reply(RpcError{rpc_code::kInternal, "The host could not run this method. Its log says more.", {}});
   }
-}
-
-/// Runs what it is given at the first call only.
-RpcReply once(std::function<void(RpcOutcome)> reply) {
-  auto called = std::make_shared<std::atomic<bool>>(false);
-  return [called, reply = std::move(reply)](RpcOutcome outcome) {
-    if (!called->exchange(true)) reply(std::move(outcome));
-  };
 }
 
 void run_single(const Request& request, const RpcDispatch& dispatch, std::function<void(std::string)> done) {
@@ -170,6 +164,13 @@ void run_batch(const JsonParts& batch, const RpcDispatch& dispatch, const RpcLim
 
 }  // namespace
 
+RpcReply once(RpcReply reply) {
+  auto called = std::make_shared<std::atomic<bool>>(false);
+  return [called, reply = std::move(reply)](RpcOutcome outcome) {
+    if (!called->exchange(true)) reply(std::move(outcome));
+  };
+}
+
 std::int64_t retry_after_seconds(const Error& error) {
   return (error.retry_after_ms().value_or(1000) + 999) / 1000;
 }
@@ -194,6 +195,12 @@ std::string rpc_id_of(std::string_view message) {
   Request request;
   if (parts && parts->kind == JsonKind::kObject) read_id(*parts, request);
   return request.id;
+}
+
+bool is_notification(std::string_view message) {
+  std::string why;
+  const auto parts = take_apart(message, {}, why);
+  return parts && parts->kind == JsonKind::kObject && read_request(*parts).notification;
 }
 
 void run_json_rpc(std::string_view message, const RpcDispatch& dispatch, const RpcLimits& limits,

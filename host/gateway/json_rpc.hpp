@@ -24,9 +24,13 @@ std::int64_t retry_after_seconds(const Error& error);
 /// With the table's code, and what an agent's program can act on as data: type, retryable, retry_after in seconds.
 RpcError rpc_error(const Error& error);
 
+/// Whoever has asked wants no answer any more.
+struct RpcSilence {};
 /// The result as one JSON value, or an error.
-using RpcOutcome = std::variant<std::string, RpcError>;
+using RpcOutcome = std::variant<std::string, RpcError, RpcSilence>;
 using RpcReply = std::function<void(RpcOutcome)>;
+/// Runs `reply` at the first call only.
+RpcReply once(RpcReply reply);
 
 /// One request; lent for the call.
 struct RpcRequest {
@@ -44,12 +48,15 @@ struct RpcLimits {
 };
 
 /// Answers one message, single or batch. `done` runs exactly once with the answer's text, which is empty when the
-/// message held nothing but notifications; on this thread or on the one of the last reply. Never throws.
+/// message held nothing but notifications, or nobody wants an answer any more; on this thread or on the one of the last
+/// reply. Never throws.
 void run_json_rpc(std::string_view message, const RpcDispatch& dispatch, const RpcLimits& limits,
                   std::function<void(std::string)> done);
 
 /// The JSON of the id of a single request; "null" where it has none that can be answered under.
 std::string rpc_id_of(std::string_view message);
+/// A single request without an id, which nobody answers.
+bool is_notification(std::string_view message);
 
 /// {"jsonrpc":"2.0","id":id,"error":{...}}; `id` is JSON.
 std::string rpc_error_text(std::string_view id, const RpcError& error);

@@ -56,6 +56,7 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   put(out, "content_hash", write.content_hash);
   put(out, "created_at_ms", write.created_at_ms);
   put(out, "due_at_ms", write.due_at_ms);
+  put(out, "send_at_ms", write.send_at_ms);
   put(out, "unknown_since_ms", write.unknown_since_ms);
   put(out, "ended_at_ms", write.ended_at_ms);
   put(out, "attempts", std::int64_t{write.attempts});

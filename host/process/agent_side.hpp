@@ -29,6 +29,7 @@ class AgentSide final : public AgentApi {
   std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
   std::vector<Offered> offered() override { return handler_.offered(); }
   bool knows(const std::string& capability) override { return handler_.knows(capability); }
+  bool takes_time(const std::string& capability) override { return handler_.takes_time(capability); }
   std::vector<std::string> services() override { return handler_.services(); }
   BodyToFile upload_target() override { return desk_.target(); }
   std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }

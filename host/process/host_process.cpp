@@ -296,6 +296,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   agents.when_key_ends(gateway.on_keys_changed());
   sign_in.when_tokens_end(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
+  writes.ledger.ask_terms(handler.terms());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
     listen();
@@ -421,6 +422,7 @@ bool HostProcess::stop(std::int64_t limit_ms) {
 bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   if (stopping.exchange(true)) return runner.lost() == 0;
   check.reset();
+  writes.settled.end_waiting();
   operators.stop_waiting();
   services.stop();
   attempts.stop();

@@ -199,8 +199,9 @@ kruxos::Record timeless_record(const Json& message, std::string_view scope, std:
 
 std::optional<MessageId> parse_message_id(std::string_view id) {
   const auto slash = id.find('/');
-  if (slash == std::string_view::npos || slash == 0 || !micros(id.substr(slash + 1))) return std::nullopt;
-  return MessageId{std::string(id.substr(0, slash)), std::string(id.substr(slash + 1))};
+  const auto at = slash == std::string_view::npos || slash == 0 ? std::nullopt : micros(id.substr(slash + 1));
+  if (!at) return std::nullopt;
+  return MessageId{std::string(id.substr(0, slash)), from_micros(*at)};
 }
 
 }  // namespace slack

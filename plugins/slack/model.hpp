@@ -61,7 +61,7 @@ kruxos::Record message_record(const Message& message, std::int64_t generation);
 kruxos::Record timeless_record(const Json& message, std::string_view scope, std::int64_t generation,
                                std::int64_t seen_ms);
 
-/// "C1/1700000001.000001" apart; nothing when it is not a message's id.
+/// "C1/1700000001.000001" apart, the timestamp as Slack writes it; nothing when it is not a message's id.
 struct MessageId {
   std::string channel, ts;
 };

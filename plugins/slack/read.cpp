@@ -19,6 +19,7 @@ using kruxos::ProxyError;
 // More people than this fit a name: the condition would be longer than it is useful.
 constexpr std::uint32_t kMostUsers = 200;
 constexpr std::size_t kLargestThread = 2 << 20;
+constexpr std::uint32_t kMostReplies = 1000;
 
 /// Names of users and channels, looked up once each.
 class Names {
@@ -124,9 +125,42 @@ std::string search(const kruxos::Reader& reader, const Json& params) {
   return page.done(result);
 }
 
+/// Of a thread, without the message that opens it; what follows them is said where more do.
+std::string replies_json(const kruxos::Reader& reader, const std::string& channel, const std::string& thread_ts,
+                         const Json& params, MessageWriter& writer) {
+  const auto parent = channel + "/" + thread_ts;
+  // The oldest of the thread's messages, which carries its own timestamp as the thread's where it has replies.
+  const auto opening = reader.get(kMessages, parent);
+  const auto opens = opening ? message_from_record(*opening) : std::nullopt;
+  const std::uint32_t before = opens && !opens->thread_ts.empty() ? 1 : 0;
+  const auto offset = count_of(params, "offset", 0, 1'000'000'000);
+  kruxos::Query query;
+  query.collection = kMessages;
+  query.where = kruxos::all_of({kruxos::field_eq("channel_id", channel), kruxos::field_eq("thread_ts", thread_ts)});
+  query.descending = false;
+  query.limit = count_of(params, "limit", 100, kMostReplies);
+  query.offset = offset + before;
+  query.count_limit = 1'000'000;
+  std::string out = "[";
+  std::uint32_t shown = 0;
+  const auto result = reader.query(query, [&](const kruxos::Row& row) {
+    if (out.back() != '[') out += ',';
+    writer.add(row, out);
+    ++shown;
+    return out.size() < kLargestThread;
+  });
+  const auto total = result.total - std::min<std::uint64_t>(result.total, before);
+  out.append("],\"total_replies\":").append(std::to_string(total));
+  if (offset + shown < total) out.append(",\"next_offset\":").append(std::to_string(offset + shown));
+  if (result.incomplete || result.total_is_lower_bound) out += ",\"thread_replies_incomplete\":true";
+  return out;
+}
+
 std::string read_message(const kruxos::Reader& reader, const Json& params) {
-  const std::string id(text_of(params, "message_id"));
-  if (!parse_message_id(id)) {
+  std::string id(text_of(params, "message_id"));
+  if (const auto parsed = parse_message_id(id)) {
+    id = parsed->channel + "/" + parsed->ts;
+  } else {
     throw invalid(
         "message_id is \"<channel id>/<timestamp>\", such as C01234567/1700000001.000001; slack.search gives it as "
         "id.");
@@ -147,23 +181,7 @@ std::string read_message(const kruxos::Reader& reader, const Json& params) {
         .no_effect();
   }
   const auto channel = id.substr(0, id.find('/'));
-  kruxos::Query query;
-  query.collection = kMessages;
-  query.where = kruxos::all_of({kruxos::field_eq("channel_id", channel), kruxos::field_eq("thread_ts", thread_ts)});
-  query.descending = false;
-  query.limit = 1000;
-  out += ",\"thread_replies\":[";
-  const auto parent = channel + "/" + thread_ts;
-  const auto result = reader.query(query, [&](const kruxos::Row& row) {
-    if (row.id == parent) return true;
-    if (out.back() != '[') out += ',';
-    writer.add(row, out);
-    return out.size() < kLargestThread;
-  });
-  const bool cut = out.size() >= kLargestThread;
-  out += "]";
-  if (cut || result.total > query.limit || result.incomplete) out += ",\"thread_replies_incomplete\":true";
-  return out + "}";
+  return out + ",\"thread_replies\":" + replies_json(reader, channel, thread_ts, params, writer) + "}";
 }
 
 std::string list_channels(const kruxos::Reader& reader, const Json& params) {

@@ -216,7 +216,9 @@ TEST_CASE("whichever way a message is named, the same write comes of it") {
        R"({"channel":"#general","ts":"C0000000A/1700000002.000000","reaction":"tada"})",
        R"({"ts":"C0000000A/1700000002.000000","reaction":"tada"})",
        R"({"channel":"general","message_id":"C0000000A/1700000002.000000","reaction":"tada"})",
-       R"({"channel":"general","ts":"1700000002.000000","message_id":"C0000000A/1700000002.000000","reaction":"tada"})"}) {
+       R"({"channel":"general","ts":"1700000002.000000","message_id":"C0000000A/1700000002.000000","reaction":"tada"})",
+       R"({"ts":"1700000002.0","message_id":"C0000000A/1700000002","reaction":"tada"})",
+       R"({"channel":"general","ts":"1700000002","reaction":"tada"})"}) {
     INFO(one);
     CHECK(react(one) == reacted);
     CHECK(resolve_params(r.store.reader(), "slack.remove_react", one) == reacted);
@@ -230,7 +232,9 @@ TEST_CASE("whichever way a message is named, the same write comes of it") {
        R"({"message_id":"C0000000A/1700000001.000000","text":"x"})",
        R"({"channel":"general","thread_ts":"1700000002.000000","text":"x"})",
        R"({"channel":"general","thread_ts":"C0000000A/1700000003.000000","text":"x"})",
-       R"({"channel":"general","thread_ts":"1700000001.000000","message_id":"C0000000A/1700000003.000000","text":"x"})"}) {
+       R"({"channel":"general","thread_ts":"1700000001.000000","message_id":"C0000000A/1700000003.000000","text":"x"})",
+       R"({"thread_ts":"1700000001.000000","message_id":"C0000000A/1700000003.000000","text":"x"})",
+       R"({"thread_ts":"1700000003.000000","message_id":"C0000000A/1700000002.000000","text":"x"})"}) {
     INFO(one);
     CHECK(reply(one) == replied);
   }
@@ -270,6 +274,8 @@ TEST_CASE("a write that names no message, or two, is refused with what to give")
   CHECK_THAT(refused("slack.reply", R"({"channel":"general","thread_ts":"C0000000A/x"})"), Contains("thread_ts is"));
   for (const char* two : {R"({"channel":"random","message_id":"C0000000A/1700000001.000000","reaction":"x"})",
                           R"({"channel":"random","ts":"C0000000A/1700000001.000000","reaction":"x"})",
+                          R"({"ts":"C0000000B/1700000001.0","message_id":"C0000000A/1700000001.0","reaction":"x"})",
+                          R"({"ts":"1700000001.000001","message_id":"C0000000A/1700000001.0","reaction":"x"})",
                           R"({"channel":"general","ts":"1700000002.000000","reaction":"x",
                               "message_id":"C0000000A/1700000001.000000"})"}) {
     INFO(two);
@@ -296,6 +302,32 @@ TEST_CASE("very long messages end a page early instead of making it unreadable")
   CHECK_FALSE(last.HasMember("page_is_cut"));
   CHECK(last["messages"].Size() == 10);
   const auto thread = replica.read("slack.read", R"({"message_id":"C0000000B/1700000200.000000"})");
-  CHECK(thread["thread_replies_incomplete"].IsTrue());
+  CHECK(thread["total_replies"].GetInt() == 90);
   CHECK(thread["thread_replies"].Size() == came);
+  CHECK(thread["next_offset"].GetUint() == came);
+}
+
+TEST_CASE("a long thread is read page by page, whether or not its first message is there") {
+  for (const bool has_first : {true, false}) {
+    Replica r;
+    if (has_first) r.put(kB, "1700000100.000000", "U0000000A", "first", "1700000100.000000");
+    for (int i = 1; i <= 7; ++i)
+      r.put(kB, "170000010" + std::to_string(i) + ".000000", "U0000000A", std::to_string(i), "1700000100.000000");
+    r.store.store().commit();
+    const auto id = has_first ? "1700000100.000000" : "1700000104.000000";
+    std::string texts;
+    for (int offset = 0; offset < 100;) {
+      const auto page = r.read("slack.read", R"({"message_id":"C0000000B/)" + std::string(id) +
+                                                 R"(","limit":3,"offset":)" + std::to_string(offset) + "}");
+      CHECK(page["total_replies"].GetInt() == 7);
+      CHECK_FALSE(page.HasMember("thread_replies_incomplete"));
+      CHECK(page["thread_replies"].Size() <= 3);
+      for (const auto& reply : page["thread_replies"].GetArray()) texts += reply["text"].GetString();
+      if (!page.HasMember("next_offset")) break;
+      offset = page["next_offset"].GetInt();
+    }
+    CHECK(texts == "1234567");
+    CHECK(r.read("slack.read", R"({"message_id":"C0000000B/)" + std::string(id) + R"(","offset":7})")["thread_replies"]
+              .Empty());
+  }
 }

@@ -71,11 +71,15 @@ class MessageNaming {
       : reader_(reader), texts_(texts), ts_name_(ts_name) {}
 
   void resolve() {
-    if (const auto ts = texts_.find(ts_name_); ts != texts_.end()) by_timestamp(ts->second);
+    std::optional<MessageId> named;
     if (const auto id = texts_.find("message_id"); id != texts_.end()) {
-      take(by_id("message_id", id->second));
+      named = by_id("message_id", id->second);
       texts_.erase("message_id");
+      // A timestamp beside it is one of the same channel, unless another one is named.
+      texts_.try_emplace("channel", named->channel);
     }
+    if (const auto ts = texts_.find(ts_name_); ts != texts_.end()) by_timestamp(ts->second);
+    if (named) take(*named);
     if (!texts_.contains("channel") || !texts_.contains(ts_name_)) {
       throw invalid("Which message? Give message_id, or channel and " + std::string(ts_name_) + ".");
     }
@@ -85,13 +89,14 @@ class MessageNaming {
   /// Agents copy the id that a search shows into this place too.
   void by_timestamp(const std::string& text) {
     if (text.find('/') != std::string::npos) return take(by_id(ts_name_, text));
-    if (!micros(text)) {
+    const auto at = micros(text);
+    if (!at) {
       throw invalid(std::string(ts_name_) +
                     " is a message's timestamp, such as 1700000001.000001; the id that slack.search gives goes into "
                     "message_id.");
     }
     const auto channel = texts_.find("channel");
-    if (channel != texts_.end()) texts_[ts_name_] = in_thread({channel->second, text}).ts;
+    if (channel != texts_.end()) texts_[ts_name_] = in_thread({channel->second, from_micros(*at)}).ts;
   }
 
   MessageId by_id(const std::string& name, const std::string& text) const {

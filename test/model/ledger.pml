@@ -60,6 +60,7 @@ bool held_as_copy = false;                        /* durable: the ledger is know
 mtype evidence = none;                      /* durable, with the next: what a look of a held write has shown */
 bool wanted = false;                        /* released before it was looked for: it goes out when a look does not find it */
 mtype prompt = left;                        /* the evidence that the operator is shown while he decides; left: he is shown nothing */
+bool asked = false;                         /* the policy has changed, and a person was asked once more */
 bool first = false; byte unmade = 0;        /* durable: looked for before its first attempt; looks that could not be made */
 bool saved = false, copy_runs = false;      /* a copy of what is durable was made; it is what runs now */
 mtype s_state = pending_approval; byte s_version = 0, s_consented = 0, s_attempt = 0; bool s_irrevocable = false;
@@ -140,7 +141,7 @@ end: do
 #else
   :: atomic { acts && state == pending_approval && shown == version -> consented = shown; agreed[consented] = true; state = buffered }   /* accept names the hash */
 #endif
-  :: atomic { acts && (state == pending_approval || state == buffered) && !irrevocable && edits < 1 -> edits++; version++; state = pending_approval }
+  :: atomic { acts && (state == pending_approval || state == buffered) && !irrevocable && attempt == 0 && edits < 1 -> edits++; version++; state = pending_approval }
 #ifdef UNSEEN_FIRST
   :: atomic { !copy_runs && (state == pending_approval || state == buffered || state == dead_letter) && !irrevocable -> state = cancelled;
 #else
@@ -290,6 +291,14 @@ active proctype host() {
 #endif
 #else
        if :: state == executing -> state = unknown :: else -> skip fi
+#endif
+     }
+  :: atomic { acts && !first && (state == buffered || state == dead_letter) && attempt < ATTEMPTS && !asked ->   /* the policy of now asks a person first */
+       asked = true; shown = 0; state = pending_approval }
+  :: atomic { acts && !first && (state == buffered || state == dead_letter) && !irrevocable ->   /* or refuses it: as a cancel */
+       state = cancelled;
+#ifndef NO_CLEANUP
+       if :: attempt > 0 -> cleanup = pending :: else -> skip fi
 #endif
      }
   od;

@@ -18,7 +18,8 @@ Head::Head(const ServerRequest& request)
       name(value_of(request, "mcp-name")),
       session(value_of(request, "mcp-session-id")),
       last_event(value_of(request, "last-event-id")),
-      tools(query_value(request.query, "tools").value_or("")) {}
+      tools(query_value(request.query, "tools").value_or("")),
+      takes_events(request.header("accept").value_or("").find("text/event-stream") != std::string_view::npos) {}
 
 std::optional<std::string> decoded(std::string_view value) {
   constexpr std::string_view begins = "=?base64?", ends = "?=";

@@ -23,6 +23,7 @@ struct Head {
   std::optional<std::string> version, method, name, session, last_event;
   std::string tools;                           ///< the profile that the address asks for
   std::function<bool()> goes_on;               ///< whether who sent it may still; of HTTP alone
+  bool takes_events = false;                   ///< as an answer
   std::shared_ptr<Conversation> conversation;  ///< over a WebSocket, where of the above there are the tools alone
 };
 

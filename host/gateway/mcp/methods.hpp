@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "host/gateway/agent_methods.hpp"
+#include "host/gateway/mcp/calls.hpp"
 #include "host/gateway/mcp/head.hpp"
 #include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/mcp/tool_names.hpp"
@@ -19,6 +20,8 @@ struct Answer {
   std::string session;  ///< that was opened
   /// Instead of the reply: see ServerResponse.
   std::function<void(std::shared_ptr<ResponseStream>)> stream;
+  /// Of a single request whose client takes events: begins to answer by them. `gone`: as CallEvents::opening().
+  std::function<std::shared_ptr<CallEvents>(std::function<void()> gone)> begin_events;
 };
 
 /// Any thread.
@@ -44,9 +47,12 @@ class Methods {
   void run(Call& call);
   RpcOutcome initialize(const Call& call);
   void begin_to_tell(const Call& call);
+  void cancel(const Call& call);
   RpcOutcome discover(const Call& call) const;
   RpcOutcome list_tools(const Call& call);
   void call_tool(Call& call);
+  std::function<void(std::string_view)> prepare(Call& call, const std::string& capability,
+                                                const std::function<void()>& give_up);
   Knows knows() const;
   RpcOutcome subscribe(const Call& call);
 
@@ -54,6 +60,7 @@ class Methods {
   AgentApi& api_;
   const std::string labels_key_;
   Sessions sessions_;
+  Calls calls_;
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();
 };

@@ -71,7 +71,7 @@ void put_value(const Tools& tools, const InputDefinition& value) {  // NOLINT(mi
 
 void put_input_schema(const Tools& tools, const Offered& offered) {
   auto& out = tools.out;
-  const auto inputs = all_inputs(offered.listed);
+  const auto inputs = all_inputs(offered, WriteNames::kOne);
   put_key(out, "inputSchema");
   out.StartObject();
   put(out, "type", "object");
@@ -121,7 +121,7 @@ void put_properties(const Tools& tools, const std::vector<OutputDefinition>& out
 
 /// Further members may come: what the host adds to a read, what an execution adds to a write.
 void put_output_schema(const Tools& tools, const Offered& offered) {
-  const auto outputs = all_outputs(offered.listed, WriteNames::kOne);
+  const auto outputs = all_outputs(offered, WriteNames::kOne);
   if (outputs.empty()) return;
   put_key(tools.out, "outputSchema");
   tools.out.StartObject();

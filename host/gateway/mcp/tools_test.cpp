@@ -78,6 +78,7 @@ TEST_CASE("A tool says what its capability takes, gives and does") {
   CHECK(find_bool(add["annotations"], "readOnlyHint") == false);
   CHECK(find_bool(add["annotations"], "destructiveHint") == false);
   CHECK(add["inputSchema"]["properties"].HasMember("allow_duplicate"));
+  CHECK(add["inputSchema"]["properties"].HasMember("send_at"));
   CHECK_FALSE(add["inputSchema"]["properties"].HasMember("idempotency_key"));
 }
 

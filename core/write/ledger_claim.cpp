@@ -1,0 +1,209 @@
+// Which writes are claimed: those that are due, whose turn it is, and which are still to go out. What they were
+// admitted under may have changed: policy, limits and their agent are asked once more.
+#include <algorithm>
+
+#include "core/util/log.hpp"
+#include "core/util/text.hpp"
+#include "core/write/ledger.hpp"
+#include "core/write/ledger_commit.hpp"
+#include "core/write/ledger_history.hpp"
+#include "core/write/ledger_order.hpp"
+
+namespace krux {
+namespace {
+
+constexpr int kRoundsOfPuttingOff = 64;
+
+/// Nothing but that, whoever asks: an agent whose key has ended has no wishes any more. A person may have decided about
+/// the write since.
+bool is_shut_out(StatementCache& sql, const WriteRecord& write) {
+  auto& agent = sql.get("SELECT 1 FROM agents WHERE agent_id = ?1 AND revoked_at_ms > 0");
+  agent.bind_all(write.agent_id);
+  const ResetAtEnd reset(agent);
+  if (!agent.step()) return false;
+  auto& decided = sql.get(
+      "SELECT 1 FROM attempts WHERE write_seq = ?1 AND kind = 'decision' AND who LIKE 'operator:%' AND "
+      "started_at_ms >= (SELECT revoked_at_ms FROM agents WHERE agent_id = ?2)");
+  decided.bind_all(write.seq, write.agent_id);
+  const ResetAtEnd end(decided);
+  return !decided.step();
+}
+
+/// A person has looked at it and let it go: accepted, edited, sent again or released.
+bool is_let_go(const WriteRecord& write) {
+  return write.decided_by.starts_with("operator:");
+}
+
+void log_stopped(const WriteRecord& write) {
+  const bool refused = write.state == WriteState::kFailed;
+  log_event(spdlog::level::warn,
+            {"write_stopped", write.account.service, write.account.account_id, write.agent_id, write.write_id},
+            write.operation + " " + write.write_id +
+                (refused ? " was refused when it was due: " : " waits for a person since it was due: ") +
+                printable(refused ? write.error_message : write.approval_reason));
+}
+
+}  // namespace
+
+struct Ledger::Verdict {
+  std::string forbids, asks;  ///< as PresentTerms
+  ErrorCode type = ErrorCode::kOperationBlocked;
+};
+
+Ledger::Verdict Ledger::verdict_on(StatementCache& sql, const WriteRecord& write) const {
+  if (is_shut_out(sql, write)) return {"Its agent's key was revoked before it went out.", {}, ErrorCode::kPolicyDenied};
+  // An undo takes back, under the terms of the write that it undoes.
+  if (!present_terms_ || !write.rolls_back.empty()) return {};
+  auto terms = present_terms_(write);
+  if (!terms.forbids.empty()) return {std::move(terms.forbids), {}};
+  if (is_let_go(write)) return {};
+  if (!terms.asks.empty()) return {{}, std::move(terms.asks)};
+  const auto goes_out = std::max(write.created_at_ms, write.send_at_ms);
+  const auto over = exceeded(sql, windows_, write.agent_id, terms.limits, {goes_out, write.seq, write.created_at_ms});
+  return {{}, over ? over->sentence : std::string()};
+}
+
+void Ledger::put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why) const {
+  auto& w = row.write;
+  const auto before = w;
+  apply(row, WriteEvent::kAskAnew, ErrorCode::kConflictError);
+  w.approval_reason = why;
+  w.buffer_until_ms = 0;
+  w.waits_in_line = false;
+  row.waits_for_connection = false;
+  set_due(row, std::nullopt);
+  update_row(sql, row);
+  sql.get("UPDATE writes SET approval_reason = ?2 WHERE seq = ?1").bind_all(w.seq, why).run();
+  if (!before.ordering_key.empty()) call_next(sql, before);
+  tell_of_approvals(sql, w);
+}
+
+/// Whether a write whose turn it is does not go out. What is made of it instead is among `changed`.
+bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRecord>& changed) const {
+  auto& w = row.write;
+  // Whoever asked for the write: what is left of it must not stay.
+  if (!w.cleans.empty()) return false;
+  const auto [forbids, asks, type] = verdict_on(sql, w);
+  const auto& why = forbids.empty() ? asks : forbids;
+  // Of what a person was asked about for this very reason he has decided.
+  if (why.empty() || (is_let_go(w) && w.approval_reason == why)) return false;
+  // "failed" would promise that nothing of it has happened.
+  const bool refused = !forbids.empty() && !w.irrevocable;
+  const auto event = refused ? WriteEvent::kForbid : WriteEvent::kAskAnew;
+  const auto now = clock_.wall_ms();
+  add_to_history(sql, w.seq, {"decision", w.attempts, now, now, to_string(event), {}, why, "host"});
+  if (refused) {
+    apply(row, event, ErrorCode::kConflictError);
+    w.error_type = type;
+    w.error_message = why;
+    w.decided_by = "host";
+    follow_end(sql, w, changed);
+    update_row(sql, row);
+  } else {
+    put_before_person(sql, row, why);
+  }
+  changed.push_back(w);
+  return true;
+}
+
+/// The earliest due of all accounts; of one account no more than there is room for, and `more`.
+std::vector<Ledger::Candidate> Ledger::candidates(StatementCache& sql, std::span<const AccountRef> accounts, Room room,
+                                                  std::size_t more) const {
+  auto& rows = sql.get(
+      "SELECT seq, due_at_ms FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 AND "
+      "(state = 'unknown' OR reconcile_first = 1) = ?4 AND due_at_ms <= ?5 AND (boot <> ?6 OR due_boot_ms <= ?7) ORDER "
+      "BY "
+      "due_at_ms LIMIT ?8");
+  std::vector<Candidate> found;
+  for (const auto& account : accounts) {
+    for (const bool look : {false, true}) {
+      const auto limit = look ? std::min(room.looks, room.all) : room.all;
+      if (limit == 0) continue;
+      rows.bind_all(account.service, account.account_id, std::int64_t{account.generation}, look ? 1 : 0,
+                    clock_.wall_ms(), boot_, clock_.boot_ms(), static_cast<std::int64_t>(limit + more));
+      while (rows.step()) found.push_back({rows.integer(0), rows.integer(1), look});
+    }
+  }
+  std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.due_at_ms < b.due_at_ms; });
+  return found;
+}
+
+void Ledger::claim(StatementCache& sql, LedgerRow& row) const {
+  const auto now = clock_.wall_ms();
+  apply(row, WriteEvent::kClaim, ErrorCode::kConflictError);
+  set_due(row, std::nullopt);
+  row.write.waits_in_line = false;
+  row.waits_for_connection = false;  // whatever comes of this attempt settles first
+  row.owner_epoch = epoch_;
+  ++row.write.attempts;
+  // Where a rollback point comes first, it is stored with the mark just before the call.
+  if (row.write.rollback_ms == 0 || !row.write.point_json.empty()) row.write.begun_attempt = row.write.attempts;
+  if (row.write.first_attempt_at_ms == 0) row.write.first_attempt_at_ms = now;
+  row.claimed_at_ms = now;  // the attempt's row of `attempts` is made when it ends
+  update_row(sql, row);
+}
+
+/// Whether it is the due row's turn in its lane. If not, it is put off.
+bool Ledger::is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wait_ms) const {
+  auto& w = row.write;
+  if (w.ordering_key.empty()) return true;
+  const auto turn = turn_of(sql, row, clock_.wall_ms(), order_wait_ms);
+  w.waits_in_line = turn.put_off_ms.has_value();
+  if (turn.put_off_ms) {
+    set_due(row, turn.put_off_ms);
+    update_row(sql, row);
+    return false;
+  }
+  w.out_of_order = w.out_of_order || turn.out_of_order;
+  return true;
+}
+
+std::vector<WriteRecord> Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
+                                      std::int64_t order_wait_ms) {
+  struct Taken {
+    std::vector<WriteRecord> writes, stopped;
+  };
+  auto all = commit_and_wait<Taken>(
+      {"write.claim.before_commit", "write.claim.after_commit"},
+      [this, accounts = std::move(accounts), room, busy = std::move(busy), order_wait_ms](StatementCache& sql) {
+        Taken found;
+        auto& taken = found.writes;
+        auto seen = busy;
+        std::size_t looks = 0;
+        // A long line is put off at once: those behind it are not to wait for one commit a row.
+        bool put_off = true;
+        for (int round = 0; put_off && taken.size() < room.all && round < kRoundsOfPuttingOff; ++round) {
+          put_off = false;
+          for (const auto& candidate : candidates(sql, accounts, room, seen.size())) {
+            if (taken.size() == room.all) break;
+            if (std::find(seen.begin(), seen.end(), candidate.seq) != seen.end() ||
+                (candidate.look && looks == room.looks))
+              continue;
+            auto row = row_of_seq(sql, candidate.seq);
+            if (candidate.look) {
+              ++looks;
+            } else if (!is_next(sql, row, order_wait_ms) || is_stopped(sql, row, found.stopped)) {
+              put_off = true;
+              continue;
+            } else {
+              claim(sql, row);
+            }
+            seen.push_back(candidate.seq);
+            taken.push_back(std::move(row.write));
+          }
+        }
+        return found;
+      },
+      [listeners = listeners_, &clock = clock_](const Taken& found) {
+        for (const auto& write : found.stopped) {
+          if (write.cleans.empty()) log_stopped(write);
+          listeners->changed(write, clock);
+        }
+        for (const auto& write : found.writes) {
+          if (write.state == WriteState::kExecuting) listeners->changed(write, clock);
+        }
+      });
+  return std::move(all.writes);
+}
+
+}  // namespace krux
