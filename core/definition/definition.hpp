@@ -17,7 +17,8 @@ enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
 enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, about a write that exists
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
-enum class Confidentiality { kPrivate, kPublic };  ///< who may read it at the service: some, or everybody
+enum class ContentKind { kText, kImage, kAudio, kResource };  ///< what a model is handed an output as
+enum class Confidentiality { kPrivate, kPublic };             ///< who may read it at the service: some, or everybody
 
 struct InputDefinition {
   std::string name;
@@ -39,6 +40,14 @@ struct OutputDefinition {
   InputType type = InputType::kString;
   std::vector<OutputDefinition> fields{};  ///< Object: its members, as far as they are promised; empty: any
   std::vector<OutputDefinition> items{};   ///< Array: what each entry is, one without a name; empty: anything
+  /// A model gets it as that, and not among the values: a String as a text; an Object {data, mime_type} as an image or
+  /// sound, {uri, mime_type, text or data} as a resource. `data` is Base64. Of reads, at the first level.
+  std::optional<ContentKind> content{};
+};
+
+struct ContentOutput {
+  std::string name;
+  ContentKind kind = ContentKind::kText;
 };
 
 struct RecoveryAction {
@@ -132,11 +141,15 @@ struct ServiceDefinition {
   const CapabilityDefinition* find(const std::string& capability) const;
 };
 
+/// Those of its outputs that a model is handed as content.
+std::vector<ContentOutput> content_outputs(const CapabilityDefinition& capability);
+
 // As definitions and results spell them.
 const char* to_string(Tier tier);
 const char* to_string(InputType type);
 const char* to_string(CapabilityKind kind);
 const char* to_string(WhenAbsent when_absent);
+const char* to_string(ContentKind kind);
 const char* to_string(Confidentiality confidentiality);
 
 }  // namespace krux

@@ -258,12 +258,12 @@ void Methods::call_tool(Call& call) {
   if (arguments && arguments->kind == JsonKind::kNull) arguments = nullptr;
   if (arguments && arguments->kind != JsonKind::kObject)
     return call.reply(invalid_params("\"arguments\" must be an object."));
-  const auto capability = capability_name(name->text);
-  if (!api_.knows(capability))
+  const auto capability = capability_named(name->text, knows());
+  if (!capability)
     return call.reply(invalid_params(
         fmt::format("There is no tool \"{}\". tools/list shows all.", printable(name->text.substr(0, kLongestShown)))));
   Invocation invocation;
-  invocation.capability = capability;
+  invocation.capability = *capability;
   invocation.arguments_json = arguments ? arguments->raw : std::string_view("{}");
   invocation.for_model = true;
   const ResultForm form{call.stateless, labels_key_, knows()};

@@ -6,6 +6,7 @@
 
 #include "core/util/durations.hpp"
 #include "core/util/json_out.hpp"
+#include "host/gateway/mcp/content.hpp"
 
 namespace krux::mcp {
 namespace {
@@ -121,7 +122,8 @@ void put_properties(const Tools& tools, const std::vector<OutputDefinition>& out
 
 /// Further members may come: what the host adds to a read, what an execution adds to a write.
 void put_output_schema(const Tools& tools, const Offered& offered) {
-  const auto outputs = all_outputs(offered.listed, WriteNames::kOne);
+  auto outputs = all_outputs(offered.listed, WriteNames::kOne);
+  std::erase_if(outputs, [](const OutputDefinition& output) { return output.content.has_value(); });
   if (outputs.empty()) return;
   put_key(tools.out, "outputSchema");
   tools.out.StartObject();
@@ -231,7 +233,9 @@ void put_result_frame(JsonWriter& out) {
 }
 
 std::string tool_result(const InvocationResult& result, const ResultForm& form) {
-  const auto json = result.success ? result.data_json : with_tool_names(result.error_json, form.knows);
+  const auto shown = result.success ? content_of(result.data_json, result.content)
+                                    : ToolContent{with_tool_names(result.error_json, form.knows), {}};
+  const auto& json = shown.values_json;
   return json_object([&](JsonWriter& out) {
     if (form.stateless) put(out, "resultType", "complete");
     put_result_meta(out, result, form);
@@ -241,6 +245,7 @@ std::string tool_result(const InvocationResult& result, const ResultForm& form) 
     put(out, "type", "text");
     put(out, "text", json);
     out.EndObject();
+    for (const auto& part : shown.parts) out.RawValue(part.data(), part.size(), rapidjson::kObjectType);
     out.EndArray();
     if (result.success) put_raw(out, "structuredContent", json);
     put(out, "isError", !result.success);
