@@ -5,16 +5,19 @@ sys.dont_write_bytecode = True
 
 import conformance  # noqa: E402
 import sessions  # noqa: E402
-from host import Host  # noqa: E402
+from host import FixturesHost, ServicesHost  # noqa: E402
 from report import Report  # noqa: E402
 
 
 def main():
     report = Report()
-    with Host([name for name, *_ in sessions.SESSIONS]) as host:
+    with ServicesHost([name for name, *_ in sessions.SESSIONS]) as host:
         host.begin()
         sessions.run(host, report)
         conformance.run(host, report, "production")
+    with FixturesHost() as host:
+        host.begin()
+        conformance.run(host, report, "fixtures")
     sys.exit(report.end())
 
 
