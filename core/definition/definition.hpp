@@ -105,6 +105,12 @@ struct CapabilityDefinition {
   std::vector<CountsAs> counts_as;  ///< the first that fits
 };
 
+/// A read that is found under an address, {input} in it standing for one of its inputs.
+struct ResourceDefinition {
+  std::string uri, name, description, mime_type;  ///< mime_type may be empty
+  std::string capability;                         ///< has an output that is content of kind resource
+};
+
 /// A quota rule of the service's API; see core/net/quota.hpp.
 struct QuotaRule {
   std::string match;  ///< glob over the path relative to api_base_url
@@ -136,6 +142,7 @@ struct ServiceDefinition {
   std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
   OAuthDefinition oauth;
   std::vector<CapabilityDefinition> capabilities;
+  std::vector<ResourceDefinition> resources;
   std::map<std::string, std::vector<RecoveryAction>, std::less<>> recovery;  ///< by error type
 
   const CapabilityDefinition* find(const std::string& capability) const;

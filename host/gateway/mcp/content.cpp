@@ -28,19 +28,21 @@ std::optional<std::string> bytes_part(const JsonValue& value, const char* type) 
   });
 }
 
-std::optional<std::string> resource_part(const JsonValue& value) {
+std::optional<std::string> resource_json(const JsonValue& value) {
   const auto uri = find_string(value, "uri"), mime_type = find_string(value, "mime_type");
   const auto text = find_string(value, "text"), data = find_string(value, "data");
   if (!uri || !mime_type || text.has_value() == data.has_value()) return std::nullopt;
   return json_object([&](JsonWriter& out) {
-    put(out, "type", "resource");
-    put_key(out, "resource");
-    out.StartObject();
     put(out, "uri", *uri);
     put(out, "mimeType", *mime_type);
     put(out, text ? "text" : "blob", text ? *text : *data);
-    out.EndObject();
   });
+}
+
+std::optional<std::string> resource_part(const JsonValue& value) {
+  const auto resource = resource_json(value);
+  if (!resource) return std::nullopt;
+  return R"({"type":"resource","resource":)" + *resource + "}";
 }
 
 std::optional<std::string> part_of(const JsonValue& value, ContentKind kind) {
@@ -71,6 +73,16 @@ ToolContent content_of(std::string data_json, const std::vector<ContentOutput>& 
   }
   content.values_json = content.parts.empty() ? std::move(data_json) : to_json(document);
   return content;
+}
+
+std::vector<std::string> resources_of(const std::string& data_json, const std::vector<ContentOutput>& outputs) {
+  const auto document = parse_json(data_json, "the result", kAnswer);
+  std::vector<std::string> all;
+  for (const auto& output : outputs) {
+    const auto* value = output.kind == ContentKind::kResource ? find_member(document, output.name) : nullptr;
+    if (auto resource = value ? resource_json(*value) : std::nullopt) all.push_back(*std::move(resource));
+  }
+  return all;
 }
 
 }  // namespace krux::mcp

@@ -46,6 +46,8 @@ class Methods {
   void begin_to_tell(const Call& call);
   RpcOutcome discover(const Call& call) const;
   RpcOutcome list_tools(const Call& call);
+  static RpcOutcome list_whole(const Call& call, std::string_view name, const std::function<std::string()>& list);
+  void read_resource(Call& call);
   void call_tool(Call& call);
   Knows knows() const;
   RpcOutcome subscribe(const Call& call);

@@ -197,22 +197,6 @@ std::string write_in_words(const Offered& offered) {
   return text + limits_in_words(offered);
 }
 
-/// Who answers, where the model wants it, and what is known of whom the text is by and who may read it.
-void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form) {
-  if (!form.stateless && !result.read_of) return;
-  put_key(out, "_meta");
-  out.StartObject();
-  if (form.stateless) put_server_info(out, "io.modelcontextprotocol/serverInfo");
-  if (result.read_of && !form.labels_key.empty()) {
-    put_key(out, form.labels_key);
-    out.StartObject();
-    put(out, "integrity", "untrusted");
-    put(out, "confidentiality", to_string(*result.read_of));
-    out.EndObject();
-  }
-  out.EndObject();
-}
-
 }  // namespace
 
 void put_server_info(JsonWriter& out, std::string_view name) {
@@ -229,6 +213,21 @@ void put_result_frame(JsonWriter& out) {
   put_key(out, "_meta");
   out.StartObject();
   put_server_info(out, "io.modelcontextprotocol/serverInfo");
+  out.EndObject();
+}
+
+void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form) {
+  if (!form.stateless && !result.read_of) return;
+  put_key(out, "_meta");
+  out.StartObject();
+  if (form.stateless) put_server_info(out, "io.modelcontextprotocol/serverInfo");
+  if (result.read_of && !form.labels_key.empty()) {
+    put_key(out, form.labels_key);
+    out.StartObject();
+    put(out, "integrity", "untrusted");
+    put(out, "confidentiality", to_string(*result.read_of));
+    out.EndObject();
+  }
   out.EndObject();
 }
 
