@@ -83,7 +83,7 @@ TEST_CASE("an address gives the inputs that stand in it") {
     const auto found = match_resource(address, uri);
     if (!found) return std::string("nothing");
     std::string text;
-    for (const auto& [name, value] : *found) text += name + "=" + value + ";";
+    for (const auto& [name, value] : *found) text.append(name).append("=").append(value).append(";");
     return text;
   };
   CHECK(of("notes://index", "notes://index") == "");
