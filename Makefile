@@ -1,15 +1,18 @@
 # The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
 programs := kruxosd kruxos kruxos-plugin-runner
+# What the demo and the official clients are shown: the host with everything that stands in for a service.
+shown    := $(programs) slack gmail mock slack-emulator gmail-emulator
 benches  := bench-replica bench-write bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
             bench-fairness bench-strangers
 ARGS     ?=
 PREFIX   ?= /usr/local
 
-.PHONY: help demo test run build install bench format lint clean
+.PHONY: help demo test test-peers run build install bench format lint clean
 
 help:
 	@echo 'make demo     build everything needed and show the whole chain against emulated services'
 	@echo 'make test     all tests, under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make test-peers  official MCP clients and the conformance suite against the host (needs npm and PyPI)'
 	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
 	@echo 'make build    build the host, the kruxos command and the adapters into build/dev/bin'
 	@echo 'make install  build a release and install it below PREFIX (make install PREFIX=~/kruxos)'
@@ -19,13 +22,18 @@ help:
 
 demo:
 	@scripts/setup
-	@scripts/build dev $(programs) slack gmail mock slack-emulator gmail-emulator
+	@scripts/build dev $(shown)
 	@scripts/demo $(ARGS)
 
 test:
 	@scripts/setup
 	@scripts/build asan
 	@scripts/test asan
+
+test-peers:
+	@scripts/setup --peers
+	@scripts/build dev $(shown)
+	@scripts/test-peers
 
 run: build
 	@scripts/run $(ARGS)

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "bench/added_latency.hpp"
-#include "bench/corpus.hpp"
 #include "bench/host_rig.hpp"
 #include "bench/local_mail.hpp"
 #include "bench/local_search.hpp"
@@ -20,6 +19,7 @@
 #include "bench/pending_writes.hpp"
 #include "bench/report.hpp"
 #include "bench/search_pairs.hpp"
+#include "bench/slack_corpus.hpp"
 #include "core/storage/database.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/clock.hpp"
@@ -32,35 +32,7 @@ namespace {
 
 constexpr int kStarts = 5;
 int pairs = Rounds::kPairs;
-constexpr std::int64_t kPerChannel = 1000, kPeople = 500, kOnly = 4'242;
-constexpr const char* kOnlyWord = "qvxjwkzpq";  // which one message has
 constexpr double kMostReadyMs = 300, kMostMb = 60, kLeastOfOne = 0.8;
-
-std::string channel_id(std::int64_t n) {
-  return fmt::format("C0BENCH{:04}", n);
-}
-
-/// Channels of a thousand messages; the newest of all of them are spread over all channels.
-void seed(test::SlackEmulator& slack, std::int64_t messages) {
-  SystemClock clock;
-  const auto end_ms = clock.wall_ms() - 3'600'000;
-  std::string users;
-  for (std::int64_t i = 0; i < kPeople; ++i)
-    users += fmt::format(R"({}{{"id":"U0BENCH{:04}","name":"person{}"}})", i == 0 ? "" : ",", i, i);
-  slack.seed(fmt::format(R"({{"users":[{}]}})", users));
-  Corpus corpus(messages);
-  const auto channels = (messages + kPerChannel - 1) / kPerChannel;
-  for (std::int64_t c = 0; c < channels; ++c) {
-    std::string list;
-    for (auto i = c; i < messages; i += channels) {
-      list += fmt::format(R"({}{{"user":"U0BENCH{:04}","at_ms":{},"text":{}}})", list.empty() ? "" : ",",
-                          i * 7919 % 104'729 % kPeople, end_ms - i * 60'000,
-                          json_string(corpus.body(i) + (i == kOnly ? std::string(" ") + kOnlyWord : "")));
-    }
-    slack.seed(
-        fmt::format(R"({{"channels":[{{"id":"{}","name":"team-{}","messages":[{}]}}]}})", channel_id(c), c, list));
-  }
-}
 
 /// A workspace and a mailbox.
 class SearchHost : public HostRig {

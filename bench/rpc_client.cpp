@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "bench/report.hpp"
@@ -37,15 +39,28 @@ std::string call_of(std::string_view capability, std::string_view arguments_json
                      id, capability, arguments_json);
 }
 
-/// The number behind `name` in an answer's head.
-std::size_t head_number(std::string_view head, std::string_view name) {
-  const auto at = head.find(name);
+/// The number that `text` begins with.
+std::size_t number_of(std::string_view text) {
   std::size_t number = 0;
-  if (at != std::string_view::npos) std::from_chars(head.data() + at + name.size(), head.data() + head.size(), number);
+  std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
 }  // namespace
+
+std::string_view header_in(std::string_view head, std::string_view name) {
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  for (auto at = head.find("\r\n"); at != std::string_view::npos; at = head.find("\r\n", at + 2)) {
+    const auto line = head.substr(at + 2, head.find("\r\n", at + 2) - at - 2);
+    if (line.size() <= name.size() + 1 || line[name.size()] != ':') continue;
+    if (!std::equal(name.begin(), name.end(), line.begin(),
+                    [&](char wanted, char given) { return same(given, wanted); }))
+      continue;
+    const auto value = line.substr(name.size() + 1);
+    return value.substr(std::min(value.find_first_not_of(' '), value.size()));
+  }
+  return {};
+}
 
 std::string RpcClient::post(std::string_view body) const {
   return fmt::format(
@@ -85,10 +100,11 @@ RpcClient::Reply RpcClient::ask(std::string_view request) {
     const auto text = std::string_view(buffer_).substr(0, have);
     const auto end = text.find("\r\n\r\n");
     if (end == std::string_view::npos) continue;
-    reply.status = static_cast<int>(head_number(text.substr(0, end), "HTTP/1.1 "));
     head = end + 4;
-    whole = head + head_number(text.substr(0, end), "\r\nContent-Length: ");
+    whole = head + number_of(header_in(text.substr(0, end), "content-length"));
   }
+  reply.head = std::string_view(buffer_).substr(0, head - 4);
+  reply.status = static_cast<int>(number_of(reply.head.substr(std::min<std::size_t>(9, reply.head.size()))));
   reply.body = std::string_view(buffer_).substr(head, whole - head);
   return reply;
 }

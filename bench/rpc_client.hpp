@@ -7,6 +7,9 @@
 
 namespace krux::bench {
 
+/// What a head says under `name`, which is in small letters; empty where it says nothing.
+std::string_view header_in(std::string_view head, std::string_view name);
+
 /// One thread. Failures are wrong().
 class RpcClient {
  public:
@@ -29,7 +32,7 @@ class RpcClient {
 
   struct Reply {
     int status = 0;
-    std::string_view body;  ///< until the next one
+    std::string_view head, body;  ///< until the next one
   };
   /// The same, whatever the answer is.
   Reply ask(std::string_view request);

@@ -4,7 +4,8 @@ import time
 
 import demo_chain
 import demo_gmail
-from demo_support import BUILD, HOST_PLACES, ROOT, SLACK_CLIENT, bold, check, dim, green
+import demo_program
+from demo_support import BUILD, HOST_PLACES, ROOT, bold, check, dim, green
 
 CONFIG = HOST_PLACES + """services:
   slack:
@@ -54,6 +55,7 @@ def tell(stage):
     demo_gmail.expiries(stage)
     demo_gmail.disconnect(stage)
     end(stage)
+    demo_program.plug_in(stage)
 
 
 def prepare(stage):
@@ -128,8 +130,7 @@ def connect(stage):
     stage.chapter("The operator connects Slack; an agent gets a key",
                   "A scripted browser agrees on the emulator's page of consent (OAuth with PKCE); the token is stored encrypted. The "
                   "agent's key opens the gateway and nothing else.")
-    stage.connect_in_browser("slack", "--client-id", SLACK_CLIENT, "--profile", "full")
-    stage.operator("sync", "slack", "--wait")
+    stage.connect_slack()
     made = stage.operator_json("agent", "create", "helper")
     stage.key = made["key"]
     stage.good(f"agent {bold('helper')} has a key; the token stays in the vault")
@@ -232,5 +233,3 @@ def end(stage):
     print()
     print(f"  {green('✓')} {bold(f'{len(markers)} messages reached Slack, each of them once; none was lost.')} "
           "The token stands in no log and no answer.")
-    print(dim("  Next: README.md, \"Try it with your own Slack or Gmail\"; docs/write-path.md tells how it works."))
-    print()

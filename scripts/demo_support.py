@@ -225,6 +225,10 @@ class Stage:
         check(process.returncode == 0, f"kruxos connect {service} ended with {process.returncode}: {error.strip()}")
         self.show(out)
 
+    def connect_slack(self):
+        self.connect_in_browser("slack", "--client-id", SLACK_CLIENT, "--profile", "full")
+        self.operator("sync", "slack", "--wait")
+
     def operator_json(self, *arguments):
         return json.loads(self.kruxos("--json", *arguments, quiet=True))
 

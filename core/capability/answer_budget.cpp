@@ -98,6 +98,12 @@ void cut_texts(JsonDocument& document, std::size_t most_bytes) {
   }
 }
 
+void name_as_left_out(JsonDocument& document, const std::vector<std::string>& gone) {
+  JsonValue names(rapidjson::kArrayType);
+  for (const auto& name : gone) names.PushBack(text_value(name, document), document.GetAllocator());
+  set(document, "members_left_out", std::move(names));
+}
+
 /// Without its longest members, which it names instead.
 std::string without_longest(JsonDocument& document) {
   std::vector<std::string> gone;
@@ -110,12 +116,69 @@ std::string without_longest(JsonDocument& document) {
     }
     gone.emplace_back(view(longest->name));
     document.EraseMember(longest);
-    JsonValue names(rapidjson::kArrayType);
-    for (const auto& name : gone) names.PushBack(text_value(name, document), document.GetAllocator());
-    set(document, "members_left_out", std::move(names));
+    name_as_left_out(document, gone);
     auto text = to_json(document);
     if (estimated_tokens(text) <= kMostTokens) return text;
   }
+}
+
+/// A member that holds bytes, as JSON.
+struct Bytes {
+  std::string name, json;
+};
+
+/// Takes the members that `capability` hands over as bytes out of `document`.
+std::vector<Bytes> take_bytes(JsonDocument& document, const CapabilityDefinition& capability) {
+  std::vector<Bytes> all;
+  for (const auto& output : content_outputs(capability)) {
+    const auto found = document.FindMember(text_value(output.name, document));
+    if (found == document.MemberEnd() || !find_string(found->value, "data")) continue;
+    all.push_back({output.name, to_json(found->value)});
+    document.EraseMember(found);
+  }
+  return all;
+}
+
+/// `result_json`, one object with members, and as many of `all` as may be.
+std::string with_bytes(std::string result_json, const std::vector<Bytes>& all) {
+  std::vector<std::string> gone;
+  std::size_t taken = 0;
+  result_json.pop_back();
+  for (const auto& one : all) {
+    if (taken + one.json.size() > kMostContentBytes) {
+      gone.push_back(one.name);
+      continue;
+    }
+    taken += one.json.size();
+    if (result_json.size() > 1) result_json += ',';
+    result_json.append(json_string(one.name)).append(":").append(one.json);
+  }
+  result_json += '}';
+  if (gone.empty()) return result_json;
+  auto document = parse_json(result_json, "the result", kStored);
+  if (const auto* names = find_member(document, "members_left_out"); names && names->IsArray()) {
+    for (const auto& name : names->GetArray()) gone.emplace_back(view(name));
+  }
+  name_as_left_out(document, gone);
+  return to_json(document);
+}
+
+/// See within_budget().
+std::string texts_within_budget(std::string result_json, const CapabilityDefinition& capability,
+                                const JsonValue& params) {
+  const auto tokens = estimated_tokens(result_json);
+  if (tokens <= kPageTokens) return result_json;
+  auto document = parse_json(result_json, "the result", kStored);
+  end_page(document, tokens, capability, params);
+  result_json = to_json(document);
+  if (estimated_tokens(result_json) <= kMostTokens) return result_json;
+  set(document, "texts_are_cut", JsonValue(true));
+  for (auto most = kLongestText; most >= kShortestText; most /= 2) {
+    cut_texts(document, most);
+    result_json = to_json(document);
+    if (estimated_tokens(result_json) <= kMostTokens) return result_json;
+  }
+  return without_longest(document);
 }
 
 }  // namespace
@@ -132,19 +195,10 @@ std::size_t estimated_tokens(std::string_view text) {
 std::string within_budget(std::string result_json, const CapabilityDefinition& capability, const JsonValue& params) {
   // No text has more tokens than bytes.
   if (result_json.size() <= kPageTokens) return result_json;
-  const auto tokens = estimated_tokens(result_json);
-  if (tokens <= kPageTokens) return result_json;
+  if (content_outputs(capability).empty()) return texts_within_budget(std::move(result_json), capability, params);
   auto document = parse_json(result_json, "the result", kStored);
-  end_page(document, tokens, capability, params);
-  result_json = to_json(document);
-  if (estimated_tokens(result_json) <= kMostTokens) return result_json;
-  set(document, "texts_are_cut", JsonValue(true));
-  for (auto most = kLongestText; most >= kShortestText; most /= 2) {
-    cut_texts(document, most);
-    result_json = to_json(document);
-    if (estimated_tokens(result_json) <= kMostTokens) return result_json;
-  }
-  return without_longest(document);
+  const auto bytes = take_bytes(document, capability);
+  return with_bytes(texts_within_budget(to_json(document), capability, params), bytes);
 }
 
 }  // namespace krux

@@ -102,6 +102,34 @@ TEST_CASE("A text that makes an answer long does not cost a short list its entri
   CHECK(mail["body"]["text"].GetStringLength() == text.size());
 }
 
+TEST_CASE("Bytes that are handed over as content come whole or not at all") {
+  auto capability = searching();
+  capability.outputs.push_back({"picture", "", InputType::kObject, {}, {}, ContentKind::kImage});
+  capability.outputs.push_back({"sound", "", InputType::kObject, {}, {}, ContentKind::kAudio});
+  const auto bytes = [](std::size_t count) { return R"({"data":")" + std::string(count, 'A') + "\"}"; };
+  const auto answer = [&](const std::string& notes_json, std::size_t picture, std::size_t sound) {
+    auto json = notes_json;
+    json.pop_back();
+    json += R"(,"picture":)" + bytes(picture) + R"(,"sound":)" + bytes(sound) + "}";
+    return parse_json(within_budget(json, capability, JsonValue(rapidjson::kObjectType)), "the result", {64 << 20, 64});
+  };
+  const auto both = answer(notes(1, 10), 400'000, 500'000);
+  CHECK(find_string(both["picture"], "data").value_or("").size() == 400'000);
+  CHECK(find_string(both["sound"], "data").value_or("").size() == 500'000);
+  CHECK_FALSE(both.HasMember("texts_are_cut"));
+  const auto beside = answer(notes(100, 2'000), 400'000, 10);
+  CHECK(find_string(beside["picture"], "data").value_or("").size() == 400'000);
+  CHECK(find_bool(beside, "page_is_cut") == true);
+  const auto one = answer(notes(1, 10), kMostContentBytes, 10);
+  CHECK_FALSE(one.HasMember("picture"));
+  CHECK(find_string(one["sound"], "data") == std::string(10, 'A'));
+  CHECK(to_json(one["members_left_out"]) == R"(["picture"])");
+  const auto only =
+      parse_json(within_budget(R"({"picture":)" + bytes(20'000) + "}", capability, JsonValue(rapidjson::kObjectType)),
+                 "the result");
+  CHECK(find_string(only["picture"], "data").value_or("").size() == 20'000);
+}
+
 TEST_CASE("What the agent has written itself makes way for what it asked for") {
   std::string pending;
   for (int i = 0; i < 100; ++i) pending += (i > 0 ? ",\"" : "\"") + std::string(400, 'p') + '"';

@@ -55,6 +55,8 @@ struct InvocationResult {
   std::string data_json, error_json;
   /// Of what was read from a service, which is the text of others.
   std::optional<Confidentiality> read_of{};
+  /// The members of data_json that a model is handed as content.
+  std::vector<ContentOutput> content{};
 };
 
 struct HandlerOptions {

@@ -137,6 +137,7 @@ void write_output(Writer& out, const OutputDefinition& output) {  // NOLINT(misc
     if (!output.name.empty()) out.text("name", output.name);
     out.text("type", to_string(output.type));
     if (!output.description.empty()) out.text("description", output.description);
+    if (output.content) out.text("content", to_string(*output.content));
     if (!output.fields.empty()) write_outputs(out, "fields", output.fields);
     if (!output.items.empty()) {
       out.json().Key("items");

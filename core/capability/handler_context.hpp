@@ -49,7 +49,11 @@ struct CheckedCall {
   void succeed(std::string data_json) const {
     metered.ended({});
     const bool reads = account && capability && capability->kind == CapabilityKind::kRead;
-    done({true, std::move(data_json), {}, reads ? std::optional(capability->confidentiality) : std::nullopt});
+    done({true,
+          std::move(data_json),
+          {},
+          reads ? std::optional(capability->confidentiality) : std::nullopt,
+          reads ? content_outputs(*capability) : std::vector<ContentOutput>()});
   }
   void fail(const Error& error) const {
     metered.ended(error.type());

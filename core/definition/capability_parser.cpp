@@ -168,17 +168,32 @@ void parse_shape(const YamlMap& map, OutputDefinition& output, int depth) {  // 
   output.items = {std::move(entry)};
 }
 
+/// What a model is handed the output as.
+void parse_content(const YamlMap& map, OutputDefinition& output, int depth) {
+  const auto value = map.find("content");
+  if (!value) return;
+  if (depth > 0) value->fail("only a whole output is handed over as content, not a field of one.");
+  output.content = value->choice_of<ContentKind>({{"text", ContentKind::kText},
+                                                  {"image", ContentKind::kImage},
+                                                  {"audio", ContentKind::kAudio},
+                                                  {"resource", ContentKind::kResource}});
+  const bool text = output.content == ContentKind::kText;
+  if (output.type != (text ? InputType::kString : InputType::kObject))
+    value->fail(fmt::format("content of this kind is of type {}.", text ? "String" : "Object"));
+}
+
 std::vector<OutputDefinition> parse_outputs(const YamlValue& value, int depth) {  // NOLINT(misc-no-recursion)
   if (depth > kDeepestOutput) value.fail(fmt::format("fields stand in fields at most {} deep.", kDeepestOutput));
   std::vector<OutputDefinition> outputs;
   for (const auto& item : value.list(64)) {
-    const YamlMap map(item, {"name", "type", "description", "fields", "items"});
+    const YamlMap map(item, {"name", "type", "description", "fields", "items", "content"});
     OutputDefinition output;
     output.name = parse_name(map.at("name"), "an output");
     output.type = parse_type(map.at("type"));
     const auto description = depth == 0 ? std::optional(map.at("description")) : map.find("description");
     if (description) output.description = description->line(2000);
     parse_shape(map, output, depth);
+    parse_content(map, output, depth);
     for (const auto& other : outputs) {
       if (other.name == output.name) item.fail(fmt::format("the output \"{}\" stands here twice.", output.name));
     }
@@ -374,7 +389,11 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   c.purpose = map.at("purpose").line(1000);
   c.when_to_use = map.at("when_to_use").line(2000);
   if (auto v = map.find("tags")) c.tags = v->lines(16);
-  if (auto v = map.find("outputs")) c.outputs = parse_outputs(*v, 0);
+  if (auto v = map.find("outputs")) {
+    c.outputs = parse_outputs(*v, 0);
+    if (c.kind != CapabilityKind::kRead && !content_outputs(c).empty())
+      v->fail("\"content\" is only for outputs of capabilities of kind read.");
+  }
   if (auto v = map.find("required_scopes")) c.required_scopes = v->lines(32);
   if (auto v = map.find("core")) c.core = v->boolean();
   refuse_misplaced(map, c.kind);

@@ -2,6 +2,14 @@
 
 namespace krux {
 
+std::vector<ContentOutput> content_outputs(const CapabilityDefinition& capability) {
+  std::vector<ContentOutput> all;
+  for (const auto& output : capability.outputs) {
+    if (output.content) all.push_back({output.name, *output.content});
+  }
+  return all;
+}
+
 const CapabilityDefinition* ServiceDefinition::find(const std::string& capability) const {
   for (const auto& c : capabilities) {
     if (c.name == capability) return &c;
@@ -57,6 +65,20 @@ const char* to_string(CapabilityKind kind) {
 
 const char* to_string(WhenAbsent when_absent) {
   return when_absent == WhenAbsent::kAsk ? "ask" : "resend";
+}
+
+const char* to_string(ContentKind kind) {
+  switch (kind) {
+    case ContentKind::kImage:
+      return "image";
+    case ContentKind::kAudio:
+      return "audio";
+    case ContentKind::kResource:
+      return "resource";
+    case ContentKind::kText:
+      break;
+  }
+  return "text";
 }
 
 const char* to_string(Confidentiality confidentiality) {

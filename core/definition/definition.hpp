@@ -17,7 +17,8 @@ enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
 enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, about a write that exists
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
-enum class Confidentiality { kPrivate, kPublic };  ///< who may read it at the service: some, or everybody
+enum class ContentKind { kText, kImage, kAudio, kResource };  ///< what a model is handed an output as
+enum class Confidentiality { kPrivate, kPublic };             ///< who may read it at the service: some, or everybody
 
 struct InputDefinition {
   std::string name;
@@ -40,6 +41,14 @@ struct OutputDefinition {
   InputType type = InputType::kString;
   std::vector<OutputDefinition> fields{};  ///< Object: its members, as far as they are promised; empty: any
   std::vector<OutputDefinition> items{};   ///< Array: what each entry is, one without a name; empty: anything
+  /// A model gets it as that, and not among the values: a String as a text; an Object {data, mime_type} as an image or
+  /// sound, {uri, mime_type, text or data} as a resource. `data` is Base64. Of reads, at the first level.
+  std::optional<ContentKind> content{};
+};
+
+struct ContentOutput {
+  std::string name;
+  ContentKind kind = ContentKind::kText;
 };
 
 struct RecoveryAction {
@@ -97,6 +106,12 @@ struct CapabilityDefinition {
   std::vector<CountsAs> counts_as;  ///< the first that fits
 };
 
+/// A read that is found under an address, {input} in it standing for one of its inputs.
+struct ResourceDefinition {
+  std::string uri, name, description, mime_type;  ///< mime_type may be empty
+  std::string capability;                         ///< has an output that is content of kind resource
+};
+
 /// A quota rule of the service's API; see core/net/quota.hpp.
 struct QuotaRule {
   std::string match;  ///< glob over the path relative to api_base_url
@@ -128,16 +143,21 @@ struct ServiceDefinition {
   std::string connect_help;                 ///< shown by `kruxos connect <service>` without a token
   OAuthDefinition oauth;
   std::vector<CapabilityDefinition> capabilities;
+  std::vector<ResourceDefinition> resources;
   std::map<std::string, std::vector<RecoveryAction>, std::less<>> recovery;  ///< by error type
 
   const CapabilityDefinition* find(const std::string& capability) const;
 };
+
+/// Those of its outputs that a model is handed as content.
+std::vector<ContentOutput> content_outputs(const CapabilityDefinition& capability);
 
 // As definitions and results spell them.
 const char* to_string(Tier tier);
 const char* to_string(InputType type);
 const char* to_string(CapabilityKind kind);
 const char* to_string(WhenAbsent when_absent);
+const char* to_string(ContentKind kind);
 const char* to_string(Confidentiality confidentiality);
 
 }  // namespace krux

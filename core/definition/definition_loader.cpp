@@ -12,6 +12,7 @@
 #include "core/definition/limit_parser.hpp"
 #include "core/definition/oauth_parser.hpp"
 #include "core/definition/quota_rules.hpp"
+#include "core/definition/resource_parser.hpp"
 #include "core/definition/token_pattern.hpp"
 #include "core/util/durations.hpp"
 #include "core/util/error.hpp"
@@ -156,10 +157,10 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   const auto root = parse_yaml(text, name);
   const YamlMap map(
       YamlValue(root, name, ""),
-      {"schema",       "service", "prefix",        "display_name",       "description",  "version", "adapter",
-       "api_base_url", "hosts",   "sync_interval", "rollback_retention", "call_timeout", "quota",   "limits",
-       "on_exceed",    "connect", "oauth",         "capabilities",       "recovery",     "auth",    "accounts",
-       "http"});
+      {"schema",       "service",  "prefix",        "display_name",       "description",  "version", "adapter",
+       "api_base_url", "hosts",    "sync_interval", "rollback_retention", "call_timeout", "quota",   "limits",
+       "on_exceed",    "connect",  "oauth",         "capabilities",       "recovery",     "auth",    "accounts",
+       "http",         "resources"});
   ServiceDefinition definition;
   parse_schema(map, definition);
   parse_identity(map, definition);
@@ -168,6 +169,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   parse_times(map, definition);
   if (auto v = map.find("connect")) parse_connect(*v, definition);
   definition.capabilities = parse_capabilities(map.at("capabilities"), definition.prefix);
+  if (auto v = map.find("resources")) definition.resources = parse_resources(*v, definition);
   if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
   if (auto v = map.find("limits")) definition.limits = parse_limits(*v, definition);
   if (auto v = map.find("on_exceed")) definition.escalate_on_exceed = parse_on_exceed(*v);

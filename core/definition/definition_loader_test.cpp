@@ -125,12 +125,25 @@ TEST_CASE("a capability says what it gives, whom it may show it to, and what it 
   CHECK((item.fields[1].type == InputType::kDateTime && item.fields[1].description == "When."));
   CHECK(item.fields[2].items.at(0).type == InputType::kString);
   CHECK(search->outputs[1].fields.at(0).name == "size");
+  CHECK(content_outputs(*search).empty());
 
   const auto plain = parse_definition(kGood, "n");
   const auto* add = plain.find("notes.add");
   CHECK((add->destructive && add->core));
   CHECK_FALSE(
       parse_definition(with("    delay: 5 min\n", "    destructive: false\n"), "n").find("notes.add")->destructive);
+}
+
+TEST_CASE("an output may be content for a model") {
+  const auto d = parse_definition(
+      with("outputs: [{name: notes, type: Array, description: The notes.}]",
+           "outputs: [{name: notes, type: Array, description: The notes.}, {name: face, type: Object, description: F., "
+           "content: image}, {name: said, type: String, description: S., content: text}]"),
+      "n");
+  const auto content = content_outputs(*d.find("notes.search"));
+  REQUIRE(content.size() == 2);
+  CHECK((content[0].name == "face" && content[0].kind == ContentKind::kImage));
+  CHECK((content[1].name == "said" && content[1].kind == ContentKind::kText));
 }
 
 TEST_CASE("a definition that does not fit is refused with its place and what is accepted") {
@@ -162,6 +175,13 @@ TEST_CASE("a definition that does not fit is refused with its place and what is 
       {"type: Array, description: The notes.",
        "type: Object, description: O., fields: [{name: a, type: String}, {name: a, type: String}]",
        "stands here twice"},
+      {"type: Array, description: The notes.", "type: Array, description: N., content: image", "of type Object"},
+      {"type: Array, description: The notes.", "type: Object, description: N., content: text", "of type String"},
+      {"type: Array, description: The notes.", "type: Object, description: N., content: film", "audio"},
+      {"type: Array, description: The notes.",
+       "type: Object, description: N., fields: [{name: a, type: Object, content: image}]", "not a field of one"},
+      {"    delay: 5 min\n", "    outputs: [{name: a, type: Object, description: A., content: image}]\n",
+       "of kind read"},
       {"outputs: [{name: notes", "destructive: false\n    outputs: [{name: notes",
        "only for capabilities of kind write"},
       {"    delay: 5 min\n", "    confidentiality: public\n", "only for capabilities of kind read"},

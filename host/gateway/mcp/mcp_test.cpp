@@ -213,8 +213,8 @@ TEST_CASE("What is no call is an error, what a capability refuses a result") {
     CHECK(error_code(f.ask("tools/call", params)) == -32602);
   }
   CHECK(error_code(f.ask("tools/list", R"({"cursor":"x"})")) == -32602);
-  CHECK(error_code(f.ask("resources/list")) == -32601);
-  CHECK(f.ask("resources/list").status == 200);
+  CHECK(error_code(f.ask("prompts/list")) == -32601);
+  CHECK(f.ask("prompts/list").status == 200);
   const auto failed = json_of(f.ask("tools/call", R"({"name":"fail"})"));
   CHECK(find_bool(failed["result"], "isError") == true);
   CHECK(find_string(failed["result"]["content"][0], "text") == R"({"type":"NotConnected"})");

@@ -6,6 +6,7 @@
 
 #include "core/metrics/agent_meters.hpp"
 #include "core/util/json_out.hpp"
+#include "host/gateway/mcp/resources.hpp"
 #include "host/gateway/mcp/tool_profiles.hpp"
 #include "host/gateway/mcp/tools.hpp"
 
@@ -84,6 +85,7 @@ void put_capabilities(JsonWriter& out) {
   out.StartObject();
   put(out, "listChanged", true);
   out.EndObject();
+  put_raw(out, "resources", "{}");
   out.EndObject();
 }
 
@@ -207,6 +209,11 @@ void Methods::run(Call& call) {
   const auto& method = call.method;
   if (method == "tools/call") return call_tool(call);
   if (method == "tools/list") return call.reply(list_tools(call));
+  if (method == "resources/list")
+    return call.reply(list_whole(call, "resources", [&] { return resources_json(api_.offered()); }));
+  if (method == "resources/templates/list")
+    return call.reply(list_whole(call, "resourceTemplates", [&] { return resource_templates_json(api_.offered()); }));
+  if (method == "resources/read") return read_resource(call);
   if (call.stateless && method == "server/discover") return call.reply(discover(call));
   if (call.stateless && method == "subscriptions/listen") return call.reply(subscribe(call));
   if (!call.stateless && method == "initialize") return call.reply(initialize(call));
@@ -250,16 +257,37 @@ RpcOutcome Methods::discover(const Call& call) const {
   });
 }
 
-RpcOutcome Methods::list_tools(const Call& call) {
+RpcOutcome Methods::list_whole(const Call& call, std::string_view name, const std::function<std::string()>& list) {
   if (const auto* cursor = call.params.find("cursor"); cursor && cursor->kind != JsonKind::kNull)
     return invalid_params("There is no such cursor: the list comes whole.");
-  auto shown = chosen(api_.offered(), call.head.tools, api_.services());
-  if (auto* why = std::get_if<std::string>(&shown)) return invalid_params(std::move(*why));
-  const auto tools = tools_json(std::get<0>(shown), knows());
+  const auto all = list();
   return call.result([&](JsonWriter& out) {
-    put_raw(out, "tools", tools);
+    put_raw(out, name, all);
     call.put_cache_hints(out);
   });
+}
+
+RpcOutcome Methods::list_tools(const Call& call) {
+  auto shown = chosen(api_.offered(), call.head.tools, api_.services());
+  if (auto* why = std::get_if<std::string>(&shown)) return invalid_params(std::move(*why));
+  return list_whole(call, "tools", [&] { return tools_json(std::get<0>(shown), knows()); });
+}
+
+void Methods::read_resource(Call& call) {
+  const auto* uri = find(call.params, "uri", JsonKind::kString);
+  if (!uri) return call.reply(invalid_params("\"uri\" is missing: the resource's address."));
+  auto read = resource_at(api_.offered(), uri->text);
+  if (!read) return call.reply(no_such_resource(uri->text, call.stateless));
+  Invocation invocation;
+  invocation.capability = std::move(read->capability);
+  invocation.arguments_json = std::move(read->arguments_json);
+  invocation.for_model = true;
+  const ResultForm form{call.stateless, labels_key_, knows()};
+  const auto answer = [form, uri = uri->text, reply = call.reply](const InvocationResult& done) {
+    reply(resource_result(done, uri, form));
+  };
+  if (const auto refused = agents_.call(call.caller, std::move(invocation), answer))
+    answer({false, {}, error_json(*refused, nullptr)});
 }
 
 void Methods::call_tool(Call& call) {
@@ -269,12 +297,12 @@ void Methods::call_tool(Call& call) {
   if (arguments && arguments->kind == JsonKind::kNull) arguments = nullptr;
   if (arguments && arguments->kind != JsonKind::kObject)
     return call.reply(invalid_params("\"arguments\" must be an object."));
-  const auto capability = capability_name(name->text);
-  if (!api_.knows(capability))
+  const auto capability = capability_named(name->text, knows());
+  if (!capability)
     return call.reply(invalid_params(
         fmt::format("There is no tool \"{}\". tools/list shows all.", printable(name->text.substr(0, kLongestShown)))));
   Invocation invocation;
-  invocation.capability = capability;
+  invocation.capability = *capability;
   invocation.arguments_json = arguments ? arguments->raw : std::string_view("{}");
   invocation.for_model = true;
   const ResultForm form{call.stateless, labels_key_, knows()};

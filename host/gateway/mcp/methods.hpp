@@ -50,6 +50,8 @@ class Methods {
   void cancel(const Call& call);
   RpcOutcome discover(const Call& call) const;
   RpcOutcome list_tools(const Call& call);
+  static RpcOutcome list_whole(const Call& call, std::string_view name, const std::function<std::string()>& list);
+  void read_resource(Call& call);
   void call_tool(Call& call);
   std::function<void(std::string_view)> prepare(Call& call, const std::string& capability,
                                                 const std::function<void()>& give_up);

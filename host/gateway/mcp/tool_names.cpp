@@ -3,8 +3,20 @@
 namespace krux::mcp {
 namespace {
 
+constexpr std::size_t kLongestTool = 128;
+
 bool is_of_a_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+std::string with_dots(std::string_view tool) {
+  std::string name;
+  for (std::size_t i = 0; i < tool.size(); ++i) {
+    const bool dot = tool.substr(i, 2) == "__";
+    name += dot ? '.' : tool[i];
+    i += dot ? 1 : 0;
+  }
+  return name;
 }
 
 }  // namespace
@@ -15,14 +27,19 @@ std::string tool_name(std::string_view capability) {
   return name;
 }
 
-std::string capability_name(std::string_view tool) {
-  std::string name;
-  for (std::size_t i = 0; i < tool.size(); ++i) {
-    const bool dot = tool.substr(i, 2) == "__";
-    name += dot ? '.' : tool[i];
-    i += dot ? 1 : 0;
+std::optional<std::string> capability_named(std::string_view tool, const Knows& knows) {
+  if (tool.size() > kLongestTool) return std::nullopt;
+  if (auto name = with_dots(tool); knows(name)) return name;
+  if (tool.find("__") != std::string_view::npos) return std::nullopt;
+  std::optional<std::string> found;
+  for (auto at = tool.find('_'); at != std::string_view::npos; at = tool.find('_', at + 1)) {
+    std::string name(tool);
+    name[at] = '.';
+    if (!knows(name)) continue;
+    if (found) return std::nullopt;
+    found = std::move(name);
   }
-  return name;
+  return found;
 }
 
 std::string with_tool_names(std::string_view text, const Knows& knows) {

@@ -6,6 +6,7 @@
 
 #include "core/util/durations.hpp"
 #include "core/util/json_out.hpp"
+#include "host/gateway/mcp/content.hpp"
 
 namespace krux::mcp {
 namespace {
@@ -121,7 +122,8 @@ void put_properties(const Tools& tools, const std::vector<OutputDefinition>& out
 
 /// Further members may come: what the host adds to a read, what an execution adds to a write.
 void put_output_schema(const Tools& tools, const Offered& offered) {
-  const auto outputs = all_outputs(offered, WriteNames::kOne);
+  auto outputs = all_outputs(offered, WriteNames::kOne);
+  std::erase_if(outputs, [](const OutputDefinition& output) { return output.content.has_value(); });
   if (outputs.empty()) return;
   put_key(tools.out, "outputSchema");
   tools.out.StartObject();
@@ -195,22 +197,6 @@ std::string write_in_words(const Offered& offered) {
   return text + limits_in_words(offered);
 }
 
-/// Who answers, where the model wants it, and what is known of whom the text is by and who may read it.
-void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form) {
-  if (!form.stateless && !result.read_of) return;
-  put_key(out, "_meta");
-  out.StartObject();
-  if (form.stateless) put_server_info(out, "io.modelcontextprotocol/serverInfo");
-  if (result.read_of && !form.labels_key.empty()) {
-    put_key(out, form.labels_key);
-    out.StartObject();
-    put(out, "integrity", "untrusted");
-    put(out, "confidentiality", to_string(*result.read_of));
-    out.EndObject();
-  }
-  out.EndObject();
-}
-
 }  // namespace
 
 void put_server_info(JsonWriter& out, std::string_view name) {
@@ -230,8 +216,25 @@ void put_result_frame(JsonWriter& out) {
   out.EndObject();
 }
 
+void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form) {
+  if (!form.stateless && !result.read_of) return;
+  put_key(out, "_meta");
+  out.StartObject();
+  if (form.stateless) put_server_info(out, "io.modelcontextprotocol/serverInfo");
+  if (result.read_of && !form.labels_key.empty()) {
+    put_key(out, form.labels_key);
+    out.StartObject();
+    put(out, "integrity", "untrusted");
+    put(out, "confidentiality", to_string(*result.read_of));
+    out.EndObject();
+  }
+  out.EndObject();
+}
+
 std::string tool_result(const InvocationResult& result, const ResultForm& form) {
-  const auto json = result.success ? result.data_json : with_tool_names(result.error_json, form.knows);
+  const auto shown = result.success ? content_of(result.data_json, result.content)
+                                    : ToolContent{with_tool_names(result.error_json, form.knows), {}};
+  const auto& json = shown.values_json;
   return json_object([&](JsonWriter& out) {
     if (form.stateless) put(out, "resultType", "complete");
     put_result_meta(out, result, form);
@@ -241,6 +244,7 @@ std::string tool_result(const InvocationResult& result, const ResultForm& form) 
     put(out, "type", "text");
     put(out, "text", json);
     out.EndObject();
+    for (const auto& part : shown.parts) out.RawValue(part.data(), part.size(), rapidjson::kObjectType);
     out.EndArray();
     if (result.success) put_raw(out, "structuredContent", json);
     put(out, "isError", !result.success);

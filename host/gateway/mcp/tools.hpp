@@ -22,6 +22,8 @@ struct ResultForm {
   Knows knows;
 };
 std::string tool_result(const InvocationResult& result, const ResultForm& form);
+/// "_meta": who answers, where the model wants it, and what is known of whom the text is by and who may read it.
+void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form);
 
 /// "resultType" and who answers, which each result of the stateless model has.
 void put_result_frame(JsonWriter& out);

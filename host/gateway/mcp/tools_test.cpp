@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "core/capability/host_capabilities.hpp"
 #include "core/util/json.hpp"
@@ -84,9 +85,22 @@ TEST_CASE("A tool says what its capability takes, gives and does") {
 
 TEST_CASE("A tool's name is its capability's, and back") {
   CHECK(mcp::tool_name("notes.remove_mark") == "notes__remove_mark");
-  CHECK(mcp::capability_name("notes__remove_mark") == "notes.remove_mark");
-  CHECK(mcp::capability_name("notes.add") == "notes.add");
-  CHECK(mcp::capability_name("a___b") == "a._b");
+  const std::set<std::string> there{"notes.remove_mark", "notes.add", "a.b_c", "a_b.c", "a.d_e"};
+  const auto named = [&](const std::string& tool) {
+    return mcp::capability_named(tool, [&](const std::string& name) { return there.contains(name); })
+        .value_or("nothing");
+  };
+  CHECK(named("notes__remove_mark") == "notes.remove_mark");
+  CHECK(named("notes.add") == "notes.add");
+  CHECK(named("notes_add") == "notes.add");
+  CHECK(named("notes_remove_mark") == "notes.remove_mark");
+  CHECK(named("a_d_e") == "a.d_e");
+  CHECK(named("a_b__c") == "a_b.c");
+  for (const char* none : {"a_b_c", "notes", "", "_", "__", "notes_", "notes_addd", "notes__add_", "notes___add"}) {
+    CAPTURE(none);
+    CHECK(named(none) == "nothing");
+  }
+  CHECK(named("notes.add" + std::string(100'000, '_')) == "nothing");
 }
 
 TEST_CASE("Texts name tools where they mean capabilities, and nothing else is touched") {
@@ -170,6 +184,45 @@ TEST_CASE("A read's result says whose text it is and who may read it") {
   CHECK(meta_of(form, std::nullopt).empty());
   CHECK(meta_of({true, "", knows}, Confidentiality::kPrivate).find("confidentiality") == std::string::npos);
   CHECK(meta_of({true, "x", knows}, Confidentiality::kPrivate).find("serverInfo") != std::string::npos);
+}
+
+TEST_CASE("Content is handed over as what it is, and stands nowhere else") {
+  auto definition = notes();
+  auto& outputs = definition->capabilities[0].outputs;
+  outputs.push_back({"said", "", InputType::kString, {}, {}, ContentKind::kText});
+  const auto tools = tools_of(offers_of(definition));
+  CHECK_FALSE(tools[0]["outputSchema"]["properties"].HasMember("said"));
+  CHECK(tools[0]["outputSchema"]["properties"].HasMember("total"));
+
+  InvocationResult result{true,
+                          R"({"total":1,"said":"a\nb","face":{"data":"AA==","mime_type":"image/png"},)"
+                          R"("voice":{"data":"AQ==","mime_type":"audio/wav"},)"
+                          R"("page":{"uri":"x://1","mime_type":"text/plain","text":"p"},)"
+                          R"("file":{"uri":"x://2","mime_type":"a/b","data":"Ag=="}})",
+                          {}};
+  result.content = {{"said", ContentKind::kText},     {"face", ContentKind::kImage},    {"voice", ContentKind::kAudio},
+                    {"page", ContentKind::kResource}, {"file", ContentKind::kResource}, {"gone", ContentKind::kImage}};
+  const auto answer = parse_json(mcp::tool_result(result, {false, "", knows}), "the result");
+  CHECK(to_json(answer["structuredContent"]) == R"({"total":1})");
+  CHECK(
+      to_json(answer["content"]) ==
+      R"([{"type":"text","text":"{\"total\":1}"},{"type":"text","text":"a\nb"},)"
+      R"({"type":"image","data":"AA==","mimeType":"image/png"},{"type":"audio","data":"AQ==","mimeType":"audio/wav"},)"
+      R"({"type":"resource","resource":{"uri":"x://1","mimeType":"text/plain","text":"p"}},)"
+      R"({"type":"resource","resource":{"uri":"x://2","mimeType":"a/b","blob":"Ag=="}}])");
+}
+
+TEST_CASE("What is not what its content is made of stays among the values") {
+  const std::string odd =
+      R"({"said":5,"face":{"data":"AA=="},"page":{"uri":"x","mime_type":"a/b","text":"t","data":"AA=="},"file":"x"})";
+  InvocationResult result{true, odd, {}};
+  result.content = {{"said", ContentKind::kText},
+                    {"face", ContentKind::kImage},
+                    {"page", ContentKind::kResource},
+                    {"file", ContentKind::kAudio}};
+  const auto answer = parse_json(mcp::tool_result(result, {false, "", knows}), "the result");
+  CHECK(to_json(answer["structuredContent"]) == odd);
+  CHECK(answer["content"].Size() == 1);
 }
 
 TEST_CASE("A failure names the tools that help") {

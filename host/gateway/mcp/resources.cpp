@@ -1,0 +1,111 @@
+#include "host/gateway/mcp/resources.hpp"
+
+#include <fmt/format.h>
+
+#include "core/definition/resource_parser.hpp"
+#include "core/util/error.hpp"
+#include "core/util/json_out.hpp"
+#include "core/util/text.hpp"
+#include "host/gateway/mcp/content.hpp"
+
+namespace krux::mcp {
+namespace {
+
+constexpr int kNotFoundWithSessions = -32002;  // of the versions before 2026-07-28, which has -32602
+constexpr std::size_t kLongestAddressShown = 300;
+
+/// `take(resource)` of each that the agent may read, until it returns true.
+template <class Take>
+void each_resource(const std::vector<Offered>& offered, Take take) {
+  for (const auto& one : offered) {
+    for (const auto& resource : one.listed.definition->resources) {
+      if (resource.capability == one.listed.capability->name && take(resource)) return;
+    }
+  }
+}
+
+std::string list_json(const std::vector<Offered>& offered, bool templates) {
+  rapidjson::StringBuffer buffer;
+  JsonWriter out(buffer);
+  out.StartArray();
+  each_resource(offered, [&](const ResourceDefinition& resource) {
+    if (has_inputs(resource.uri) != templates) return false;
+    out.StartObject();
+    put(out, templates ? "uriTemplate" : "uri", resource.uri);
+    put(out, "name", resource.name);
+    put(out, "description", resource.description);
+    if (!resource.mime_type.empty()) put(out, "mimeType", resource.mime_type);
+    out.EndObject();
+    return false;
+  });
+  out.EndArray();
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::optional<ResourceRead> read_of(const ResourceDefinition& resource, std::string_view uri) {
+  const auto inputs = match_resource(resource.uri, uri);
+  if (!inputs) return std::nullopt;
+  return ResourceRead{resource.capability, json_object([&](JsonWriter& out) {
+                        for (const auto& [name, value] : *inputs) put(out, name, value);
+                      })};
+}
+
+RpcError failed_read(const std::string& error_json, std::string_view uri, bool stateless) {
+  const auto error = parse_json(error_json, "an error");
+  // An adapter's own types of what is not there end as the host's do: NoteNotFound.
+  if (find_string(error, "type").value_or("").ends_with(ErrorType(ErrorCode::kNotFound).name()))
+    return no_such_resource(uri, stateless);
+  return {rpc_code::kInternal, std::string(find_string(error, "message").value_or("")), error_json};
+}
+
+}  // namespace
+
+std::string resources_json(const std::vector<Offered>& offered) {
+  return list_json(offered, false);
+}
+
+std::string resource_templates_json(const std::vector<Offered>& offered) {
+  return list_json(offered, true);
+}
+
+std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri) {
+  std::optional<ResourceRead> found;
+  for (const bool templates : {false, true}) {
+    each_resource(offered, [&](const ResourceDefinition& resource) {
+      if (!found && has_inputs(resource.uri) == templates) found = read_of(resource, uri);
+      return found.has_value();
+    });
+  }
+  return found;
+}
+
+RpcError no_such_resource(std::string_view uri, bool stateless) {
+  const auto shown = printable(uri.substr(0, kLongestAddressShown));
+  return {stateless ? rpc_code::kInvalidParams : kNotFoundWithSessions,
+          fmt::format("There is no resource \"{}\". resources/list and resources/templates/list show all.", shown),
+          json_object([&](JsonWriter& out) { put(out, "uri", shown); })};
+}
+
+RpcOutcome resource_result(const InvocationResult& result, std::string_view uri, const ResultForm& form) {
+  if (!result.success) return failed_read(with_tool_names(result.error_json, form.knows), uri, form.stateless);
+  const auto contents = resources_of(result.data_json, result.content);
+  if (contents.empty())
+    return RpcError{
+        rpc_code::kInternal,
+        "What was read cannot be shown as a resource: the adapter gave another form than its definition says, or "
+        "it is too large. Call its tool instead.",
+        {}};
+  return json_object([&](JsonWriter& out) {
+    if (form.stateless) put(out, "resultType", "complete");
+    put_result_meta(out, result, form);
+    put_key(out, "contents");
+    out.StartArray();
+    for (const auto& one : contents) out.RawValue(one.data(), one.size(), rapidjson::kObjectType);
+    out.EndArray();
+    if (!form.stateless) return;
+    put(out, "ttlMs", std::int64_t{0});  // the next read may show more: nobody is told of it
+    put(out, "cacheScope", "private");
+  });
+}
+
+}  // namespace krux::mcp

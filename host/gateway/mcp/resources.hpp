@@ -1,0 +1,30 @@
+// Reads that stand under addresses, as the resources of the Model Context Protocol.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/capability/capability_handler.hpp"
+#include "host/gateway/json_rpc.hpp"
+#include "host/gateway/mcp/tools.hpp"
+
+namespace krux::mcp {
+
+/// The `resources` of a resources/list, and the `resourceTemplates` of a resources/templates/list: one JSON array.
+std::string resources_json(const std::vector<Offered>& offered);
+std::string resource_templates_json(const std::vector<Offered>& offered);
+
+/// What a resource is read with.
+struct ResourceRead {
+  std::string capability, arguments_json;
+};
+/// Nothing where there is none under `uri`. One without inputs goes before one with.
+std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri);
+
+RpcError no_such_resource(std::string_view uri, bool stateless);
+/// How a resources/read is answered.
+RpcOutcome resource_result(const InvocationResult& result, std::string_view uri, const ResultForm& form);
+
+}  // namespace krux::mcp
