@@ -312,7 +312,7 @@ void Methods::call_tool(Call& call) {
     reply(RpcSilence{});
     cancellation->cancel();
   };
-  invocation.progress = prepare(call, capability, give_up);
+  invocation.progress = prepare(call, *capability, give_up);
   const auto session = call.session();
   const auto listed = session.empty() ? nullptr : calls_.add(session, call.id, give_up);
   const auto refused = agents_.call(call.caller, std::move(invocation),
