@@ -104,7 +104,7 @@ std::string meta_key_of(const Given& given) {
 
 /// An origin, written in the one way that its clients compare it by.
 std::string public_url_of(const Given& given) {
-  const auto text = given.value.line(300);
+  auto text = given.value.line(300);
   std::string origin;
   try {
     origin = parse_url(text).origin();
