@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "host/gateway/mcp/tools.hpp"
-
 namespace krux::mcp {
 namespace {
 

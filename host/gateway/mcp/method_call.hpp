@@ -14,6 +14,7 @@
 #include "core/util/text.hpp"
 #include "host/gateway/json_span.hpp"
 #include "host/gateway/mcp/methods.hpp"
+#include "host/gateway/mcp/tools.hpp"
 
 namespace krux::mcp {
 
