@@ -117,6 +117,46 @@ TEST_CASE("lanes: a call that waits for quota leaves its thread's place to other
   CHECK(runner.figures(Lane::kFetch).waiting == 2);
 }
 
+TEST_CASE("lanes: fetching reads that compute leave others their part, and go on as soon as those have gone") {
+  DrivenClock clock;
+  auto options = bounded_lanes();
+  options.of(Lane::kLocal).divided = true;
+  options.of(Lane::kFetch) = {6, 3, 3, 20};
+  options.of(Lane::kFetch).computing_of_queue = 2;
+  CallRunner runner(clock, options);
+  Flood other{runner, clock};
+  other.add(1, {Lane::kLocal, "b"});
+  other.door->wait_for(1);
+  Flood flood{runner, clock};
+  flood.add(2, fetch_of("a"));
+  flood.door->wait_for(1);
+  CHECK(runner.figures(Lane::kFetch).waiting == 1);
+  SECTION("its answer has been given") {
+    other.door->open();
+    flood.door->wait_for(2);
+  }
+  SECTION("a third one is at its service, and none of those that compute") {
+    const auto call = make_call(clock, 100'000);
+    const auto at_service = std::make_shared<Door>();
+    other.door->open();
+    flood.door->wait_for(2);
+    flood.calls.push_back(start(
+        runner, call, nullptr,
+        [call, at_service] {
+          const Away away(*call, CallAway::kAtService);
+          at_service->wait();
+        },
+        fetch_of("a")));
+    CHECK(runner.figures(Lane::kFetch).waiting == 1);
+    flood.door->open();
+    at_service->wait_for(1);
+    Flood more{runner, clock};
+    more.add(2, fetch_of("a"));
+    more.door->wait_for(2);
+    at_service->open();
+  }
+}
+
 TEST_CASE("lanes: beyond an agent's own bound its calls are refused at once, nobody else's") {
   DrivenClock clock;
   CallRunner runner(clock, bounded_lanes());

@@ -188,7 +188,7 @@ void CallRunner::State::set_away(const TaskPtr& task, std::optional<CallAway> aw
   const int waits = (away == CallAway::kAwaitsQuota ? 1 : 0) - (before == CallAway::kAwaitsQuota ? 1 : 0);
   lane.active -= waits;
   lane.paused += waits;
-  if (away) wake(lane);
+  if (away) wake_after(lane);
 }
 
 /// The next call of the turn that has just been served, or whose turn it is; waits for one. Null: the thread ends.

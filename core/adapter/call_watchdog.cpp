@@ -46,7 +46,7 @@ void CallRunner::State::handle_event(std::unique_lock<std::mutex>& lock) {
     end_task(*task);
     auto& lane = lane_of(*task);
     lane.queue.erase(task->turn, task);
-    wake(lane);
+    wake_after(lane);
     ++lane.figures.not_begun;
     auto why = too_late(*task);
     lock.unlock();

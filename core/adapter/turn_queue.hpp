@@ -220,8 +220,10 @@ class TurnQueue {
   }
   void forget_if_idle(typename Queues::iterator queue) {
     if (queue->waiting > 0 || queue->running > 0) return;
-    if (const auto known = there_->find(queue->name); known != there_->end() && --known->second == 0)
-      there_->erase(known);
+    if (divides()) {
+      const auto known = there_->find(queue->name);
+      if (--known->second == 0) there_->erase(known);
+    }
     queues_.erase(queue);
   }
 

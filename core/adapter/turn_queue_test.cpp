@@ -134,9 +134,11 @@ TEST_CASE("turns: queues of several lanes divide what may compute") {
   TurnQueue<int> fetches(fetching, there), reads(local, there), syncs(LaneLimits{8}, there);
   for (int i = 1; i <= 3; ++i) fetches.push(turn_for("a"), i);
   reads.push(turn_for("b"), 11);
-  CHECK(syncs.push(turn_for("c"), 21));  // a lane that divides nothing
+  CHECK(syncs.push(turn_for("b"), 21));  // a lane that divides nothing
   CHECK(pop_all(fetches) == std::vector{1});
   CHECK(pop_all(reads) == std::vector{11});
+  CHECK(pop_all(syncs) == std::vector{21});
+  syncs.end(turn_for("b"));
   CHECK_FALSE(fetches.ready());
   reads.end(turn_for("b"));
   CHECK(pop_all(fetches) == std::vector{2});
