@@ -5,7 +5,7 @@
 
 namespace krux {
 
-/// proxy.cancel_write, edit_write, rollback, write_status and list_writes.
+/// proxy.* (writes), agent.*, alerts.* and state.briefing.generate. Their category is what stands before the dot.
 const std::shared_ptr<const ServiceDefinition>& host_definition();
 
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call);

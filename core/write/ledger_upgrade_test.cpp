@@ -144,6 +144,7 @@ TEST_CASE("a ledger whose tables are made anew keeps every column, the order of 
     auto after = columns_of_write(db);
     CHECK(after.at("claimed_at_ms") == "130");
     after.erase("claimed_at_ms");
+    for (const auto* later : {"send_at_ms", "session_id"}) after.erase(later);
     CHECK(after == before);
     CHECK_FALSE(SQLite::Statement(db, "PRAGMA foreign_key_check").executeStep());
     CHECK(db.execAndGet("PRAGMA foreign_keys").getInt() == 1);

@@ -5,6 +5,15 @@
 #include <limits>
 
 namespace krux {
+namespace {
+
+bool is_over(WaitFor what, const WriteRecord& write) {
+  if (write.write_id.empty() || has_ended(write.state)) return true;
+  if (what == WaitFor::kDecided) return write.state != WriteState::kPendingApproval;
+  return what == WaitFor::kSettled && has_settled(write);
+}
+
+}  // namespace
 
 bool has_settled(const WriteRecord& write) {
   if (write.held_as_copy) return true;
@@ -21,7 +30,7 @@ bool has_settled(const WriteRecord& write) {
 
 SettledWaiters::SettledWaiters(Ledger& ledger, Clock& clock)
     : ledger_(ledger), clock_(clock), thread_([this] { watch(); }), settled_(ledger.observe([this](const auto& write) {
-        if (has_settled(write)) answer(write.write_id, write);
+        if (has_settled(write) || write.approval_resolved) answer(write.write_id, write);
       })) {}
 
 SettledWaiters::~SettledWaiters() {
@@ -48,7 +57,7 @@ void SettledWaiters::wait(const std::string& write_id, std::int64_t timeout_ms, 
   // Waiting begins before the look, so that a change in between is not missed.
   add(write_id, timeout_ms, what, std::move(done));
   const auto now = present_state(write_id);
-  if (now.write_id.empty() || has_settled(now)) answer(write_id, now);
+  if (is_over(what, now)) answer(write_id, now);
 }
 
 /// The ledger's word, or as much as is known while it cannot be read.
@@ -64,15 +73,14 @@ WriteRecord SettledWaiters::present_state(const std::string& write_id) {
   }
 }
 
-/// `write` has settled, or there is none: those who wait for an end may have to wait on.
+/// Something has happened to `write`, or there is none: some may have to wait on.
 void SettledWaiters::answer(const std::string& write_id, const WriteRecord& write) {
-  const bool ended = write.write_id.empty() || has_ended(write.state);
   std::vector<Done> ready;
   {
     const std::lock_guard lock(mutex_);
     auto [at, end] = waiters_.equal_range(write_id);
     while (at != end) {
-      if (!ended && at->second.what == WaitFor::kEnded) {
+      if (!is_over(at->second.what, write)) {
         ++at;
         continue;
       }

@@ -28,8 +28,8 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
       : api(agent_api),
         meters(agent_meters),
         tries(clock),
-        methods(agent_api, clock, limits, agent_meters),
-        mcp_methods(methods, agent_api, clock, agent_meters, std::move(labels_key)),
+        methods(agent_api, limits, agent_meters),
+        mcp_methods(methods, agent_api, agent_meters, std::move(labels_key)),
         memory(limits.memory),
         places(limits.uploads_per_agent, limits.uploads) {}
 
@@ -43,6 +43,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   void take(const AgentMethods::CallerPtr& caller, ServerRequest request, const Respond& respond, Run run);
   void rpc(ServerRequest request, const Respond& respond);
   void mcp(ServerRequest request, const Respond& respond);
+  void end_mcp_session(const std::string& session_id, const std::string& agent_id, const Respond& respond);
   void upload(const ServerRequest& request, Respond respond);
 
   /// A message's answer is empty where it asks for none. `message` and `head` are lent for the call.

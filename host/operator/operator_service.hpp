@@ -11,6 +11,7 @@
 #include "core/config/config.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
 #include "core/util/json.hpp"
 #include "core/write/alerts.hpp"
 #include "core/write/write_buffer.hpp"
@@ -38,6 +39,7 @@ class OperatorService final : public OperatorApi {
     const Config& config;
     Clock& clock;
     AgentStore& agents;
+    SessionStore& sessions;
     Vault& vault;
     AlertStore& alerts;
     ReceiptStore& receipts;
@@ -110,6 +112,7 @@ class OperatorService final : public OperatorApi {
   std::string state_instead(const Connection& connection);
   void put_vault(JsonWriter& out);
   void put_sync(JsonWriter& out, const std::string& service);
+  void put_session(JsonWriter& out, const std::string& session_id);
   void put_write(JsonWriter& out, const WriteRecord& write, bool whole);
   std::string agent_name(const std::string& agent_id);
   /// Without history and edits.

@@ -12,6 +12,7 @@
 #include "core/definition/base_url.hpp"
 #include "core/oauth/token_refresher.hpp"
 #include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/write_file.hpp"
 #include "core/write/enhanced_write_executor.hpp"
@@ -21,12 +22,12 @@
 #include "host/accounts/service_host.hpp"
 #include "host/bundles/loading.hpp"
 #include "host/gateway/agent_gateway.hpp"
-#include "host/gateway/upload_desk.hpp"
 #include "host/http/http_server.hpp"
 #include "host/metrics/host_figures.hpp"
 #include "host/metrics/meters.hpp"
 #include "host/operator/control_server.hpp"
 #include "host/operator/operator_service.hpp"
+#include "host/process/agent_side.hpp"
 #include "host/process/config_check.hpp"
 #include "host/process/descriptor_limit.hpp"
 #include "host/process/ledger_check.hpp"
@@ -37,39 +38,6 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kRunnersMs = 400;
-
-class AgentSide final : public AgentApi {
- public:
-  AgentSide(AgentStore& agents, CapabilityHandler& handler, UploadStore& uploads)
-      : agents_(agents), handler_(handler), uploads_(uploads), desk_(uploads) {}
-  std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
-  void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
-               RunsOn on) override {
-    handler_.in_turn(agent_id, std::move(work), std::move(refused), on);
-  }
-  void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
-    handler_.invoke(std::move(invocation), std::move(done));
-  }
-  std::string list_json(const std::string& category, const std::string& tag,
-                        const std::string& name_contains) override {
-    return handler_.list_json(category, tag, name_contains);
-  }
-  std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
-  std::vector<Offered> offered() override { return handler_.offered(); }
-  bool knows(const std::string& capability) override { return handler_.knows(capability); }
-  std::vector<std::string> services() override { return handler_.services(); }
-  BodyToFile upload_target() override { return desk_.target(); }
-  std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
-  void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
-    desk_.add(upload, std::move(done));
-  }
-
- private:
-  AgentStore& agents_;
-  CapabilityHandler& handler_;
-  UploadStore& uploads_;
-  UploadDesk desk_;
-};
 
 ExecutorOptions executor_options(const Config& config, Meters* meters, std::function<void()> before_take) {
   ExecutorOptions options;
@@ -239,6 +207,7 @@ struct HostProcess::Parts final : HealthSource {
   UploadStore uploads;
   Vault vault;
   AgentStore agents;
+  SessionStore sessions;
   AlertStore alerts;
   ReceiptStore receipts;
   DefinitionSet definitions;
@@ -281,6 +250,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
               {config.uploads.bytes, config.uploads.agent_bytes, config.uploads.keep_ms}),
       vault(store, clock, vault_options(config, directory)),
       agents(store, clock),
+      sessions(store, clock),
       alerts(store, clock),
       receipts(store, clock),
       definitions(config.definitions_dir, config.policies_dir),
@@ -321,10 +291,11 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       attempts(clock,
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
-      handler(accounts, runner, writes, clock, handler_options(config, uploads, meters.get())),
-      operators({config, clock, agents, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
-                 services, attempts, handler, index, [this] { return listening(); }, stopping}),
-      agent_side(agents, handler, uploads),
+      handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
+              handler_options(config, uploads, meters.get())),
+      operators({config, clock, agents, sessions, vault, alerts, receipts, plugins, runners, accounts, writes,
+                 scheduler, services, attempts, handler, index, [this] { return listening(); }, stopping}),
+      agent_side(agents, sessions, handler, uploads),
       gateway(agent_side, clock, {}, meters ? &meters->agents : nullptr, config.server.mcp_labels_key),
       control(operators),
       operator_server(1, HttpServer::Begin::kLater),

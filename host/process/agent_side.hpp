@@ -1,0 +1,52 @@
+// What the gateway needs of the host, from those who have it.
+#pragma once
+
+#include "core/capability/capability_handler.hpp"
+#include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
+#include "core/upload/upload_store.hpp"
+#include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/upload_desk.hpp"
+
+namespace krux {
+
+class AgentSide final : public AgentApi {
+ public:
+  AgentSide(AgentStore& agents, SessionStore& sessions, CapabilityHandler& handler, UploadStore& uploads)
+      : agents_(agents), sessions_(sessions), handler_(handler), uploads_(uploads), desk_(uploads) {}
+  std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
+  SessionStore& sessions() override { return sessions_; }
+  void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
+               RunsOn on) override {
+    handler_.in_turn(agent_id, std::move(work), std::move(refused), on);
+  }
+  void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
+    handler_.invoke(std::move(invocation), std::move(done));
+  }
+  void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
+                std::function<void(std::variant<std::string, Error>)> done) override {
+    handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
+  }
+  std::string list_json(const std::string& category, const std::string& tag,
+                        const std::string& name_contains) override {
+    return handler_.list_json(category, tag, name_contains);
+  }
+  std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
+  std::vector<Offered> offered() override { return handler_.offered(); }
+  bool knows(const std::string& capability) override { return handler_.knows(capability); }
+  std::vector<std::string> services() override { return handler_.services(); }
+  BodyToFile upload_target() override { return desk_.target(); }
+  std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
+  void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
+    desk_.add(upload, std::move(done));
+  }
+
+ private:
+  AgentStore& agents_;
+  SessionStore& sessions_;
+  CapabilityHandler& handler_;
+  UploadStore& uploads_;
+  UploadDesk desk_;
+};
+
+}  // namespace krux
