@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/account/permission.hpp"
+#include "core/capability/approvals.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/handler_context.hpp"
@@ -94,11 +95,10 @@ void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCal
 
 }  // namespace
 
-CapabilityHandler::CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, Clock& clock,
-                                     HandlerOptions options)
-    : context_(
-          std::make_shared<const HandlerContext>(HandlerContext{accounts, runner, writes, clock, std::move(options)})) {
-}
+CapabilityHandler::CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes,
+                                     AgentRecords records, Clock& clock, HandlerOptions options)
+    : context_(std::make_shared<const HandlerContext>(
+          HandlerContext{accounts, runner, writes, records, clock, std::move(options)})) {}
 
 void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void()> work,
                                 std::function<void(Error)> refused, RunsOn on) {
@@ -142,6 +142,11 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
 
 std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const {
   return [context = context_](const WriteRecord& write) { return present_terms(*context, write); };
+}
+
+void CapabilityHandler::approval(const std::string& agent_id, const std::string& write_id, std::int64_t wait_ms,
+                                 std::function<void(std::variant<std::string, Error>)> done) {
+  tell_of_approval(context_, agent_id, write_id, wait_ms, std::move(done));
 }
 
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,

@@ -20,6 +20,9 @@
 namespace krux {
 
 class AccountDirectory;
+class AgentStore;
+class AlertStore;
+class SessionStore;
 class CallRunner;
 class Clock;
 class CallMeters;
@@ -28,6 +31,13 @@ class UploadStore;
 class WriteBuffer;
 struct HandlerContext;
 struct PresentTerms;
+
+/// What the host keeps of agents besides their writes.
+struct AgentRecords {
+  AgentStore& agents;
+  SessionStore& sessions;
+  AlertStore& alerts;
+};
 
 struct Invocation {
   std::string agent_id, agent_name, session_id;
@@ -75,8 +85,8 @@ struct HandlerOptions {
 /// `done` runs exactly once, on any thread, and must not block. What is referred to must outlive the last `done`.
 class CapabilityHandler {
  public:
-  CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, Clock& clock,
-                    HandlerOptions options = {});
+  CapabilityHandler(AccountDirectory& accounts, CallRunner& runner, WriteBuffer& writes, AgentRecords records,
+                    Clock& clock, HandlerOptions options = {});
 
   /// Runs `work`, which may take its time over what the agent has sent, on a worker when it is this agent's turn; the
   /// first call that it invokes follows in the same turn. `refused` runs instead, on any thread, where the agent has
@@ -91,6 +101,10 @@ class CapabilityHandler {
 
   /// For the ledger: see PresentTerms. What is returned may be called after this is gone.
   std::function<PresentTerms(const WriteRecord&)> terms() const;
+  /// How a person has decided about the agent's write: one JSON object, see approval_json(). With `wait_ms` as soon as
+  /// one has, or with the present state after that time. InvalidInput: no such write, or nobody was asked about it.
+  void approval(const std::string& agent_id, const std::string& write_id, std::int64_t wait_ms,
+                std::function<void(std::variant<std::string, Error>)> done);
 
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,

@@ -76,7 +76,7 @@ bool is_of_use(const CapabilityDefinition& capability, const ServiceDefinition& 
 
 bool fits(const Listed& listed, const CatalogueFilter& filter) {
   const auto& c = *listed.capability;
-  if (!filter.category.empty() && filter.category != listed.definition->prefix) return false;
+  if (!filter.category.empty() && filter.category != category_of(listed)) return false;
   if (!filter.tag.empty() && std::find(c.tags.begin(), c.tags.end(), filter.tag) == c.tags.end()) return false;
   return filter.name_contains.empty() || c.name.find(filter.name_contains) != std::string::npos;
 }
@@ -84,7 +84,7 @@ bool fits(const Listed& listed, const CatalogueFilter& filter) {
 void write_summary(Writer& out, const Listed& listed) {
   const auto& c = *listed.capability;
   out.text("name", c.name);
-  out.text("category", listed.definition->prefix);
+  out.text("category", category_of(listed));
   out.text("kind", to_string(c.kind));
   out.text("permission_tier", to_string(c.tier));
   out.text("purpose", c.purpose);
@@ -176,7 +176,11 @@ void write_errors(Writer& out, const Listed& listed) {
   if (!is_hosts_own(listed)) may_end_with({kNotConnected, kServiceUnavailable});
   if (kind == CapabilityKind::kRead) may_end_with({kDatabaseError, kTimeout});
   if (kind == CapabilityKind::kCancel) may_end_with({kCannotCancel});
-  if (kind == CapabilityKind::kDecide)
+  const auto& inputs = listed.capability->inputs;
+  const bool of_a_write =
+      std::any_of(inputs.begin(), inputs.end(), [](auto& input) { return input.name == "write_id"; });
+  if (kind == CapabilityKind::kDecide && !of_a_write) may_end_with({kDatabaseError, kRateLimited});
+  if (kind == CapabilityKind::kDecide && of_a_write)
     may_end_with(
         {kConflictError, kBatchProtection, kApprovalRequired, kRollbackConflict, kRollbackExpired, kOutcomeUnknown});
   if (kind == CapabilityKind::kWrite)
@@ -209,6 +213,11 @@ bool runs_at_once(const Offered& offered) {
 
 bool is_hosts_own(const Listed& listed) {
   return listed.definition == host_definition();
+}
+
+std::string category_of(const Listed& listed) {
+  return is_hosts_own(listed) ? listed.capability->name.substr(0, listed.capability->name.find('.'))
+                              : listed.definition->prefix;
 }
 
 std::vector<InputDefinition> all_inputs(const Offered& offered, WriteNames names) {

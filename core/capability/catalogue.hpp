@@ -24,6 +24,8 @@ struct Listed {
 
 /// The host's own: no service's.
 bool is_hosts_own(const Listed& listed);
+/// Its service's prefix; of the host's own the part of its name before the dot.
+std::string category_of(const Listed& listed);
 
 /// With what is configured of it.
 struct Offered {

@@ -6,6 +6,7 @@
 #include "core/capability/errors.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/replica/replica.hpp"
+#include "core/state/sessions.hpp"
 
 namespace krux {
 namespace {
@@ -58,6 +59,12 @@ Error given_up() {
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write) {
   const auto service = context.accounts.service(write.account.service);
   return recipients_of(service ? service->definition.get() : nullptr, write);
+}
+
+std::string session_of(const HandlerContext& context, const CheckedCall& call) {
+  const auto& invocation = call.invocation;
+  if (!invocation.session_id.empty()) return invocation.session_id;
+  return context.records.sessions.of_the_day(invocation.agent_id, invocation.agent_name);
 }
 
 std::string sized_for(const CheckedCall& call, std::string result_json) {

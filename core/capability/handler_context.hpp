@@ -20,6 +20,7 @@ struct HandlerContext {
   AccountDirectory& accounts;
   CallRunner& runner;
   WriteBuffer& writes;
+  AgentRecords records;
   Clock& clock;
   const HandlerOptions options;
 };
@@ -84,6 +85,9 @@ struct RowsAnswer {
 RowsAnswer answer_from_rows(const ActiveAccount& account, const CallContextPtr& on,
                             const std::shared_ptr<ReplicaReader>& lent,
                             const std::function<CallResult<std::string>(const std::shared_ptr<ReplicaReader>&)>& ask);
+
+/// The session that the call is made in: the one that it names, else its agent's of the day.
+std::string session_of(const HandlerContext& context, const CheckedCall& call);
 
 using WorkAnswer = std::variant<std::string, Error>;
 

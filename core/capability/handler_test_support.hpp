@@ -15,6 +15,8 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/replica/replica.hpp"
+#include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/json.hpp"
 #include "core/write/enhanced_write_executor.hpp"
@@ -103,6 +105,9 @@ struct Host {
   DrivenClock clock;
   GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
   WriteBuffer writes{store, clock, "boot-1"};
+  AgentStore agents{store, clock};
+  SessionStore sessions{store, clock};
+  AlertStore alerts{store, clock};
   AccountDirectory accounts;
   CallRunner runner;
   EnhancedWriteExecutor executor{store, writes.ledger, accounts, runner, clock};
@@ -119,7 +124,7 @@ struct Host {
                 const std::string& definition_text = kDefinition)
       : runner(clock, workers),
         definition(std::make_shared<const ServiceDefinition>(parse_definition(definition_text, "notes.yaml"))),
-        handler(accounts, runner, writes, clock, std::move(options)) {
+        handler(accounts, runner, writes, {agents, sessions, alerts}, clock, std::move(options)) {
     accounts.set_services({{definition, "1.0.0"}});
   }
   ~Host() { executor.stop(5000); }

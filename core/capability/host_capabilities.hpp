@@ -5,7 +5,7 @@
 
 namespace krux {
 
-/// proxy.cancel_write, edit_write, rollback, write_status and list_writes.
+/// proxy.* (writes), agent.*, alerts.* and state.briefing.generate. Their category is what stands before the dot.
 const std::shared_ptr<const ServiceDefinition>& host_definition();
 
 /// Whether a call of it can be asked to wait, and whether this one is.

@@ -24,6 +24,7 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   write.limits = std::move(content.limits);
   static_cast<WriteContent&>(write) = std::move(content);
   write.agent_id = call.invocation.agent_id;
+  write.session_id = session_of(context, call);
   write.account = call.account->ref;
   write.operation = capability.name;
   write.immediate = runs_at_once(context.options, rules);
@@ -108,6 +109,17 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
       });
 }
 
+WriteRecord own_write(const HandlerContext& context, const std::string& agent_id, const std::string& write_id) {
+  auto write = context.writes.ledger.get(write_id);
+  if (!write || write->agent_id != agent_id)
+    throw invalid_input(fmt::format("There is no write {} of yours; proxy.list_writes shows all.", write_id));
+  return *std::move(write);
+}
+
+Error not_readable_now() {
+  return {ErrorCode::kDatabaseError, "How the write stands cannot be read just now. Ask again.", true, 1000};
+}
+
 std::string write_id_of(const CheckedCall& call) {
   auto id = std::string(find_string(call.arguments.params, "write_id").value_or(""));
   if (!is_id("w_", id) && !is_id("rb_", id) && !is_id("cu_", id))
@@ -150,12 +162,13 @@ void run_rollback(const HandlerContextPtr& context, const CheckedCallPtr& call) 
       [context, call](WorkAnswer known) {
         if (const auto* error = std::get_if<Error>(&known)) return call->fail(*error);
         const auto& agent = call->invocation.agent_id;
-        context->writes.ledger.roll_back(std::get<std::string>(known), agent, false, "agent:" + agent,
-                                         [context, call](const std::variant<Submitted, Error>& outcome) {
-                                           if (const auto* error = std::get_if<Error>(&outcome))
-                                             return call->fail(*error);
-                                           answer_submitted(context, call, std::get<Submitted>(outcome));
-                                         });
+        context->writes.ledger.roll_back(
+            std::get<std::string>(known), agent, false, "agent:" + agent,
+            [context, call](const std::variant<Submitted, Error>& outcome) {
+              if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
+              answer_submitted(context, call, std::get<Submitted>(outcome));
+            },
+            session_of(*context, *call));
       });
 }
 

@@ -18,6 +18,11 @@ void run_edit(const HandlerContextPtr& context, const CheckedCallPtr& call);
 /// Undoes a completed write; answered like an immediate one.
 void run_rollback(const HandlerContextPtr& context, const CheckedCallPtr& call);
 
+/// The agent's write with that id: another agent's does not exist for it. Throws krux::Error InvalidInput.
+WriteRecord own_write(const HandlerContext& context, const std::string& agent_id, const std::string& write_id);
+/// Of one that was waited for and could not be read in the end.
+Error not_readable_now();
+
 /// The `write_id` argument. Throws krux::Error InvalidInput unless it can be one.
 std::string write_id_of(const CheckedCall& call);
 

@@ -142,6 +142,7 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
       .number("attempts", write.attempts)
       .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
       .boolean("needs_operator", write.needs_operator());
+  if ((whole || names == WriteNames::kAll) && !write.session_id.empty()) object.text("session_id", write.session_id);
   // The name before, until the next major version.
   if (names == WriteNames::kAll) object.boolean("waits_for_operator", write.needs_operator());
   if (names == WriteNames::kAll || write.held_as_copy) object.boolean("held_as_copy", write.held_as_copy);

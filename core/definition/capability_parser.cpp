@@ -422,7 +422,7 @@ const std::vector<std::string>& host_inputs() {
 std::vector<InputDefinition> cancel_inputs() {
   InputDefinition id;
   id.name = "write_id";
-  id.description = "The write_id (or buffer_id, the same value) that the write's result named.";
+  id.description = "That the write's result named.";
   id.required = true;
   id.aliases = {"buffer_id"};
   id.max_length = 64;

@@ -14,7 +14,7 @@
 namespace krux {
 
 enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
-enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, about a write that exists
+enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, which no service is asked
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
 enum class ContentKind { kText, kImage, kAudio, kResource };  ///< what a model is handed an output as

@@ -9,11 +9,13 @@ namespace {
 constexpr MetricName kRequests{"kruxos_agent_requests_total", "JSON-RPC requests of agents, by method and outcome."};
 constexpr MetricName kRefusals{"kruxos_agent_auth_failures_total", "Requests without a valid agent key."};
 
-constexpr std::array<const char*, 16> kMethods{"session.create",
+constexpr std::array<const char*, 18> kMethods{"session.create",
                                                "session.end",
                                                "capabilities.list",
                                                "capabilities.describe",
                                                "capabilities.invoke",
+                                               "approvals.check",
+                                               "approvals.wait",
                                                "events.subscribe",
                                                "server/discover",
                                                "initialize",

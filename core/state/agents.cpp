@@ -84,8 +84,9 @@ struct AgentStore::State {
 void AgentStore::State::load() {
   const auto entries = store.run([](SQLite::Database& db) {
     std::vector<EntryPtr> all;
-    Statement rows(db.getHandle(),
-                   "SELECT agent_id, name, key_hash, created_at_ms, last_seen_ms, revoked_at_ms FROM agents");
+    Statement rows(
+        db.getHandle(),
+        "SELECT agent_id, name, key_hash, created_at_ms, last_seen_ms, revoked_at_ms, key_since_ms FROM agents");
     while (rows.step()) {
       auto entry = std::make_shared<Entry>();
       entry->agent.agent_id = rows.text(0);
@@ -95,6 +96,7 @@ void AgentStore::State::load() {
       entry->last_seen_ms = rows.integer(4);
       entry->agent.revoked_at_ms = rows.integer(5);
       entry->agent.revoked = entry->agent.revoked_at_ms != 0;
+      entry->agent.key_since_ms = rows.integer(6);
       all.push_back(std::move(entry));
     }
     return all;
@@ -155,12 +157,13 @@ AgentStore::WithKey AgentStore::create(const std::string& name) {
                                same->agent.revoked ? " (revoked: names are not given out again)" : ""));
   auto entry = std::make_shared<Entry>();
   entry->agent.name = name;
-  entry->agent.created_at_ms = state_->clock.wall_ms();
+  entry->agent.created_at_ms = entry->agent.key_since_ms = state_->clock.wall_ms();
   entry->agent.agent_id = make_id("agent_", entry->agent.created_at_ms);
   auto key = random_hex(kKeyBytes);
   entry->key_hash = sha256_hex(key);
   state_->store.run([&](SQLite::Database& db) {
-    Statement(db.getHandle(), "INSERT INTO agents (agent_id, name, key_hash, created_at_ms) VALUES (?, ?, ?, ?)")
+    Statement(db.getHandle(),
+              "INSERT INTO agents (agent_id, name, key_hash, created_at_ms, key_since_ms) VALUES (?1, ?2, ?3, ?4, ?4)")
         .bind_all(entry->agent.agent_id, name, entry->key_hash, entry->agent.created_at_ms)
         .run();
   });
@@ -176,12 +179,13 @@ AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id) {
         fmt::format("The agent \"{}\" is revoked and gets no new key; create another agent.", old->agent.name));
   auto entry = std::make_shared<Entry>();
   entry->agent = old->agent;
+  entry->agent.key_since_ms = state_->clock.wall_ms();
   entry->last_seen_ms = old->last_seen_ms.load();
   auto key = random_hex(kKeyBytes);
   entry->key_hash = sha256_hex(key);
   state_->store.run([&](SQLite::Database& db) {
-    Statement(db.getHandle(), "UPDATE agents SET key_hash = ? WHERE agent_id = ?")
-        .bind_all(entry->key_hash, entry->agent.agent_id)
+    Statement(db.getHandle(), "UPDATE agents SET key_hash = ?, key_since_ms = ? WHERE agent_id = ?")
+        .bind_all(entry->key_hash, entry->agent.key_since_ms, entry->agent.agent_id)
         .run();
   });
   state_->put(entry);

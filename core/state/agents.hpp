@@ -19,6 +19,7 @@ struct Agent {
   std::string name;      ///< unique whatever the case, also among revoked ones; [A-Za-z0-9._-]{1,64}, no '-' first
   bool revoked = false;
   std::int64_t created_at_ms = 0, last_seen_ms = 0, revoked_at_ms = 0;
+  std::int64_t key_since_ms = 0;  ///< that it has its present key; 0: not known
 };
 
 /// Any thread. Throws krux::Error: InvalidInput (bad name, no such agent), ConflictError (name taken, agent revoked),

@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "core/util/clock.hpp"
+#include "core/util/error.hpp"
 
 namespace krux {
 
@@ -26,7 +28,20 @@ struct NewAlert {
 struct Alert {
   std::int64_t id = 0, raised_at_ms = 0, acknowledged_at_ms = 0;  ///< 0: not acknowledged
   std::string severity, kind, service, account_id, write_id, message, acknowledged_by;
+  std::string agent_id{};  ///< whose words the message is, or whose write it is about; may be empty
+  bool in_agents_words() const;
 };
+
+/// "agent reporter says: ...": so that nobody takes an agent's words for the host's. One line, safe to print.
+std::string in_agents_words(const std::string& who, const std::string& message);
+
+/// The kind of alerts in an agent's own words.
+inline constexpr const char* kAgentMessage = "agent_message";
+inline bool Alert::in_agents_words() const {
+  return kind == kAgentMessage;
+}
+/// How many of them an agent may send in an hour, and may have open.
+inline constexpr std::int64_t kAgentAlertsPerHour = 20, kOpenAgentAlerts = 50;
 
 /// Any thread.
 class AlertStore {
@@ -42,6 +57,17 @@ class AlertStore {
 
   /// Newest first; `before_id` 0: from the newest. Throws krux::Error DatabaseError.
   std::vector<Alert> list(bool open_only, std::int64_t limit = 50, std::int64_t before_id = 0) const;
+
+  /// An agent tells the operator something, in one line of printable text; never "critical". `done` once it is durable,
+  /// with the alert; one of the same words that is open stands for both. RateLimited beyond what an agent may send.
+  void send(const std::string& agent_id, const std::string& severity, const std::string& message,
+            std::function<void(std::variant<Alert, Error>)> done);
+  /// In the agent's own words, and about its writes. As list().
+  std::vector<Alert> list_for(const std::string& agent_id, bool open_only, std::int64_t limit,
+                              std::int64_t before_id = 0) const;
+  /// One of its own: InvalidInput where there is no such one.
+  void acknowledge_own(std::int64_t id, const std::string& agent_id,
+                       std::function<void(std::variant<Alert, Error>)> done);
 
   /// Whether a critical one is open. Throws krux::Error DatabaseError.
   bool any_critical() const;

@@ -84,6 +84,7 @@ void Ledger::apply(LedgerRow& row, WriteEvent event, ErrorCode refused_as) const
   // What the attempts of a held write made may be in use by the original: it is not taken away.
   if (w.held_as_copy && phase.state == WriteState::kDiscarded && w.cleanup == Cleanup::kPossible)
     w.cleanup = Cleanup::kLeft;
+  if (w.state == WriteState::kPendingApproval && phase.state != w.state) w.approval_resolved = true;
   w.state = phase.state;
   w.irrevocable = phase.irrevocable;
   w.escalated = phase.escalated;

@@ -111,8 +111,10 @@ class Ledger {
   /// Asks for a completed write to be undone: a write of its own (`rolls_back`), due at once, which may become unknown
   /// or a dead letter like any other; when it is completed, the first is rolled_back. `force`: even though the
   /// service's state has changed since. A duplicate is the rollback that is under way. RollbackConflict (not completed,
-  /// or undone), RollbackExpired, InvalidInput (cannot be undone).
-  void roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done);
+  /// or undone), RollbackExpired, InvalidInput (cannot be undone). `session_id`: in which it is asked for; empty: in
+  /// that of the first write.
+  void roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done,
+                 std::string session_id = {});
 
   // What the executor does. These wait for the commit; not from a callback of the store. They throw krux::Error.
 
@@ -171,6 +173,19 @@ class Ledger {
   /// key); those that were not used are left out. rule.key_value is not looked at.
   std::map<std::string, LimitUse> limit_use(const std::string& agent_id, const LimitRule& rule);
   WriteCounts counts();
+  /// The agent's writes of one session by their state, those of none left out; `after_seq`: the newest write before it.
+  /// At most kMostCounted of each state.
+  std::map<WriteState, std::int64_t> counts_of_session(const std::string& agent_id, const std::string& session_id,
+                                                       std::int64_t after_seq);
+  /// The agent's writes in `state` of which something ended or was decided since: those that ended, and those that a
+  /// person has accepted. Among the newest kMostCounted of the state.
+  struct Recent {
+    std::int64_t ended = 0, accepted = 0;
+    bool cut = false;                   ///< there are older ones, at which nobody has looked
+    std::vector<WriteRecord> newest{};  ///< of those that ended, a few
+  };
+  Recent recent(const std::string& agent_id, WriteState state, std::int64_t since_ms);
+  static constexpr std::int64_t kMostCounted = 1000;
   /// Milliseconds until the next write of `accounts` that there is room for is due, 0 when one is; nothing when none
   /// waits.
   std::optional<std::int64_t> next_due_in(std::span<const AccountRef> accounts, Room room,

@@ -94,6 +94,7 @@ LedgerRow admit(const NewWrite& asked, std::int64_t now_ms) {
 NewWrite write_about(const WriteRecord& subject, const char* operation, std::string params_json, std::string summary) {
   NewWrite write;
   write.agent_id = subject.agent_id;
+  write.session_id = subject.session_id;
   write.account = subject.account;
   write.operation = operation;
   write.params_json = std::move(params_json);

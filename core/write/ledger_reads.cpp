@@ -11,11 +11,12 @@ namespace {
 constexpr std::int64_t kLongestPage = 500, kFewWaiting = 5000;
 constexpr std::size_t kMostEditBytes = 16u << 20;
 
-/// ?1 before which row, ?2 service, ?3 account, ?4 how many; ?5 state, ?6 agent where the condition names them.
+/// ?1 before which row, ?2 service, ?3 account, ?4 how many, ?5 behind which row, ?6 session; ?7 state, ?8 agent where
+/// the condition names them.
 std::string page_of(const std::string& condition) {
   return select_rows(condition +
-                     " AND seq < ?1 AND (?2 = '' OR service = ?2) AND (?3 = '' OR account_id = ?3) "
-                     "ORDER BY seq DESC LIMIT ?4");
+                     " AND seq < ?1 AND seq > ?5 AND (?2 = '' OR service = ?2) AND (?3 = '' OR account_id = ?3) AND "
+                     "(?6 = '' OR session_id = ?6) ORDER BY seq DESC LIMIT ?4");
 }
 
 class Pages {
@@ -28,27 +29,27 @@ class Pages {
 
   void of_all() {
     static const auto all = page_of("1");
-    collect(sql_.get(all).bind_all(before_, filter_.service, filter_.account_id, limit_));
+    collect(bound(all));
   }
   void of_state(WriteState state) {
     if (state == WriteState::kBuffered) return of_buffered();
-    static const auto page = page_of("state = ?5 AND state <> 'buffered' AND agent_id = ?6");
+    static const auto page = page_of("state = ?7 AND state <> 'buffered' AND agent_id = ?8");
     const auto agents = filter_.agent_id.empty() ? agents_with(state) : std::vector<std::string>{filter_.agent_id};
     for (const auto& agent : agents) {
-      collect(sql_.get(page).bind_all(before_, filter_.service, filter_.account_id, limit_, to_string(state), agent));
+      collect(bound(page, to_string(state), agent));
     }
   }
   /// An empty state is any.
   void of_person(const std::string& state) {
     static const auto waiting = page_of(
-        "seq IN (SELECT seq FROM writes INDEXED BY writes_need_operator WHERE needs_operator = 1) AND (?5 = '' OR "
+        "seq IN (SELECT seq FROM writes INDEXED BY writes_need_operator WHERE needs_operator = 1) AND (?7 = '' OR "
         "state = "
-        "?5) AND (?6 = '' OR agent_id = ?6)");
-    collect(sql_.get(waiting).bind_all(before_, filter_.service, filter_.account_id, limit_, state, filter_.agent_id));
+        "?7) AND (?8 = '' OR agent_id = ?8)");
+    collect(bound(waiting, state, filter_.agent_id));
   }
   void of_copies() {
-    static const auto copies = page_of("held_as_copy = 1 AND (?5 = '' OR agent_id = ?5)");
-    collect(sql_.get(copies).bind_all(before_, filter_.service, filter_.account_id, limit_, filter_.agent_id));
+    static const auto copies = page_of("held_as_copy = 1 AND (?7 = '' OR agent_id = ?7)");
+    collect(bound(copies, filter_.agent_id));
   }
   std::vector<WriteRecord> newest() {
     std::sort(found_.begin(), found_.end(), [](auto& a, auto& b) { return a.seq > b.seq; });
@@ -59,15 +60,14 @@ class Pages {
  private:
   /// Few are taken from the index of what is due and sorted. Many are met soon on the way from the newest write back.
   void of_buffered() {
-    static const std::string mine = "state = 'buffered' AND (?5 = '' OR agent_id = ?5)";
+    static const std::string mine = "state = 'buffered' AND (?7 = '' OR agent_id = ?7)";
     static const auto back = page_of(mine);
     // Those that are held as a copy need not be due.
     static const auto due = page_of(
         "seq IN (SELECT seq FROM writes INDEXED BY writes_due WHERE due_at_ms IS NOT NULL UNION SELECT seq FROM writes "
         "INDEXED BY writes_held_as_copy WHERE held_as_copy = 1) AND " +
         mine);
-    collect(sql_.get(waiting() <= kFewWaiting ? due : back)
-                .bind_all(before_, filter_.service, filter_.account_id, limit_, filter_.agent_id));
+    collect(bound(waiting() <= kFewWaiting ? due : back, filter_.agent_id));
   }
   std::int64_t waiting() {
     auto& sum = sql_.get("SELECT sum(n) FROM counters WHERE what IN ('buffered', 'unknown', 'dead_letter')");
@@ -87,6 +87,11 @@ class Pages {
     }
   }
 
+  template <class... More>
+  Statement& bound(const std::string& page, const More&... more) {
+    return sql_.get(page).bind_all(before_, filter_.service, filter_.account_id, limit_, filter_.after_seq,
+                                   filter_.session_id, more...);
+  }
   void collect(Statement& rows) {
     const ResetAtEnd reset(rows);
     while (rows.step()) found_.push_back(read_row(rows).write);

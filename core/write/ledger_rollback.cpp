@@ -60,12 +60,13 @@ NewWrite rollback_of(const WriteRecord& write, bool force) {
 
 }  // namespace
 
-void Ledger::roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done) {
+void Ledger::roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done,
+                       std::string session_id) {
   done = counted(meters_, WriteDecision::kRollback, who, std::move(done));
   commit<Submitted>(
       {"write.rollback.before_commit", "write.rollback.after_commit"},
-      [this, write_id = std::move(write_id), agent_id = std::move(agent_id), force,
-       who = std::move(who)](StatementCache& sql) {
+      [this, write_id = std::move(write_id), agent_id = std::move(agent_id), force, who = std::move(who),
+       session_id = std::move(session_id)](StatementCache& sql) {
         const auto known = row_of(sql, write_id);
         if (!known || (!agent_id.empty() && known->write.agent_id != agent_id))
           throw invalid_input("There is no write " + printable(write_id) + ".");
@@ -80,6 +81,7 @@ void Ledger::roll_back(std::string write_id, std::string agent_id, bool force, s
         must_be_undoable(write, clock_.wall_ms());
         auto row = admit(rollback_of(write, force), clock_.wall_ms());
         row.write.decided_by = who;
+        if (!session_id.empty()) row.write.session_id = session_id;
         begin_window(row);
         number_row(sql, row);
         insert_row(sql, row);

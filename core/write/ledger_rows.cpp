@@ -22,7 +22,7 @@ constexpr const char* kColumns =
     "decided_by, rolls_back, rollback_ms, target, counted_as, approval_reason, ordering_key, waits_in_line, "
     "out_of_order, "
     "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
-    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms";
+    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms, session_id";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -160,6 +160,7 @@ LedgerRow read_row(const Statement& statement) {
   w.release_wanted = c.flag();
   row.claimed_at_ms = c.integer();
   w.send_at_ms = c.integer();
+  w.session_id = c.text();
   row.counted = phase_of(w);
   return row;
 }
@@ -228,8 +229,8 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
       "delay_ms, settle_ms, agent_id, service, account_id, generation, operation, intent, content_hash, "
       "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, rolls_back, "
       "rollback_ms, "
-      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms, session_id) "
+      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -270,6 +271,7 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
   s.bind(++i, to_string(w.cleanup));
   bind_nonempty(s, ++i, w.cleans);
   bind_nonzero(s, ++i, w.send_at_ms);
+  bind_nonempty(s, ++i, w.session_id);
   s.run();
   row.counted = phase_of(w);
   count_change(sql, std::nullopt, *row.counted);

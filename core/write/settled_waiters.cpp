@@ -5,6 +5,15 @@
 #include <limits>
 
 namespace krux {
+namespace {
+
+bool is_over(WaitFor what, const WriteRecord& write) {
+  if (write.write_id.empty() || has_ended(write.state)) return true;
+  if (what == WaitFor::kDecided) return write.state != WriteState::kPendingApproval;
+  return what == WaitFor::kSettled && has_settled(write);
+}
+
+}  // namespace
 
 bool has_settled(const WriteRecord& write) {
   if (write.held_as_copy) return true;
@@ -22,7 +31,7 @@ bool has_settled(const WriteRecord& write) {
 SettledWaiters::SettledWaiters(Ledger& ledger, Clock& clock)
     : ledger_(ledger), clock_(clock), thread_([this] { watch(); }), settled_(ledger.observe([this](const auto& write) {
         if (told_ > 0) tell(write);
-        if (has_settled(write)) answer(write.write_id, write);
+        if (has_settled(write) || write.approval_resolved) answer(write.write_id, write);
       })) {}
 
 SettledWaiters::~SettledWaiters() {
@@ -55,7 +64,7 @@ std::uint64_t SettledWaiters::wait(const std::string& write_id, std::int64_t tim
   const auto number = add(write_id, timeout_ms, {0, what, std::move(done), 0, std::move(changes)});
   const auto now = present_state(write_id);
   if (told_ > 0) tell(now);
-  if (now.write_id.empty() || has_settled(now)) answer(write_id, now);
+  if (is_over(what, now)) answer(write_id, now);
   return number;
 }
 
@@ -121,15 +130,14 @@ WriteRecord SettledWaiters::present_state(const std::string& write_id) {
   }
 }
 
-/// `write` has settled, or there is none: those who wait for an end may have to wait on.
+/// Something has happened to `write`, or there is none: some may have to wait on.
 void SettledWaiters::answer(const std::string& write_id, const WriteRecord& write) {
-  const bool ended = write.write_id.empty() || has_ended(write.state);
   std::vector<Done> ready;
   {
     const std::lock_guard lock(mutex_);
     auto [at, end] = waiters_.equal_range(write_id);
     while (at != end) {
-      if (!ended && at->second.what == WaitFor::kEnded) {
+      if (!is_over(at->second.what, write)) {
         ++at;
         continue;
       }

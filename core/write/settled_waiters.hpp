@@ -19,9 +19,9 @@ namespace krux {
 /// Whether nothing more happens to the write within a caller's patience.
 bool has_settled(const WriteRecord& write);
 
-/// What is waited for: that the write has settled, or that it has ended, whoever has to decide about it and however
-/// often it is tried until then.
-enum class WaitFor { kSettled, kEnded };
+/// What is waited for: that the write has settled; that it has ended, whoever has to decide about it and however
+/// often it is tried until then; or that it waits for no person's approval any more.
+enum class WaitFor { kSettled, kEnded, kDecided };
 
 /// Any thread.
 class SettledWaiters {

@@ -68,6 +68,7 @@ struct WriteContent {
 struct Write : WriteContent {
   std::int64_t seq = 0;  ///< orders writes by their admission
   std::string write_id, agent_id;
+  std::string session_id;  ///< in which it was asked for; empty: of an earlier version
   AccountRef account;
   std::string operation;
   std::string content_hash;
@@ -114,6 +115,8 @@ struct WriteProgress {
   Cleanup cleanup = Cleanup::kNone;
   bool waits_in_line = false;  ///< its window is over and it is not its turn
   bool out_of_order = false;   ///< went before one of its ordering key that held it up too long
+  /// It has just left pending_approval: of what is told of a change alone, no column.
+  bool approval_resolved = false;
 };
 
 /// A row of table `writes`.
@@ -178,6 +181,8 @@ struct WriteFilter {
   std::int64_t limit = 50;                    ///< at most 500
   std::string before_write_id;                ///< pages back from here
   bool held_as_copy = false;                  ///< only those that are held as a copy
+  std::string session_id;                     ///< empty: any; with agent_id
+  std::int64_t after_seq = 0;                 ///< only those behind it
 };
 
 struct WriteCounts {  ///< kept as counters; never count(*)

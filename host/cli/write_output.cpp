@@ -42,6 +42,14 @@ void add_content(Listing& listing, const JsonValue& parameters, const JsonValue&
   }
 }
 
+/// In the agent's own words.
+void add_session(Listing& listing, const JsonValue& session) {
+  if (session.ObjectEmpty()) return;
+  const auto name = text(session, "name"), id = text(session, "session_id");
+  listing.add("Session", name.empty() ? id : fmt::format("{} ({})", name, id));
+  listing.add_unless_empty("  purpose", text(session, "purpose"));
+}
+
 /// The write that an undo or a cleanup is about: what to look for at the service, and when it came to be there.
 void add_about(Listing& listing, const JsonValue& about, std::int64_t now_ms) {
   if (about.ObjectEmpty()) return;
@@ -117,6 +125,7 @@ void print_write(const Session& session, const JsonValue& write) {
     if (!found.ObjectEmpty()) listing.add("Found", to_json(found));
   }
   listing.add("Agent", text(write, "agent"));
+  add_session(listing, part(write, "session"));
   listing.add("Account", fmt::format("{} {}", text(write, "service"), text(write, "account_id")));
   listing.add("Operation", text(write, "operation"));
   add_content(listing, part(write, "params"), part(write, "params_shown"));

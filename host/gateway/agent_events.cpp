@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/capability/approvals.hpp"
 #include "core/capability/write_json.hpp"
 
 namespace krux {
@@ -49,17 +50,24 @@ void AgentEvents::capabilities_changed() {
 
 /// On the thread that commits: what nobody hears costs a look at a list.
 void AgentEvents::write_changed(const WriteRecord& write) {
+  tell_of(write, &Wanted::writes, "write.status", [](const WriteRecord& w) { return status_json(w, false); });
+  if (!write.approval_resolved) return;
+  tell_of(write, &Wanted::approvals, "approval.resolved", [](const WriteRecord& w) { return approval_json(w, false); });
+}
+
+void AgentEvents::tell_of(const WriteRecord& write, bool Wanted::*wanted, std::string_view method,
+                          std::string (*params_of)(const WriteRecord&)) {
   std::vector<std::shared_ptr<ResponseStream>> all;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [key, listener] : listeners_) {
-      if (listener.wanted.writes && listener.agent_id == write.agent_id &&
+      if (listener.wanted.*wanted && listener.agent_id == write.agent_id &&
           write.operation.starts_with(listener.wanted.prefix))
         all.push_back(listener.to);
     }
   }
   if (all.empty()) return;
-  const auto text = event_text("write.status", status_json(write, false));
+  const auto text = event_text(method, params_of(write));
   for (const auto& to : all) to->send(text);
 }
 

@@ -1,11 +1,12 @@
-// What agents hear over WebSockets without asking each time: what became of their writes, and that capabilities have
-// changed.
+// What agents hear over WebSockets without asking each time: what became of their writes, what a person has decided,
+// and that capabilities have changed.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "core/write/write.hpp"
 #include "host/http/http_types.hpp"
@@ -16,7 +17,7 @@ namespace krux {
 class AgentEvents : public std::enable_shared_from_this<AgentEvents> {
  public:
   struct Wanted {
-    bool writes = true, capabilities = true;
+    bool writes = true, approvals = true, capabilities = true;
     std::string prefix;  ///< of the capabilities whose writes count
   };
   /// The agent hears of these over `to` from now on, until its client has gone; instead of what it heard there before.
@@ -32,6 +33,8 @@ class AgentEvents : public std::enable_shared_from_this<AgentEvents> {
     Wanted wanted;
     std::shared_ptr<ResponseStream> to;
   };
+  void tell_of(const WriteRecord& write, bool Wanted::*wanted, std::string_view method,
+               std::string (*params_of)(const WriteRecord&));
   void forget(const ResponseStream* to);
 
   std::mutex mutex_;  ///< over what follows

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/metrics/agent_meters.hpp"
+#include "core/state/sessions.hpp"
 #include "core/util/error.hpp"
 #include "core/vault/secret.hpp"
 #include "host/gateway/foreign_requests.hpp"
@@ -34,6 +35,11 @@ bool is_single(std::string_view message) {
 /// Whether it asks for a WebSocket where there is one.
 bool wants_socket(const ServerRequest& request) {
   return asks_for_web_socket(request) && (request.path == "/" || request.path == kRpcPath || request.path == kMcpPath);
+}
+
+ServerResponse no_such_session() {
+  return error_response(404, ErrorCode::kSessionExpired,
+                        "There is no such session of this agent, or it has ended: initialize a new one.");
 }
 
 }  // namespace
@@ -149,10 +155,9 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   if (request.method == "GET" || head->method == "subscriptions/listen") head->goes_on = may_go_on(request);
   const auto& agent_id = caller->agent.agent_id;
   const bool ends = request.method == "DELETE";
-  if (ends ? !mcp_methods.end_session(*head, agent_id) : !mcp_methods.goes_on(*head, agent_id))
-    return respond(error_response(404, ErrorCode::kSessionExpired,
-                                  "There is no such session of this agent, or it has ended: initialize a new one."));
-  if (ends) return respond({.status = 204});
+  if (!mcp_methods.goes_on(*head, agent_id, ends ? mcp::Methods::Names::kMust : mcp::Methods::Names::kMay))
+    return respond(no_such_session());
+  if (ends) return end_mcp_session(*head->session, agent_id, respond);
   if (request.method == "GET") return respond(event_stream(mcp_methods.listen(*head, agent_id), request.memory));
   take(caller, std::move(request), respond,
        [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
@@ -176,6 +181,14 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
            to(std::move(response));
          });
        });
+}
+
+void AgentGateway::State::end_mcp_session(const std::string& session_id, const std::string& agent_id,
+                                          const Respond& respond) {
+  api.sessions().end(session_id, agent_id, [respond](const std::variant<bool, Error>& outcome) {
+    if (const auto* error = std::get_if<Error>(&outcome)) return respond(error_response(error->type(), error->what()));
+    respond(std::get<bool>(outcome) ? ServerResponse{.status = 204} : no_such_session());
+  });
 }
 
 void AgentGateway::State::run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,

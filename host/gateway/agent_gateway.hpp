@@ -18,13 +18,15 @@
 
 namespace krux {
 
+class SessionStore;
+
 struct UploadRequest {
   std::string agent_id, filename, mime_type;
   std::shared_ptr<BodyFile> file;
 };
 
-/// What the gateway needs of the host. Any thread; only invoke() and add_upload() may take their time, by calling back
-/// later. All but authenticate(), active() and those of uploads are called within in_turn().
+/// What the gateway needs of the host. Any thread; only invoke(), approval() and add_upload() may take their time, by
+/// calling back later. All but authenticate(), active(), sessions() and those of uploads are called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -35,6 +37,7 @@ class AgentApi {
     (void)agent_id;
     return std::nullopt;
   }
+  virtual SessionStore& sessions() = 0;
   /// As CapabilityHandler's members of these names. A host without workers runs `work` at once.
   virtual void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
                        RunsOn on) {
@@ -42,6 +45,9 @@ class AgentApi {
     work();
   }
   virtual void invoke(Invocation invocation, std::function<void(InvocationResult)> done) = 0;
+  /// As CapabilityHandler::approval().
+  virtual void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
+                        std::function<void(std::variant<std::string, Error>)> done) = 0;
   virtual std::string list_json(const std::string& category, const std::string& tag,
                                 const std::string& name_contains) = 0;
   virtual std::optional<std::string> describe_json(const std::string& name) = 0;

@@ -6,15 +6,21 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
+#include <variant>
 
 #include "core/util/error.hpp"
 #include "host/gateway/agent_events.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/json_rpc.hpp"
-#include "host/gateway/sessions.hpp"
 
 namespace krux {
+
+class RpcParams;
+
+/// What is answered for a session that is not the agent's, or has ended.
+Error session_expired();
 
 /// Any thread. Calls under way outlive nothing they need: counters are shared with them.
 class AgentMethods {
@@ -28,14 +34,14 @@ class AgentMethods {
   };
   using CallerPtr = std::shared_ptr<Caller>;
 
-  AgentMethods(AgentApi& api, Clock& clock, GatewayLimits limits, AgentMeters* meters);
+  AgentMethods(AgentApi& api, GatewayLimits limits, AgentMeters* meters);
 
   /// Why no call of this agent would begin now.
   std::optional<Error> all_taken(const std::string& agent_id);
 
   const std::shared_ptr<AgentEvents>& events() const { return events_; }
 
-  void run(const CallerPtr& caller, const std::string& method, std::string_view params, RpcReply reply);
+  void run(const CallerPtr& caller, const std::string& method, std::string_view params, const RpcReply& reply);
 
   /// Invokes a capability for the caller, as one of his calls in flight; `done` once, on any thread. Returned instead:
   /// why he may not have one more.
@@ -43,27 +49,36 @@ class AgentMethods {
                             std::function<void(const InvocationResult&)> done);
 
  private:
-  struct Params;
-  using Method = RpcOutcome (AgentMethods::*)(const Caller&, const Params&);
+  struct Row;
+  static std::span<const Row> rows();
 
-  RpcOutcome create_session(const Caller& caller, const Params& params);
-  RpcOutcome end_session(const Caller& caller, const Params& params);
-  RpcOutcome list(const Caller& caller, const Params& params);
-  RpcOutcome describe(const Caller& caller, const Params& params);
-  RpcOutcome subscribe(const Caller& caller, const Params& params);
-  /// Takes `reply` only when nothing more can throw.
-  void invoke(const CallerPtr& caller, const Params& params, RpcReply& reply);
+  RpcOutcome list(const Caller& caller, const RpcParams& params);
+  RpcOutcome describe(const Caller& caller, const RpcParams& params);
+  RpcOutcome subscribe(const Caller& caller, const RpcParams& params);
+  // These take a copy of `reply` only when nothing more can throw.
+  void create_session(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void end_session(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void invoke(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void check_approval(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void wait_for_approval(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void tell_of_approval(const CallerPtr& caller, std::string_view method, const std::string& approval_id,
+                        std::int64_t wait_ms, const RpcReply& reply);
 
+  /// Of one call in flight, until both go.
+  struct Places {
+    std::shared_ptr<void> of_connection, of_agent;
+  };
+  std::variant<Places, Error> take_places(const CallerPtr& caller);
   using Counter = std::shared_ptr<std::atomic<std::size_t>>;
   Counter counter_of(const std::string& agent_id);
 
   void answer(const RpcReply& reply, std::string_view method, RpcOutcome outcome) const;
+  /// For an answer to come; it may come after this. `method` is not copied.
+  RpcReply counted(RpcReply reply, std::string_view method) const;
 
   AgentApi& api_;
-  Clock& clock_;
   const GatewayLimits limits_;
   AgentMeters* const meters_;
-  Sessions sessions_;
   const std::shared_ptr<AgentEvents> events_ = std::make_shared<AgentEvents>();
   std::mutex mutex_;
   std::map<std::string, Counter> in_flight_;  ///< by agent

@@ -268,8 +268,9 @@ TEST_CASE("over a WebSocket an agent hears of its writes, and of changed capabil
     return R"({"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":)" + params + "}";
   };
   auto all = f.socket(), some = f.socket(), silent = f.socket(), other = f.socket("/rpc", kOtherKey);
-  CHECK(all.ask(subscribe("{}")) ==
-        R"({"jsonrpc":"2.0","id":1,"result":{"types":["write.status","capabilities.changed"],"prefix":""}})");
+  CHECK(
+      all.ask(subscribe("{}")) ==
+      R"({"jsonrpc":"2.0","id":1,"result":{"types":["write.status","approval.resolved","capabilities.changed"],"prefix":""}})");
   CHECK(has(other.ask(subscribe("{}")), "result"));
   CHECK(has(some.ask(subscribe(R"({"types":["capabilities.changed"]})")), R"("types":["capabilities.changed"])"));
   CHECK(
@@ -298,8 +299,18 @@ TEST_CASE("over a WebSocket an agent hears of its writes, and of changed capabil
   const std::string capabilities = R"({"jsonrpc":"2.0","method":"capabilities.changed","params":{}})";
   CHECK(all.receive_text() == capabilities);
   CHECK(other.receive_text() == capabilities);  // and nothing of another's writes
+  write.state = WriteState::kRejected;
+  write.approval_resolved = true;
+  changed(write);
+  CHECK(has(all.receive_text(), "write.status"));
+  const auto resolved = json_of(all.receive_text());
+  CHECK(find_string(resolved, "method") == "approval.resolved");
+  CHECK(find_string(resolved["params"], "approval_id") == "w_1");
+  CHECK(find_string(resolved["params"], "status") == "rejected");
+  CHECK(has(some.receive_text(), "write.status"));  // and nothing of what it did not ask for
   CHECK(has(some.ask(list_text("1")), "result"));
   CHECK(has(silent.ask(list_text("1")), "result"));
+  write.approval_resolved = false;
   all.client.close();
   changed(write);
   CHECK(has(some.receive_text(), "notes.add"));

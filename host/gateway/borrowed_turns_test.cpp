@@ -18,7 +18,7 @@ namespace {
 /// The agent of a key of 64 equal letters is "agent_" and that letter.
 class Api final : public AgentApi {
  public:
-  explicit Api(CapabilityHandler& handler) : handler_(handler) {}
+  Api(CapabilityHandler& handler, SessionStore& sessions) : handler_(handler), sessions_(sessions) {}
   std::optional<Agent> authenticate(std::string_view key) override {
     return Agent{"agent_" + std::string(1, key[0]), "tester"};
   }
@@ -28,6 +28,11 @@ class Api final : public AgentApi {
   }
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
     handler_.invoke(std::move(invocation), std::move(done));
+  }
+  SessionStore& sessions() override { return sessions_; }
+  void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
+                std::function<void(std::variant<std::string, Error>)> done) override {
+    handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
   }
   std::string list_json(const std::string&, const std::string&, const std::string&) override { return "[]"; }
   std::optional<std::string> describe_json(const std::string&) override { return std::nullopt; }
@@ -41,6 +46,7 @@ class Api final : public AgentApi {
 
  private:
   CapabilityHandler& handler_;
+  SessionStore& sessions_;
 };
 
 struct Wellbeing final : HealthSource {
@@ -61,7 +67,7 @@ CallRunner::Options workers() {
 /// One loop for all agents and the health page.
 struct Served {
   Host host{{}, workers()};
-  Api api{host.handler};
+  Api api{host.handler, host.sessions};
   AgentGateway gateway{api, host.clock};
   Wellbeing health_source;
   std::optional<HttpServer> server;

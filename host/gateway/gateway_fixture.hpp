@@ -7,9 +7,12 @@
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "core/metrics/agent_meters.hpp"
+#include "core/state/sessions.hpp"
+#include "core/storage/group_commit.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "host/gateway/agent_gateway.hpp"
@@ -73,6 +76,17 @@ class FakeApi final : public AgentApi {
     if (agent_id == "agent_1" && !revoked) return Agent{"agent_1", "alice"};
     return std::nullopt;
   }
+  SessionStore& sessions() override { return *kept_sessions; }
+  /// "w_pending" is answered with its own id and the time to wait.
+  void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
+                std::function<void(std::variant<std::string, Error>)> done) override {
+    if (approval_id == "w_pending")
+      return done("{\"agent\":" + json_string(agent_id) + ",\"wait_ms\":" + std::to_string(wait_ms) + "}");
+    if (approval_id != "w_held") return done(invalid_input("There is no such write of yours."));
+    const std::lock_guard lock(mutex_);
+    held_.push_back([done = std::move(done)](const InvocationResult& result) { done(result.data_json); });
+    changed_.notify_all();
+  }
   std::string list_json(const std::string& category, const std::string& tag, const std::string& contains) override {
     return "[" + json_string(category + "|" + tag + "|" + contains) + "]";
   }
@@ -103,6 +117,10 @@ class FakeApi final : public AgentApi {
   std::string holds_turns_of;
 
   support::Scratch scratch;
+  DrivenClock clock;
+  support::Scratch kept;
+  GroupCommit store{kept.path() / "kruxos.db", kLedgerKind};
+  std::optional<SessionStore> kept_sessions{std::in_place, store, clock};  ///< made anew: as after a restart
   std::atomic<int> targets{0};
   std::uint64_t most_bytes = 4 << 20;
   std::int64_t room = 100 << 20;
@@ -135,7 +153,7 @@ class FakeApi final : public AgentApi {
 
 struct Fixture {
   FakeApi api;
-  DrivenClock clock;
+  DrivenClock& clock = api.clock;
   MetricRegistry metrics;
   AgentMeters meters{metrics};
   AgentGateway gateway;

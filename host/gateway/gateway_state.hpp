@@ -29,8 +29,8 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
       : api(agent_api),
         meters(options.meters),
         tries(clock),
-        methods(agent_api, clock, options.limits, options.meters),
-        mcp_methods(methods, agent_api, clock, options.meters, std::move(options.labels_key)),
+        methods(agent_api, options.limits, options.meters),
+        mcp_methods(methods, agent_api, options.meters, std::move(options.labels_key)),
         memory(options.limits.memory),
         places(options.limits.uploads_per_agent, options.limits.uploads),
         sign_in(options.sign_in.store ? std::make_unique<SignIn>(options.sign_in, clock) : nullptr) {}
@@ -52,6 +52,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   void rpc(ServerRequest request, const Respond& respond);
   void mcp(ServerRequest request, const Respond& respond);
   std::function<bool()> may_go_on(const ServerRequest& request);
+  void end_mcp_session(const std::string& session_id, const std::string& agent_id, const Respond& respond);
   void upload(const ServerRequest& request, Respond respond);
 
   /// A message's answer is empty where it asks for none. `message` and `head` are lent for the call.

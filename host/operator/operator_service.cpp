@@ -251,7 +251,9 @@ std::string OperatorService::alerts(bool open_only, std::int64_t limit) {
       put(out, "service", alert.service);
       put(out, "account_id", alert.account_id);
       put(out, "write_id", alert.write_id);
-      put(out, "message", alert.message);
+      const auto who = alert.in_agents_words() ? agent_name(alert.agent_id) : "";
+      put(out, "message", who.empty() ? alert.message : in_agents_words("agent " + who, alert.message));
+      put(out, "sent_by_agent", who);
       put(out, "raised_at_ms", alert.raised_at_ms);
       put(out, "acknowledged_at_ms", alert.acknowledged_at_ms);
       put(out, "acknowledged_by", alert.acknowledged_by);

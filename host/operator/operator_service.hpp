@@ -12,6 +12,7 @@
 #include "core/replica/sync_scheduler.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
 #include "core/util/json.hpp"
 #include "core/write/alerts.hpp"
 #include "core/write/write_buffer.hpp"
@@ -40,6 +41,7 @@ class OperatorService final : public OperatorApi {
     Clock& clock;
     AgentStore& agents;
     SignInStore& sign_in;
+    SessionStore& sessions;
     Vault& vault;
     AlertStore& alerts;
     ReceiptStore& receipts;
@@ -116,6 +118,7 @@ class OperatorService final : public OperatorApi {
   std::string state_instead(const Connection& connection);
   void put_vault(JsonWriter& out);
   void put_sync(JsonWriter& out, const std::string& service);
+  void put_session(JsonWriter& out, const std::string& session_id);
   void put_write(JsonWriter& out, const WriteRecord& write, bool whole);
   std::string agent_name(const std::string& agent_id);
   void put_request(JsonWriter& out, const SignInRequest& request);

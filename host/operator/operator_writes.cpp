@@ -36,10 +36,27 @@ std::string OperatorService::agent_name(const std::string& agent_id) {
   return agent ? agent->name : agent_id;
 }
 
+/// Null where the write was asked for by an earlier version; without a name once the session is forgotten.
+void OperatorService::put_session(JsonWriter& out, const std::string& session_id) {
+  put_key(out, "session");
+  if (session_id.empty()) {
+    out.Null();
+    return;
+  }
+  const auto session = parts_.sessions.find(session_id).value_or(AgentSession());
+  out.StartObject();
+  put(out, "session_id", session_id);
+  put(out, "origin", session.session_id.empty() ? "" : to_string(session.origin));
+  put(out, "name", session.name);
+  put(out, "purpose", session.purpose);
+  out.EndObject();
+}
+
 void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool whole) {
   put(out, "write_id", write.write_id);
   put(out, "agent", agent_name(write.agent_id));
   put(out, "agent_id", write.agent_id);
+  put_session(out, write.session_id);
   put(out, "service", write.account.service);
   put(out, "account_id", write.account.account_id);
   put(out, "generation", std::int64_t{write.account.generation});

@@ -3,6 +3,7 @@
 
 #include "core/capability/capability_handler.hpp"
 #include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
 #include "core/upload/upload_store.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/upload_desk.hpp"
@@ -11,16 +12,21 @@ namespace krux {
 
 class AgentSide final : public AgentApi {
  public:
-  AgentSide(AgentStore& agents, CapabilityHandler& handler, UploadStore& uploads)
-      : agents_(agents), handler_(handler), uploads_(uploads), desk_(uploads) {}
+  AgentSide(AgentStore& agents, SessionStore& sessions, CapabilityHandler& handler, UploadStore& uploads)
+      : agents_(agents), sessions_(sessions), handler_(handler), uploads_(uploads), desk_(uploads) {}
   std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
   std::optional<Agent> active(const std::string& agent_id) override { return agents_.active(agent_id); }
+  SessionStore& sessions() override { return sessions_; }
   void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
                RunsOn on) override {
     handler_.in_turn(agent_id, std::move(work), std::move(refused), on);
   }
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
     handler_.invoke(std::move(invocation), std::move(done));
+  }
+  void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
+                std::function<void(std::variant<std::string, Error>)> done) override {
+    handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
   }
   std::string list_json(const std::string& category, const std::string& tag,
                         const std::string& name_contains) override {
@@ -39,6 +45,7 @@ class AgentSide final : public AgentApi {
 
  private:
   AgentStore& agents_;
+  SessionStore& sessions_;
   CapabilityHandler& handler_;
   UploadStore& uploads_;
   UploadDesk desk_;

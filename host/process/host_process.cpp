@@ -14,6 +14,7 @@
 #include "core/sign_in/client_documents.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agents.hpp"
+#include "core/state/sessions.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/write_file.hpp"
 #include "core/write/enhanced_write_executor.hpp"
@@ -192,6 +193,7 @@ struct HostProcess::Parts final : HealthSource {
   Vault vault;
   AgentStore agents;
   SignInStore sign_in;
+  SessionStore sessions;
   AlertStore alerts;
   ReceiptStore receipts;
   DefinitionSet definitions;
@@ -237,6 +239,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       vault(store, clock, vault_options(config, directory)),
       agents(store, clock),
       sign_in(store, clock, sign_in_times(config)),
+      sessions(store, clock),
       alerts(store, clock),
       receipts(store, clock),
       definitions(config.definitions_dir, config.policies_dir),
@@ -279,10 +282,11 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       attempts(clock,
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
-      handler(accounts, runner, writes, clock, handler_options(config, uploads, meters.get())),
-      operators({config, clock, agents, sign_in, vault, alerts, receipts, plugins, runners, accounts, writes, scheduler,
-                 services, attempts, handler, index, [this] { return listening(); }, stopping}),
-      agent_side(agents, handler, uploads),
+      handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
+              handler_options(config, uploads, meters.get())),
+      operators({config, clock, agents, sign_in, sessions, vault, alerts, receipts, plugins, runners, accounts, writes,
+                 scheduler, services, attempts, handler, index, [this] { return listening(); }, stopping}),
+      agent_side(agents, sessions, handler, uploads),
       gateway(agent_side, clock, gateway_options()),
       control(operators),
       operator_server(1, HttpServer::Begin::kLater),

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "host/http/http_types.hpp"
@@ -24,6 +25,15 @@ class Conversation {
     const std::lock_guard lock(mutex_);
     return begun_;
   }
+  /// The session that has begun with it; empty: none is stored.
+  void is_session(const std::string& session_id) {
+    const std::lock_guard lock(mutex_);
+    session_id_ = session_id;
+  }
+  std::string session_id() const {
+    const std::lock_guard lock(mutex_);
+    return session_id_;
+  }
   /// The client has said that it listens: where to tell it, the first time after begin().
   std::shared_ptr<ResponseStream> to_listener() {
     const std::lock_guard lock(mutex_);
@@ -33,6 +43,7 @@ class Conversation {
  private:
   mutable std::mutex mutex_;  ///< over what follows
   bool begun_ = false;
+  std::string session_id_;
   std::shared_ptr<ResponseStream> out_;
 };
 

@@ -10,7 +10,6 @@
 #include "host/gateway/mcp/head.hpp"
 #include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/mcp/tool_names.hpp"
-#include "host/gateway/sessions.hpp"
 
 namespace krux::mcp {
 
@@ -28,16 +27,17 @@ struct Answer {
 class Methods {
  public:
   /// `labels_key`: see ResultForm.
-  Methods(AgentMethods& agents, AgentApi& api, Clock& clock, AgentMeters* meters, std::string labels_key)
-      : agents_(agents), api_(api), labels_key_(std::move(labels_key)), sessions_(clock), meters_(meters) {}
+  Methods(AgentMethods& agents, AgentApi& api, AgentMeters* meters, std::string labels_key)
+      : agents_(agents), api_(api), labels_key_(std::move(labels_key)), meters_(meters) {}
 
   /// `reply` once, on any thread.
   void run(const AgentMethods::CallerPtr& caller, const Head& head, const RpcRequest& request,
            const std::shared_ptr<Answer>& answer, RpcReply reply);
 
-  /// Whether the session that the head names is this agent's, and goes on; also where it names none.
-  bool goes_on(const Head& head, const std::string& agent_id);
-  bool end_session(const Head& head, const std::string& agent_id);
+  /// Whether the session that the head names is this agent's, began with a handshake and goes on; also where it names
+  /// none and need not.
+  enum class Names { kMay, kMust };
+  bool goes_on(const Head& head, const std::string& agent_id, Names names = Names::kMay);
   /// Of the model with sessions: what the client is told without having asked.
   std::function<void(std::shared_ptr<ResponseStream>)> listen(const Head& head, const std::string& agent_id);
   const std::shared_ptr<Streams>& streams() const { return streams_; }
@@ -45,7 +45,8 @@ class Methods {
  private:
   struct Call;
   void run(Call& call);
-  RpcOutcome initialize(const Call& call);
+  void initialize(const Call& call);
+  std::string session_of(const Call& call);
   void begin_to_tell(const Call& call);
   void cancel(const Call& call);
   RpcOutcome discover(const Call& call) const;
@@ -61,7 +62,6 @@ class Methods {
   AgentMethods& agents_;
   AgentApi& api_;
   const std::string labels_key_;
-  Sessions sessions_;
   Calls calls_;
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();

@@ -13,6 +13,7 @@ void Methods::read_resource(Call& call) {
   Invocation invocation;
   invocation.capability = std::move(read->capability);
   invocation.arguments_json = std::move(read->arguments_json);
+  invocation.session_id = session_of(call);
   invocation.for_model = true;
   const ResultForm form{call.stateless, labels_key_, knows()};
   const auto answer = [form, uri = uri->text, reply = call.reply](const InvocationResult& done) {
@@ -36,6 +37,7 @@ void Methods::call_tool(Call& call) {
   Invocation invocation;
   invocation.capability = *capability;
   invocation.arguments_json = arguments ? arguments->raw : std::string_view("{}");
+  invocation.session_id = session_of(call);
   invocation.for_model = true;
   const ResultForm form{call.stateless, labels_key_, knows()};
   const auto reply = once(call.reply);

@@ -138,9 +138,13 @@ void put_annotations(JsonWriter& out, const Offered& offered) {
   put_key(out, "annotations");
   out.StartObject();
   put(out, "readOnlyHint", reads);
-  put(out, "destructiveHint", !reads && c.kind != CapabilityKind::kCancel && c.destructive);
-  put(out, "idempotentHint", reads || c.harmless_to_repeat || c.kind == CapabilityKind::kCancel);
-  put(out, "openWorldHint", !is_hosts_own(offered.listed));
+  // Of what only reads the protocol gives these no meaning.
+  if (!reads) {
+    put(out, "destructiveHint", c.kind != CapabilityKind::kCancel && c.destructive);
+    put(out, "idempotentHint", c.harmless_to_repeat || c.kind == CapabilityKind::kCancel);
+  }
+  // It is true where nothing is said.
+  if (is_hosts_own(offered.listed)) put(out, "openWorldHint", false);
   out.EndObject();
 }
 
@@ -156,10 +160,12 @@ void put_tool(const Tools& tools, const Offered& offered) {
   put_input_schema(tools, offered);
   put_output_schema(tools, offered);
   put_annotations(out, offered);
-  put_key(out, "_meta");
-  out.StartObject();
-  put(out, "kruxos/tier", to_string(c.tier));
-  out.EndObject();
+  if (c.tier != Tier::kAutonomous) {
+    put_key(out, "_meta");
+    out.StartObject();
+    put(out, "kruxos/tier", to_string(c.tier));
+    out.EndObject();
+  }
   out.EndObject();
 }
 

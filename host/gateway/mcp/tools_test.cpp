@@ -70,7 +70,8 @@ TEST_CASE("A tool says what its capability takes, gives and does") {
   CHECK(schema["properties"]["tags"]["items"]["enum"].Size() == 2);
   CHECK(find_string(search["outputSchema"]["properties"]["notes"], "type") == "array");
   CHECK(find_bool(search["annotations"], "readOnlyHint") == true);
-  CHECK(find_string(search["_meta"], "kruxos/tier") == "autonomous");
+  CHECK_FALSE(search["annotations"].HasMember("destructiveHint"));
+  CHECK_FALSE(search.HasMember("_meta"));
   const auto& add = tools[1];
   CHECK(find_string(add, "description") ==
         "To keep something. Waits 5 min before it is done; until then proxy__cancel_write takes it back. Can be undone "
@@ -133,7 +134,7 @@ TEST_CASE("A write may destroy unless its definition says that it only adds") {
   auto definition = notes();
   definition->capabilities[1].destructive = true;
   const auto tools = tools_of(offers_of(definition));
-  CHECK(find_bool(tools[0]["annotations"], "destructiveHint") == false);
+  CHECK_FALSE(tools[0]["annotations"].HasMember("destructiveHint"));
   CHECK(find_bool(tools[1]["annotations"], "destructiveHint") == true);
 }
 
@@ -153,13 +154,15 @@ TEST_CASE("The core has the host's tools and as many of each service's as fit") 
   CHECK(core.size() == mcp::kMostCore);
   CHECK(of(core, "chat.") == 4);
   CHECK(of(core, "proxy.") == 4);
+  CHECK(of(core, "state.") == 1);
+  CHECK(of(core, "agent.") + of(core, "alerts.") == 0);
   CHECK(core == names_of(all, "core"));
   CHECK(core[0] == "mail.c0");
   CHECK(names_of(all, "all").size() == all.size());
   CHECK(names_of(all, "core,all").size() == all.size());
   const auto chat = names_of(all, "chat");
   CHECK(of(chat, "chat.") == 4);
-  CHECK(of(chat, "proxy.") == host->capabilities.size());
+  CHECK(chat.size() == 4 + host->capabilities.size());
   CHECK(of(chat, "mail.") == 0);
   CHECK(of(names_of(all, "core,mail"), "mail.") == 30);
   const auto refused = mcp::chosen(all, "chat,chta", {"mail", "chat"});

@@ -1,0 +1,121 @@
+// state.briefing.generate: what has happened to an agent's work while it was away.
+#include "core/capability/briefing.hpp"
+
+#include <algorithm>
+
+#include "core/capability/host_capability.hpp"
+#include "core/replica/replica.hpp"
+#include "core/state/sessions.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::int64_t kWithoutSessionMs = 86'400'000, kMostOpen = 100, kMostOpenAlerts = 20;
+constexpr std::size_t kShown = 10;
+constexpr std::int64_t kLateAfter = 3;  ///< of the service's intervals
+
+CapabilityDefinition generate() {
+  auto c = host_capability("state.briefing.generate", CapabilityKind::kRead,
+                           "See what became of your work while you were away.", "When you begin.", "state");
+  auto since = host_text("since", "Instead of your previous session.");
+  since.type = InputType::kDateTime;
+  since.max_length.reset();
+  c.inputs = {since};
+  auto briefing = host_output("briefing", InputType::kObject, "");
+  briefing.fields = {host_output("summary", InputType::kString, "")};
+  c.outputs = {briefing};
+  return c;
+}
+
+void find_begin(const HandlerContext& context, const CheckedCall& call, Briefing& briefing) {
+  const auto asked = text_argument(call, "since");
+  if (!asked.empty()) {
+    briefing.from = Briefing::From::kAsked;
+    briefing.since_ms = parse_time(asked, "since");
+    if (briefing.since_ms > briefing.now_ms)
+      throw invalid_input("\"since\" is a time to come: give one that is over, or leave it out.");
+    return;
+  }
+  const auto& sessions = context.records.sessions;
+  const auto present = sessions.find(session_of(context, call));
+  const auto before = present ? sessions.before(*present) : std::nullopt;
+  briefing.from = before ? Briefing::From::kSession : Briefing::From::kDay;
+  briefing.since_ms = briefing.now_ms - kWithoutSessionMs;
+  if (!before) return;
+  briefing.session_id = before->session_id;
+  // Where both go on side by side, since the present one began.
+  briefing.since_ms = std::min(before->used_at_ms, present->created_at_ms);
+}
+
+void count_ended(Ledger& ledger, const std::string& agent_id, Briefing& b) {
+  const std::pair<WriteState, std::int64_t*> all[] = {
+      {WriteState::kCompleted, &b.done},      {WriteState::kFailed, &b.failed},
+      {WriteState::kCancelled, &b.cancelled}, {WriteState::kRejected, &b.rejected},
+      {WriteState::kDiscarded, &b.given_up},  {WriteState::kRolledBack, &b.undone},
+      {WriteState::kBuffered, nullptr},       {WriteState::kExecuting, nullptr},
+      {WriteState::kUnknown, nullptr},        {WriteState::kDeadLetter, nullptr}};
+  for (const auto& [state, count] : all) {
+    auto recent = ledger.recent(agent_id, state, b.since_ms);
+    b.approved += recent.accepted;
+    if (!count) continue;
+    *count = recent.ended;
+    b.cut = b.cut || recent.cut;
+    for (auto& write : recent.newest) b.ended.push_back(std::move(write));
+  }
+  std::sort(b.ended.begin(), b.ended.end(), [](auto& x, auto& y) { return x.ended_at_ms > y.ended_at_ms; });
+  if (b.ended.size() > kShown) b.ended.resize(kShown);
+}
+
+std::int64_t count_open(Ledger& ledger, const std::string& agent_id, std::vector<WriteState> states, Briefing& b) {
+  WriteFilter filter;
+  filter.agent_id = agent_id;
+  filter.states = std::move(states);
+  filter.limit = kMostOpen;
+  const auto writes = ledger.list(filter);
+  const auto count = static_cast<std::int64_t>(writes.size());
+  b.cut = b.cut || count >= kMostOpen;
+  for (const auto& write : writes) {
+    if (b.open.size() < kShown) b.open.push_back(write);
+  }
+  return count;
+}
+
+SyncHealth health_of(const ActiveAccount& account, std::int64_t now_ms) {
+  using State = SyncHealth::State;
+  SyncHealth health{account.ref.service, account.name.empty() ? account.ref.account_id : account.name};
+  if (account.replica) health.synced_at_ms = account.replica->state().last_sync_ms;
+  const auto late_after = kLateAfter * account.definition->sync_interval_ms;
+  if (account.health && account.health->quarantined()) {
+    health.state = State::kOutOfService;
+  } else if (health.synced_at_ms == 0) {
+    health.state = State::kNeverSynced;
+  } else if (now_ms - health.synced_at_ms > late_after) {
+    health.state = State::kLate;
+  }
+  return health;
+}
+
+std::string generated(const HandlerContext& context, const CheckedCall& call) {
+  auto& ledger = context.writes.ledger;
+  const auto& agent_id = call.invocation.agent_id;
+  Briefing b;
+  b.now_ms = context.clock.wall_ms();
+  find_begin(context, call, b);
+  count_ended(ledger, agent_id, b);
+  using enum WriteState;
+  b.waiting_for_person = count_open(ledger, agent_id, {kPendingApproval}, b);
+  b.in_doubt = count_open(ledger, agent_id, {kUnknown, kDeadLetter}, b);
+  b.on_their_way = count_open(ledger, agent_id, {kBuffered, kHeld, kExecuting}, b);
+  b.alerts = context.records.alerts.list_for(agent_id, true, kMostOpenAlerts);
+  for (const auto& account : context.accounts.accounts()) b.services.push_back(health_of(*account, b.now_ms));
+  return sized_for(call, "{\"briefing\":" + briefing_json(b) + "}");
+}
+
+}  // namespace
+
+std::vector<HostCapability> briefing_capabilities() {
+  return {{generate(), [](const auto& context, const auto& call) { answer_on_worker(context, call, generated); }}};
+}
+
+}  // namespace krux

@@ -1,0 +1,43 @@
+// What has happened to an agent's work while it was away.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/write/alerts.hpp"
+#include "core/write/write.hpp"
+
+namespace krux {
+
+struct SyncHealth {
+  std::string service, account;
+  /// kLate: it is older than three of the service's intervals.
+  enum class State { kCurrent, kLate, kNeverSynced, kOutOfService } state = State::kCurrent;
+  std::int64_t synced_at_ms = 0;
+};
+
+struct Briefing {
+  std::int64_t since_ms = 0, now_ms = 0;
+  /// What `since_ms` is: kSession: when the session before was used last; kDay: there was none, a day ago.
+  enum class From { kSession, kDay, kAsked } from = From::kSession;
+  std::string session_id;  ///< of the session before; may be empty
+  // Writes that ended since:
+  std::int64_t done = 0, failed = 0, cancelled = 0, rejected = 0, given_up = 0, undone = 0;
+  // As they stand now:
+  std::int64_t waiting_for_person = 0, in_doubt = 0, on_their_way = 0;
+  std::int64_t approved = 0;             ///< by a person, since; those that he rejected are `rejected`
+  bool cut = false;                      ///< figures are "at least"
+  std::vector<WriteRecord> ended, open;  ///< a few, newest first
+  std::vector<Alert> alerts;             ///< open ones
+  std::vector<SyncHealth> services;
+};
+
+/// A few sentences made from the figures, in plain English.
+std::string summary_of(const Briefing& briefing);
+/// {summary, since, ...}
+std::string briefing_json(const Briefing& briefing);
+
+const char* to_string(SyncHealth::State state);
+
+}  // namespace krux

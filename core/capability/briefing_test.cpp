@@ -1,0 +1,142 @@
+#include "core/capability/briefing.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "core/capability/handler_test_support.hpp"
+#include "core/util/text.hpp"
+
+using namespace krux;
+using namespace handler_test;
+
+namespace {
+
+struct BriefingHost : Host {
+  BriefingHost() {
+    connect();
+    executor.start();
+  }
+  std::string begin_session() {
+    std::promise<std::string> made;
+    AgentSession asked;
+    asked.agent_id = "agent_1";
+    asked.name = "tester";
+    sessions.create(asked, [&](auto outcome) { made.set_value(std::get<AgentSession>(outcome).session_id); });
+    return made.get_future().get();
+  }
+  JsonDocument ask(const std::string& capability, const std::string& arguments, const std::string& session) {
+    std::promise<InvocationResult> answered;
+    handler.invoke({"agent_1", "tester", session, capability, arguments, "", for_model},
+                   [&](InvocationResult r) { answered.set_value(std::move(r)); });
+    return document(answered.get_future().get());
+  }
+  std::string add(const std::string& title, const std::string& session) {
+    return text_of(ask("notes.add", R"({"title":")" + title + "\"}", session), "write_id");
+  }
+  void come_to(WriteState state, const std::string& id) {
+    while (writes.ledger.get(id)->state != state) clock.advance(1'000);
+  }
+};
+
+std::string summary(const JsonDocument& answer) {
+  return std::string(find_string(answer["data"]["briefing"], "summary").value_or("none"));
+}
+
+std::int64_t count(const JsonDocument& answer, const char* name) {
+  return find_int(answer["data"]["briefing"]["writes"], name).value_or(-1);
+}
+
+}  // namespace
+
+TEST_CASE("a briefing tells what happened since the agent's previous session") {
+  BriefingHost host;
+  const auto first = host.begin_session();
+  const auto early = host.add("early", first);
+  host.come_to(WriteState::kCompleted, early);
+  host.clock.advance(60'000);
+  CHECK(host.sessions.use(first, "agent_1"));
+  const auto left = host.clock.wall_ms();
+  host.clock.advance(1'000);
+  const auto done = host.add("done", first), gone = host.add("gone", first);
+  host.call("proxy.cancel_write", R"({"write_id":")" + gone + "\"}");
+  host.come_to(WriteState::kCompleted, done);
+  host.call("alerts.send", R"({"message":"Look at this."})");
+  host.clock.advance(3'600'000);
+  const auto second = host.begin_session();
+  const auto told = host.ask("state.briefing.generate", "{}", second);
+  const auto& briefing = told["data"]["briefing"];
+  CHECK(find_string(briefing, "since") == format_time(left));
+  CHECK(find_string(briefing, "previous_session_id") == first);
+  CHECK(count(told, "done") == 1);
+  CHECK(count(told, "cancelled") == 1);
+  CHECK(count(told, "on_their_way") == 0);
+  CHECK(briefing["ended"].Size() == 2);
+  CHECK(briefing["alerts"].Size() == 1);
+  CHECK_THAT(summary(told), Catch::Contains("Since your previous session"));
+  CHECK_THAT(summary(told), Catch::Contains("1 write was done, 1 was cancelled."));
+  CHECK_THAT(summary(told), Catch::Contains("1 alert is open."));
+  CHECK_THAT(summary(told), Catch::Contains("The copy of notes N1 is not complete yet."));
+
+  const auto all = host.ask("state.briefing.generate", R"({"since":"2020-01-01T00:00:00+01:00"})", second);
+  CHECK(count(all, "done") == 2);
+  CHECK_THAT(summary(all), Catch::Contains("Since 2019-12-31 23:00 (UTC): 2 writes were done"));
+}
+
+TEST_CASE("without a session before it is the last day, and only the agent's own") {
+  BriefingHost host;
+  host.call("notes.add", R"({"title":"theirs"})", "agent_2");
+  const auto told = host.ask("state.briefing.generate", "{}", "");
+  CHECK(find_string(told["data"]["briefing"], "since") == format_time(host.clock.wall_ms() - 86'400'000));
+  CHECK(count(told, "on_their_way") == 0);
+  CHECK_THAT(summary(told), Catch::Contains("none of your writes ended"));
+}
+
+TEST_CASE("what waits for a person, is in doubt or was decided is told") {
+  std::string text = kDefinition;
+  text.replace(text.find("tier: notify"), 12, "tier: approval_required");
+  Host host({}, {}, text);
+  host.connect();
+  std::vector<std::string> ids;
+  for (const char* title : {"a", "b", "c"}) {
+    const auto asked = host.call("notes.add", R"({"title":")" + std::string(title) + "\"}");
+    ids.emplace_back(asked["error"]["context"]["write_id"].GetString());
+  }
+  std::promise<void> accepted, rejected;
+  auto& ledger = host.writes.ledger;
+  ledger.accept(ids[0], ledger.get(ids[0])->content_hash, "operator:ann", [&](auto) { accepted.set_value(); });
+  accepted.get_future().get();
+  ledger.reject(ids[1], "No.", "operator:ann", [&](auto) { rejected.set_value(); });
+  rejected.get_future().get();
+  const auto told = host.call("state.briefing.generate", R"({"since":"2020-01-01"})");
+  CHECK(count(told, "rejected") == 1);
+  CHECK(count(told, "waiting_for_person") == 1);
+  CHECK(count(told, "on_their_way") == 1);
+  CHECK(find_int(told["data"]["briefing"]["approvals"], "approved") == 1);
+  CHECK(told["data"]["briefing"]["open"].Size() == 2);
+  CHECK_THAT(summary(told),
+             Catch::Contains("1 write was rejected by a person. A person approved 1. 1 write waits for a "
+                             "person's approval, 1 is on its way."));
+}
+
+TEST_CASE("since takes a time that is over") {
+  BriefingHost host;
+  for (const char* bad : {R"({"since":"yesterday"})", R"({"since":"2999-01-01T00:00:00Z"})", R"({"since":5})"})
+    CHECK(type_of(host.call("state.briefing.generate", bad)) == "InvalidInput");
+}
+
+TEST_CASE("the summary says how current each service is") {
+  Briefing b;
+  b.since_ms = 1'700'000'000'000;
+  b.now_ms = b.since_ms + 86'400'000;
+  b.from = Briefing::From::kAsked;
+  CHECK(summary_of(b) == "Since 2023-11-14 22:13 (UTC): none of your writes ended. No service is connected.");
+  using State = SyncHealth::State;
+  b.services = {{"notes", "N1", State::kCurrent, b.now_ms}};
+  CHECK(summary_of(b) == "Since 2023-11-14 22:13 (UTC): none of your writes ended. All services are current.");
+  b.services = {{"notes", "N1", State::kLate, b.now_ms - 7'200'000}, {"mail", "x", State::kOutOfService, 0}};
+  b.in_doubt = 2;
+  b.cut = true;
+  CHECK(
+      summary_of(b) ==
+      "Since 2023-11-14 22:13 (UTC): none of your writes ended. There may be more. 2 writes are in doubt. The copy of "
+      "notes N1 is late: it was synced 2 h ago. mail x is out of service; the operator knows.");
+}

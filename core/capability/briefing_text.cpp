@@ -1,0 +1,159 @@
+// A briefing in words and as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "core/capability/alert_json.hpp"
+#include "core/capability/briefing.hpp"
+#include "core/util/durations.hpp"
+#include "core/util/json_out.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+struct Part {
+  std::int64_t count;
+  const char *one, *many;  ///< "was done", "were done"
+};
+
+/// "3 writes were done, 1 failed": the parts of which there are some; empty where there are none.
+std::string counted_parts(std::initializer_list<Part> parts, const char* noun, const char* nouns) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (part.count == 0) continue;
+    const bool one = part.count == 1;
+    text += text.empty() ? fmt::format("{} {} {}", part.count, one ? noun : nouns, one ? part.one : part.many)
+                         : fmt::format(", {} {}", part.count, one ? part.one : part.many);
+  }
+  return text.empty() ? text : text + ".";
+}
+
+std::string since_in_words(const Briefing& b) {
+  const auto time = format_time(b.since_ms).substr(0, 16);
+  const auto when = fmt::format("{} {} (UTC)", time.substr(0, 10), time.substr(11));
+  switch (b.from) {
+    case Briefing::From::kSession:
+      return fmt::format("Since your previous session, {}", when);
+    case Briefing::From::kDay:
+      return fmt::format("Since {}, a day ago (you had no session before)", when);
+    case Briefing::From::kAsked:
+      break;
+  }
+  return fmt::format("Since {}", when);
+}
+
+/// "notes team is late: last synced 3 h ago"
+std::string sync_in_words(const Briefing& b) {
+  std::string text;
+  for (const auto& service : b.services) {
+    const auto name = printable(fmt::format("{} {}", service.service, service.account));
+    switch (service.state) {
+      case SyncHealth::State::kCurrent:
+        break;
+      case SyncHealth::State::kLate:
+        text += fmt::format(" The copy of {} is late: it was synced {} ago.", name,
+                            span_in_words((b.now_ms - service.synced_at_ms) / 60'000 * 60'000));
+        break;
+      case SyncHealth::State::kNeverSynced:
+        text += fmt::format(" The copy of {} is not complete yet.", name);
+        break;
+      case SyncHealth::State::kOutOfService:
+        text += fmt::format(" {} is out of service; the operator knows.", name);
+        break;
+    }
+  }
+  if (b.services.empty()) return " No service is connected.";
+  return text.empty() ? " All services are current." : text;
+}
+
+void add_sentence(std::string& text, const std::string& sentence) {
+  if (!sentence.empty()) text += " " + sentence;
+}
+
+void put_write_in_short(JsonWriter& out, const WriteRecord& write) {
+  put(out, "write_id", write.write_id);
+  put(out, "status", to_string(write.state));
+  put(out, "capability", write.operation);
+  put(out, "summary", write.summary);
+  if (write.ended_at_ms != 0) put(out, "ended_at", format_time(write.ended_at_ms));
+  if (!write.error_message.empty()) put(out, "error", printable(write.error_message));
+}
+
+}  // namespace
+
+std::string summary_of(const Briefing& b) {
+  auto ended = counted_parts({{b.done, "was done", "were done"},
+                              {b.failed, "failed", "failed"},
+                              {b.rejected, "was rejected by a person", "were rejected by a person"},
+                              {b.cancelled, "was cancelled", "were cancelled"},
+                              {b.given_up, "was given up by a person", "were given up by a person"},
+                              {b.undone, "was undone", "were undone"}},
+                             "write", "writes");
+  std::string text = since_in_words(b) + ": " + (ended.empty() ? "none of your writes ended." : ended);
+  if (b.cut) text += " There may be more.";
+  if (b.approved > 0) add_sentence(text, fmt::format("A person approved {}.", b.approved));
+  add_sentence(text,
+               counted_parts({{b.waiting_for_person, "waits for a person's approval", "wait for a person's approval"},
+                              {b.in_doubt, "is in doubt", "are in doubt"},
+                              {b.on_their_way, "is on its way", "are on their way"}},
+                             "write", "writes"));
+  const auto count = static_cast<std::int64_t>(b.alerts.size());
+  add_sentence(text, counted_parts({{count, "is open", "are open"}}, "alert", "alerts"));
+  return text + sync_in_words(b);
+}
+
+std::string briefing_json(const Briefing& b) {
+  return json_object([&](JsonWriter& out) {
+    put(out, "summary", summary_of(b));
+    put(out, "since", format_time(b.since_ms));
+    put(out, "until", format_time(b.now_ms));
+    if (!b.session_id.empty()) put(out, "previous_session_id", b.session_id);
+    put_key(out, "writes");
+    out.StartObject();
+    for (const auto& [name, count] :
+         std::initializer_list<std::pair<const char*, std::int64_t>>{{"done", b.done},
+                                                                     {"failed", b.failed},
+                                                                     {"cancelled", b.cancelled},
+                                                                     {"rejected", b.rejected},
+                                                                     {"given_up", b.given_up},
+                                                                     {"undone", b.undone},
+                                                                     {"waiting_for_person", b.waiting_for_person},
+                                                                     {"in_doubt", b.in_doubt},
+                                                                     {"on_their_way", b.on_their_way}})
+      put(out, name, count);
+    out.EndObject();
+    put(out, "counts_are_cut", b.cut);
+    put_key(out, "approvals");
+    out.StartObject();
+    put(out, "approved", b.approved);
+    put(out, "rejected", b.rejected);
+    out.EndObject();
+    put_objects(out, "ended", b.ended, [&](const WriteRecord& write) { put_write_in_short(out, write); });
+    put_objects(out, "open", b.open, [&](const WriteRecord& write) { put_write_in_short(out, write); });
+    put_objects(out, "alerts", b.alerts, [&](const Alert& alert) { put_alert(out, alert); });
+    put_objects(out, "services", b.services, [&](const SyncHealth& service) {
+      put(out, "service", service.service);
+      put(out, "account", service.account);
+      put(out, "state", to_string(service.state));
+      if (service.synced_at_ms != 0) put(out, "synced_at", format_time(service.synced_at_ms));
+    });
+  });
+}
+
+const char* to_string(SyncHealth::State state) {
+  switch (state) {
+    case SyncHealth::State::kCurrent:
+      return "current";
+    case SyncHealth::State::kLate:
+      return "late";
+    case SyncHealth::State::kNeverSynced:
+      return "not_synced_yet";
+    case SyncHealth::State::kOutOfService:
+      break;
+  }
+  return "out_of_service";
+}
+
+}  // namespace krux
