@@ -18,7 +18,7 @@ edges=(
   core/util/text.hpp '"../../host/process/main.hpp"'
   core/replica/search.cpp '"core/upload/upload_store.hpp"'  # on the same floor
   core/net/url.cpp '"host/http/http_types.hpp"'       # core to host
-  host/http/http_server.cpp '"host/gateway/sessions.hpp"'   # up
+  host/http/http_server.cpp '"host/gateway/agent_events.hpp"'   # up
   host/certify/fake_service.cpp '"host/process/host_process.hpp"'
   core/attic/old.cpp '"core/util/ids.hpp"'            # of a room on no floor
 )
