@@ -49,7 +49,7 @@ std::uint64_t SettledWaiters::add(const std::string& write_id, std::int64_t time
   const std::lock_guard lock(mutex_);
   const auto number = waiter.number = next_number_++;
   const auto until = waiter.until_boot_ms =
-      clock_.boot_ms() + (ends_ && waiter.what == WaitFor::kEnded ? 0 : timeout_ms);
+      clock_.boot_ms() + (ends_ && waiter.what != WaitFor::kSettled ? 0 : timeout_ms);
   earlier_ = earlier_ || until < next();
   if (waiter.changes) ++told_;
   waiters_.emplace(write_id, std::move(waiter));
@@ -95,7 +95,7 @@ void SettledWaiters::end_waiting() {
     const std::lock_guard lock(mutex_);
     ends_ = true;
     for (auto at = waiters_.begin(); at != waiters_.end();) {
-      if (at->second.what != WaitFor::kEnded) {
+      if (at->second.what == WaitFor::kSettled) {
         ++at;
         continue;
       }

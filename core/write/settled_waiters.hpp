@@ -41,7 +41,7 @@ class SettledWaiters {
                      std::function<void(const WriteRecord&)> changes = {});
   /// Nothing where it is over already.
   void give_up(const std::string& write_id, std::uint64_t waiter);
-  /// Who waits for an end is answered with the present state, now and from now on.
+  /// Who waits for an end or a decision is answered with the present state, now and from now on.
   void end_waiting();
 
  private:
