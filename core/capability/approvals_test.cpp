@@ -82,6 +82,16 @@ TEST_CASE("an agent sees how a person has decided") {
   }
 }
 
+TEST_CASE("when the host stops nobody waits for a decision") {
+  ApprovalHost host;
+  const auto id = host.pending();
+  auto before = host.ask(id, 600'000);
+  CHECK(waits(before));
+  host.writes.settled.end_waiting();
+  CHECK(find_string(host.told(std::move(before)), "status") == "pending");
+  CHECK(find_string(host.told(host.ask(id, 600'000)), "status") == "pending");
+}
+
 TEST_CASE("who waits for a decision is answered when it is taken, or after his time") {
   ApprovalHost host;
   const auto accepted = host.pending("a"), rejected = host.pending("b"), open = host.pending("c");
