@@ -36,6 +36,10 @@ bool wants_socket(const ServerRequest& request) {
   return asks_for_web_socket(request) && (request.path == "/" || request.path == kRpcPath || request.path == kMcpPath);
 }
 
+NamedHost names(const ServerRequest& request, std::string_view public_origin) {
+  return named_host(request.header("host").value_or(""), public_origin);
+}
+
 }  // namespace
 
 std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRequest& request,
@@ -43,8 +47,13 @@ std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRe
   const bool is_mcp = request.path == kMcpPath;
   const bool signs_in = is_sign_in(request);
   const auto served = is_mcp || signs_in ? WebPages::kOwn : WebPages::kNone;
-  const auto own = sign_in ? std::string_view(sign_in->authority()) : std::string_view();
-  if (auto refused = refuse_foreign(request, loopback_only, served, own)) return refused;
+  if (auto refused = refuse_foreign(request, loopback_only, served, origin())) return refused;
+  // What stands before the host opens no more of it than those who sign in need.
+  const bool is_local = wants_socket(request) || request.path == kRpcPath || request.path == kUploadsPath;
+  if (loopback_only && is_local && names(request, origin()) == NamedHost::kPublic)
+    return error_response(ErrorCode::kPolicyDenied,
+                          "Under its public address the host serves sign-in and the Model Context Protocol over HTTP "
+                          "(/mcp). Agents on its machine reach the rest under 127.0.0.1.");
   if (signs_in) return SignIn::refuse(request);
   if (wants_socket(request)) return why_no_web_socket(request);
   if (!is_mcp && request.path != kRpcPath && request.path != kUploadsPath)
@@ -252,9 +261,11 @@ void AgentGateway::set_origin(const std::string& origin) {
 
 namespace {
 
-/// Clients that cannot set headers may have it in the address of a WebSocket, where nobody between reads that.
+/// Clients that cannot set headers may have it in the address of a WebSocket, where nobody between reads that: TLS ends
+/// here, or the request was made for this machine by name.
 KeyInAddress key_in_address(const ServerRequest& request, bool loopback_only, bool tls) {
-  return (loopback_only || tls) && wants_socket(request) ? KeyInAddress::kTaken : KeyInAddress::kRefused;
+  const bool unread = tls || (loopback_only && names(request, {}) == NamedHost::kLoopback);
+  return unread && wants_socket(request) ? KeyInAddress::kTaken : KeyInAddress::kRefused;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <memory>
 
-#include "core/net/url.hpp"
 #include "core/sign_in/client_metadata.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
@@ -67,7 +66,6 @@ SignIn::SignIn(const SignInParts& parts, Clock& clock)
 
 void SignIn::set_origin(const std::string& origin) {
   origin_ = origin;
-  authority_ = parse_url(origin).authority();
   resource_ = origin + std::string(kMcpPath);
 }
 

@@ -29,8 +29,7 @@ class SignIn {
 
   /// "https://kruxos.example": before the first request.
   void set_origin(const std::string& origin);
-  /// What the Host header of its requests says.
-  const std::string& authority() const { return authority_; }
+  const std::string& origin() const { return origin_; }
 
   static bool serves(std::string_view path);
   /// Before the body comes: why a request is not for here.
@@ -81,7 +80,7 @@ class SignIn {
 
   SignInStore& store_;
   ClientDocuments& documents_;
-  std::string origin_, authority_, resource_;
+  std::string origin_, resource_;
   FailedTries wrong_, begun_, begun_by_all_;
   // The last members: their threads use the others.
   WorkerPool storing_, fetching_;
