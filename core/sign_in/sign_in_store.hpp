@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/sign_in/sign_in.hpp"
@@ -41,12 +40,6 @@ struct CodeExchange {
 
 struct TokenRefresh {
   std::string refresh_token, client_id, audience;
-};
-
-/// Why an access token is good for nothing.
-enum class TokenProblem {
-  kUnknown,  ///< nobody was given it, or it has been forgotten
-  kOver      ///< it was given to somebody: it has run out, has ended, or is for something else
 };
 
 /// Any thread; all but client(), load_page(), requests(), grants() and authenticate() wait for the disk. They throw
@@ -90,8 +83,9 @@ class SignInStore {
   /// `client_id` may be empty.
   void revoke(const std::string& token, const std::string& client_id);
 
-  /// Served from memory. Notes the use now and then, without waiting for it.
-  std::variant<TokenOwner, TokenProblem> authenticate(std::string_view access_token, std::string_view audience);
+  /// Nothing where the token is unknown, has run out or has ended, or is for something else. Served from memory. Notes
+  /// the use now and then, without waiting for it.
+  std::optional<TokenOwner> authenticate(std::string_view access_token, std::string_view audience);
   /// `told` runs when tokens may have ended before their time, on the thread of the call that ended them. To be set
   /// before the first of them.
   void when_tokens_end(std::function<void()> told);

@@ -194,7 +194,7 @@ void SignInStore::revoke(const std::string& token, const std::string& client_id)
   if (at == state_->tokens.end()) return;
   const auto& grant = state_->grants.at(at->second.grant_id);
   if (!client_id.empty() && grant.grant.client_id != client_id)
-    throw SignInRefused("invalid_client", "The token was given to another client.");
+    throw no_grant("The token was given to another client.");
   State::Change change;
   if (at->second.kind == TokenKind::kAccess) {
     change.gone_tokens.push_back(at->first);
@@ -204,19 +204,18 @@ void SignInStore::revoke(const std::string& token, const std::string& client_id)
   state_->commit(change);
 }
 
-std::variant<TokenOwner, TokenProblem> SignInStore::authenticate(std::string_view access_token,
-                                                                 std::string_view audience) {
+std::optional<TokenOwner> SignInStore::authenticate(std::string_view access_token, std::string_view audience) {
   const auto hash = sha256_hex(access_token);
   const auto now = state_->clock.wall_ms();
   TokenOwner owner;
   {
     const std::shared_lock lock(state_->mutex);
     const auto at = state_->tokens.find(hash);
-    if (at == state_->tokens.end()) return TokenProblem::kUnknown;
+    if (at == state_->tokens.end()) return std::nullopt;
     const auto& token = at->second;
     const auto& grant = state_->grants.at(token.grant_id).grant;
     if (token.kind != TokenKind::kAccess || token.expires_at_ms <= now || grant.resource != audience)
-      return TokenProblem::kOver;
+      return std::nullopt;
     owner = {grant.grant_id, grant.agent_id};
     if (!state_->note_use(hash, grant.grant_id, now)) return owner;
   }

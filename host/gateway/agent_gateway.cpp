@@ -75,8 +75,7 @@ std::optional<Agent> AgentGateway::State::agent_of(std::string_view credential, 
   if (!is_access_token(credential)) return api.authenticate(credential);
   if (!sign_in || path != kMcpPath) return std::nullopt;
   const auto owner = sign_in->owner_of(credential);
-  const auto* known = std::get_if<TokenOwner>(&owner);
-  return known ? api.active(known->agent_id) : std::nullopt;
+  return owner ? api.active(owner->agent_id) : std::nullopt;
 }
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request,
@@ -87,16 +86,18 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   if (auto agent = key ? agent_of(*key, request.path) : std::nullopt) return *std::move(agent);
   const bool challenges = sign_in && request.path == kMcpPath;
   const bool shows_none = !request.header("authorization") && !key;
-  // Hosts begin without a token, and come back with one that has run out: neither is a guess.
-  if (challenges && (shows_none || (key && is_access_token(*key) && sign_in->is_known(*key)))) {
+  // Hosts begin without a token, and come back with one that has run out: neither is a guess, and behind something that
+  // does TLS strangers share their address.
+  const bool shows_token = key && is_access_token(*key);
+  if (challenges && (shows_none || shows_token)) {
     if (meters) meters->refused(AgentMeters::Refusal::kWrongKey);
-    return sign_in->challenge(!shows_none);
+    return sign_in->challenge(shows_token ? SignIn::Shown::kToken : SignIn::Shown::kNothing);
   }
   const auto wait_ms = tries.locked_for(address);
   if (meters) meters->refused(wait_ms ? AgentMeters::Refusal::kLockedOut : AgentMeters::Refusal::kWrongKey);
   if (wait_ms) return locked(request.path, *wait_ms);
   tries.failed(address);
-  return challenges ? sign_in->challenge(true) : not_authenticated(request.path);
+  return challenges ? sign_in->challenge(SignIn::Shown::kKey) : not_authenticated(request.path);
 }
 
 void AgentGateway::State::rpc(ServerRequest request, const Respond& respond) {

@@ -38,6 +38,19 @@ ServerResponse refused(int status, const char* error, const std::string& why, bo
   return for_person ? text_page(status, "Not signed in", why) : oauth_error(status, error, why);
 }
 
+const char* why_not_known(SignIn::Shown shown) {
+  switch (shown) {
+    case SignIn::Shown::kToken:
+      return "The access token is unknown, has run out or has ended. Renew it, or sign in again.";
+    case SignIn::Shown::kKey:
+      return "What the request shows is no agent's key: that of an agent is 64 hexadecimal digits, and good until it "
+             "is "
+             "rotated or revoked (kruxos agent list).";
+    default:
+      return "Sign in, or send an agent's key: \"Authorization: Bearer <key>\".";
+  }
+}
+
 }  // namespace
 
 ServerResponse oauth_error(int status, std::string_view error, std::string_view description) {
@@ -58,7 +71,6 @@ ServerResponse oauth_error(int status, std::string_view error, std::string_view 
 SignIn::SignIn(const SignInParts& parts, Clock& clock)
     : store_(*parts.store),
       documents_(*parts.documents),
-      wrong_(clock),
       begun_(clock, kBegunByOne),
       begun_by_all_(clock, kBegunByAll),
       storing_(2, 64),
@@ -131,15 +143,12 @@ bool SignIn::may_begin(const Peer& peer) {
   return true;
 }
 
-ServerResponse SignIn::challenge(bool had_token) const {
-  auto response = refusal(
-      kMcpPath, {ErrorCode::kNotAuthenticated,
-                 had_token ? "The access token is unknown, has run out or has ended. Renew it, or sign in again."
-                           : "Sign in, or send an agent's key: \"Authorization: Bearer <key>\"."});
-  response.headers.emplace_back(
-      "WWW-Authenticate",
-      fmt::format("Bearer realm=\"kruxos\", {}resource_metadata=\"{}{}\", scope=\"{}\"",
-                  had_token ? "error=\"invalid_token\", " : "", origin_, kResourceMetadataOfMcp, kSignInScope));
+ServerResponse SignIn::challenge(Shown shown) const {
+  auto response = refusal(kMcpPath, {ErrorCode::kNotAuthenticated, why_not_known(shown)});
+  response.headers.emplace_back("WWW-Authenticate",
+                                fmt::format("Bearer realm=\"kruxos\", {}resource_metadata=\"{}{}\", scope=\"{}\"",
+                                            shown != Shown::kNothing ? "error=\"invalid_token\", " : "", origin_,
+                                            kResourceMetadataOfMcp, kSignInScope));
   return response;
 }
 

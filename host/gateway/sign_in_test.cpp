@@ -38,14 +38,23 @@ TEST_CASE("whoever has no token is told where to sign in, and an agent's key goe
   CHECK(wrong.status == 401);
   CHECK(has(header_of(wrong, "WWW-Authenticate"), "error=\"invalid_token\", resource_metadata="));
   CHECK(f.mcp(kKey).status == 200);
-  CHECK(f.mcp(kWrongKey).status == 401);
+  const auto wrong_key = f.mcp(kWrongKey);
+  CHECK(wrong_key.status == 401);
+  CHECK(has(wrong_key.body, "no agent's key"));
+  CHECK_FALSE(has(wrong_key.body, "sign in again"));
   CHECK_FALSE(has(header_of(RawClient(f.port).ask(http_post("/rpc", "{}")), "WWW-Authenticate"), "resource_metadata"));
   // Hosts begin so, and as many as like at one address.
   for (int i = 0; i < 30; ++i) CHECK(f.mcp("").status == 401);
-  // Whoever tries tokens is slowed down as whoever tries keys.
+  // Strangers share the address of what stands in front: whoever tries keys there is slowed down, and locks out nobody
+  // whose token has run out.
   int locked = 0;
-  for (int i = 0; i < 30; ++i) locked += f.mcp("kruxat_" + std::string(64, '1')).status == 429 ? 1 : 0;
+  for (int i = 0; i < 30; ++i) locked += f.mcp(kWrongKey).status == 429 ? 1 : 0;
   CHECK(locked > 15);
+  for (int i = 0; i < 30; ++i) {
+    const auto unknown = f.mcp("kruxat_" + std::string(64, '1'));
+    CHECK(unknown.status == 401);
+    CHECK(has(header_of(unknown, "WWW-Authenticate"), "error=\"invalid_token\""));
+  }
   CHECK(f.mcp(kKey).status == 200);
   CHECK(f.mcp("").status == 401);
 }
