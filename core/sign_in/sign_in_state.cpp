@@ -174,18 +174,27 @@ std::size_t SignInStore::State::live_grants() const {
   }));
 }
 
-/// Of one address the oldest that waits makes way, of all none.
+/// Whether its page is before somebody now: it loads itself again every few seconds.
+bool SignInStore::State::is_shown(const std::string& handle_hash) const {
+  const std::shared_lock lock(mutex);
+  const auto at = page_loads.find(handle_hash);
+  return at != page_loads.end() && at->second.last_ms + times.shown_ms > clock.boot_ms();
+}
+
+/// Of one address the oldest that waits and that nobody looks at makes way, of all none: strangers may share an
+/// address.
 void SignInStore::State::make_room_for_request(const std::string& peer, Change& change) const {
   std::size_t of_peer = 0;
   const RequestRow* oldest = nullptr;
   for (const auto& [hash, row] : requests) {
     if (row.request.ask.peer != peer || row.request.decision != SignInDecision::kWaiting) continue;
     ++of_peer;
-    if (!oldest || row.request.begun_at_ms < oldest->request.begun_at_ms) oldest = &row;
+    const bool older = !oldest || row.request.begun_at_ms < oldest->request.begun_at_ms;
+    if (older && !is_shown(hash)) oldest = &row;
   }
   if (oldest && of_peer >= bounds.requests_of_peer) {
     change.gone_requests.push_back(oldest->handle_hash);
-  } else if (requests.size() >= bounds.requests) {
+  } else if (of_peer >= bounds.requests_of_peer || requests.size() >= bounds.requests) {
     throw Error(ErrorCode::kRateLimited, "Too many requests to sign in wait already. Try again in a few minutes.", true,
                 times.request_ms);
   }

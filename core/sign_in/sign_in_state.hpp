@@ -42,6 +42,7 @@ struct SignInStore::State {
   const sign_in::RequestRow& require_request(const std::string& code) const;
   std::vector<sign_in::TokenRow> tokens_of(const std::string& grant_id) const;
   std::size_t live_grants() const;
+  bool is_shown(const std::string& handle_hash) const;
   void make_room_for_request(const std::string& peer, Change& change) const;
   std::string free_code() const;
 
@@ -64,12 +65,16 @@ struct SignInStore::State {
   mutable std::shared_mutex mutex;
   std::map<std::string, sign_in::ClientRow> clients;    ///< by client_id
   std::map<std::string, sign_in::RequestRow> requests;  ///< by the handle's hash
-  std::map<std::string, int> page_loads;                ///< by the handle's hash
-  std::map<std::string, sign_in::GrantRow> grants;      ///< by grant_id
-  std::map<std::string, sign_in::TokenRow> tokens;      ///< by the token's hash
-  mutable std::mutex use_mutex;                         ///< taken last
-  std::map<std::string, std::int64_t> first_uses;       ///< of access tokens, by their hashes; the rows here lack them
-  std::map<std::string, std::int64_t> last_uses;        ///< of grants, by grant_id; as well
+  struct PageLoads {
+    int count = 0;
+    std::int64_t last_ms = 0;  ///< since boot
+  };
+  std::map<std::string, PageLoads> page_loads;      ///< by the handle's hash
+  std::map<std::string, sign_in::GrantRow> grants;  ///< by grant_id
+  std::map<std::string, sign_in::TokenRow> tokens;  ///< by the token's hash
+  mutable std::mutex use_mutex;                     ///< taken last
+  std::map<std::string, std::int64_t> first_uses;   ///< of access tokens, by their hashes; the rows here lack them
+  std::map<std::string, std::int64_t> last_uses;    ///< of grants, by grant_id; as well
 };
 
 }  // namespace krux

@@ -20,6 +20,7 @@ struct SignInTimes {
   std::int64_t access_ms = 3'600'000;         ///< how long an access token lives
   std::int64_t idle_ms = 30 * 86'400'000LL;   ///< and a grant that is not renewed
   std::int64_t request_ms = 600'000;          ///< how long a request waits
+  std::int64_t shown_ms = 10'000;             ///< how long after a load its page is taken to be before somebody
   std::int64_t code_ms = 120'000;             ///< from its acceptance until its authorization code is spent
   std::int64_t grace_ms = 60'000;             ///< in which a refresh may be repeated
   std::int64_t unused_client_ms = 3'600'000;  ///< of one without a grant
@@ -56,10 +57,10 @@ class SignInStore {
   std::optional<SignInClient> client(const std::string& client_id) const;
 
   struct Begun {
-    std::string handle;  ///< for the address of the browser's page: 64 hexadecimal digits that nobody can guess
+    std::string handle;  ///< for the browser and its page: 64 hexadecimal digits that nobody can guess
     SignInRequest request;
   };
-  /// Throws RateLimited where too many wait.
+  /// Throws RateLimited where too many wait, or where all of this address have their pages before somebody.
   Begun begin(const SignInAsk& ask);
   /// For the page: nothing where it is over. Throws RateLimited where it was loaded too often.
   std::optional<SignInRequest> load_page(std::string_view handle);

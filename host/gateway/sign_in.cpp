@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kResourceMetadata = "/.well-known/oauth-protected-resource",
                            kResourceMetadataOfMcp = "/.well-known/oauth-protected-resource/mcp",
                            kServerMetadata = "/.well-known/oauth-authorization-server", kRegister = "/register",
-                           kAuthorize = "/authorize", kPages = "/authorize/";
+                           kAuthorize = "/authorize";
 constexpr std::uint64_t kMostBodyBytes = 16 << 10;
 constexpr FailedTries::Limits kBegunByOne{20, 60'000, 4096}, kBegunByAll{120, 60'000, 1};
 constexpr const char* kAll = "all";
@@ -88,6 +88,7 @@ bool SignIn::serves(std::string_view path) {
 
 std::optional<ServerResponse> SignIn::refuse(const ServerRequest& head) {
   const bool body = takes_body(head.path);
+  if (head.path == kAuthorize && head.head_alone) return wrong_method("GET");  // it would begin a request
   if (head.method != (body ? "POST" : "GET")) return wrong_method(body ? "POST" : "GET, HEAD");
   const auto length = head.header("content-length");
   std::uint64_t bytes = 0;
@@ -104,8 +105,7 @@ void SignIn::handle(ServerRequest request, const Respond& respond) {
   if (path == kServerMetadata) return respond(server_metadata());
   if (path == kResourceMetadata || path == kResourceMetadataOfMcp) return respond(resource_metadata());
   if (path == kAuthorize) return authorize(request, respond);
-  if (path.starts_with(kPages))
-    return respond(answered(For::kPerson, [&] { return page(path.substr(kPages.size())); }));
+  if (path.starts_with(kPages)) return respond(answered(For::kPerson, [&] { return page(request); }));
   if (path != kRegister) return token(request, respond);
   if (!may_begin(request.peer))
     return respond(oauth_error(429, "temporarily_unavailable", "Too many registrations. Try again in a minute."));

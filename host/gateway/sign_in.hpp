@@ -16,7 +16,8 @@
 
 namespace krux {
 
-inline constexpr std::string_view kTokenPath = "/token", kRevokePath = "/revoke", kSignInScope = "mcp";
+inline constexpr std::string_view kTokenPath = "/token", kRevokePath = "/revoke", kSignInScope = "mcp",
+                                  kPages = "/authorize/";
 
 /// Any thread. What it answers on an event loop is from memory; what waits for the disk or another server runs on
 /// threads of its own.
@@ -60,7 +61,8 @@ class SignIn {
   SignInClient client_of(const std::string& client_id);
   std::optional<SignInRefused> why_not(const FormValues& query) const;
   bool is_ours(const std::string& resource) const;
-  ServerResponse page(std::string_view handle);
+  /// Of the browser that began it, alone.
+  ServerResponse page(const ServerRequest& load);
   /// Back to the client: `error` with its description, or else a code.
   std::string way_back(const std::string& redirect_uri, const std::optional<std::string>& state,
                        const SignInRefused* error, const std::string& code) const;
