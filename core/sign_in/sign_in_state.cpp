@@ -59,9 +59,6 @@ void SignInStore::State::load() {
   auto rows = store.run([](SQLite::Database& db) { return sign_in::load(db); });
   for (auto& row : rows.clients) clients.emplace(row.client.client_id, std::move(row));
   for (auto& row : rows.requests) requests.emplace(row.handle_hash, std::move(row));
-  for (const auto& row : rows.tokens) {
-    if (row.kind == TokenKind::kAccess && row.used_at_ms != 0) first_uses[row.token_hash] = row.used_at_ms;
-  }
   for (const auto& row : rows.grants) last_uses[row.grant.grant_id] = row.grant.used_at_ms;
   for (auto& row : rows.grants) grants.emplace(row.grant.grant_id, std::move(row));
   for (auto& row : rows.tokens) tokens.emplace(row.token_hash, std::move(row));
@@ -92,7 +89,6 @@ void SignInStore::State::commit(const Change& change) {
     }
     for (const auto& id : change.gone_grants) grants.erase(id);
     const std::lock_guard uses(use_mutex);
-    std::erase_if(first_uses, [&](const auto& item) { return !tokens.contains(item.first); });
     std::erase_if(last_uses, [&](const auto& item) { return !grants.contains(item.first); });
   }
   if (tokens_ended && (!change.ended_grants.empty() || !change.gone_tokens.empty())) tokens_ended();

@@ -113,6 +113,7 @@ TEST_CASE("a refresh token that is used twice ends its grant", "[sign_in]") {
   const auto first = f.signed_in();
   const auto second = f.refresh(text_of(first, "refresh_token"));
   CHECK(f.mcp(text_of(second, "access_token")).status == 200);
+  f.clock.advance(60'000);
   const auto reused = f.refresh(text_of(first, "refresh_token"));
   CHECK(reused.status == 400);
   CHECK(text_of(reused, "error") == "invalid_grant");
