@@ -96,7 +96,8 @@ std::optional<ServerResponse> SignIn::refuse(const ServerRequest& head) {
   if (head.header("transfer-encoding") || (body && !length))
     return oauth_error(411, "invalid_request", "The length of the body must be said, in Content-Length.");
   if (bytes > (body ? kMostBodyBytes : 0))
-    return oauth_error(413, "invalid_request", fmt::format("A body has at most {} bytes here.", kMostBodyBytes));
+    return oauth_error(413, "invalid_request",
+                       fmt::format("A body has at most {} bytes here.", body ? kMostBodyBytes : 0));
   return std::nullopt;
 }
 
