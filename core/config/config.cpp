@@ -240,7 +240,7 @@ void check_sign_in(const Config::Server& server) {
         "be 127.0.0.1 and server.sign_in.public_url the https address.",
         printable(server.host)));
   const auto& url = server.sign_in.public_url;
-  if (url.empty() && (tls || !loopback))
+  if (url.empty() && tls)
     throw ConfigError(
         "server.sign_in.public_url: the address is missing under which hosts reach this one, such as "
         "https://kruxos.example.com.");

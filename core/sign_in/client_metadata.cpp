@@ -20,16 +20,25 @@ struct LoopbackRedirect {
   friend bool operator==(const LoopbackRedirect&, const LoopbackRedirect&) = default;
 };
 
+/// The host of the loopback that an address begins with, as it is written and whole: "localhost1" begins with none.
 /// "localhost" is no literal address, and all the same what many programs name.
+std::string_view loopback_host(std::string_view uri) {
+  if (!uri.starts_with(kHttp)) return {};
+  const auto rest = uri.substr(kHttp.size());
+  for (const std::string_view host : {"localhost", "127.0.0.1", "[::1]"}) {
+    if (!rest.starts_with(host)) continue;
+    const auto after = rest.substr(host.size());
+    if (after.empty() || after[0] == ':' || after[0] == '/' || after[0] == '?') return host;
+  }
+  return {};
+}
+
 std::optional<LoopbackRedirect> as_loopback(std::string_view uri) {
-  constexpr std::string_view name = "localhost";
-  if (!uri.starts_with(kHttp)) return std::nullopt;
-  const bool by_name = uri.substr(kHttp.size()).starts_with(name);
-  const auto literal =
-      by_name ? "http://127.0.0.1" + std::string(uri.substr(kHttp.size() + name.size())) : std::string(uri);
+  const auto host = loopback_host(uri);
+  if (host.empty()) return std::nullopt;
   try {
-    const auto url = parse_url(literal);
-    return LoopbackRedirect{by_name ? std::string(name) : url.host, url.target()};
+    const auto url = parse_url("http://127.0.0.1" + std::string(uri.substr(kHttp.size() + host.size())));
+    return LoopbackRedirect{std::string(host), url.target()};
   } catch (const Error&) {
     return std::nullopt;
   }

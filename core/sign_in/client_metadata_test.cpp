@@ -48,16 +48,39 @@ TEST_CASE("what a client says of itself is taken within bounds", "[sign_in]") {
 
 TEST_CASE("a redirect address is https, or http on the loopback", "[sign_in]") {
   for (const auto* uri : {"https://a.example/", "https://a.example", "http://127.0.0.1/", "http://[::1]:8080/cb?a=b",
-                          "http://localhost/cb", "https://10.0.0.1/cb"}) {
+                          "http://localhost/cb", "https://10.0.0.1/cb", "http://localhost", "http://localhost?a=b",
+                          "http://localhost:1"}) {
     INFO(uri);
     CHECK(refusal(with_redirect(uri)).empty());
   }
-  for (const auto& uri : std::vector<std::string>{
-           "", "http://a.example/", "a.example", "/back", "javascript:alert(1)", "data:text/html,x", "cursor://a/b",
-           "https://a.example/#x", "https://user@a.example/", "https://a.example/\r\nSet-Cookie: a=b",
-           "https://a.example/\xc3\xa9", "http://localhost.evil.example/", "http://localhost@evil.example/",
-           "http://localhost:99999/", "http://127.0.0.1.evil.example/", "http://127.1/", "https://a.example/a/../b",
-           "https://a.example/" + std::string(kMostRedirectBytes, 'x')}) {
+  for (const auto& uri : std::vector<std::string>{"",
+                                                  "http://a.example/",
+                                                  "a.example",
+                                                  "/back",
+                                                  "javascript:alert(1)",
+                                                  "data:text/html,x",
+                                                  "cursor://a/b",
+                                                  "https://a.example/#x",
+                                                  "https://user@a.example/",
+                                                  "https://a.example/\r\nSet-Cookie: a=b",
+                                                  "https://a.example/\xc3\xa9",
+                                                  "http://localhost.evil.example/",
+                                                  "http://localhost@evil.example/",
+                                                  "http://localhost:99999/",
+                                                  "http://127.0.0.1.evil.example/",
+                                                  "http://localhost1:8000/cb",
+                                                  "http://localhost1",
+                                                  "http://localhost8/cb",
+                                                  "http://localhost%2eevil.example/",
+                                                  "http://localhost#x",
+                                                  "http://127.0.0.2/cb",
+                                                  "http://127.0.0.11/cb",
+                                                  "http://[::ffff:127.0.0.1]/cb",
+                                                  "http://[::ffff:7f00:1]/cb",
+                                                  "http://[0:0::1]/cb",
+                                                  "http://127.1/",
+                                                  "https://a.example/a/../b",
+                                                  "https://a.example/" + std::string(kMostRedirectBytes, 'x')}) {
     INFO(uri);
     CHECK(refusal(with_redirect(uri)) == "invalid_redirect_uri");
   }
@@ -75,7 +98,8 @@ TEST_CASE("redirect addresses are compared as they are written, and on the loopb
            "https://a.example/cb/", "https://a.example:443/cb", "https://A.example/cb", "https://a.example/cb?x",
            "https://a.example:444/cb", "http://a.example/cb", "http://localhost:8088/other",
            "http://localhost:8088/callback?x", "http://127.0.0.1/callback", "https://localhost/callback",
-           "http://127.0.0.2/cb", "http://[::1]/cb", "http://localhost:8088/callback#x", "",
+           "http://localhost1:8000/callback", "http://localhost1/callback", "http://localhost/callback1",
+           "http://127.0.0.2/cb", "http://127.0.0.11/cb", "http://[::1]/cb", "http://localhost:8088/callback#x", "",
            "http://localhost/" + std::string(3000, 'x')}) {
     INFO(bad);
     CHECK_FALSE(redirect_fits(client, bad));
@@ -84,4 +108,5 @@ TEST_CASE("redirect addresses are compared as they are written, and on the loopb
   CHECK(redirect_host("http://[::1]:9") == "[::1]:9");
   CHECK(is_loopback_redirect("http://localhost:1/"));
   CHECK_FALSE(is_loopback_redirect("https://a.example/"));
+  CHECK_FALSE(is_loopback_redirect("http://localhost1:1/"));
 }

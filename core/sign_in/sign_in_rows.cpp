@@ -159,10 +159,7 @@ void put(SQLite::Database& db, const TokenRow& row) {
       .run();
 }
 
-void note_use(SQLite::Database& db, const std::string& token_hash, const std::string& grant_id, std::int64_t now_ms) {
-  Statement(db.getHandle(), "UPDATE sign_in_tokens SET used_at_ms = ? WHERE token_hash = ? AND used_at_ms = 0")
-      .bind_all(now_ms, token_hash)
-      .run();
+void note_use(SQLite::Database& db, const std::string& grant_id, std::int64_t now_ms) {
   Statement(db.getHandle(), "UPDATE sign_in_grants SET used_at_ms = ? WHERE grant_id = ?")
       .bind_all(now_ms, grant_id)
       .run();

@@ -49,8 +49,7 @@ void put(SQLite::Database& db, const ClientRow& row);
 void put(SQLite::Database& db, const RequestRow& row);
 void put(SQLite::Database& db, const GrantRow& row);
 void put(SQLite::Database& db, const TokenRow& row);
-/// Of an access token and its grant.
-void note_use(SQLite::Database& db, const std::string& token_hash, const std::string& grant_id, std::int64_t now_ms);
+void note_use(SQLite::Database& db, const std::string& grant_id, std::int64_t now_ms);
 
 void remove_client(SQLite::Database& db, const std::string& client_id);
 void remove_request(SQLite::Database& db, const std::string& handle_hash);

@@ -59,9 +59,6 @@ void SignInStore::State::load() {
   auto rows = store.run([](SQLite::Database& db) { return sign_in::load(db); });
   for (auto& row : rows.clients) clients.emplace(row.client.client_id, std::move(row));
   for (auto& row : rows.requests) requests.emplace(row.handle_hash, std::move(row));
-  for (const auto& row : rows.tokens) {
-    if (row.kind == TokenKind::kAccess && row.used_at_ms != 0) first_uses[row.token_hash] = row.used_at_ms;
-  }
   for (const auto& row : rows.grants) last_uses[row.grant.grant_id] = row.grant.used_at_ms;
   for (auto& row : rows.grants) grants.emplace(row.grant.grant_id, std::move(row));
   for (auto& row : rows.tokens) tokens.emplace(row.token_hash, std::move(row));
@@ -92,7 +89,6 @@ void SignInStore::State::commit(const Change& change) {
     }
     for (const auto& id : change.gone_grants) grants.erase(id);
     const std::lock_guard uses(use_mutex);
-    std::erase_if(first_uses, [&](const auto& item) { return !tokens.contains(item.first); });
     std::erase_if(last_uses, [&](const auto& item) { return !grants.contains(item.first); });
   }
   if (tokens_ended && (!change.ended_grants.empty() || !change.gone_tokens.empty())) tokens_ended();
@@ -174,18 +170,27 @@ std::size_t SignInStore::State::live_grants() const {
   }));
 }
 
-/// Of one address the oldest that waits makes way, of all none.
+/// Whether its page is before somebody now: it loads itself again every few seconds.
+bool SignInStore::State::is_shown(const std::string& handle_hash) const {
+  const std::shared_lock lock(mutex);
+  const auto at = page_loads.find(handle_hash);
+  return at != page_loads.end() && at->second.last_ms + times.shown_ms > clock.boot_ms();
+}
+
+/// Of one address the oldest that waits and that nobody looks at makes way, of all none: strangers may share an
+/// address.
 void SignInStore::State::make_room_for_request(const std::string& peer, Change& change) const {
   std::size_t of_peer = 0;
   const RequestRow* oldest = nullptr;
   for (const auto& [hash, row] : requests) {
     if (row.request.ask.peer != peer || row.request.decision != SignInDecision::kWaiting) continue;
     ++of_peer;
-    if (!oldest || row.request.begun_at_ms < oldest->request.begun_at_ms) oldest = &row;
+    const bool older = !oldest || row.request.begun_at_ms < oldest->request.begun_at_ms;
+    if (older && !is_shown(hash)) oldest = &row;
   }
   if (oldest && of_peer >= bounds.requests_of_peer) {
     change.gone_requests.push_back(oldest->handle_hash);
-  } else if (requests.size() >= bounds.requests) {
+  } else if (of_peer >= bounds.requests_of_peer || requests.size() >= bounds.requests) {
     throw Error(ErrorCode::kRateLimited, "Too many requests to sign in wait already. Try again in a few minutes.", true,
                 times.request_ms);
   }

@@ -42,6 +42,7 @@ struct SignInStore::State {
   const sign_in::RequestRow& require_request(const std::string& code) const;
   std::vector<sign_in::TokenRow> tokens_of(const std::string& grant_id) const;
   std::size_t live_grants() const;
+  bool is_shown(const std::string& handle_hash) const;
   void make_room_for_request(const std::string& peer, Change& change) const;
   std::string free_code() const;
 
@@ -49,11 +50,12 @@ struct SignInStore::State {
   /// Throws SignInRefused.
   const sign_in::GrantRow& require_grant(const TokenRefresh& order, const std::string& family) const;
   bool may_repeat(const sign_in::TokenRow& shown, const std::vector<sign_in::TokenRow>& all) const;
+  /// What a refresh with `shown` leaves of the others.
+  void drop_old(const sign_in::TokenRow& shown, const std::vector<sign_in::TokenRow>& all, Change& change) const;
   /// Two tokens of the next generation for a grant that is renewed by it.
   SignInTokens issue(sign_in::GrantRow grant, const std::string& family, std::int64_t generation, Change& change) const;
-  /// Whether that is to be written down: the first one of the token, or of its grant within a minute.
-  bool note_use(const std::string& token_hash, const std::string& grant_id, std::int64_t now_ms);
-  bool was_used(const sign_in::TokenRow& token) const;
+  /// Whether that is to be written down: the first one within a minute.
+  bool note_use(const std::string& grant_id, std::int64_t now_ms);
 
   GroupCommit& store;
   Clock& clock;
@@ -64,12 +66,15 @@ struct SignInStore::State {
   mutable std::shared_mutex mutex;
   std::map<std::string, sign_in::ClientRow> clients;    ///< by client_id
   std::map<std::string, sign_in::RequestRow> requests;  ///< by the handle's hash
-  std::map<std::string, int> page_loads;                ///< by the handle's hash
-  std::map<std::string, sign_in::GrantRow> grants;      ///< by grant_id
-  std::map<std::string, sign_in::TokenRow> tokens;      ///< by the token's hash
-  mutable std::mutex use_mutex;                         ///< taken last
-  std::map<std::string, std::int64_t> first_uses;       ///< of access tokens, by their hashes; the rows here lack them
-  std::map<std::string, std::int64_t> last_uses;        ///< of grants, by grant_id; as well
+  struct PageLoads {
+    int count = 0;
+    std::int64_t last_ms = 0;  ///< since boot
+  };
+  std::map<std::string, PageLoads> page_loads;      ///< by the handle's hash
+  std::map<std::string, sign_in::GrantRow> grants;  ///< by grant_id
+  std::map<std::string, sign_in::TokenRow> tokens;  ///< by the token's hash
+  mutable std::mutex use_mutex;                     ///< taken last
+  std::map<std::string, std::int64_t> last_uses;    ///< of grants, by grant_id; the rows here lack them
 };
 
 }  // namespace krux

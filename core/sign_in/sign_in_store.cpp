@@ -82,7 +82,9 @@ std::optional<SignInRequest> SignInStore::load_page(std::string_view handle) {
   const std::unique_lock lock(state_->mutex);
   const auto at = state_->requests.find(hash);
   if (at == state_->requests.end() || at->second.request.expires_at_ms <= state_->clock.wall_ms()) return std::nullopt;
-  if (++state_->page_loads[hash] > state_->bounds.page_loads)
+  auto& loads = state_->page_loads[hash];
+  loads.last_ms = state_->clock.boot_ms();
+  if (++loads.count > state_->bounds.page_loads)
     throw too_many("This page was loaded too often. Begin again in the program that brought you here.");
   return at->second.request;
 }

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/sign_in/sign_in.hpp"
@@ -21,6 +20,7 @@ struct SignInTimes {
   std::int64_t access_ms = 3'600'000;         ///< how long an access token lives
   std::int64_t idle_ms = 30 * 86'400'000LL;   ///< and a grant that is not renewed
   std::int64_t request_ms = 600'000;          ///< how long a request waits
+  std::int64_t shown_ms = 10'000;             ///< how long after a load its page is taken to be before somebody
   std::int64_t code_ms = 120'000;             ///< from its acceptance until its authorization code is spent
   std::int64_t grace_ms = 60'000;             ///< in which a refresh may be repeated
   std::int64_t unused_client_ms = 3'600'000;  ///< of one without a grant
@@ -43,12 +43,6 @@ struct TokenRefresh {
   std::string refresh_token, client_id, audience;
 };
 
-/// Why an access token is good for nothing.
-enum class TokenProblem {
-  kUnknown,  ///< nobody was given it, or it has been forgotten
-  kOver      ///< it was given to somebody: it has run out, has ended, or is for something else
-};
-
 /// Any thread; all but client(), load_page(), requests(), grants() and authenticate() wait for the disk. They throw
 /// krux::Error DatabaseError, and nothing has changed then. Only SHA-256 of what clients hold is stored. One
 /// SignInStore a ledger.
@@ -63,10 +57,10 @@ class SignInStore {
   std::optional<SignInClient> client(const std::string& client_id) const;
 
   struct Begun {
-    std::string handle;  ///< for the address of the browser's page: 64 hexadecimal digits that nobody can guess
+    std::string handle;  ///< for the browser and its page: 64 hexadecimal digits that nobody can guess
     SignInRequest request;
   };
-  /// Throws RateLimited where too many wait.
+  /// Throws RateLimited where too many wait, or where all of this address have their pages before somebody.
   Begun begin(const SignInAsk& ask);
   /// For the page: nothing where it is over. Throws RateLimited where it was loaded too often.
   std::optional<SignInRequest> load_page(std::string_view handle);
@@ -90,8 +84,9 @@ class SignInStore {
   /// `client_id` may be empty.
   void revoke(const std::string& token, const std::string& client_id);
 
-  /// Served from memory. Notes the use now and then, without waiting for it.
-  std::variant<TokenOwner, TokenProblem> authenticate(std::string_view access_token, std::string_view audience);
+  /// Nothing where the token is unknown, has run out or has ended, or is for something else. Served from memory. Notes
+  /// the use now and then, without waiting for it.
+  std::optional<TokenOwner> authenticate(std::string_view access_token, std::string_view audience);
   /// `told` runs when tokens may have ended before their time, on the thread of the call that ended them. To be set
   /// before the first of them.
   void when_tokens_end(std::function<void()> told);

@@ -73,7 +73,7 @@ TEST_CASE("nobody fills the list of requests, and nobody displaces what another 
     handles.push_back(f.store->begin(ask("192.0.2.1")).handle);
     f.clock.advance(1);
   }
-  CHECK_FALSE(f.store->load_page(handles[0]));  // the address's own oldest made way
+  CHECK_FALSE(f.store->load_page(handles[0]));  // the address's own oldest made way, which nobody looked at
   CHECK(f.store->load_page(handles[1]));
   for (const auto* peer : {"192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"}) f.store->begin(ask(peer));
   CHECK_THROWS_WITH(f.store->begin(ask("192.0.2.6")), Catch::Contains("Too many requests"));
@@ -85,6 +85,24 @@ TEST_CASE("nobody fills the list of requests, and nobody displaces what another 
   CHECK_THROWS_WITH(f.store->load_page(handles[2]), Catch::Contains("loaded too often"));
   f.clock.advance(f.times.request_ms);
   CHECK_NOTHROW(f.store->begin(ask("192.0.2.6")));
+}
+
+TEST_CASE("a request whose page is before somebody makes way for none of the same address", "[sign_in]") {
+  SignInFixture f({.requests_of_peer = 2});
+  const auto first = f.store->begin(ask());
+  f.clock.advance(1);
+  const auto second = f.store->begin(ask());
+  f.store->load_page(first.handle);
+  f.clock.advance(f.times.shown_ms - 1);
+  const auto third = f.store->begin(ask());  // in the place of the second, which is younger, and not looked at
+  CHECK(f.store->load_page(first.handle));
+  CHECK_FALSE(f.store->load_page(second.handle));
+  CHECK(f.store->load_page(third.handle));
+  CHECK_THROWS_WITH(f.store->begin(ask()), Catch::Contains("Too many requests"));
+  CHECK_NOTHROW(f.store->begin(ask("192.0.2.8")));
+  f.clock.advance(f.times.shown_ms);
+  CHECK_NOTHROW(f.store->begin(ask()));
+  CHECK_FALSE(f.store->load_page(first.handle));
 }
 
 TEST_CASE("clients that register are bounded, and go when they are not used", "[sign_in]") {

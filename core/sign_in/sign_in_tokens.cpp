@@ -16,6 +16,8 @@ using namespace sign_in;
 
 constexpr std::string_view kAccessPrefix = "kruxat_", kRefreshPrefix = "kruxrt_";
 constexpr std::size_t kTokenBytes = 32, kFamilyBytes = 16;
+/// How many pairs of one grant may be renewed, each by who got it.
+constexpr std::size_t kPairsBeside = 4;
 constexpr std::int64_t kSeenEveryMs = 60'000;
 
 bool is_token(std::string_view text, std::string_view prefix, std::size_t bytes) {
@@ -146,11 +148,33 @@ const GrantRow& SignInStore::State::require_grant(const TokenRefresh& order, con
   return at->second;
 }
 
-/// Who lost the answer asks again. But once something of the newer pair was used, one of both is a thief.
+/// Who lost the answer asks again, and two workers of one host ask beside each other. But once one of them has gone a
+/// step further, who comes with the token of before is a thief.
 bool SignInStore::State::may_repeat(const TokenRow& shown, const std::vector<TokenRow>& all) const {
   if (shown.used_at_ms + times.grace_ms <= clock.wall_ms()) return false;
-  return std::none_of(all.begin(), all.end(),
-                      [&](const TokenRow& token) { return token.generation > shown.generation && was_used(token); });
+  return std::none_of(all.begin(), all.end(), [&](const TokenRow& token) {
+    return token.kind == TokenKind::kRefresh && token.generation > shown.generation && token.used_at_ms != 0 &&
+           token.used_at_ms >= shown.used_at_ms;
+  });
+}
+
+void SignInStore::State::drop_old(const TokenRow& shown, const std::vector<TokenRow>& all, Change& change) const {
+  std::vector<const TokenRow*> unused;
+  for (const auto& token : all) {
+    if (token.token_hash == shown.token_hash) continue;
+    if (token.kind == TokenKind::kAccess) {
+      // Requests may be under way with the access token of before.
+      if (token.generation < shown.generation) change.gone_tokens.push_back(token.token_hash);
+    } else if (token.used_at_ms == 0) {
+      unused.push_back(&token);
+    } else if (token.used_at_ms + times.grace_ms <= clock.wall_ms()) {
+      change.gone_tokens.push_back(token.token_hash);
+    }
+  }
+  if (unused.size() < kPairsBeside) return;
+  std::sort(unused.begin(), unused.end(), [](const auto* a, const auto* b) { return a->generation < b->generation; });
+  unused.resize(unused.size() - (kPairsBeside - 1));
+  for (const auto* token : unused) change.gone_tokens.push_back(token->token_hash);
 }
 
 SignInTokens SignInStore::refresh(const TokenRefresh& order) {
@@ -168,19 +192,17 @@ SignInTokens SignInStore::refresh(const TokenRefresh& order) {
     state_->commit(change);
     throw no_grant("The refresh token was used before. Its grant has ended.");
   }
-  std::int64_t newest = 0;
-  for (const auto& token : all) {
-    newest = std::max(newest, token.generation);
-    // Requests may be under way with the access token of before.
-    const bool stays =
-        token.token_hash == hash || (token.kind == TokenKind::kAccess && token.generation == shown->generation);
-    if (!stays) change.gone_tokens.push_back(token.token_hash);
-  }
+  const auto of_repeats = std::count_if(all.begin(), all.end(), [&](const TokenRow& token) {
+    return token.kind == TokenKind::kRefresh && token.generation == shown->generation + 1;
+  });
+  if (shown->used_at_ms != 0 && static_cast<std::size_t>(of_repeats) >= kPairsBeside)
+    throw no_grant("The refresh token was used too often within a minute. Go on with what it gave.");
+  state_->drop_old(*shown, all, change);
   if (shown->used_at_ms == 0) {
     change.put.tokens.push_back(*shown);
     change.put.tokens.back().used_at_ms = now;
   }
-  auto tokens = state_->issue(grant, family, newest + 1, change);
+  auto tokens = state_->issue(grant, family, shown->generation + 1, change);
   change.before_commit = "sign_in.refresh.before_commit";
   change.after_commit = "sign_in.refresh.after_commit";
   state_->commit(change);
@@ -194,7 +216,7 @@ void SignInStore::revoke(const std::string& token, const std::string& client_id)
   if (at == state_->tokens.end()) return;
   const auto& grant = state_->grants.at(at->second.grant_id);
   if (!client_id.empty() && grant.grant.client_id != client_id)
-    throw SignInRefused("invalid_client", "The token was given to another client.");
+    throw no_grant("The token was given to another client.");
   State::Change change;
   if (at->second.kind == TokenKind::kAccess) {
     change.gone_tokens.push_back(at->first);
@@ -204,41 +226,33 @@ void SignInStore::revoke(const std::string& token, const std::string& client_id)
   state_->commit(change);
 }
 
-std::variant<TokenOwner, TokenProblem> SignInStore::authenticate(std::string_view access_token,
-                                                                 std::string_view audience) {
+std::optional<TokenOwner> SignInStore::authenticate(std::string_view access_token, std::string_view audience) {
   const auto hash = sha256_hex(access_token);
   const auto now = state_->clock.wall_ms();
   TokenOwner owner;
   {
     const std::shared_lock lock(state_->mutex);
     const auto at = state_->tokens.find(hash);
-    if (at == state_->tokens.end()) return TokenProblem::kUnknown;
+    if (at == state_->tokens.end()) return std::nullopt;
     const auto& token = at->second;
     const auto& grant = state_->grants.at(token.grant_id).grant;
     if (token.kind != TokenKind::kAccess || token.expires_at_ms <= now || grant.resource != audience)
-      return TokenProblem::kOver;
+      return std::nullopt;
     owner = {grant.grant_id, grant.agent_id};
-    if (!state_->note_use(hash, grant.grant_id, now)) return owner;
+    if (!state_->note_use(grant.grant_id, now)) return owner;
   }
-  state_->store.post(
-      [hash, now, grant_id = owner.grant_id](SQLite::Database& db) { note_use(db, hash, grant_id, now); },
-      [](std::exception_ptr) {});  // a failure here must not fail the agent's call
+  state_->store.post([now, grant_id = owner.grant_id](SQLite::Database& db) { note_use(db, grant_id, now); },
+                     [](std::exception_ptr) {});  // a failure here must not fail the agent's call
   return owner;
 }
 
-bool SignInStore::State::note_use(const std::string& token_hash, const std::string& grant_id, std::int64_t now_ms) {
+bool SignInStore::State::note_use(const std::string& grant_id, std::int64_t now_ms) {
   const std::lock_guard lock(use_mutex);
   auto& last = last_uses[grant_id];
-  const bool first = first_uses.emplace(token_hash, now_ms).second;
   // A wall clock that was set back counts as well: otherwise nothing would be noted until it has caught up.
-  if (!first && now_ms >= last && now_ms - last < kSeenEveryMs) return false;
+  if (now_ms >= last && now_ms - last < kSeenEveryMs) return false;
   last = now_ms;
   return true;
-}
-
-bool SignInStore::State::was_used(const TokenRow& token) const {
-  const std::lock_guard lock(use_mutex);
-  return token.kind == TokenKind::kAccess ? first_uses.contains(token.token_hash) : token.used_at_ms != 0;
 }
 
 }  // namespace krux

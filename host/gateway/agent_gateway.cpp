@@ -42,6 +42,10 @@ ServerResponse no_such_session() {
                         "There is no such session of this agent, or it has ended: initialize a new one.");
 }
 
+NamedHost names(const ServerRequest& request, std::string_view public_origin) {
+  return named_host(request.header("host").value_or(""), public_origin);
+}
+
 }  // namespace
 
 std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRequest& request,
@@ -49,8 +53,13 @@ std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRe
   const bool is_mcp = request.path == kMcpPath;
   const bool signs_in = is_sign_in(request);
   const auto served = is_mcp || signs_in ? WebPages::kOwn : WebPages::kNone;
-  const auto own = sign_in ? std::string_view(sign_in->authority()) : std::string_view();
-  if (auto refused = refuse_foreign(request, loopback_only, served, own)) return refused;
+  if (auto refused = refuse_foreign(request, loopback_only, served, origin())) return refused;
+  // What stands before the host opens no more of it than those who sign in need.
+  const bool is_local = wants_socket(request) || request.path == kRpcPath || request.path == kUploadsPath;
+  if (loopback_only && is_local && names(request, origin()) == NamedHost::kPublic)
+    return error_response(ErrorCode::kPolicyDenied,
+                          "Under its public address the host serves sign-in and the Model Context Protocol over HTTP "
+                          "(/mcp). Agents on its machine reach the rest under 127.0.0.1.");
   if (signs_in) return SignIn::refuse(request);
   if (wants_socket(request)) return why_no_web_socket(request);
   if (!is_mcp && request.path != kRpcPath && request.path != kUploadsPath)
@@ -72,8 +81,7 @@ std::optional<Agent> AgentGateway::State::agent_of(std::string_view credential, 
   if (!is_access_token(credential)) return api.authenticate(credential);
   if (!sign_in || path != kMcpPath) return std::nullopt;
   const auto owner = sign_in->owner_of(credential);
-  const auto* known = std::get_if<TokenOwner>(&owner);
-  return known ? api.active(known->agent_id) : std::nullopt;
+  return owner ? api.active(owner->agent_id) : std::nullopt;
 }
 
 std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const ServerRequest& request,
@@ -84,16 +92,18 @@ std::variant<Agent, ServerResponse> AgentGateway::State::authenticate(const Serv
   if (auto agent = key ? agent_of(*key, request.path) : std::nullopt) return *std::move(agent);
   const bool challenges = sign_in && request.path == kMcpPath;
   const bool shows_none = !request.header("authorization") && !key;
-  // Hosts begin without a token, and come back with one that has run out: neither is a guess.
-  if (challenges && (shows_none || (key && is_access_token(*key) && sign_in->is_known(*key)))) {
+  // Hosts begin without a token, and come back with one that has run out: neither is a guess, and behind something that
+  // does TLS strangers share their address.
+  const bool shows_token = key && is_access_token(*key);
+  if (challenges && (shows_none || shows_token)) {
     if (meters) meters->refused(AgentMeters::Refusal::kWrongKey);
-    return sign_in->challenge(!shows_none);
+    return sign_in->challenge(shows_token ? SignIn::Shown::kToken : SignIn::Shown::kNothing);
   }
   const auto wait_ms = tries.locked_for(address);
   if (meters) meters->refused(wait_ms ? AgentMeters::Refusal::kLockedOut : AgentMeters::Refusal::kWrongKey);
   if (wait_ms) return locked(request.path, *wait_ms);
   tries.failed(address);
-  return challenges ? sign_in->challenge(true) : not_authenticated(request.path);
+  return challenges ? sign_in->challenge(SignIn::Shown::kKey) : not_authenticated(request.path);
 }
 
 void AgentGateway::State::rpc(ServerRequest request, const Respond& respond) {
@@ -265,9 +275,11 @@ void AgentGateway::set_origin(const std::string& origin) {
 
 namespace {
 
-/// Clients that cannot set headers may have it in the address of a WebSocket, where nobody between reads that.
+/// Clients that cannot set headers may have it in the address of a WebSocket, where nobody between reads that: TLS ends
+/// here, or the request was made for this machine by name.
 KeyInAddress key_in_address(const ServerRequest& request, bool loopback_only, bool tls) {
-  return (loopback_only || tls) && wants_socket(request) ? KeyInAddress::kTaken : KeyInAddress::kRefused;
+  const bool unread = tls || (loopback_only && names(request, {}) == NamedHost::kLoopback);
+  return unread && wants_socket(request) ? KeyInAddress::kTaken : KeyInAddress::kRefused;
 }
 
 }  // namespace

@@ -22,24 +22,36 @@ bool names_loopback(std::string_view host) {
   return false;
 }
 
-bool is_own_page(std::string_view origin) {
-  constexpr std::string_view scheme = "http://";
-  return begins_with(origin, scheme) && names_loopback(origin.substr(scheme.size()));
+constexpr std::string_view kHttp = "http://", kHttps = "https://";
+
+bool is_own_page(std::string_view page, std::string_view public_origin) {
+  if (begins_with(page, kHttp) && names_loopback(page.substr(kHttp.size()))) return true;
+  const auto scheme = public_origin.starts_with(kHttps) ? kHttps : kHttp;
+  return begins_with(page, scheme) && named_host(page.substr(scheme.size()), public_origin) == NamedHost::kPublic;
 }
 
 }  // namespace
 
+NamedHost named_host(std::string_view authority, std::string_view public_origin) {
+  if (names_loopback(authority)) return NamedHost::kLoopback;
+  if (public_origin.empty()) return NamedHost::kForeign;
+  const bool https = public_origin.starts_with(kHttps);
+  const auto own = public_origin.substr(https ? kHttps.size() : kHttp.size());
+  const std::string_view default_port = https ? ":443" : ":80";
+  if (authority.ends_with(default_port)) authority.remove_suffix(default_port.size());
+  return equal_ignoring_case(authority, own) ? NamedHost::kPublic : NamedHost::kForeign;
+}
+
 std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only, WebPages served,
-                                             std::string_view own) {
+                                             std::string_view public_origin) {
   const auto origin = request.header("origin");
   if (origin && served == WebPages::kNone)
     return error_response(ErrorCode::kPolicyDenied, "Requests from web pages (with an Origin header) are refused.");
-  if (origin && !is_own_page(*origin))
+  if (origin && !is_own_page(*origin, public_origin))
     return error_response(ErrorCode::kPolicyDenied,
                           "Requests from web pages of other machines (by their Origin header) are refused.");
   const auto host = request.header("host");
-  const bool is_own = host && !own.empty() && equal_ignoring_case(*host, own);
-  if (loopback_only && host && !is_own && !names_loopback(*host)) {
+  if (loopback_only && host && named_host(*host, public_origin) == NamedHost::kForeign) {
     return error_response(
         ErrorCode::kPolicyDenied,
         "This address serves its own machine: the Host header must be localhost, 127.0.0.1 or [::1].");

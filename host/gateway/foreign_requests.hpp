@@ -10,12 +10,22 @@ namespace krux {
 
 enum class WebPages {
   kNone,  ///< whatever has an Origin header is refused
-  kOwn    ///< but of this machine's pages (http://localhost, 127.0.0.1 or [::1], of any port)
+  kOwn    ///< but of this machine's pages (http://localhost, 127.0.0.1 or [::1], of any port), and of its public origin
 };
 
+enum class NamedHost {
+  kForeign,
+  kLoopback,  ///< localhost, 127.0.0.1 or [::1], with any port
+  kPublic     ///< the host's own name beyond its machine
+};
+
+/// Whose an authority is, as the Host header has it: the one place that knows which are this host's. `public_origin` is
+/// the one that the host is reached under, written as Url::origin() writes it; empty: there is none.
+NamedHost named_host(std::string_view authority, std::string_view public_origin);
+
 /// Why a request is no agent's, or nothing: it comes from a web page, or, where `loopback_only`, its Host header names
-/// another machine, as that of a page whose name resolves to 127.0.0.1 does. `own`: a further Host that is this one's.
+/// another machine, as that of a page whose name resolves to 127.0.0.1 does.
 std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only,
-                                             WebPages served = WebPages::kNone, std::string_view own = {});
+                                             WebPages served = WebPages::kNone, std::string_view public_origin = {});
 
 }  // namespace krux

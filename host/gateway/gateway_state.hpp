@@ -37,6 +37,8 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
 
   /// Why a request is for nobody here; its path may be one of sign-in.
   std::optional<ServerResponse> refuse_unknown(const ServerRequest& request, bool loopback_only) const;
+  /// The public origin; empty: there is none.
+  std::string_view origin() const { return sign_in ? std::string_view(sign_in->origin()) : std::string_view(); }
   bool is_sign_in(const ServerRequest& request) const { return sign_in && SignIn::serves(request.path); }
 
   /// Whose a key is, or an access token, which is good for /mcp alone.

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <memory>
 
-#include "core/net/url.hpp"
 #include "core/sign_in/client_metadata.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
@@ -20,7 +19,7 @@ namespace {
 constexpr std::string_view kResourceMetadata = "/.well-known/oauth-protected-resource",
                            kResourceMetadataOfMcp = "/.well-known/oauth-protected-resource/mcp",
                            kServerMetadata = "/.well-known/oauth-authorization-server", kRegister = "/register",
-                           kAuthorize = "/authorize", kPages = "/authorize/";
+                           kAuthorize = "/authorize";
 constexpr std::uint64_t kMostBodyBytes = 16 << 10;
 constexpr FailedTries::Limits kBegunByOne{20, 60'000, 4096}, kBegunByAll{120, 60'000, 1};
 constexpr const char* kAll = "all";
@@ -37,6 +36,19 @@ bool has_type(const ServerRequest& request, std::string_view type) {
 
 ServerResponse refused(int status, const char* error, const std::string& why, bool for_person) {
   return for_person ? text_page(status, "Not signed in", why) : oauth_error(status, error, why);
+}
+
+const char* why_not_known(SignIn::Shown shown) {
+  switch (shown) {
+    case SignIn::Shown::kToken:
+      return "The access token is unknown, has run out or has ended. Renew it, or sign in again.";
+    case SignIn::Shown::kKey:
+      return "What the request shows is no agent's key: that of an agent is 64 hexadecimal digits, and good until it "
+             "is "
+             "rotated or revoked (kruxos agent list).";
+    default:
+      return "Sign in, or send an agent's key: \"Authorization: Bearer <key>\".";
+  }
 }
 
 }  // namespace
@@ -59,7 +71,6 @@ ServerResponse oauth_error(int status, std::string_view error, std::string_view 
 SignIn::SignIn(const SignInParts& parts, Clock& clock)
     : store_(*parts.store),
       documents_(*parts.documents),
-      wrong_(clock),
       begun_(clock, kBegunByOne),
       begun_by_all_(clock, kBegunByAll),
       storing_(2, 64),
@@ -67,7 +78,6 @@ SignIn::SignIn(const SignInParts& parts, Clock& clock)
 
 void SignIn::set_origin(const std::string& origin) {
   origin_ = origin;
-  authority_ = parse_url(origin).authority();
   resource_ = origin + std::string(kMcpPath);
 }
 
@@ -78,6 +88,7 @@ bool SignIn::serves(std::string_view path) {
 
 std::optional<ServerResponse> SignIn::refuse(const ServerRequest& head) {
   const bool body = takes_body(head.path);
+  if (head.path == kAuthorize && head.head_alone) return wrong_method("GET");  // it would begin a request
   if (head.method != (body ? "POST" : "GET")) return wrong_method(body ? "POST" : "GET, HEAD");
   const auto length = head.header("content-length");
   std::uint64_t bytes = 0;
@@ -85,7 +96,8 @@ std::optional<ServerResponse> SignIn::refuse(const ServerRequest& head) {
   if (head.header("transfer-encoding") || (body && !length))
     return oauth_error(411, "invalid_request", "The length of the body must be said, in Content-Length.");
   if (bytes > (body ? kMostBodyBytes : 0))
-    return oauth_error(413, "invalid_request", fmt::format("A body has at most {} bytes here.", kMostBodyBytes));
+    return oauth_error(413, "invalid_request",
+                       fmt::format("A body has at most {} bytes here.", body ? kMostBodyBytes : 0));
   return std::nullopt;
 }
 
@@ -94,8 +106,7 @@ void SignIn::handle(ServerRequest request, const Respond& respond) {
   if (path == kServerMetadata) return respond(server_metadata());
   if (path == kResourceMetadata || path == kResourceMetadataOfMcp) return respond(resource_metadata());
   if (path == kAuthorize) return authorize(request, respond);
-  if (path.starts_with(kPages))
-    return respond(answered(For::kPerson, [&] { return page(path.substr(kPages.size())); }));
+  if (path.starts_with(kPages)) return respond(answered(For::kPerson, [&] { return page(request); }));
   if (path != kRegister) return token(request, respond);
   if (!may_begin(request.peer))
     return respond(oauth_error(429, "temporarily_unavailable", "Too many registrations. Try again in a minute."));
@@ -133,15 +144,12 @@ bool SignIn::may_begin(const Peer& peer) {
   return true;
 }
 
-ServerResponse SignIn::challenge(bool had_token) const {
-  auto response = refusal(
-      kMcpPath, {ErrorCode::kNotAuthenticated,
-                 had_token ? "The access token is unknown, has run out or has ended. Renew it, or sign in again."
-                           : "Sign in, or send an agent's key: \"Authorization: Bearer <key>\"."});
-  response.headers.emplace_back(
-      "WWW-Authenticate",
-      fmt::format("Bearer realm=\"kruxos\", {}resource_metadata=\"{}{}\", scope=\"{}\"",
-                  had_token ? "error=\"invalid_token\", " : "", origin_, kResourceMetadataOfMcp, kSignInScope));
+ServerResponse SignIn::challenge(Shown shown) const {
+  auto response = refusal(kMcpPath, {ErrorCode::kNotAuthenticated, why_not_known(shown)});
+  response.headers.emplace_back("WWW-Authenticate",
+                                fmt::format("Bearer realm=\"kruxos\", {}resource_metadata=\"{}{}\", scope=\"{}\"",
+                                            shown != Shown::kNothing ? "error=\"invalid_token\", " : "", origin_,
+                                            kResourceMetadataOfMcp, kSignInScope));
   return response;
 }
 

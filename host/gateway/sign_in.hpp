@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 #include "core/sign_in/client_documents.hpp"
 #include "core/sign_in/sign_in_store.hpp"
@@ -17,7 +16,8 @@
 
 namespace krux {
 
-inline constexpr std::string_view kTokenPath = "/token", kRevokePath = "/revoke", kSignInScope = "mcp";
+inline constexpr std::string_view kTokenPath = "/token", kRevokePath = "/revoke", kSignInScope = "mcp",
+                                  kPages = "/authorize/";
 
 /// Any thread. What it answers on an event loop is from memory; what waits for the disk or another server runs on
 /// threads of its own.
@@ -29,25 +29,19 @@ class SignIn {
 
   /// "https://kruxos.example": before the first request.
   void set_origin(const std::string& origin);
-  /// What the Host header of its requests says.
-  const std::string& authority() const { return authority_; }
+  const std::string& origin() const { return origin_; }
 
   static bool serves(std::string_view path);
   /// Before the body comes: why a request is not for here.
   static std::optional<ServerResponse> refuse(const ServerRequest& head);
   void handle(ServerRequest request, const Respond& respond);
 
-  std::variant<TokenOwner, TokenProblem> owner_of(std::string_view access_token) {
+  std::optional<TokenOwner> owner_of(std::string_view access_token) {
     return store_.authenticate(access_token, resource_);
   }
-  /// Whether it was somebody's, though it may be good for nothing now.
-  bool is_known(std::string_view access_token) {
-    const auto owner = owner_of(access_token);
-    const auto* problem = std::get_if<TokenProblem>(&owner);
-    return !problem || *problem != TokenProblem::kUnknown;
-  }
-  /// 401 of /mcp: where to sign in. `had_token`: and the one that was shown is good for nothing.
-  ServerResponse challenge(bool had_token) const;
+  enum class Shown { kNothing, kToken, kKey };
+  /// 401 of /mcp: where to sign in, and why what was shown is good for nothing.
+  ServerResponse challenge(Shown shown) const;
 
  private:
   enum class For { kPerson, kClient };
@@ -67,22 +61,23 @@ class SignIn {
   SignInClient client_of(const std::string& client_id);
   std::optional<SignInRefused> why_not(const FormValues& query) const;
   bool is_ours(const std::string& resource) const;
-  ServerResponse page(std::string_view handle);
+  /// Of the browser that began it, alone.
+  ServerResponse page(const ServerRequest& load);
   /// Back to the client: `error` with its description, or else a code.
   std::string way_back(const std::string& redirect_uri, const std::optional<std::string>& state,
                        const SignInRefused* error, const std::string& code) const;
 
   void token(const ServerRequest& request, const Respond& respond);
-  ServerResponse tokens_for(const FormValues& form, const std::string& peer);
+  ServerResponse tokens_for(const FormValues& form);
   SignInTokens issue(const FormValues& form);
-  ServerResponse revoke(const FormValues& form, const std::string& peer);
-  /// A code or token that is none was shown.
-  ServerResponse wrong_try(const FormValues& form, const std::string& peer, const SignInRefused& why);
+  ServerResponse revoke(const FormValues& form);
+  /// The code or token that the form has is not its client's, if there is such a client.
+  ServerResponse not_his(const FormValues& form, const SignInRefused& why) const;
 
   SignInStore& store_;
   ClientDocuments& documents_;
-  std::string origin_, authority_, resource_;
-  FailedTries wrong_, begun_, begun_by_all_;
+  std::string origin_, resource_;
+  FailedTries begun_, begun_by_all_;
   // The last members: their threads use the others.
   WorkerPool storing_, fetching_;
 };

@@ -16,7 +16,13 @@
 namespace krux {
 namespace {
 
-constexpr std::size_t kMostStateBytes = 4096, kChallengeChars = 43, kHandleChars = 64;
+constexpr std::size_t kMostStateBytes = 4096, kChallengeChars = 43;
+/// A request's handle in two: a part for the page's address, and one for the browser that began it. Who has been sent
+/// the address, or reads it over a shoulder, has half of it.
+constexpr std::size_t kAddressChars = 32, kBrowserChars = 32;
+constexpr std::string_view kBrowserCookie = "kruxos_browser=";
+/// As long as a request can last.
+constexpr int kBrowserCookieS = 900;
 
 ServerResponse redirect_to(const std::string& location) {
   ServerResponse response;
@@ -31,6 +37,24 @@ bool is_challenge(std::string_view text) {
   return text.size() == kChallengeChars && std::all_of(text.begin(), text.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
          });
+}
+
+/// What the browser was given when it began; nothing where it has none, or several.
+std::optional<std::string> browser_of(const ServerRequest& load) {
+  std::optional<std::string> found;
+  for (const auto& [name, value] : load.headers) {
+    if (name != "cookie") continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const auto end = rest.find(';');
+      auto pair = rest.substr(0, end);
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      while (pair.starts_with(' ')) pair.remove_prefix(1);
+      if (!pair.starts_with(kBrowserCookie)) continue;
+      if (found) return std::nullopt;
+      found = pair.substr(kBrowserCookie.size());
+    }
+  }
+  return found && found->size() == kBrowserChars ? found : std::nullopt;
 }
 
 std::string shown(std::string_view text) {
@@ -119,7 +143,15 @@ ServerResponse SignIn::begin(const FormValues& query, const std::string& peer) {
   ask.challenge = query.get("code_challenge");
   ask.resource = resource_;
   ask.peer = peer;
-  return redirect_to("/authorize/" + store_.begin(ask).handle);
+  const auto handle = store_.begin(ask).handle;
+  const auto page = std::string(kPages) + handle.substr(0, kAddressChars);
+  auto response = redirect_to(page);
+  // For this page alone: a browser may have several before it. Lax, since the client's page leads here.
+  response.headers.emplace_back(
+      "Set-Cookie",
+      fmt::format("{}{}; Path={}; Max-Age={}; HttpOnly; SameSite=Lax{}", kBrowserCookie, handle.substr(kAddressChars),
+                  page, kBrowserCookieS, origin_.starts_with("https:") ? "; Secure" : ""));
+  return response;
 }
 
 std::optional<SignInRefused> SignIn::why_not(const FormValues& query) const {
@@ -154,8 +186,16 @@ bool SignIn::is_ours(const std::string& resource) const {
   }
 }
 
-ServerResponse SignIn::page(std::string_view handle) {
-  const auto request = handle.size() == kHandleChars ? store_.load_page(handle) : std::nullopt;
+ServerResponse SignIn::page(const ServerRequest& load) {
+  const auto browser = browser_of(load);
+  if (!browser)
+    return text_page(
+        403, "Not signed in",
+        "This page is for the browser that began the request, which has a cookie of this host since. Begin "
+        "again, in this browser, in the program that brought you here. If somebody sent you this address, "
+        "close it: whoever did wants to become your agent.");
+  const auto handle = load.path.substr(kPages.size()) + *browser;
+  const auto request = handle.size() == kAddressChars + kBrowserChars ? store_.load_page(handle) : std::nullopt;
   if (!request)
     return text_page(410, "Not signed in",
                      "This request is over. If the program that brought you here is not signed in, begin again there.");

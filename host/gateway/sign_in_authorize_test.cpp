@@ -40,7 +40,7 @@ TEST_CASE("the page shows who asks and the code, needs no script, and goes on on
   SignInGateway f;
   const auto page = f.begun();
   CHECK(page.starts_with("/authorize/"));
-  const auto waiting = f.get(page);
+  const auto waiting = f.load(page);
   CHECK(waiting.status == 200);
   CHECK(header_of(waiting, "Content-Type") == "text/html; charset=utf-8");
   CHECK(header_of(waiting, "Content-Security-Policy") ==
@@ -53,7 +53,7 @@ TEST_CASE("the page shows who asks and the code, needs no script, and goes on on
   CHECK(shows(waiting, "<b>client.example</b>"));
   CHECK_FALSE(shows(waiting, "<script"));
   f.store.reject(f.code_for_people(), "operator:me");
-  const auto refused = f.get(page);
+  const auto refused = f.load(page);
   CHECK(refused.status == 303);
   const auto location = header_of(refused, "Location");
   CHECK(location == kBack + "&error=access_denied&error_description=The%20operator%20has%20refused.&state=" +
@@ -64,14 +64,64 @@ TEST_CASE("an accepted page leads back as often as it is loaded, until the code 
   SignInGateway f;
   const auto page = f.begun();
   f.store.accept(f.code_for_people(), "agent_1", "operator:me");
-  const auto first = header_of(f.get(page), "Location");
-  CHECK(header_of(f.get(page), "Location") == first);
+  const auto first = header_of(f.load(page), "Location");
+  CHECK(header_of(f.load(page), "Location") == first);
   CHECK(f.token(f.exchange_of(f.code_of(first))).status == 200);
-  CHECK(f.get(page).status == 410);
-  CHECK(f.get("/authorize/").status == 410);
-  CHECK(f.get("/authorize/" + std::string(64, '0')).status == 410);
-  CHECK(f.get("/authorize/" + std::string(8000, '0')).status == 410);
+  CHECK(f.load(page).status == 410);
+  for (const auto& other : {std::string(), std::string(32, '0'), std::string(64, '0'), std::string(8000, '0')})
+    CHECK(f.get("/authorize/" + other, f.cookie_of(page)).status == 410);
   CHECK(f.get("/authorize/%00<script>").status != 200);
+}
+
+TEST_CASE("the page and the way back are for the browser that began, and for no other", "[sign_in]") {
+  const bool https = GENERATE(false, true);
+  SignInGateway f(https ? "https://kruxos.example" : "");
+  f.registered();
+  const auto begun = f.authorize(f.asked());
+  const auto page = header_of(begun, "Location");
+  const auto cookie = header_of(begun, "Set-Cookie");
+  for (const std::string part : {"; HttpOnly", "; SameSite=Lax", "; Path=/authorize/"}) {
+    INFO(part);
+    CHECK(cookie.find(part) != std::string::npos);
+  }
+  CHECK((cookie.find("; Secure") != std::string::npos) == https);
+  // The address has nothing of what the cookie has.
+  const auto value = f.cookies.at(page).substr(f.cookies.at(page).find('=') + 1);
+  CHECK(value.size() == 32);
+  CHECK(page.find(value) == std::string::npos);
+  const auto leads_nowhere = [&](const std::string& cookies) {
+    INFO(cookies);
+    const auto answer = f.get(page, cookies);
+    CHECK(header_of(answer, "Location").empty());
+    CHECK_FALSE(shows(answer, f.code_for_people()));
+    return answer.status;
+  };
+  const auto strangers = [&] {
+    CHECK(leads_nowhere("") == 403);
+    CHECK(leads_nowhere("Cookie: a=b\r\n") == 403);
+    CHECK(leads_nowhere("Cookie: kruxos_browser=\r\n") == 403);
+    CHECK(leads_nowhere("Cookie: kruxos_browser=" + value + "0\r\n") == 403);
+    CHECK(leads_nowhere("Cookie: kruxos_browser=" + value + "; kruxos_browser=" + value + "\r\n") == 403);
+    CHECK(leads_nowhere("Cookie: kruxos_browser=" + std::string(32, '0') + "\r\n") == 410);
+  };
+  strangers();
+  CHECK(shows(f.get(page), "for the browser that began"));
+  CHECK(f.load(page).status == 200);
+  f.store.accept(f.code_for_people(), "agent_1", "operator:me");
+  f.clock.advance(1);
+  CHECK(leads_nowhere("") == 403);
+  const auto other = f.begun();  // a second one in the same browser takes nothing from the first
+  CHECK(f.load(other).status == 200);
+  CHECK(f.load(page).status == 303);
+}
+
+TEST_CASE("a HEAD begins nothing", "[sign_in]") {
+  SignInGateway f;
+  f.registered();
+  RawClient client(f.port);
+  client.send("HEAD /authorize?" + form_text(f.asked()) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  CHECK(client.receive(true).status == 405);
+  CHECK(f.store.requests().empty());
 }
 
 TEST_CASE("where client or redirect address are not known the browser is sent nowhere", "[sign_in]") {
@@ -166,9 +216,9 @@ TEST_CASE("nobody begins more requests than a few a minute, and no page is loade
   const auto last = header_of(f.authorize(f.asked()), "Location");
   RawClient browser(f.port);
   int loads = 0;
-  while (browser.ask(http_get(last)).status == 200) ++loads;
+  while (browser.ask(http_get(last, f.cookie_of(last))).status == 200) ++loads;
   CHECK(loads == 1000);
-  CHECK(f.get(last).status == 429);
+  CHECK(f.load(last).status == 429);
 }
 
 TEST_CASE("a client that is known by its document signs in", "[sign_in]") {
@@ -182,11 +232,11 @@ TEST_CASE("a client that is known by its document signs in", "[sign_in]") {
   const auto begun = f.authorize(values);
   REQUIRE(begun.status == 303);
   const auto page = header_of(begun, "Location");
-  const auto waiting = f.get(page);
+  const auto waiting = f.load(page);
   CHECK(shows(waiting, "It is known by its document at <b>" + f.client_id + "</b>."));
   CHECK(shows(waiting, "a program on this computer (<b>localhost:4711</b>)"));
   f.store.accept(f.code_for_people(), "agent_1", "operator:me");
-  auto exchange = f.exchange_of(f.code_of(header_of(f.get(page), "Location")));
+  auto exchange = f.exchange_of(f.code_of(header_of(f.load(page), "Location")));
   exchange["redirect_uri"] = "http://localhost:4711/cb";
   const auto answer = f.token(exchange);
   REQUIRE(answer.status == 200);

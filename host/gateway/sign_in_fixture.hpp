@@ -47,6 +47,7 @@ struct SignInGateway {
   HttpServer server{2, HttpServer::Begin::kLater, nullptr, HttpServer::Handlers::kTakeTime};
   std::uint16_t port;
   std::string origin, client_id;
+  std::map<std::string, std::string> cookies;  ///< of the browser, by page
 
   explicit SignInGateway(const std::string& public_url = "", TransportOptions options = {})
       : transport(make_http_transport(std::move(options))),
@@ -62,6 +63,9 @@ struct SignInGateway {
   RawAnswer get(const std::string& path, const std::string& more = {}) {
     return RawClient(port).ask(http_get(path, more));
   }
+  /// What the browser that began sends with a load of that page.
+  std::string cookie_of(const std::string& page) const { return "Cookie: a=b; " + cookies.at(page) + "; c=d\r\n"; }
+  RawAnswer load(const std::string& page) { return get(page, cookie_of(page)); }
   RawAnswer post_form(const std::string& path, const std::string& body) {
     return RawClient(port).ask("POST " + path +
                                " HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
@@ -81,7 +85,12 @@ struct SignInGateway {
             {"code_challenge_method", "S256"}, {"state", "a state & more"},
             {"resource", origin + "/mcp"},     {"scope", "mcp"}};
   }
-  RawAnswer authorize(const Values& values) { return get("/authorize?" + form_text(values)); }
+  RawAnswer authorize(const Values& values) {
+    auto answer = get("/authorize?" + form_text(values));
+    const auto cookie = header_of(answer, "Set-Cookie");
+    if (answer.status == 303) cookies[header_of(answer, "Location")] = cookie.substr(0, cookie.find(';'));
+    return answer;
+  }
   /// The address of the page that waits.
   std::string begun() {
     if (client_id.empty()) registered();
@@ -94,7 +103,7 @@ struct SignInGateway {
   std::string accepted() {
     const auto page = begun();
     store.accept(code_for_people(), "agent_1", "operator:me");
-    const auto answer = get(page);
+    const auto answer = load(page);
     REQUIRE(answer.status == 303);
     return header_of(answer, "Location");
   }

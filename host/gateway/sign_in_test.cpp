@@ -38,14 +38,23 @@ TEST_CASE("whoever has no token is told where to sign in, and an agent's key goe
   CHECK(wrong.status == 401);
   CHECK(has(header_of(wrong, "WWW-Authenticate"), "error=\"invalid_token\", resource_metadata="));
   CHECK(f.mcp(kKey).status == 200);
-  CHECK(f.mcp(kWrongKey).status == 401);
+  const auto wrong_key = f.mcp(kWrongKey);
+  CHECK(wrong_key.status == 401);
+  CHECK(has(wrong_key.body, "no agent's key"));
+  CHECK_FALSE(has(wrong_key.body, "sign in again"));
   CHECK_FALSE(has(header_of(RawClient(f.port).ask(http_post("/rpc", "{}")), "WWW-Authenticate"), "resource_metadata"));
   // Hosts begin so, and as many as like at one address.
   for (int i = 0; i < 30; ++i) CHECK(f.mcp("").status == 401);
-  // Whoever tries tokens is slowed down as whoever tries keys.
+  // Strangers share the address of what stands in front: whoever tries keys there is slowed down, and locks out nobody
+  // whose token has run out.
   int locked = 0;
-  for (int i = 0; i < 30; ++i) locked += f.mcp("kruxat_" + std::string(64, '1')).status == 429 ? 1 : 0;
+  for (int i = 0; i < 30; ++i) locked += f.mcp(kWrongKey).status == 429 ? 1 : 0;
   CHECK(locked > 15);
+  for (int i = 0; i < 30; ++i) {
+    const auto unknown = f.mcp("kruxat_" + std::string(64, '1'));
+    CHECK(unknown.status == 401);
+    CHECK(has(header_of(unknown, "WWW-Authenticate"), "error=\"invalid_token\""));
+  }
   CHECK(f.mcp(kKey).status == 200);
   CHECK(f.mcp("").status == 401);
 }
@@ -169,19 +178,63 @@ TEST_CASE("with an agent's key its streams end as well", "[sign_in]") {
 }
 
 TEST_CASE("behind something that does TLS the Host is the public one, and others are refused", "[sign_in]") {
-  SignInGateway f("https://kruxos.example:8443");
+  const std::string name = GENERATE(as<std::string>(), "kruxos.example:8443", "kruxos.example");
+  SignInGateway f("https://" + name);
   const auto ask = [&](const std::string& path, const std::string& headers) {
     return RawClient(f.port).ask("GET " + path + " HTTP/1.1\r\n" + headers + "\r\n").status;
   };
   const std::string metadata = "/.well-known/oauth-authorization-server";
-  CHECK(ask(metadata, "Host: kruxos.example:8443\r\n") == 200);
-  CHECK(ask(metadata, "Host: KRUXOS.example:8443\r\n") == 200);
+  CHECK(ask(metadata, "Host: " + name + "\r\n") == 200);
+  CHECK(ask(metadata, "Host: KRUXOS" + name.substr(6) + "\r\n") == 200);
   CHECK(ask(metadata, "Host: localhost\r\n") == 200);
-  CHECK(ask("/mcp", "Host: kruxos.example:8443\r\n") == 401);
-  for (const auto* host : {"kruxos.example", "evil.example", "kruxos.example:8443.evil.example", ""})
+  CHECK(ask("/mcp", "Host: " + name + "\r\n") == 401);
+  CHECK(ask("/else", "Host: " + name + "\r\n") == 404);
+  for (const auto* host : {"kruxos.example:8444", "evil.example", "kruxos.example:8443.evil.example", "", ":443"})
     CHECK(ask(metadata, std::string("Host: ") + host + "\r\n") == 403);
-  CHECK(ask(metadata, "Host: localhost\r\nOrigin: https://evil.example\r\n") == 403);
+  // The port that https has anyway may be said.
+  const bool default_port = name == "kruxos.example";
+  CHECK(ask(metadata, "Host: kruxos.example:443\r\n") == (default_port ? 200 : 403));
+  CHECK(ask(metadata, "Host: kruxos.example:80\r\n") == 403);
+  CHECK(ask(metadata, "Host: kruxos.example:8443\r\n") == (default_port ? 403 : 200));
   CHECK(ask("/authorize", "Host: evil.example\r\n") == 403);
+  // Its own pages, and no others.
+  CHECK(ask(metadata, "Host: " + name + "\r\nOrigin: https://" + name + "\r\n") == 200);
+  CHECK(ask("/mcp", "Host: " + name + "\r\nOrigin: https://" + name + "\r\n") == 401);
+  for (const auto& origin : std::vector<std::string>{"https://evil.example", "http://" + name, "https://",
+                                                     "https://" + name + ".evil.example", "null"})
+    CHECK(ask(metadata, "Host: localhost\r\nOrigin: " + origin + "\r\n") == 403);
+}
+
+TEST_CASE("under the public name there is sign-in and /mcp over HTTP, and no key in an address", "[sign_in]") {
+  SignInGateway f("https://kruxos.example");
+  const std::string message = R"({"jsonrpc":"2.0","id":1,"method":"ping"})";
+  for (const auto* host : {"kruxos.example", "kruxos.example:443"}) {
+    INFO(host);
+    const auto post = [&](const std::string& path) {
+      return RawClient(f.port)
+          .ask("POST " + path + " HTTP/1.1\r\nHost: " + host + "\r\n" + bearer(kKey) +
+               "Content-Type: application/json\r\nContent-Length: " + std::to_string(message.size()) + "\r\n\r\n" +
+               message)
+          .status;
+    };
+    const auto upgrade = [&](const std::string& path, const std::string& more = {}) {
+      return RawClient(f.port)
+          .ask("GET " + path + " HTTP/1.1\r\nHost: " + host +
+               "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n" +
+               more + "\r\n")
+          .status;
+    };
+    CHECK(post("/mcp") == 200);
+    CHECK(post("/rpc") == 403);
+    CHECK(post("/uploads") == 403);
+    for (const auto* path : {"/", "/rpc", "/mcp"}) {
+      CHECK(upgrade(path, bearer(kKey)) == 403);
+      CHECK(upgrade(path + ("?token=" + kKey)) == 403);
+    }
+  }
+  CHECK(RawWebSocket(f.port, "/mcp?token=" + kKey).is_open());
+  CHECK(RawClient(f.port).ask(http_post("/rpc", message, bearer(kKey))).status == 200);
 }
 
 TEST_CASE("where sign-in is off there is none of it", "[sign_in]") {

@@ -38,20 +38,19 @@ std::string required(const FormValues& form, const char* name) {
 
 void SignIn::token(const ServerRequest& request, const Respond& respond) {
   const bool revokes = request.path == kRevokePath;
-  run(storing_, For::kClient, respond,
-      [this, revokes, peer = tries_key(request.peer.address), shared = std::make_shared<ServerRequest>(request)] {
-        const auto form = form_of(*shared);
-        return revokes ? revoke(form, peer) : tokens_for(form, peer);
-      });
+  run(storing_, For::kClient, respond, [this, revokes, shared = std::make_shared<ServerRequest>(request)] {
+    const auto form = form_of(*shared);
+    return revokes ? revoke(form) : tokens_for(form);
+  });
 }
 
-ServerResponse SignIn::tokens_for(const FormValues& form, const std::string& peer) {
+ServerResponse SignIn::tokens_for(const FormValues& form) {
   SignInTokens tokens;
   try {
     tokens = issue(form);
   } catch (const SignInRefused& why) {
     if (std::string_view(why.error()) != "invalid_grant") throw;
-    return wrong_try(form, peer, why);
+    return not_his(form, why);
   }
   ServerResponse response;
   response.body = json_object([&](JsonWriter& out) {
@@ -79,14 +78,8 @@ SignInTokens SignIn::issue(const FormValues& form) {
       {required(form, "code"), client_id, required(form, "code_verifier"), form.find("redirect_uri"), resource_});
 }
 
-/// Right ones pass whoever tries: they cannot be guessed.
-ServerResponse SignIn::wrong_try(const FormValues& form, const std::string& peer, const SignInRefused& why) {
-  if (const auto wait_ms = wrong_.locked_for(peer)) {
-    auto response = oauth_error(429, "temporarily_unavailable", "Too many wrong codes and tokens from this address.");
-    response.headers.emplace_back("Retry-After", std::to_string((*wait_ms + 999) / 1000));
-    return response;
-  }
-  wrong_.failed(peer);
+/// Nobody is locked out: what cannot be guessed need not be counted, and strangers may share an address.
+ServerResponse SignIn::not_his(const FormValues& form, const SignInRefused& why) const {
   const auto client_id = form.get("client_id");
   // A client that has been forgotten is to register again.
   if (!ClientDocuments::is_document_address(client_id) && !store_.client(client_id))
@@ -94,12 +87,12 @@ ServerResponse SignIn::wrong_try(const FormValues& form, const std::string& peer
   return oauth_error(400, why.error(), why.what());
 }
 
-ServerResponse SignIn::revoke(const FormValues& form, const std::string& peer) {
+ServerResponse SignIn::revoke(const FormValues& form) {
   const auto token = required(form, "token");
   try {
     store_.revoke(token, form.get("client_id"));
   } catch (const SignInRefused& why) {
-    return wrong_try(form, peer, why);
+    return not_his(form, why);
   }
   return {};
 }

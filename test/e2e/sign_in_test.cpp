@@ -27,7 +27,12 @@ struct McpHost {
   Rig& rig;
   std::string authorize, token, revoke, resource, client_id;
 
-  RawAnswer get(const std::string& address) { return RawClient(rig.gateway_port()).ask(http_get(path_of(address))); }
+  std::string cookie = {};  ///< of the browser
+
+  RawAnswer get(const std::string& address) {
+    return RawClient(rig.gateway_port())
+        .ask(http_get(path_of(address), cookie.empty() ? "" : "Cookie: " + cookie + "\r\n"));
+  }
   std::string path_of(const std::string& address) const {
     const auto origin = "http://127.0.0.1:" + std::to_string(rig.gateway_port());
     CHECK((address.starts_with('/') || address.starts_with(origin + "/")));
@@ -81,6 +86,8 @@ struct McpHost {
       krux::append_pair(query, name, value);
     const auto answer = get(authorize + "?" + query);
     REQUIRE(answer.status == 303);
+    cookie = answer.headers.at("Set-Cookie");
+    cookie.resize(cookie.find(';'));
     return answer.headers.at("Location");
   }
   Json exchange(const std::string& code) {
