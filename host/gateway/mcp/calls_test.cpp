@@ -81,6 +81,40 @@ TEST_CASE("What takes its time is answered by events, with the answer last", "[m
   CHECK(client.ask(stateless("quick")).status == 200);  // the connection goes on
 }
 
+TEST_CASE("An answer by events may be larger than what nobody asked for", "[mcp]") {
+  Fixture f;
+  const std::string text((1 << 20) + (1 << 19), 'x');
+  f.api.answer_of_held = R"({"text":")" + text + "\"}";
+  RawClient client(f.port);
+  client.send(stateless("wait", R"("t1")"));
+  CHECK(client.receive().status == 200);
+  f.api.wait_for_held(1);
+  f.api.last.tell("It waits.");
+  f.api.release();
+  bool whole = false;
+  const auto body = client.receive_chunks(&whole);
+  CHECK(whole);
+  CHECK(body.size() > 2 * text.size());
+  CHECK(body.ends_with("\"isError\":false}}\n\n"));
+  CHECK(client.ask(stateless("quick")).status == 200);
+}
+
+TEST_CASE("A client that reads nothing of a call's progress is reset, and its call taken back", "[mcp]") {
+  HttpLimits limits;
+  limits.unsent_bytes = 4'000;
+  Fixture f({}, limits);
+  RawClient client(f.port);
+  client.send(stateless("wait", R"("t1")"));
+  CHECK(client.receive().status == 200);
+  f.api.wait_for_held(1);
+  const auto taken_back = when_cancelled(f.api);
+  for (int i = 0; i < 2; ++i) f.api.last.tell(std::string(5'000, 'x'));
+  CHECK(comes(taken_back));
+  f.api.release();
+  client.receive_bytes(std::string::npos);
+  CHECK(client.was_reset());
+}
+
 TEST_CASE("Without a token nothing is told, and no more than the answer comes", "[mcp]") {
   Fixture f;
   RawClient client(f.port);
