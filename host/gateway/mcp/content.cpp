@@ -24,12 +24,25 @@ std::string bytes_part(const JsonValue& value, const char* type) {
   });
 }
 
-std::string resource_json(const JsonValue& value) {
+/// What the host has left out of an answer, as "_meta".
+void put_cuts(JsonWriter& out, const JsonDocument& answer, bool is_text) {
+  const bool texts = is_text && find_bool(answer, "texts_are_cut").value_or(false);
+  const auto* members = find_member(answer, "members_left_out");
+  if (!texts && !members) return;
+  put_key(out, "_meta");
+  out.StartObject();
+  if (texts) put(out, "kruxos/texts_are_cut", true);
+  if (members) put_raw(out, "kruxos/members_left_out", to_json(*members));
+  out.EndObject();
+}
+
+std::string resource_json(const JsonValue& value, const JsonDocument* cut_in = nullptr) {
   const auto text = find_string(value, "text");
   return json_object([&](JsonWriter& out) {
     put(out, "uri", *find_string(value, "uri"));
     put(out, "mimeType", *find_string(value, "mime_type"));
     put(out, text ? "text" : "blob", text ? *text : *find_string(value, "data"));
+    if (cut_in) put_cuts(out, *cut_in, text.has_value());
   });
 }
 
@@ -74,7 +87,7 @@ std::vector<std::string> resources_of(const std::string& data_json, const std::v
   std::vector<std::string> all;
   for (const auto& output : outputs) {
     const auto* value = output.kind == ContentKind::kResource ? part_in(document, output) : nullptr;
-    if (value) all.push_back(resource_json(*value));
+    if (value) all.push_back(resource_json(*value, &document));
   }
   return all;
 }

@@ -45,7 +45,7 @@ std::string list_json(const std::vector<Offered>& offered, bool templates) {
 std::optional<ResourceRead> read_of(const ResourceDefinition& resource, std::string_view uri) {
   const auto inputs = match_resource(resource.uri, uri);
   if (!inputs) return std::nullopt;
-  return ResourceRead{resource.capability, json_object([&](JsonWriter& out) {
+  return ResourceRead{std::string(uri), resource.capability, json_object([&](JsonWriter& out) {
                         for (const auto& [name, value] : *inputs) put(out, name, value);
                       })};
 }
@@ -86,14 +86,15 @@ RpcError no_such_resource(std::string_view uri, bool stateless) {
           json_object([&](JsonWriter& out) { put(out, "uri", shown); })};
 }
 
-RpcOutcome resource_result(const InvocationResult& result, std::string_view uri, const ResultForm& form) {
-  if (!result.success) return failed_read(with_tool_names(result.error_json, form.knows), uri, form.stateless);
+RpcOutcome resource_result(const InvocationResult& result, const ResourceRead& read, const ResultForm& form) {
+  if (!result.success) return failed_read(with_tool_names(result.error_json, form.knows), read.uri, form.stateless);
   const auto contents = resources_of(result.data_json, result.content);
   if (contents.empty())
     return RpcError{
         rpc_code::kInternal,
-        "What was read cannot be shown as a resource: the adapter gave another form than its definition says, or "
-        "it is too large. Call its tool instead.",
+        fmt::format("What was read cannot be shown as a resource: the adapter gave another form than its definition "
+                    "says, or it is too large. Call the tool {} instead, which tells what there is.",
+                    tool_name(read.capability)),
         {}};
   return json_object([&](JsonWriter& out) {
     if (form.stateless) put(out, "resultType", "complete");

@@ -11,12 +11,12 @@ void Methods::read_resource(Call& call) {
   auto read = resource_at(api_.offered(), uri->text);
   if (!read) return call.reply(no_such_resource(uri->text, call.stateless));
   Invocation invocation;
-  invocation.capability = std::move(read->capability);
-  invocation.arguments_json = std::move(read->arguments_json);
+  invocation.capability = read->capability;
+  invocation.arguments_json = read->arguments_json;
   invocation.for_model = true;
   const ResultForm form{call.stateless, labels_key_, knows()};
-  const auto answer = [form, uri = uri->text, reply = call.reply](const InvocationResult& done) {
-    reply(resource_result(done, uri, form));
+  const auto answer = [form, read = *std::move(read), reply = call.reply](const InvocationResult& done) {
+    reply(resource_result(done, read, form));
   };
   if (const auto refused = agents_.call(call.caller, std::move(invocation), answer))
     answer({false, {}, error_json(*refused, nullptr)});
