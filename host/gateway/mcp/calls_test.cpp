@@ -1,7 +1,9 @@
 // Calls of the Model Context Protocol that take their time: what is heard of them, and taking them back.
 #include <future>
+#include <set>
 
 #include "host/gateway/gateway_fixture.hpp"
+#include "host/gateway/mcp/conversation.hpp"
 
 using namespace gateway_test;
 
@@ -206,6 +208,12 @@ TEST_CASE("Over a WebSocket calls hear of themselves, and are taken back", "[mcp
   CHECK(comes(taken_back));
   f.api.release();
   CHECK_THAT(socket.ask(kPingText), Catch::Contains("\"id\":9"));  // and nothing before
+}
+
+TEST_CASE("No conversation has the number of another one, also not of one that has ended", "[mcp]") {
+  std::set<std::uint64_t> numbers;
+  for (int i = 0; i < 100; ++i) numbers.insert(std::make_unique<mcp::Conversation>(nullptr)->number());
+  CHECK(numbers.size() == 100);
 }
 
 TEST_CASE("In a batch nobody is answered by events, and what is taken back is left out", "[mcp]") {
