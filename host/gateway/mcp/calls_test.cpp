@@ -4,6 +4,7 @@
 
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/gateway/mcp/conversation.hpp"
+#include "host/gateway/mcp/notes_service.hpp"
 
 using namespace gateway_test;
 
@@ -47,6 +48,12 @@ bool comes(const std::future<void>& future) {
 }
 
 struct SessionFixture : Fixture {
+  void offer_slow_resource() {
+    auto definition = notes();
+    definition->capabilities[0].name = "wait";
+    definition->resources = {{"notes://slow", "slow", "Takes its time.", "", "wait"}};
+    api.offers = offers_of(definition);
+  }
   std::string session(const std::string& key = kKey) {
     RawClient client(port);
     return client.ask(http_post("/mcp", kHandshakeText, "Authorization: Bearer " + key + "\r\n"))
@@ -174,6 +181,41 @@ TEST_CASE("In a session a notification takes a call back, and its request ends w
   f.api.release();
   CHECK(client.ask(f.in(session, kPingText)).status == 200);
   CHECK(more.ask(f.in(session, cancelled("\"a\""))).status == 202);  // it is over
+}
+
+TEST_CASE("A resource that takes its time is heard of and taken back as a call is", "[mcp]") {
+  SessionFixture f;
+  f.offer_slow_resource();
+  const std::string kRead = R"({"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"notes://slow")";
+  SECTION("in a session by a notification") {
+    const auto session = f.session();
+    RawClient client(f.port), more(f.port);
+    client.send(f.in(session, kRead + R"(,"_meta":{"progressToken":"p"}}})", kTakesEvents));
+    CHECK(client.receive().headers.at("Content-Type") == "text/event-stream");
+    f.api.wait_for_held(1);
+    const auto taken_back = when_cancelled(f.api);
+    f.api.last.tell("It asks.");
+    CHECK(more.ask(f.in(session, cancelled("3"))).status == 202);
+    CHECK(comes(taken_back));
+    const auto told = client.receive_chunks();
+    CHECK_THAT(told, Catch::Contains(R"("progressToken":"p","progress":1,"message":"It asks.")"));
+    CHECK_THAT(told, !Catch::Contains("\"id\":3"));
+  }
+  SECTION("without sessions by the stream's end") {
+    const std::string meta =
+        R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+    RawClient client(f.port);
+    client.send(
+        http_post("/mcp", kRead + "," + meta + "}}",
+                  kBearer + kTakesEvents +
+                      "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: notes://slow\r\n"));
+    CHECK(client.receive().headers.at("Content-Type") == "text/event-stream");
+    f.api.wait_for_held(1);
+    const auto taken_back = when_cancelled(f.api);
+    client.close();
+    CHECK(comes(taken_back));
+  }
+  f.api.release();
 }
 
 TEST_CASE("In a session the end of a connection takes nothing back, and a call hears of itself by events", "[mcp]") {

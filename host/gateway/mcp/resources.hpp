@@ -19,6 +19,7 @@ std::string resource_templates_json(const std::vector<Offered>& offered);
 /// What a resource is read with.
 struct ResourceRead {
   std::string uri, capability, arguments_json;
+  bool several_accounts = false;  ///< of its service are connected
 };
 /// Nothing where there is none under `uri`. One without inputs goes before one with.
 std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri);

@@ -87,6 +87,22 @@ TEST_CASE("A resource that is not there, and one that fails, are errors of their
   CHECK(find_string(failed["data"], "type") == "Timeout");
 }
 
+TEST_CASE("Where several accounts are connected, the refusal names the tool that takes one") {
+  auto offered = offers_of(notes_with_resources());
+  for (const bool several : {false, true}) {
+    for (auto& one : offered) one.several_accounts = several;
+    const auto read = mcp::resource_at(offered, "notes://all");
+    REQUIRE(read);
+    const auto message = [&](const char* error) {
+      const InvocationResult refused{false, {}, error};
+      return std::get<RpcError>(mcp::resource_result(refused, *read, {true, "ifc", knows})).message;
+    };
+    const std::string says = "call the tool notes__search, which takes \"account\"";
+    CHECK((message(R"({"type":"InvalidInput","message":"Several."})").find(says) != std::string::npos) == several);
+    CHECK(message(R"({"type":"Timeout","message":"Late."})") == "Late.");
+  }
+}
+
 TEST_CASE("A resource that cannot be shown says which tool gives it") {
   for (const char* data : {R"({"page":"x"})", R"({"page":{"uri":"notes://all","mime_type":"a/b","data":"no"}})",
                            R"({"members_left_out":["page"]})"}) {
