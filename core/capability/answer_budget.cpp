@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/capability/content_part.hpp"
+
 namespace krux {
 namespace {
 
@@ -132,7 +134,7 @@ std::vector<Bytes> take_bytes(JsonDocument& document, const CapabilityDefinition
   std::vector<Bytes> all;
   for (const auto& output : content_outputs(capability)) {
     const auto found = document.FindMember(text_value(output.name, document));
-    if (found == document.MemberEnd() || !find_string(found->value, "data")) continue;
+    if (found == document.MemberEnd() || !is_bytes_part(found->value, output.kind)) continue;
     all.push_back({output.name, to_json(found->value)});
     document.EraseMember(found);
   }

@@ -22,8 +22,8 @@ std::size_t estimated_tokens(std::string_view text);
 /// the list that makes most of it, if `capability` promises that: `page_is_cut` says so, and `next_offset` where to go
 /// on, if the capability has an `offset` and a `limit`. What is too long all the same has its longest texts cut
 /// (`texts_are_cut`), and is told without its longest members in the end (`members_left_out`).
-/// Bytes that the capability hands over as content are no text, so that they do not count and are not cut: they come
-/// whole, or are left out where they are more than kMostContentBytes of Base64 together.
+/// Bytes that the capability hands over as content (is_bytes_part()) are no text, so that they do not count and are not
+/// cut: they come whole, or are left out where they are more than kMostContentBytes of Base64 together.
 std::string within_budget(std::string result_json, const CapabilityDefinition& capability, const JsonValue& params);
 
 }  // namespace krux

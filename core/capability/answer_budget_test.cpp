@@ -106,7 +106,9 @@ TEST_CASE("Bytes that are handed over as content come whole or not at all") {
   auto capability = searching();
   capability.outputs.push_back({"picture", "", InputType::kObject, {}, {}, ContentKind::kImage});
   capability.outputs.push_back({"sound", "", InputType::kObject, {}, {}, ContentKind::kAudio});
-  const auto bytes = [](std::size_t count) { return R"({"data":")" + std::string(count, 'A') + "\"}"; };
+  const auto bytes = [](std::size_t count) {
+    return R"({"mime_type":"a/b","data":")" + std::string(count, 'A') + "\"}";
+  };
   const auto answer = [&](const std::string& notes_json, std::size_t picture, std::size_t sound) {
     auto json = notes_json;
     json.pop_back();
@@ -117,17 +119,29 @@ TEST_CASE("Bytes that are handed over as content come whole or not at all") {
   CHECK(find_string(both["picture"], "data").value_or("").size() == 400'000);
   CHECK(find_string(both["sound"], "data").value_or("").size() == 500'000);
   CHECK_FALSE(both.HasMember("texts_are_cut"));
-  const auto beside = answer(notes(100, 2'000), 400'000, 10);
+  const auto beside = answer(notes(100, 2'000), 400'000, 12);
   CHECK(find_string(beside["picture"], "data").value_or("").size() == 400'000);
   CHECK(find_bool(beside, "page_is_cut") == true);
-  const auto one = answer(notes(1, 10), kMostContentBytes, 10);
+  const auto one = answer(notes(1, 10), kMostContentBytes, 12);
   CHECK_FALSE(one.HasMember("picture"));
-  CHECK(find_string(one["sound"], "data") == std::string(10, 'A'));
+  CHECK(find_string(one["sound"], "data") == std::string(12, 'A'));
   CHECK(to_json(one["members_left_out"]) == R"(["picture"])");
   const auto only =
       parse_json(within_budget(R"({"picture":)" + bytes(20'000) + "}", capability, JsonValue(rapidjson::kObjectType)),
                  "the result");
   CHECK(find_string(only["picture"], "data").value_or("").size() == 20'000);
+}
+
+TEST_CASE("What is called content and is none counts as text") {
+  auto capability = searching();
+  capability.outputs.push_back({"picture", "", InputType::kObject, {}, {}, ContentKind::kImage});
+  const std::string many(1 << 20, 'A');
+  for (const auto& picture : {R"({"data":")" + many + "\"}", R"({"mime_type":"a/b","data":")" + many + "!\"}",
+                              R"({"mime_type":"a/b","data":"AAAA","more":")" + many + "\"}",
+                              R"({"mime_type":")" + many + R"(","data":"AAAA"})", "\"" + many + "\""}) {
+    const auto rest = cut(R"({"picture":)" + picture + "}", capability);
+    CHECK(find_bool(rest, "texts_are_cut") == true);
+  }
 }
 
 TEST_CASE("What the agent has written itself makes way for what it asked for") {

@@ -13,14 +13,6 @@ namespace {
 
 constexpr std::size_t kMostResources = 64, kLongestAddress = 300;
 
-bool has_scheme(std::string_view address) {
-  const auto end = address.find(':');
-  if (end == std::string_view::npos || end == 0 || address[0] < 'a' || address[0] > 'z') return false;
-  return std::all_of(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  });
-}
-
 bool is_of_an_address(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
          std::string_view("-._~:/?#@!$&'()*+,;={}").find(c) != std::string_view::npos;
@@ -45,9 +37,19 @@ std::vector<std::string> inputs_in(const YamlValue& value, const std::string& ad
   return names;
 }
 
-std::string parse_address(const YamlValue& value) {
+/// Schemes have no "_".
+std::string scheme_of(const ServiceDefinition& definition) {
+  auto scheme = definition.prefix;
+  std::replace(scheme.begin(), scheme.end(), '_', '-');
+  return scheme;
+}
+
+/// Prefixes are each service's own, so that no definition can stand under an address of another one.
+std::string parse_address(const YamlValue& value, const ServiceDefinition& definition) {
   auto address = value.line(kLongestAddress);
-  if (!has_scheme(address)) value.fail("an address begins with a scheme, such as notes://.");
+  const auto scheme = scheme_of(definition);
+  if (!address.starts_with(scheme + ":"))
+    value.fail(fmt::format("an address begins with the definition's prefix as its scheme: {}://.", scheme));
   if (!std::all_of(address.begin(), address.end(), is_of_an_address))
     value.fail("an address has characters of ASCII that need no escape.");
   return address;
@@ -83,7 +85,7 @@ ResourceDefinition parse_resource(const YamlValue& value, const ServiceDefinitio
   const YamlMap map(value, {"uri", "name", "description", "mime_type", "read"});
   ResourceDefinition resource;
   const auto uri = map.at("uri");
-  resource.uri = parse_address(uri);
+  resource.uri = parse_address(uri, definition);
   const auto name = map.at("name");
   resource.name = name.text();
   if (!is_plain_name(resource.name)) name.fail("a name has small letters, digits and _, at most 32, a letter first.");
@@ -93,6 +95,38 @@ ResourceDefinition parse_resource(const YamlValue& value, const ServiceDefinitio
   resource.capability = capability.name;
   check_inputs(uri, capability, inputs_in(uri, resource.uri));
   return resource;
+}
+
+/// Whether something that has no "/" may be both. Two with inputs are taken for that where only what stands before the
+/// first and behind the last input could tell them apart, and does not.
+bool parts_may_be_one(std::string_view a, std::string_view b) {
+  if (!has_inputs(a)) return !has_inputs(b) ? a == b : match_resource(b, a).has_value();
+  if (!has_inputs(b)) return match_resource(a, b).has_value();
+  const auto before_a = a.substr(0, a.find('{')), before_b = b.substr(0, b.find('{'));
+  const auto behind_a = a.substr(a.rfind('}') + 1), behind_b = b.substr(b.rfind('}') + 1);
+  return (before_a.starts_with(before_b) || before_b.starts_with(before_a)) &&
+         (behind_a.ends_with(behind_b) || behind_b.ends_with(behind_a));
+}
+
+/// Takes the part up to the next "/" from `rest`; nothing is left behind the last one.
+std::string_view take_part(std::optional<std::string_view>& rest) {
+  const auto slash = rest->find('/');
+  const auto part = rest->substr(0, slash);
+  if (slash == std::string_view::npos) {
+    rest.reset();
+  } else {
+    rest->remove_prefix(slash + 1);
+  }
+  return part;
+}
+
+/// Whether an address may be one of both. Inputs have no "/", so that it falls into its parts.
+bool may_be_one(std::string_view a, std::string_view b) {
+  std::optional<std::string_view> rest_a = a, rest_b = b;
+  while (rest_a && rest_b) {
+    if (!parts_may_be_one(take_part(rest_a), take_part(rest_b))) return false;
+  }
+  return !rest_a && !rest_b;
 }
 
 std::optional<std::string> percent_decoded(std::string_view text) {
@@ -150,6 +184,9 @@ std::vector<ResourceDefinition> parse_resources(const YamlValue& value, const Se
     auto resource = parse_resource(item, definition);
     for (const auto& other : all) {
       if (other.uri == resource.uri) item.fail(fmt::format("the address {} stands here twice.", other.uri));
+      if (has_inputs(other.uri) && has_inputs(resource.uri) && may_be_one(other.uri, resource.uri))
+        item.fail(fmt::format("an address could be one of {} and of {}: let them differ in a part between two /.",
+                              other.uri, resource.uri));
     }
     all.push_back(std::move(resource));
   }

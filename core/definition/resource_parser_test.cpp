@@ -54,7 +54,10 @@ TEST_CASE("resources are reads under addresses") {
 TEST_CASE("a resource that does not fit is refused with what is accepted") {
   const std::pair<std::string, const char*> rows[] = {
       {"uri: \"index\", name: a, description: D., read: notes.index", "scheme"},
-      {"uri: \"Notes://x\", name: a, description: D., read: notes.index", "scheme"},
+      {"uri: \"Notes://x\", name: a, description: D., read: notes.index", "notes://"},
+      {"uri: \"mail://x\", name: a, description: D., read: notes.index", "notes://"},
+      {"uri: \"notesx://x\", name: a, description: D., read: notes.index", "notes://"},
+      {"uri: \"{book}://x\", name: a, description: D., read: notes.index", "notes://"},
       {"uri: \"notes://a b\", name: a, description: D., read: notes.index", "ASCII"},
       {"uri: \"notes://a%20b\", name: a, description: D., read: notes.index", "ASCII"},
       {"uri: \"notes://{book\", name: a, description: D., read: notes.page", "a { has no }"},
@@ -76,6 +79,49 @@ TEST_CASE("a resource that does not fit is refused with what is accepted") {
   }
   const std::string once = "  - {uri: \"notes://x\", name: a, description: D., read: notes.index}\n";
   CHECK_THROWS_WITH(parsed(once + once), Catch::Contains("stands here twice"));
+}
+
+TEST_CASE("the scheme of an address is the prefix, whatever the service is called") {
+  auto text = kHead + "  - {uri: \"notes://x\", name: a, description: D., read: notes.index}\n";
+  text.replace(text.find("service: notes"), 14, "service: wiki\nprefix: notes");
+  CHECK(parse_definition(text, "w").resources.size() == 1);
+  text.replace(text.find("notes://x"), 9, "wiki://x");
+  CHECK_THROWS_WITH(parse_definition(text, "w"), Catch::Contains("notes://"));
+  for (auto at = text.find("notes"); at != std::string::npos; at = text.find("notes", at)) text.replace(at, 5, "n_s");
+  text.replace(text.find("n_s.example"), 11, "notes.example");
+  CHECK_THROWS_WITH(parse_definition(text, "w"), Catch::Contains("n-s://"));
+  text.replace(text.find("wiki://x"), 8, "n-s://x");
+  CHECK(parse_definition(text, "w").resources[0].uri == "n-s://x");
+}
+
+TEST_CASE("addresses with inputs that could be one are refused, others are not") {
+  const auto with = [](const std::string& a, const std::string& b) {
+    const auto one = [](const std::string& uri, const char* name) {
+      return "  - {uri: \"notes://" + uri + "\", name: " + name + ", description: D., read: notes.page}\n";
+    };
+    return one(a, "a") + one(b, "b");
+  };
+  const std::pair<const char*, const char*> same[] = {
+      {"{book}/{page}", "{page}/{book}"},     {"{book}/{page}", "{book}/{page}.txt"},
+      {"{book}/x/{page}", "{book}/{page}/x"}, {"a{book}/{page}", "ab{book}/{page}"},
+      {"{book}.{page}", "{book}-{page}"},
+  };
+  for (const auto& [a, b] : same) {
+    CAPTURE(a, b);
+    CHECK_THROWS_WITH(parsed(with(a, b)), Catch::Contains("let them differ"));
+  }
+  const std::pair<const char*, const char*> apart[] = {
+      {"{book}/{page}", "{book}/{page}/x"},    {"{book}/{page}.txt", "{book}/{page}.md"},
+      {"a{book}/{page}", "b{book}/{page}"},    {"{book}/x/{page}", "{book}/y/{page}"},
+      {"{book}/x/{page}", "{book}.{page}/y/"}, {"{book}.{page}/a", "{book}/{page}.b"},
+  };
+  for (const auto& [a, b] : apart) {
+    CAPTURE(a, b);
+    CHECK(parsed(with(a, b)).size() == 2);
+  }
+  CHECK(parsed("  - {uri: \"notes://x/y\", name: a, description: D., read: notes.index}\n" +
+               std::string("  - {uri: \"notes://{book}/{page}\", name: b, description: D., read: notes.page}\n"))
+            .size() == 2);
 }
 
 TEST_CASE("an address gives the inputs that stand in it") {

@@ -17,6 +17,7 @@ class FakeConsole final : public cli::Console {
   bool terminal = false, colour = false;
   int columns = 80;
   std::deque<std::string> lines;  ///< what is typed
+  std::function<void()> before_line = [] {};
   std::string prompts, progress_text;
   bool has_browser = false;
   std::vector<std::string> opened;
@@ -30,6 +31,7 @@ class FakeConsole final : public cli::Console {
   int width() const override { return columns; }
   std::optional<std::string> read_line(const std::string& prompt) override {
     prompts += prompt;
+    before_line();
     if (lines.empty()) return std::nullopt;
     auto line = lines.front();
     lines.pop_front();

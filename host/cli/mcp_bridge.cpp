@@ -6,24 +6,20 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <ostream>
-#include <semaphore>
 #include <thread>
-#include <vector>
 
 #include "core/util/checked_file.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
 #include "host/cli/gateway_client.hpp"
+#include "host/cli/mcp_bridge_calls.hpp"
 
 namespace krux::cli {
 namespace {
 
-constexpr int kAtOnce = 32;
 constexpr std::uintmax_t kLargestKeyFile = 4096;
 constexpr std::string_view kMeta = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kListen = "subscriptions/listen";
@@ -71,20 +67,17 @@ std::string path_for(const std::string& tools) {
   return tools.empty() ? "/mcp" : "/mcp?tools=" + tools;
 }
 
-/// One message of the program's.
-struct Line {
-  std::string text, id_json, method, name, version;  ///< `id_json` is empty for a notification
-  std::string cancels;                               ///< the id of the request that it takes back, as JSON
-};
-
 std::string member_text(const JsonValue& object, std::string_view name) {
   return std::string(find_string(object, name).value_or(""));
 }
 
 /// Throws krux::Error.
-Line line_of(std::string text) {
+BridgeMessage message_of(std::string text) {
   const auto document = parse_json(text, "The message");
-  Line line{std::move(text), {}, member_text(document, "method"), {}, {}, {}};
+  BridgeMessage line;
+  line.text = std::move(text);
+  line.method = member_text(document, "method");
+  line.listens = line.method == kListen;
   if (const auto* id = find_member(document, "id")) line.id_json = to_json(*id);
   const auto* params = find_member(document, "params");
   if (!params) return line;
@@ -104,35 +97,24 @@ class Bridge {
   Bridge(Console& console, GatewayClient gateway) : console_(console), gateway_(std::move(gateway)) {}
 
   void run() {
-    std::vector<std::jthread> threads;
     std::jthread listening;
     while (auto text = console_.read_line({})) {
       if (text->find_first_not_of(" \t\r") == std::string::npos) continue;
       try {
-        auto line = line_of(*std::move(text));
-        // What follows it needs the session that it opens.
-        if (line.method == "initialize") {
-          pass_on(line, std::make_shared<GatewayCall>());
-          if (!session_.empty() && !listening.joinable()) listening = std::jthread([this] { listen(); });
+        auto line = message_of(*std::move(text));
+        if (line.method != "initialize") {
+          take(std::move(line));
           continue;
         }
-        // In a session the host is told; without one, that nobody reads the answer tells it.
-        if (line.method == "notifications/cancelled" && give_up(line.cancels) && session_.empty()) continue;
-        places_.acquire();
-        std::erase_if(threads, [this](std::jthread& thread) { return ended(thread); });
-        const auto call = std::make_shared<GatewayCall>();
-        if (!line.id_json.empty()) note(line, call);
-        threads.emplace_back([this, line = std::move(line), call] {
-          pass_on(line, call);
-          note_end();
-        });
+        // What follows it needs the session that it opens.
+        pass_on(line, std::make_shared<GatewayCall>());
+        if (!session_.empty() && !listening.joinable()) listening = std::jthread([this] { listen(); });
       } catch (const Error& error) {
         print(error_line({}, kParseError, error.what()));
       }
     }
     // Calls are answered first; streams would never end.
-    end_streams();
-    threads.clear();
+    calls_.finish();
     heard_.end();
     if (listening.joinable()) listening.join();
     GatewayCall last;
@@ -140,7 +122,22 @@ class Bridge {
   }
 
  private:
-  GatewayHeaders headers_of(const Line& line) const {
+  void take(BridgeMessage line) {
+    if (line.method == "notifications/cancelled") {
+      const auto was = calls_.take_back(line.cancels);
+      // In a session the host is told of what it has; without one, that nobody reads the answer tells it.
+      if (session_.empty() || was == BridgeCalls::Was::kWaiting) return;
+      if (was == BridgeCalls::Was::kUnderWay) return calls_.add_first(std::move(line));
+    }
+    const auto id_json = line.id_json;
+    if (!calls_.add(std::move(line)) && !id_json.empty())
+      print(error_line(id_json, kInternalError,
+                       fmt::format("It was not passed on: {} messages wait for the gateway already. Send it again when "
+                                   "some have been answered.",
+                                   BridgeCalls::kMostWaiting)));
+  }
+
+  GatewayHeaders headers_of(const BridgeMessage& line) const {
     GatewayHeaders headers;
     if (!line.version.empty()) {
       headers.emplace_back("MCP-Protocol-Version", line.version);
@@ -148,12 +145,13 @@ class Bridge {
       if (!line.name.empty()) headers.emplace_back("Mcp-Name", header_value(line.name));
       return headers;
     }
+    const std::lock_guard lock(naming_);
     if (!session_.empty()) headers.emplace_back("Mcp-Session-Id", session_);
     if (!version_.empty()) headers.emplace_back("MCP-Protocol-Version", version_);
     return headers;
   }
 
-  void pass_on(const Line& line, const std::shared_ptr<GatewayCall>& call) {
+  void pass_on(const BridgeMessage& line, const std::shared_ptr<GatewayCall>& call) {
     bool answered = false;
     const OnEvent on_event = [&](std::string_view data, std::string_view id) {
       if (call->ended()) return;
@@ -162,12 +160,12 @@ class Bridge {
     };
     const auto answer = gateway_.send("POST", headers_of(line), line.text, on_event, *call);
     if (line.method == "initialize" && answer.status == 200) remember(answer);
-    forget(line.id_json, call);
+    calls_.forget(line, call);
     if (line.id_json.empty() || call->ended() || answered) return;
     if (answer.is_stream)
       return print(error_line(line.id_json, kInternalError,
-                              line.method == kListen ? "The stream has ended. Listen again."
-                                                     : "The answer broke off. What was asked for may have been done."));
+                              line.listens ? "The stream has ended. Listen again."
+                                           : "The answer broke off. What was asked for may have been done."));
     if (!answer.problem.empty()) return print(error_line(line.id_json, kInternalError, answer.problem));
     print(is_for(answer.body, line.id_json) ? answer.body
                                             : error_line(line.id_json, kInternalError, reason_of(answer)));
@@ -188,6 +186,7 @@ class Bridge {
   }
 
   void remember(const GatewayAnswer& answer) {
+    const std::lock_guard lock(naming_);
     session_ = answer.session;
     try {
       const auto document = parse_json(answer.body, "The answer");
@@ -216,56 +215,17 @@ class Bridge {
     console_.out() << line << '\n' << std::flush;
   }
 
-  void note(const Line& line, const std::shared_ptr<GatewayCall>& call) {
-    const std::lock_guard lock(ending_);
-    calls_[line.id_json] = {call, line.method == kListen};
-  }
-  /// The answer to a request is wanted no more.
-  bool give_up(const std::string& id_json) {
-    const std::lock_guard lock(ending_);
-    const auto given_up = calls_.extract(id_json);
-    if (given_up) given_up.mapped().call->end();
-    return !given_up.empty();
-  }
-  void forget(const std::string& id_json, const std::shared_ptr<GatewayCall>& call) {
-    const std::lock_guard lock(ending_);
-    const auto at = calls_.find(id_json);
-    if (at != calls_.end() && at->second.call == call) calls_.erase(at);
-  }
-  void end_streams() {
-    const std::lock_guard lock(ending_);
-    for (const auto& [id, one] : calls_) {
-      if (one.listens) one.call->end();
-    }
-  }
-  void note_end() {
-    {
-      const std::lock_guard lock(ending_);
-      ended_.push_back(std::this_thread::get_id());
-    }
-    places_.release();
-  }
-  bool ended(const std::jthread& thread) {
-    const std::lock_guard lock(ending_);
-    return std::erase(ended_, thread.get_id()) > 0;
-  }
-
   Console& console_;
   const GatewayClient gateway_;
-  std::string session_, version_;  ///< written while nothing else is under way
+  mutable std::mutex naming_;
+  std::string session_, version_;  ///< written by the thread that reads, under `naming_`
   /// Events without data only say where a stream is.
   const OnEvent printed_ = [this](std::string_view data, std::string_view) {
     if (!data.empty()) print(data);
   };
   GatewayCall heard_;
-  std::counting_semaphore<kAtOnce> places_{kAtOnce};
-  std::mutex printing_, ending_;
-  std::vector<std::thread::id> ended_;
-  struct UnderWay {
-    std::shared_ptr<GatewayCall> call;
-    bool listens = false;  ///< it would never end by itself
-  };
-  std::map<std::string, UnderWay> calls_;  ///< by their requests' ids
+  std::mutex printing_;
+  BridgeCalls calls_{[this](const auto& line, const auto& call) { pass_on(line, call); }};
 };
 
 }  // namespace

@@ -31,6 +31,9 @@ struct Bridged : Fixture {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return cli::run_command(arguments, console, {}, {}, {});
   }
+  void wait_for_invoked(int count) {
+    for (int i = 0; i < 10'000 && api.invoked < count; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   /// The line that answers the message with this id.
   JsonDocument answer(int id) {
     std::istringstream lines(console.out_text.str());
@@ -45,6 +48,13 @@ struct Bridged : Fixture {
 
 const std::string kInitialize =
     R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}})";
+
+constexpr int kPlaces = 32;  // of messages that are under way at a time
+
+std::string call(int id, const std::string& name) {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" + name +
+         "\"}}";
+}
 
 }  // namespace
 
@@ -107,6 +117,67 @@ TEST_CASE("A call that is taken back is not answered, and keeps nobody waiting, 
     CHECK_THAT(b.console.out_text.str(), !Catch::Contains("\"id\":\"w\""));
     b.api.release();
   }
+}
+
+TEST_CASE("A bridge whose places are all taken hears a cancellation, which frees one for what waits") {
+  for (const bool session : {false, true}) {
+    Bridged b;
+    std::deque<std::string> lines;
+    if (session) lines.push_back(kInitialize);
+    for (int id = 100; id < 100 + kPlaces; ++id) lines.push_back(call(id, "wait"));
+    lines.push_back(call(2, "quick"));
+    lines.push_back(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":100}})");
+    b.console.before_line = [&] {
+      if (b.console.lines.size() == 1) b.api.wait_for_held(kPlaces);
+      if (b.console.lines.empty()) b.wait_for_invoked(kPlaces + 1);
+    };
+    // So that it ends as well where nobody hears it.
+    std::thread releases([&] {
+      b.wait_for_invoked(kPlaces + 1);
+      b.api.release();
+    });
+    CHECK(b.run(lines) == 0);
+    releases.join();
+    CHECK(b.api.invoked == kPlaces + 1);
+    CHECK(find_bool(b.answer(2)["result"], "isError") == false);
+    CHECK_THAT(b.console.out_text.str(), !Catch::Contains("\"id\":100,"));
+    for (int id = 101; id < 100 + kPlaces; ++id) CHECK(b.answer(id).HasMember("result"));
+  }
+}
+
+TEST_CASE("A call that waits behind others is taken out by a cancellation, and is not made") {
+  Bridged b;
+  std::deque<std::string> lines;
+  for (int id = 100; id < 100 + kPlaces; ++id) lines.push_back(call(id, "wait"));
+  lines.push_back(call(2, "quick"));
+  lines.push_back(call(3, "quick"));
+  lines.push_back(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
+  b.console.before_line = [&] {
+    if (b.console.lines.size() == 3) b.api.wait_for_held(kPlaces);
+    if (b.console.lines.empty()) b.api.release();
+  };
+  CHECK(b.run(lines) == 0);
+  CHECK(b.api.invoked == kPlaces + 1);
+  CHECK(b.answer(3).HasMember("result"));
+  CHECK_THAT(b.console.out_text.str(), !Catch::Contains("\"id\":2,"));
+}
+
+TEST_CASE("Beyond what may wait a message is answered with what to do") {
+  Bridged b;
+  constexpr int kWaiting = 256;
+  std::deque<std::string> lines;
+  for (int id = 1000; id < 1000 + kPlaces; ++id) lines.push_back(call(id, "wait"));
+  for (int id = 1; id <= kWaiting + 1; ++id) lines.push_back(call(id, "quick"));
+  lines.push_back(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  b.console.before_line = [&] {
+    if (b.console.lines.size() == kWaiting + 2) b.api.wait_for_held(kPlaces);
+    if (b.console.lines.empty()) b.api.release();
+  };
+  CHECK(b.run(lines) == 0);
+  CHECK(b.api.invoked == kPlaces + kWaiting);
+  CHECK_THAT(std::string(find_string(b.answer(kWaiting + 1)["error"], "message").value_or("")),
+             Catch::Contains("256 messages wait for the gateway already. Send it again"));
+  CHECK(b.answer(kWaiting).HasMember("result"));
 }
 
 TEST_CASE("What is told of a call comes before its answer") {

@@ -135,9 +135,10 @@ class FakeApi final : public AgentApi {
       const std::lock_guard lock(mutex_);
       held.swap(held_);
     }
-    for (const auto& done : held) done({true, "{}", {}});
+    for (const auto& done : held) done({true, answer_of_held, {}});
   }
 
+  std::string answer_of_held = "{}";
   std::vector<Offered> offers;      ///< set while no request is under way
   std::size_t big_bytes = 1 << 20;  ///< of the answer to "big"
   Invocation last;

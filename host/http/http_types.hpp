@@ -84,7 +84,9 @@ class ResponseStream {
   /// Without waiting. False, and the bytes go nowhere: nobody reads them any more. The client has gone, the host stops,
   /// the body has ended, or HttpLimits::unsent_bytes are not enough: then the connection is reset.
   virtual bool send(std::string_view bytes) = 0;
-  virtual void end() = 0;
+  void end() { end_with({}); }
+  /// As send() and end(), for what was asked for: unsent_bytes are no limit to it. Its sender holds the memory for it.
+  virtual void end_with(std::string_view last) = 0;
   /// `gone` runs once, when nobody reads any more before the end; within this call where that is so already. On any
   /// thread, an event loop's among them: it must not block, and must not throw. A later one takes its place.
   virtual void when_gone(std::function<void()> gone) = 0;

@@ -18,7 +18,7 @@ class PartsStream final : public ResponseStream {
   PartsStream& operator=(const PartsStream&) = delete;
 
   bool send(std::string_view bytes) override { return parts_->send(bytes); }
-  void end() override { parts_->end(); }
+  void end_with(std::string_view last) override { parts_->end_with(last); }
   void when_gone(std::function<void()> gone) override { parts_->when_gone(std::move(gone)); }
 
  private:
@@ -99,20 +99,21 @@ bool ResponseParts::send(std::string_view bytes) {
   return fits;
 }
 
-void ResponseParts::end() {
-  finish(true);
+void ResponseParts::end_with(std::string_view last) {
+  finish(last, true);
 }
 
 void ResponseParts::let_go() {
-  finish(false);
+  finish({}, false);
 }
 
-void ResponseParts::finish(bool ended) {
+void ResponseParts::finish(std::string_view last, bool ended) {
   std::function<void()> unwanted;  // which may hold the stream itself
   bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     if (!open_) return;
+    waiting_.append(last);
     open_ = false;
     ended_ = ended;
     unwanted = std::exchange(gone_, nullptr);

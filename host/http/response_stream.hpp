@@ -40,12 +40,12 @@ class ResponseParts : public std::enable_shared_from_this<ResponseParts> {
 
   // The stream's, on any thread.
   bool send(std::string_view bytes);
-  void end();
+  void end_with(std::string_view last);
   void let_go();
   void when_gone(std::function<void()> gone);
 
  private:
-  void finish(bool ended);
+  void finish(std::string_view last, bool ended);
   std::string encode(std::string_view bytes, bool last) const;
 
   const std::size_t most_unsent_;

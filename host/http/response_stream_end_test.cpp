@@ -69,6 +69,21 @@ TEST_CASE("of a client that does not read no more waits than the limit says, and
   while (served.server->connections() > 0) std::this_thread::yield();
 }
 
+TEST_CASE("the last of a stream, which was asked for, may be more than may be unsent", "[stream]") {
+  HttpLimits limits;
+  limits.unsent_bytes = 2'000;
+  Streaming served(limits);
+  RawClient client(served.port);
+  const auto stream = served.open(client);
+  CHECK(stream->send(std::string(1'900, 'x')));
+  stream->end_with(std::string(3 << 20, 'y'));
+  CHECK_FALSE(stream->send("z"));
+  stream->end_with("z");
+  bool whole = false;
+  CHECK(client.receive_chunks(&whole) == std::string(1'900, 'x') + std::string(3 << 20, 'y'));
+  CHECK(whole);
+}
+
 TEST_CASE("a client that reads nothing though something waits is closed in time, an idle one is not", "[stream]") {
   HttpLimits limits;
   limits.write_ms = 1'000;

@@ -13,7 +13,7 @@ class OutboxStream final : public ResponseStream {
   explicit OutboxStream(std::shared_ptr<SocketOutbox> outbox) : outbox_(std::move(outbox)) {}
 
   bool send(std::string_view bytes) override { return outbox_->send(bytes); }
-  void end() override { outbox_->end(); }
+  void end_with(std::string_view last) override { outbox_->end_with(last); }
   void when_gone(std::function<void()> gone) override { outbox_->when_gone(std::move(gone)); }
 
  private:
@@ -76,10 +76,14 @@ bool SocketOutbox::send(std::string_view message) {
   return fits;
 }
 
-void SocketOutbox::end() {
+void SocketOutbox::end_with(std::string_view last) {
   {
     const std::lock_guard lock(mutex_);
     if (!open_ || std::exchange(ended_, true)) return;
+    if (!last.empty()) {
+      unsent_ += last.size() + kOfMessage;
+      waiting_.emplace_back(last);
+    }
   }
   wake_();
 }

@@ -36,7 +36,8 @@ class SocketOutbox : public std::enable_shared_from_this<SocketOutbox> {
 
   // The stream's, on any thread.
   bool send(std::string_view message);
-  void end();
+  /// `last` is one more message, unless it is empty.
+  void end_with(std::string_view last);
   void when_gone(std::function<void()> gone);
 
  private:

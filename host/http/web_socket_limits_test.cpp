@@ -69,6 +69,18 @@ TEST_CASE("the user ends a WebSocket, with what its client may no more", "[webso
   CHECK(socket.receive().code() == 1008);
 }
 
+TEST_CASE("the last message of a WebSocket's user may be larger than what may be unsent", "[websocket]") {
+  HttpLimits limits;
+  limits.unsent_bytes = 2'000;
+  Sockets served(limits);
+  RawWebSocket socket(served.port);
+  const auto out = served.script->take_opened();
+  out->end_with(std::string(5'000, 'x'));
+  CHECK_FALSE(out->send("late"));
+  CHECK(socket.receive_text() == std::string(5'000, 'x'));
+  CHECK(socket.receive().code() == 1000);
+}
+
 TEST_CASE("a message comes within the time of a body, whatever stands between its parts", "[websocket]") {
   Sockets served;
   RawWebSocket socket(served.port);

@@ -71,9 +71,12 @@ std::function<void(std::shared_ptr<ResponseStream>)> CallEvents::opening(std::fu
 void CallEvents::open(std::shared_ptr<ResponseStream> stream, std::function<void()> gone) {
   {
     const std::lock_guard lock(mutex_);
-    if (!waiting_.empty()) stream->send(std::exchange(waiting_, {}));
-    if (ended_) return stream->end();
-    stream_ = stream;
+    if (ended_) return stream->end_with(std::exchange(waiting_, {}));
+    if (waiting_.empty() || stream->send(std::exchange(waiting_, {}))) {
+      stream_ = stream;
+    } else {
+      ended_ = true;  // nobody reads
+    }
   }
   if (gone) stream->when_gone(std::move(gone));
 }
@@ -82,7 +85,8 @@ void CallEvents::tell(std::string_view message) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
   if (stream_) {
-    stream_->send(event(message));
+    // Its client does not read, and hears no more: `gone` takes the call back where that is what it means.
+    if (!stream_->send(event(message))) ended_ = true;
   } else {
     waiting_ += event(message);
   }
@@ -90,13 +94,14 @@ void CallEvents::tell(std::string_view message) {
 
 void CallEvents::end(std::string_view answer) {
   std::shared_ptr<ResponseStream> stream;
+  const auto last = answer.empty() ? std::string() : event(answer);
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
-    if (!answer.empty()) (stream_ ? void(stream_->send(event(answer))) : void(waiting_ += event(answer)));
     stream = std::move(stream_);
+    if (!stream) waiting_ += last;
   }
-  if (stream) stream->end();
+  if (stream) stream->end_with(last);
 }
 
 void Progress::operator()(std::string_view message) {

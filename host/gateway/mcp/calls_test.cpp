@@ -1,7 +1,10 @@
 // Calls of the Model Context Protocol that take their time: what is heard of them, and taking them back.
 #include <future>
+#include <set>
 
 #include "host/gateway/gateway_fixture.hpp"
+#include "host/gateway/mcp/conversation.hpp"
+#include "host/gateway/mcp/notes_service.hpp"
 
 using namespace gateway_test;
 
@@ -45,6 +48,12 @@ bool comes(const std::future<void>& future) {
 }
 
 struct SessionFixture : Fixture {
+  void offer_slow_resource() {
+    auto definition = notes();
+    definition->capabilities[0].name = "wait";
+    definition->resources = {{"notes://slow", "slow", "Takes its time.", "", "wait"}};
+    api.offers = offers_of(definition);
+  }
   std::string session(const std::string& key = kKey) {
     RawClient client(port);
     return client.ask(http_post("/mcp", kHandshakeText, "Authorization: Bearer " + key + "\r\n"))
@@ -79,6 +88,40 @@ TEST_CASE("What takes its time is answered by events, with the answer last", "[m
                          R"({"jsonrpc":"2.0","id":1,"result":{)"));
   CHECK(body.ends_with("}\n\n"));
   CHECK(client.ask(stateless("quick")).status == 200);  // the connection goes on
+}
+
+TEST_CASE("An answer by events may be larger than what nobody asked for", "[mcp]") {
+  Fixture f;
+  const std::string text((1 << 20) + (1 << 19), 'x');
+  f.api.answer_of_held = R"({"text":")" + text + "\"}";
+  RawClient client(f.port);
+  client.send(stateless("wait", R"("t1")"));
+  CHECK(client.receive().status == 200);
+  f.api.wait_for_held(1);
+  f.api.last.tell("It waits.");
+  f.api.release();
+  bool whole = false;
+  const auto body = client.receive_chunks(&whole);
+  CHECK(whole);
+  CHECK(body.size() > 2 * text.size());
+  CHECK(body.ends_with("\"isError\":false}}\n\n"));
+  CHECK(client.ask(stateless("quick")).status == 200);
+}
+
+TEST_CASE("A client that reads nothing of a call's progress is reset, and its call taken back", "[mcp]") {
+  HttpLimits limits;
+  limits.unsent_bytes = 4'000;
+  Fixture f({}, limits);
+  RawClient client(f.port);
+  client.send(stateless("wait", R"("t1")"));
+  CHECK(client.receive().status == 200);
+  f.api.wait_for_held(1);
+  const auto taken_back = when_cancelled(f.api);
+  for (int i = 0; i < 2; ++i) f.api.last.tell(std::string(5'000, 'x'));
+  CHECK(comes(taken_back));
+  f.api.release();
+  client.receive_bytes(std::string::npos);
+  CHECK(client.was_reset());
 }
 
 TEST_CASE("Without a token nothing is told, and no more than the answer comes", "[mcp]") {
@@ -140,6 +183,41 @@ TEST_CASE("In a session a notification takes a call back, and its request ends w
   CHECK(more.ask(f.in(session, cancelled("\"a\""))).status == 202);  // it is over
 }
 
+TEST_CASE("A resource that takes its time is heard of and taken back as a call is", "[mcp]") {
+  SessionFixture f;
+  f.offer_slow_resource();
+  const std::string kRead = R"({"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"notes://slow")";
+  SECTION("in a session by a notification") {
+    const auto session = f.session();
+    RawClient client(f.port), more(f.port);
+    client.send(f.in(session, kRead + R"(,"_meta":{"progressToken":"p"}}})", kTakesEvents));
+    CHECK(client.receive().headers.at("Content-Type") == "text/event-stream");
+    f.api.wait_for_held(1);
+    const auto taken_back = when_cancelled(f.api);
+    f.api.last.tell("It asks.");
+    CHECK(more.ask(f.in(session, cancelled("3"))).status == 202);
+    CHECK(comes(taken_back));
+    const auto told = client.receive_chunks();
+    CHECK_THAT(told, Catch::Contains(R"("progressToken":"p","progress":1,"message":"It asks.")"));
+    CHECK_THAT(told, !Catch::Contains("\"id\":3"));
+  }
+  SECTION("without sessions by the stream's end") {
+    const std::string meta =
+        R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+    RawClient client(f.port);
+    client.send(
+        http_post("/mcp", kRead + "," + meta + "}}",
+                  kBearer + kTakesEvents +
+                      "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: resources/read\r\nMcp-Name: notes://slow\r\n"));
+    CHECK(client.receive().headers.at("Content-Type") == "text/event-stream");
+    f.api.wait_for_held(1);
+    const auto taken_back = when_cancelled(f.api);
+    client.close();
+    CHECK(comes(taken_back));
+  }
+  f.api.release();
+}
+
 TEST_CASE("In a session the end of a connection takes nothing back, and a call hears of itself by events", "[mcp]") {
   SessionFixture f;
   const auto session = f.session();
@@ -172,6 +250,12 @@ TEST_CASE("Over a WebSocket calls hear of themselves, and are taken back", "[mcp
   CHECK(comes(taken_back));
   f.api.release();
   CHECK_THAT(socket.ask(kPingText), Catch::Contains("\"id\":9"));  // and nothing before
+}
+
+TEST_CASE("No conversation has the number of another one, also not of one that has ended", "[mcp]") {
+  std::set<std::uint64_t> numbers;
+  for (int i = 0; i < 100; ++i) numbers.insert(std::make_unique<mcp::Conversation>(nullptr)->number());
+  CHECK(numbers.size() == 100);
 }
 
 TEST_CASE("In a batch nobody is answered by events, and what is taken back is left out", "[mcp]") {

@@ -1,7 +1,6 @@
 #include "host/gateway/mcp/content.hpp"
 
-#include <optional>
-
+#include "core/capability/content_part.hpp"
 #include "core/util/json_out.hpp"
 
 namespace krux::mcp {
@@ -9,8 +8,7 @@ namespace {
 
 constexpr JsonLimits kAnswer{64 << 20, 64};
 
-std::optional<std::string> text_part(const JsonValue& value) {
-  if (!value.IsString()) return std::nullopt;
+std::string text_part(const JsonValue& value) {
   return json_object([&](JsonWriter& out) {
     put(out, "type", "text");
     put(out, "text", view(value));
@@ -18,34 +16,38 @@ std::optional<std::string> text_part(const JsonValue& value) {
 }
 
 /// An image or sound.
-std::optional<std::string> bytes_part(const JsonValue& value, const char* type) {
-  const auto data = find_string(value, "data"), mime_type = find_string(value, "mime_type");
-  if (!data || !mime_type) return std::nullopt;
+std::string bytes_part(const JsonValue& value, const char* type) {
   return json_object([&](JsonWriter& out) {
     put(out, "type", type);
-    put(out, "data", *data);
-    put(out, "mimeType", *mime_type);
+    put(out, "data", *find_string(value, "data"));
+    put(out, "mimeType", *find_string(value, "mime_type"));
   });
 }
 
-std::optional<std::string> resource_json(const JsonValue& value) {
-  const auto uri = find_string(value, "uri"), mime_type = find_string(value, "mime_type");
-  const auto text = find_string(value, "text"), data = find_string(value, "data");
-  if (!uri || !mime_type || text.has_value() == data.has_value()) return std::nullopt;
+/// What the host has left out of an answer, as "_meta".
+void put_cuts(JsonWriter& out, const JsonDocument& answer, bool is_text) {
+  const bool texts = is_text && find_bool(answer, "texts_are_cut").value_or(false);
+  const auto* members = find_member(answer, "members_left_out");
+  if (!texts && !members) return;
+  put_key(out, "_meta");
+  out.StartObject();
+  if (texts) put(out, "kruxos/texts_are_cut", true);
+  if (members) put_raw(out, "kruxos/members_left_out", to_json(*members));
+  out.EndObject();
+}
+
+std::string resource_json(const JsonValue& value, const JsonDocument* cut_in = nullptr) {
+  const auto text = find_string(value, "text");
   return json_object([&](JsonWriter& out) {
-    put(out, "uri", *uri);
-    put(out, "mimeType", *mime_type);
-    put(out, text ? "text" : "blob", text ? *text : *data);
+    put(out, "uri", *find_string(value, "uri"));
+    put(out, "mimeType", *find_string(value, "mime_type"));
+    put(out, text ? "text" : "blob", text ? *text : *find_string(value, "data"));
+    if (cut_in) put_cuts(out, *cut_in, text.has_value());
   });
 }
 
-std::optional<std::string> resource_part(const JsonValue& value) {
-  const auto resource = resource_json(value);
-  if (!resource) return std::nullopt;
-  return R"({"type":"resource","resource":)" + *resource + "}";
-}
-
-std::optional<std::string> part_of(const JsonValue& value, ContentKind kind) {
+/// `value` is_content_part().
+std::string part_of(const JsonValue& value, ContentKind kind) {
   switch (kind) {
     case ContentKind::kText:
       return text_part(value);
@@ -53,9 +55,15 @@ std::optional<std::string> part_of(const JsonValue& value, ContentKind kind) {
     case ContentKind::kAudio:
       return bytes_part(value, to_string(kind));
     case ContentKind::kResource:
-      return resource_part(value);
+      break;
   }
-  return std::nullopt;
+  return R"({"type":"resource","resource":)" + resource_json(value) + "}";
+}
+
+/// The member that is that output, as its kind is made.
+const JsonValue* part_in(const JsonDocument& document, const ContentOutput& output) {
+  const auto* value = find_member(document, output.name);
+  return value && is_content_part(*value, output.kind) ? value : nullptr;
 }
 
 }  // namespace
@@ -65,10 +73,9 @@ ToolContent content_of(std::string data_json, const std::vector<ContentOutput>& 
   auto document = parse_json(data_json, "the result", kAnswer);
   ToolContent content;
   for (const auto& output : outputs) {
-    const auto* value = find_member(document, output.name);
-    auto part = value ? part_of(*value, output.kind) : std::nullopt;
-    if (!part) continue;
-    content.parts.push_back(*std::move(part));
+    const auto* value = part_in(document, output);
+    if (!value) continue;
+    content.parts.push_back(part_of(*value, output.kind));
     document.EraseMember(output.name.c_str());
   }
   content.values_json = content.parts.empty() ? std::move(data_json) : to_json(document);
@@ -79,8 +86,8 @@ std::vector<std::string> resources_of(const std::string& data_json, const std::v
   const auto document = parse_json(data_json, "the result", kAnswer);
   std::vector<std::string> all;
   for (const auto& output : outputs) {
-    const auto* value = output.kind == ContentKind::kResource ? find_member(document, output.name) : nullptr;
-    if (auto resource = value ? resource_json(*value) : std::nullopt) all.push_back(*std::move(resource));
+    const auto* value = output.kind == ContentKind::kResource ? part_in(document, output) : nullptr;
+    if (value) all.push_back(resource_json(*value, &document));
   }
   return all;
 }

@@ -17,7 +17,7 @@ struct ToolContent {
 /// that is not what its kind is made of, or is missing, stays as it is.
 ToolContent content_of(std::string data_json, const std::vector<ContentOutput>& outputs);
 
-/// The resources alone, each as one of `contents`.
+/// The resources alone, each as one of `contents`. `_meta` of each says what the size of answers has left out.
 std::vector<std::string> resources_of(const std::string& data_json, const std::vector<ContentOutput>& outputs);
 
 }  // namespace krux::mcp

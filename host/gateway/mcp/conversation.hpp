@@ -1,6 +1,8 @@
 // A client's connection that is its session: the model with handshakes over a WebSocket.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +18,8 @@ class Conversation {
   /// `out`: for what the client is told without having asked, a message each.
   explicit Conversation(std::shared_ptr<ResponseStream> out) : out_(std::move(out)) {}
 
+  /// No other has it, also not after this one's end: calls that it began may still be under way then.
+  std::uint64_t number() const { return number_; }
   /// The client has initialized it. False: it had before.
   bool begin() {
     const std::lock_guard lock(mutex_);
@@ -41,6 +45,12 @@ class Conversation {
   }
 
  private:
+  static std::uint64_t next_number() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
+
+  const std::uint64_t number_ = next_number();
   mutable std::mutex mutex_;  ///< over what follows
   bool begun_ = false;
   std::string session_id_;

@@ -10,6 +10,7 @@
 #include "host/gateway/mcp/head.hpp"
 #include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/mcp/tool_names.hpp"
+#include "host/gateway/mcp/tools.hpp"
 
 namespace krux::mcp {
 
@@ -54,6 +55,8 @@ class Methods {
   static RpcOutcome list_whole(const Call& call, std::string_view name, const std::function<std::string()>& list);
   void read_resource(Call& call);
   void call_tool(Call& call);
+  void invoke(Call& call, Invocation invocation, const std::function<RpcOutcome(const InvocationResult&)>& outcome_of);
+  ResultForm form_of(const Call& call) const;
   std::function<void(std::string_view)> prepare(Call& call, const std::string& capability,
                                                 const std::function<void()>& give_up);
   Knows knows() const;

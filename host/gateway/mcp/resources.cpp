@@ -14,12 +14,12 @@ namespace {
 constexpr int kNotFoundWithSessions = -32002;  // of the versions before 2026-07-28, which has -32602
 constexpr std::size_t kLongestAddressShown = 300;
 
-/// `take(resource)` of each that the agent may read, until it returns true.
+/// `take(resource, its capability)` of each that the agent may read, until it returns true.
 template <class Take>
 void each_resource(const std::vector<Offered>& offered, Take take) {
   for (const auto& one : offered) {
     for (const auto& resource : one.listed.definition->resources) {
-      if (resource.capability == one.listed.capability->name && take(resource)) return;
+      if (resource.capability == one.listed.capability->name && take(resource, one)) return;
     }
   }
 }
@@ -28,7 +28,7 @@ std::string list_json(const std::vector<Offered>& offered, bool templates) {
   rapidjson::StringBuffer buffer;
   JsonWriter out(buffer);
   out.StartArray();
-  each_resource(offered, [&](const ResourceDefinition& resource) {
+  each_resource(offered, [&](const ResourceDefinition& resource, const Offered&) {
     if (has_inputs(resource.uri) != templates) return false;
     out.StartObject();
     put(out, templates ? "uriTemplate" : "uri", resource.uri);
@@ -42,20 +42,25 @@ std::string list_json(const std::vector<Offered>& offered, bool templates) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-std::optional<ResourceRead> read_of(const ResourceDefinition& resource, std::string_view uri) {
+std::optional<ResourceRead> read_of(const ResourceDefinition& resource, const Offered& offered, std::string_view uri) {
   const auto inputs = match_resource(resource.uri, uri);
   if (!inputs) return std::nullopt;
-  return ResourceRead{resource.capability, json_object([&](JsonWriter& out) {
-                        for (const auto& [name, value] : *inputs) put(out, name, value);
-                      })};
+  auto arguments = json_object([&](JsonWriter& out) {
+    for (const auto& [name, value] : *inputs) put(out, name, value);
+  });
+  return ResourceRead{std::string(uri), resource.capability, std::move(arguments), offered.several_accounts};
 }
 
-RpcError failed_read(const std::string& error_json, std::string_view uri, bool stateless) {
+RpcError failed_read(const std::string& error_json, const ResourceRead& read, bool stateless) {
   const auto error = parse_json(error_json, "an error");
+  const auto type = find_string(error, "type").value_or("");
   // An adapter's own types of what is not there end as the host's do: NoteNotFound.
-  if (find_string(error, "type").value_or("").ends_with(ErrorType(ErrorCode::kNotFound).name()))
-    return no_such_resource(uri, stateless);
-  return {rpc_code::kInternal, std::string(find_string(error, "message").value_or("")), error_json};
+  if (type.ends_with(ErrorType(ErrorCode::kNotFound).name())) return no_such_resource(read.uri, stateless);
+  std::string message(find_string(error, "message").value_or(""));
+  if (read.several_accounts && type == ErrorType(ErrorCode::kInvalidInput).name())
+    message += fmt::format(" An address names no account: call the tool {}, which takes \"account\".",
+                           tool_name(read.capability));
+  return {rpc_code::kInternal, std::move(message), error_json};
 }
 
 }  // namespace
@@ -71,8 +76,8 @@ std::string resource_templates_json(const std::vector<Offered>& offered) {
 std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri) {
   std::optional<ResourceRead> found;
   for (const bool templates : {false, true}) {
-    each_resource(offered, [&](const ResourceDefinition& resource) {
-      if (!found && has_inputs(resource.uri) == templates) found = read_of(resource, uri);
+    each_resource(offered, [&](const ResourceDefinition& resource, const Offered& one) {
+      if (!found && has_inputs(resource.uri) == templates) found = read_of(resource, one, uri);
       return found.has_value();
     });
   }
@@ -86,14 +91,15 @@ RpcError no_such_resource(std::string_view uri, bool stateless) {
           json_object([&](JsonWriter& out) { put(out, "uri", shown); })};
 }
 
-RpcOutcome resource_result(const InvocationResult& result, std::string_view uri, const ResultForm& form) {
-  if (!result.success) return failed_read(with_tool_names(result.error_json, form.knows), uri, form.stateless);
+RpcOutcome resource_result(const InvocationResult& result, const ResourceRead& read, const ResultForm& form) {
+  if (!result.success) return failed_read(with_tool_names(result.error_json, form.knows), read, form.stateless);
   const auto contents = resources_of(result.data_json, result.content);
   if (contents.empty())
     return RpcError{
         rpc_code::kInternal,
-        "What was read cannot be shown as a resource: the adapter gave another form than its definition says, or "
-        "it is too large. Call its tool instead.",
+        fmt::format("What was read cannot be shown as a resource: the adapter gave another form than its definition "
+                    "says, or it is too large. Call the tool {} instead, which tells what there is.",
+                    tool_name(read.capability)),
         {}};
   return json_object([&](JsonWriter& out) {
     if (form.stateless) put(out, "resultType", "complete");

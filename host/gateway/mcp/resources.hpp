@@ -18,13 +18,14 @@ std::string resource_templates_json(const std::vector<Offered>& offered);
 
 /// What a resource is read with.
 struct ResourceRead {
-  std::string capability, arguments_json;
+  std::string uri, capability, arguments_json;
+  bool several_accounts = false;  ///< of its service are connected
 };
 /// Nothing where there is none under `uri`. One without inputs goes before one with.
 std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri);
 
 RpcError no_such_resource(std::string_view uri, bool stateless);
 /// How a resources/read is answered.
-RpcOutcome resource_result(const InvocationResult& result, std::string_view uri, const ResultForm& form);
+RpcOutcome resource_result(const InvocationResult& result, const ResourceRead& read, const ResultForm& form);
 
 }  // namespace krux::mcp

@@ -29,7 +29,7 @@ InvocationResult read(const std::string& data_json) {
 }
 
 JsonDocument outcome_of(const InvocationResult& result, bool stateless) {
-  const auto outcome = mcp::resource_result(result, "notes://all", {stateless, "ifc", knows});
+  const auto outcome = mcp::resource_result(result, {"notes://all", "notes.search", "{}"}, {stateless, "ifc", knows});
   if (const auto* error = std::get_if<RpcError>(&outcome))
     return parse_json(R"({"code":)" + std::to_string(error->code) + R"(,"message":)" + json_string(error->message) +
                           R"(,"data":)" + (error->data_json.empty() ? "null" : error->data_json) + "}",
@@ -85,6 +85,45 @@ TEST_CASE("A resource that is not there, and one that fails, are errors of their
   CHECK(find_int(failed, "code") == -32603);
   CHECK(find_string(failed, "message") == "Ask proxy__write_status.");
   CHECK(find_string(failed["data"], "type") == "Timeout");
-  const auto odd = outcome_of(read(R"({"page":"x"})"), true);
-  CHECK(find_int(odd, "code") == -32603);
+}
+
+TEST_CASE("Where several accounts are connected, the refusal names the tool that takes one") {
+  auto offered = offers_of(notes_with_resources());
+  for (const bool several : {false, true}) {
+    for (auto& one : offered) one.several_accounts = several;
+    const auto read = mcp::resource_at(offered, "notes://all");
+    REQUIRE(read);
+    const auto message = [&](const char* error) {
+      const InvocationResult refused{false, {}, error};
+      return std::get<RpcError>(mcp::resource_result(refused, *read, {true, "ifc", knows})).message;
+    };
+    const std::string says = "call the tool notes__search, which takes \"account\"";
+    CHECK((message(R"({"type":"InvalidInput","message":"Several."})").find(says) != std::string::npos) == several);
+    CHECK(message(R"({"type":"Timeout","message":"Late."})") == "Late.");
+  }
+}
+
+TEST_CASE("A resource that cannot be shown says which tool gives it") {
+  for (const char* data : {R"({"page":"x"})", R"({"page":{"uri":"notes://all","mime_type":"a/b","data":"no"}})",
+                           R"({"members_left_out":["page"]})"}) {
+    const auto odd = outcome_of(read(data), true);
+    CHECK(find_int(odd, "code") == -32603);
+    CHECK_THAT(std::string(find_string(odd, "message").value_or("")), Catch::Contains("Call the tool notes__search"));
+  }
+}
+
+TEST_CASE("A resource says what its size has cost it") {
+  const auto meta_of = [](const std::string& more, const char* holds) {
+    const auto answer = outcome_of(
+        read(R"({"page":{"uri":"notes://all","mime_type":"a/b",)" + std::string(holds) + "}" + more + "}"), true);
+    const auto* meta = find_member(answer["contents"][0], "_meta");
+    return meta ? to_json(*meta) : "";
+  };
+  const auto* text = R"("text":"a")";
+  const auto* bytes = R"("data":"AA==")";
+  CHECK(meta_of("", text).empty());
+  CHECK(meta_of(R"(,"texts_are_cut":true)", text) == R"({"kruxos/texts_are_cut":true})");
+  CHECK(meta_of(R"(,"texts_are_cut":true)", bytes).empty());
+  CHECK(meta_of(R"(,"texts_are_cut":true,"members_left_out":["more"])", text) ==
+        R"({"kruxos/texts_are_cut":true,"kruxos/members_left_out":["more"]})");
 }

@@ -11,16 +11,11 @@ void Methods::read_resource(Call& call) {
   auto read = resource_at(api_.offered(), uri->text);
   if (!read) return call.reply(no_such_resource(uri->text, call.stateless));
   Invocation invocation;
-  invocation.capability = std::move(read->capability);
-  invocation.arguments_json = std::move(read->arguments_json);
-  invocation.session_id = session_of(call);
-  invocation.for_model = true;
-  const ResultForm form{call.stateless, labels_key_, knows()};
-  const auto answer = [form, uri = uri->text, reply = call.reply](const InvocationResult& done) {
-    reply(resource_result(done, uri, form));
-  };
-  if (const auto refused = agents_.call(call.caller, std::move(invocation), answer))
-    answer({false, {}, error_json(*refused, nullptr)});
+  invocation.capability = read->capability;
+  invocation.arguments_json = read->arguments_json;
+  invoke(call, std::move(invocation), [form = form_of(call), read = *std::move(read)](const InvocationResult& done) {
+    return resource_result(done, read, form);
+  });
 }
 
 void Methods::call_tool(Call& call) {
@@ -37,23 +32,33 @@ void Methods::call_tool(Call& call) {
   Invocation invocation;
   invocation.capability = *capability;
   invocation.arguments_json = arguments ? arguments->raw : std::string_view("{}");
+  invoke(call, std::move(invocation),
+         [form = form_of(call)](const InvocationResult& done) { return tool_result(done, form); });
+}
+
+ResultForm Methods::form_of(const Call& call) const {
+  return {call.stateless, labels_key_, knows()};
+}
+
+/// So that its client may take it back, and hear how far it has come.
+void Methods::invoke(Call& call, Invocation invocation,
+                     const std::function<RpcOutcome(const InvocationResult&)>& outcome_of) {
   invocation.session_id = session_of(call);
   invocation.for_model = true;
-  const ResultForm form{call.stateless, labels_key_, knows()};
   const auto reply = once(call.reply);
   const auto cancellation = invocation.cancellation = std::make_shared<Cancellation>();
   const auto give_up = [reply, cancellation] {
     reply(RpcSilence{});
     cancellation->cancel();
   };
-  invocation.progress = prepare(call, *capability, give_up);
+  invocation.progress = prepare(call, invocation.capability, give_up);
   const auto session = call.session();
   const auto listed = session.empty() ? nullptr : calls_.add(session, call.id, give_up);
   const auto refused = agents_.call(call.caller, std::move(invocation),
-                                    [form, reply, cancellation, listed](const InvocationResult& done) {
-                                      if (!cancellation->cancelled()) reply(tool_result(done, form));
+                                    [outcome_of, reply, cancellation, listed](const InvocationResult& done) {
+                                      if (!cancellation->cancelled()) reply(outcome_of(done));
                                     });
-  if (refused) reply(tool_result({false, {}, error_json(*refused, nullptr)}, form));
+  if (refused) reply(outcome_of({false, {}, error_json(*refused, nullptr)}));
 }
 
 /// Where it is told how far the call has come; empty: nowhere. What may take its time is answered by events where the
