@@ -154,6 +154,8 @@ TEST_CASE("what may have happened is not called failed: a person decides about i
   ClaimFixture f;
   auto harmless = new_write("a");
   harmless.when_absent = "resend";
+  const LimitRule limit{{"notes.add"}, 10, kHour, "", "", true};
+  harmless.limits = {limit};
   const auto write = f.submit(harmless).write;
   f.clock.advance(kDelay);
   const auto unknown = f.attempted(write, WriteEvent::kMayBeDone);
@@ -164,9 +166,18 @@ TEST_CASE("what may have happened is not called failed: a person decides about i
   CHECK(asked.state == State::kPendingApproval);
   CHECK(asked.irrevocable);
   CHECK(asked.approval_reason == f.now.forbids);
-  f.accept(asked);
-  f.clock.advance(kDelay);
-  CHECK(f.claimed() == "a");
+  SECTION("accepted, it goes out") {
+    f.accept(asked);
+    f.clock.advance(kDelay);
+    CHECK(f.claimed() == "a");
+  }
+  SECTION("rejected, it is discarded, which promises nothing, and has its place in the limits") {
+    const auto rejected = std::get<WriteRecord>(f.reject(asked, "not now"));
+    CHECK(rejected.state == State::kDiscarded);
+    CHECK(rejected.irrevocable);
+    CHECK_FALSE(rejected.error_type);
+    CHECK(f.ledger->limit_use("agent_1", limit).at("").counted == 1);
+  }
 }
 
 TEST_CASE("a write that is stopped makes room in its lane") {

@@ -247,7 +247,7 @@ void Ledger::reject(std::string write_id, std::string reason, std::string who, D
       {"write.reject.before_commit", "write.reject.after_commit"},
       [this, write_id = std::move(write_id), reason = std::move(reason), who = std::move(who)](StatementCache& sql) {
         auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, ErrorCode::kConflictError, {});
-        row.write.error_type = ErrorCode::kApprovalRejected;
+        if (row.write.state == WriteState::kRejected) row.write.error_type = ErrorCode::kApprovalRejected;
         row.write.error_message = reason.empty() ? "A person rejected it." : "A person rejected it: " + reason;
         std::vector<WriteRecord> others;
         follow_end(sql, row.write, others);
