@@ -128,6 +128,30 @@ TEST_CASE("a revoked agent's write does not go out, unless a person has decided 
   CHECK(f.of(write).error_type == ErrorCode::kPolicyDenied);
 }
 
+TEST_CASE("whether a person decided before or after the revocation is no matter of clocks") {
+  ClaimFixture f;
+  auto asked = new_write("a");
+  asked.approval_reason = "It is asked for.";
+  asked.send_at_ms = f.clock.wall_ms() + 3 * kHour;
+  const auto write = f.submit(asked).write;
+  SECTION("after it, with the clock set back in between") {
+    f.revoke();
+    f.clock.jump_wall(-kHour);
+    f.accept(write);
+    f.clock.advance(5 * kHour);
+    CHECK(f.claimed() == "a");
+  }
+  SECTION("before it, by a clock that was ahead") {
+    f.clock.jump_wall(kHour);
+    f.accept(write);
+    f.clock.jump_wall(-kHour);
+    f.revoke();
+    f.clock.advance(5 * kHour);
+    CHECK(f.claimed().empty());
+    CHECK(f.of(write).state == State::kFailed);
+  }
+}
+
 TEST_CASE("a write that is tried again is asked about again, and is not edited any more") {
   ClaimFixture f;
   const auto write = f.submit(new_write("a")).write;
