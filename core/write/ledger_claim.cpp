@@ -83,6 +83,7 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
   const auto& why = forbids.empty() ? asks : forbids;
   // Of what a person was asked about for this very reason he has decided.
   if (why.empty() || (is_let_go(w) && w.approval_reason == why)) return false;
+  w.out_of_order = false;  // it goes before nobody
   // "failed" would promise that nothing of it has happened.
   const bool refused = !forbids.empty() && !w.irrevocable;
   const auto event = refused ? WriteEvent::kForbid : WriteEvent::kAskAnew;

@@ -152,6 +152,24 @@ TEST_CASE("whether a person decided before or after the revocation is no matter 
   }
 }
 
+TEST_CASE("what is stopped when it would go out of order goes before nobody") {
+  ClaimFixture f;
+  const auto say = [&](const std::string& text) {
+    auto write = new_write(text);
+    write.order = "C1";
+    return f.submit(write).write;
+  };
+  say("a");
+  const auto second = say("b");
+  f.clock.advance(kDelay);
+  f.record(f.take().at(0), WriteEvent::kMayBeDone, kHour);
+  f.now.asks = "Every notes.add needs a person's approval.";
+  f.clock.advance(6 * kMinute);
+  f.take();
+  CHECK(f.of(second).state == State::kPendingApproval);
+  CHECK_FALSE(f.of(second).out_of_order);
+}
+
 TEST_CASE("a write that is tried again is asked about again, and is not edited any more") {
   ClaimFixture f;
   const auto write = f.submit(new_write("a")).write;
