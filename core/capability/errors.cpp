@@ -108,10 +108,14 @@ Error to_error(const WriteRecord& write, std::int64_t now_ms, const std::string&
         .with_context(context);
   }
   if (write.state == WriteState::kPendingApproval) {
-    return Error(ErrorCode::kApprovalRequired,
-                 fmt::format("It waits for a person's approval and has not been sent. {} Do not send it again: "
-                             "proxy.write_status tells what became of {}, proxy.cancel_write takes it back.",
-                             safe_message(write.approval_reason), write.write_id))
+    return Error(
+               ErrorCode::kApprovalRequired,
+               fmt::format("It waits for a person's approval{} {} Do not send it again: proxy.write_status tells what "
+                           "became of {}{}.",
+                           write.irrevocable ? " before it is sent once more; an earlier attempt may have happened."
+                                             : " and has not been sent.",
+                           safe_message(write.approval_reason), write.write_id,
+                           write.irrevocable ? "" : ", proxy.cancel_write takes it back"))
         .with_context(context);
   }
   if (write.state == WriteState::kDeadLetter) {

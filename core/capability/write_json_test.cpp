@@ -146,6 +146,16 @@ TEST_CASE("what became of a write is told in the error of its state") {
   w.escalated = false;
   CHECK_THAT(to_error(w, 10'000).what(), Catch::Contains("The host looks for its effect"));
 
+  w.state = WriteState::kPendingApproval;
+  w.approval_reason = "It is asked for.";
+  CHECK_THAT(to_error(w, 0).what(),
+             Catch::StartsWith("It waits for a person's approval and has not been sent. It is") &&
+                 Catch::Contains("takes it back"));
+  w.irrevocable = true;
+  CHECK_THAT(to_error(w, 0).what(), Catch::Contains("an earlier attempt may have happened. It is asked for.") &&
+                                        !Catch::Contains("has not been sent") && !Catch::Contains("takes it back"));
+  w.irrevocable = false;
+
   w.state = WriteState::kFailed;
   w.error_type = ErrorCode::kMessageNotFound;
   w.error_message = "There is no such note.";

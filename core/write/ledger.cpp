@@ -101,6 +101,13 @@ void Ledger::add_decision(StatementCache& sql, const WriteRecord& write, WriteEv
                           const std::string& who) const {
   const auto now = clock_.wall_ms();
   add_to_history(sql, write.seq, {"decision", write.attempts, now, now, to_string(event), {}, {}, who});
+  if (!who.starts_with("operator:")) return;
+  // Which came first, the revocation or the decision, is what the ledger says: clocks may be set in between.
+  sql.get(
+         "UPDATE writes SET decided_since_revoked = 1 WHERE seq = ?1 AND EXISTS (SELECT 1 FROM agents WHERE agent_id = "
+         "?2 AND revoked_at_ms > 0)")
+      .bind_all(write.seq, write.agent_id)
+      .run();
 }
 
 void Ledger::add_look(StatementCache& sql, const WriteRecord& write, const WriteReport& report,

@@ -17,16 +17,12 @@ constexpr int kRoundsOfPuttingOff = 64;
 /// Nothing but that, whoever asks: an agent whose key has ended has no wishes any more. A person may have decided about
 /// the write since.
 bool is_shut_out(StatementCache& sql, const WriteRecord& write) {
-  auto& agent = sql.get("SELECT 1 FROM agents WHERE agent_id = ?1 AND revoked_at_ms > 0");
-  agent.bind_all(write.agent_id);
+  auto& agent = sql.get(
+      "SELECT 1 FROM agents WHERE agent_id = ?1 AND revoked_at_ms > 0 AND NOT EXISTS (SELECT 1 FROM writes WHERE seq = "
+      "?2 AND decided_since_revoked = 1)");
+  agent.bind_all(write.agent_id, write.seq);
   const ResetAtEnd reset(agent);
-  if (!agent.step()) return false;
-  auto& decided = sql.get(
-      "SELECT 1 FROM attempts WHERE write_seq = ?1 AND kind = 'decision' AND who LIKE 'operator:%' AND "
-      "started_at_ms >= (SELECT revoked_at_ms FROM agents WHERE agent_id = ?2)");
-  decided.bind_all(write.seq, write.agent_id);
-  const ResetAtEnd end(decided);
-  return !decided.step();
+  return agent.step();
 }
 
 /// A person has looked at it and let it go: accepted, edited, sent again or released.
@@ -87,6 +83,7 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
   const auto& why = forbids.empty() ? asks : forbids;
   // Of what a person was asked about for this very reason he has decided.
   if (why.empty() || (is_let_go(w) && w.approval_reason == why)) return false;
+  w.out_of_order = false;  // it goes before nobody
   // "failed" would promise that nothing of it has happened.
   const bool refused = !forbids.empty() && !w.irrevocable;
   const auto event = refused ? WriteEvent::kForbid : WriteEvent::kAskAnew;

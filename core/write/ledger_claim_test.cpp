@@ -128,6 +128,48 @@ TEST_CASE("a revoked agent's write does not go out, unless a person has decided 
   CHECK(f.of(write).error_type == ErrorCode::kPolicyDenied);
 }
 
+TEST_CASE("whether a person decided before or after the revocation is no matter of clocks") {
+  ClaimFixture f;
+  auto asked = new_write("a");
+  asked.approval_reason = "It is asked for.";
+  asked.send_at_ms = f.clock.wall_ms() + 3 * kHour;
+  const auto write = f.submit(asked).write;
+  SECTION("after it, with the clock set back in between") {
+    f.revoke();
+    f.clock.jump_wall(-kHour);
+    f.accept(write);
+    f.clock.advance(5 * kHour);
+    CHECK(f.claimed() == "a");
+  }
+  SECTION("before it, by a clock that was ahead") {
+    f.clock.jump_wall(kHour);
+    f.accept(write);
+    f.clock.jump_wall(-kHour);
+    f.revoke();
+    f.clock.advance(5 * kHour);
+    CHECK(f.claimed().empty());
+    CHECK(f.of(write).state == State::kFailed);
+  }
+}
+
+TEST_CASE("what is stopped when it would go out of order goes before nobody") {
+  ClaimFixture f;
+  const auto say = [&](const std::string& text) {
+    auto write = new_write(text);
+    write.order = "C1";
+    return f.submit(write).write;
+  };
+  say("a");
+  const auto second = say("b");
+  f.clock.advance(kDelay);
+  f.record(f.take().at(0), WriteEvent::kMayBeDone, kHour);
+  f.now.asks = "Every notes.add needs a person's approval.";
+  f.clock.advance(6 * kMinute);
+  f.take();
+  CHECK(f.of(second).state == State::kPendingApproval);
+  CHECK_FALSE(f.of(second).out_of_order);
+}
+
 TEST_CASE("a write that is tried again is asked about again, and is not edited any more") {
   ClaimFixture f;
   const auto write = f.submit(new_write("a")).write;
@@ -154,6 +196,8 @@ TEST_CASE("what may have happened is not called failed: a person decides about i
   ClaimFixture f;
   auto harmless = new_write("a");
   harmless.when_absent = "resend";
+  const LimitRule limit{{"notes.add"}, 10, kHour, "", "", true};
+  harmless.limits = {limit};
   const auto write = f.submit(harmless).write;
   f.clock.advance(kDelay);
   const auto unknown = f.attempted(write, WriteEvent::kMayBeDone);
@@ -164,9 +208,18 @@ TEST_CASE("what may have happened is not called failed: a person decides about i
   CHECK(asked.state == State::kPendingApproval);
   CHECK(asked.irrevocable);
   CHECK(asked.approval_reason == f.now.forbids);
-  f.accept(asked);
-  f.clock.advance(kDelay);
-  CHECK(f.claimed() == "a");
+  SECTION("accepted, it goes out") {
+    f.accept(asked);
+    f.clock.advance(kDelay);
+    CHECK(f.claimed() == "a");
+  }
+  SECTION("rejected, it is discarded, which promises nothing, and has its place in the limits") {
+    const auto rejected = std::get<WriteRecord>(f.reject(asked, "not now"));
+    CHECK(rejected.state == State::kDiscarded);
+    CHECK(rejected.irrevocable);
+    CHECK_FALSE(rejected.error_type);
+    CHECK(f.ledger->limit_use("agent_1", limit).at("").counted == 1);
+  }
 }
 
 TEST_CASE("a write that is stopped makes room in its lane") {

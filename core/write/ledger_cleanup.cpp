@@ -20,7 +20,8 @@ bool may_have_made_something(StatementCache& sql, const WriteRecord& write) {
 }
 
 bool is_not_carried_out(WriteState state) {
-  return state == WriteState::kCancelled || state == WriteState::kFailed || state == WriteState::kDiscarded;
+  return state == WriteState::kCancelled || state == WriteState::kRejected || state == WriteState::kFailed ||
+         state == WriteState::kDiscarded;
 }
 
 NewWrite cleanup_after(const WriteRecord& write) {

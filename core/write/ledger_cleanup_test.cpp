@@ -41,6 +41,21 @@ struct Posted : LedgerFixture {
 
 }  // namespace
 
+TEST_CASE("what is asked about anew after an attempt, and rejected then, is cleaned up") {
+  Posted f;
+  f.ledger->ask_terms([](const WriteRecord&) { return PresentTerms{{}, "Every notes.post is asked about.", {}}; });
+  f.clock.advance(60'000);
+  CHECK(f.take().empty());
+  const auto rejected = std::get<WriteRecord>(f.reject(f.write, "no"));
+  CHECK(rejected.state == WriteState::kRejected);
+  CHECK(rejected.cleanup == Cleanup::kPending);
+  const auto taken = f.take();
+  REQUIRE(taken.size() == 1);
+  CHECK(taken[0].cleans == f.write.write_id);
+  f.record(taken[0], WriteEvent::kDone);
+  CHECK(f.cleanup() == Cleanup::kDone);
+}
+
 TEST_CASE("what is cancelled after an attempt is cleaned up by a write of its own, in the same step") {
   Posted f;
   CHECK(f.cleanup() == Cleanup::kPossible);

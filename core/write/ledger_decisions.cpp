@@ -243,17 +243,19 @@ void Ledger::accept(std::string write_id, std::string shown_hash, std::string wh
 
 void Ledger::reject(std::string write_id, std::string reason, std::string who, Done<WriteRecord> done) {
   done = counted(meters_, WriteDecision::kReject, who, std::move(done));
-  commit<WriteRecord>(
+  commit<Recorded>(
       {"write.reject.before_commit", "write.reject.after_commit"},
       [this, write_id = std::move(write_id), reason = std::move(reason), who = std::move(who)](StatementCache& sql) {
         auto row = decide(sql, write_id, {}, WriteEvent::kReject, who, ErrorCode::kConflictError, {});
-        row.write.error_type = ErrorCode::kApprovalRejected;
+        if (row.write.state == WriteState::kRejected) row.write.error_type = ErrorCode::kApprovalRejected;
         row.write.error_message = reason.empty() ? "A person rejected it." : "A person rejected it: " + reason;
+        std::vector<WriteRecord> others;
+        follow_end(sql, row.write, others);
         update_row(sql, row);
         tell_of_approvals(sql, row.write);
-        return row.write;
+        return Recorded{std::move(row.write), std::move(others)};
       },
-      announced(std::move(done)));
+      announced_with_others(std::move(done)));
 }
 
 void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content,

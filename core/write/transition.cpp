@@ -27,7 +27,9 @@ struct Row {
 
 constexpr Row kTable[] = {
     {State::kPendingApproval, Event::kAccept, Only::kAny, Only::kAny, State::kBuffered},
-    {State::kPendingApproval, Event::kReject, Only::kAny, Only::kAny, State::kRejected},
+    {State::kPendingApproval, Event::kReject, Only::kUnset, Only::kAny, State::kRejected},
+    // "Rejected" promises that it will not happen, as "cancelled" does.
+    {State::kPendingApproval, Event::kReject, Only::kSet, Only::kAny, State::kDiscarded},
     {State::kPendingApproval, Event::kEdit, Only::kUnset, Only::kAny, State::kPendingApproval},
     {State::kBuffered, Event::kEdit, Only::kUnset, Only::kAny, State::kPendingApproval},
     {State::kHeld, Event::kEdit, Only::kUnset, Only::kAny, State::kHeld},

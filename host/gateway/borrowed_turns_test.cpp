@@ -77,12 +77,14 @@ struct Served {
   std::condition_variable changed;
   std::vector<bool> lent;  ///< of each call of the adapter: whether a lent thread made it
   int hanging = 0;
-  bool open = true;
+  bool open = true, only_fetches_hang = false;
 
   explicit Served(bool isolated = false) {
     host.connect("N1", {"read", "write"}, isolated);
-    host.adapter->on_read = [this](auto&, auto, auto) { return asked("{}"); };
-    host.adapter->on_resolve = [this](auto&, auto, std::string_view params) { return asked(params); };
+    host.adapter->on_read = [this](auto&, std::string_view capability, auto) { return asked(capability, "{}"); };
+    host.adapter->on_resolve = [this](auto&, std::string_view capability, std::string_view params) {
+      return asked(capability, params);
+    };
     server.emplace(1, HttpServer::Begin::kAtOnce, &host.clock, HttpServer::Handlers::kTakeTime);
     port = server->listen_tcp("127.0.0.1", 0, gateway.handler(true), {}, std::nullopt, gateway.admission(true)).port;
     health_port = server->listen_tcp("127.0.0.1", 0, health_handler(health_source)).port;
@@ -94,9 +96,10 @@ struct Served {
   }
 
   /// The adapter, at work; hangs while the door is closed.
-  Text asked(std::string_view answer) {
+  Text asked(std::string_view capability, std::string_view answer) {
     std::unique_lock lock(mutex);
     lent.push_back(HttpServer::thread_is_lent());
+    if (only_fetches_hang && capability != "notes.fetch") return std::string(answer);
     if (!open) ++hanging;
     changed.notify_all();
     changed.wait(lock, [&] { return open; });
@@ -169,16 +172,21 @@ TEST_CASE("borrowed turns: an adapter in a process of its own is asked by worker
 TEST_CASE("borrowed turns: an agent's read is answered by the thread that received it beside another call of his") {
   Served served;
   RawClient first(served.port), second(served.port);
+  served.only_fetches_hang = true;
   served.hang();
   first.send(request_of('a', call_text("notes.fetch")));
   served.wait_for_hanging(1);
-  served.host.clock.advance(60);
-  second.send(request_of('a', call_text("notes.search")));
-  served.wait_for_hanging(2);
-  CHECK(served.lent_so_far() == Lent{false, true});
+  CHECK(served.lent_so_far() == Lent{false});
+  // The thread that took the first one apart comes back a moment later.
+  bool lent = false;
+  for (int tries = 0; tries < 1000 && !lent; ++tries) {
+    served.host.clock.advance(60);
+    CHECK(second.ask(request_of('a', call_text("notes.search"))).status == 200);
+    lent = served.lent_so_far().back();
+  }
+  CHECK(lent);
   served.let_go();
   CHECK(first.receive().status == 200);
-  CHECK(second.receive().status == 200);
 }
 
 TEST_CASE("borrowed turns: reads that hang stop neither health, nor others, nor new connections, and end in time") {
