@@ -135,7 +135,7 @@ TEST_CASE("a backup has who has signed in, and who waits to", "[backup]") {
   f.restore();
   GroupCommit store(f.restored / "kruxos.db", kLedgerKind);
   SignInStore sign_in(store, f.clock);
-  CHECK(std::holds_alternative<TokenOwner>(sign_in.authenticate(tokens.access_token, resource)));
+  CHECK(sign_in.authenticate(tokens.access_token, resource).has_value());
   CHECK(sign_in.client(client_id));
   CHECK(sign_in.load_page(waiting));
   CHECK_NOTHROW(sign_in.refresh({tokens.refresh_token, ask.client.client_id, resource}));
