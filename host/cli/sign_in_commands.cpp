@@ -18,6 +18,14 @@ std::string known_by(const JsonValue& request) {
   return flag(request, "has_document") ? text(request, "client_id") : "nobody: it has registered itself";
 }
 
+/// Of what waits one half: the page that the operator has opened himself shows the other. Strangers may ask in the same
+/// name from the same address, and a whole code would be copied from whichever line looks right.
+std::string shown_code(const JsonValue& request) {
+  constexpr std::size_t half = 5;  // with the hyphen
+  const auto code = text(request, "code");
+  return text(request, "state") == "waiting" ? code.substr(0, half) + "...." : code;
+}
+
 void show_requests(const Session& session, const JsonValue& answer) {
   Table table({{"CODE"},
                {"STATE"},
@@ -28,7 +36,7 @@ void show_requests(const Session& session, const JsonValue& answer) {
                {"AGENT"},
                {"ENDS"}});
   for (const auto& request : items(answer, "requests").GetArray())
-    table.add({text(request, "code"), decision_cell(text(request, "state")), text(request, "client_name"),
+    table.add({shown_code(request), decision_cell(text(request, "state")), text(request, "client_name"),
                known_by(request), text(request, "redirect_host"), text(request, "peer"), text(request, "agent"),
                relative(number(request, "expires_at_ms"), session.now_ms)});
   if (table.empty()) {
