@@ -36,7 +36,7 @@ struct SignInBounds {
 struct CodeExchange {
   std::string code, client_id, verifier;
   std::optional<std::string> redirect_uri;
-  std::string audience;  ///< what tokens are good for now
+  std::string audience;  ///< the resource that the tokens are to be for: it must be the request's
 };
 
 struct TokenRefresh {
