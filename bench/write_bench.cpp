@@ -242,7 +242,7 @@ class Claims {
   double rate(std::size_t batch) {
     const auto before = completed_;
     const auto start = now_s();
-    while (now_s() - start < kRoundSeconds) complete(ledger_.take(accounts_, {batch, batch}, {}));
+    while (now_s() - start < kRoundSeconds) complete(ledger_.take(accounts_, {batch, batch}, {}).writes);
     const auto seconds = now_s() - start;
     if (ledger_.counts().completed != completed_) wrong("not everything was completed");
     return static_cast<double>(completed_ - before) / seconds;

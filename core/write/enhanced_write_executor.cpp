@@ -54,7 +54,7 @@ std::int64_t EnhancedWriteExecutor::State::step() {
     if (options.before_take) options.before_take();
     auto taken = ledger.take(refs, room, seqs, options.retry.order_wait_ms);
     idle_rounds = taken.empty() ? idle_rounds + 1 : 0;
-    for (auto& write : taken) begin(std::move(write));
+    for (auto& write : taken.writes) begin(std::move(write));
     return idle_rounds < 3 ? 0 : kPauseAfterFailureMs;
   } catch (const Error& e) {
     spdlog::error("writes cannot be claimed: {}", e.what());

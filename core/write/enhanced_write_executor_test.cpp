@@ -55,6 +55,47 @@ TEST_CASE("whoever waits too long is told the true state") {
   CHECK(second.get_future().get().state == State::kCompleted);
 }
 
+TEST_CASE("what a second caller finds when it begins to wait is no news to the first") {
+  Fixture f;
+  Host host(f.scratch.path(), f.clock);
+  host.serve(f.adapter);
+  const auto id = host.submit(new_write("hello")).write_id;
+  std::vector<State> first, second;
+  const auto into = [](std::vector<State>& heard) {
+    return [&heard](const WriteRecord& w) { heard.push_back(w.state); };
+  };
+  host.buffer.settled.wait(
+      id, 10'000, [](const WriteRecord&) {}, WaitFor::kEnded, into(first));
+  host.buffer.settled.wait(
+      id, 10'000, [](const WriteRecord&) {}, WaitFor::kEnded, into(second));
+  CHECK(first == Path{State::kBuffered});
+  CHECK(second == Path{State::kBuffered});
+}
+
+TEST_CASE("what many stopped writes leave behind them goes out without a pause") {
+  constexpr int kStopped = 300;  // of which one look at what is due stops 64
+  Fixture f;
+  f.answers({success});
+  ExecutorOptions options;
+  options.concurrency = 1;
+  Host host(f.scratch.path(), f.clock, std::move(options));
+  host.buffer.ledger.ask_terms([](const WriteRecord& write) {
+    PresentTerms terms;
+    if (write.summary.starts_with("stopped")) terms.asks = "Somebody has to look at it.";
+    return terms;
+  });
+  for (int i = 0; i < kStopped; ++i) {
+    auto write = new_write("stopped " + std::to_string(i));
+    write.summary = "stopped";
+    host.submit(std::move(write));
+  }
+  const auto id = host.submit(new_write("hello")).write_id;
+  f.clock.advance(30'000);
+  host.serve(f.adapter);
+  host.until(id, State::kCompleted);  // the clock stands still
+  CHECK(f.executed == 1);
+}
+
 TEST_CASE("a cancelled write is never executed") {
   Fixture f;
   f.answers({success});

@@ -132,9 +132,14 @@ class Ledger {
   /// Writes of `accounts` whose time has come, those of `busy` (seq) left out. Those to be attempted are claimed:
   /// `executing`, with their attempt; those of unknown outcome are to be looked for. One whose turn in its lane has not
   /// come is put off instead; `order_wait_ms`: how long a dead letter or an unknown outcome holds up those behind it.
-  /// One that the policy of now does not let out, or whose agent's key has ended, is refused or put before a person.
-  std::vector<WriteRecord> take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
-                                std::int64_t order_wait_ms = kOrderWaitMs);
+  /// One that the policy of now does not let out, or whose agent's key has ended, is stopped: refused, or put before a
+  /// person.
+  struct Taken {
+    std::vector<WriteRecord> writes, stopped;
+    bool empty() const { return writes.empty() && stopped.empty(); }
+  };
+  Taken take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
+             std::int64_t order_wait_ms = kOrderWaitMs);
   /// Asked of each write before it is claimed, on the thread that commits: must be quick. Set before the first claim;
   /// what it refers to must outlive this.
   void ask_terms(std::function<PresentTerms(const WriteRecord&)> terms) { present_terms_ = std::move(terms); }

@@ -155,12 +155,9 @@ bool Ledger::is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wai
   return true;
 }
 
-std::vector<WriteRecord> Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
-                                      std::int64_t order_wait_ms) {
-  struct Taken {
-    std::vector<WriteRecord> writes, stopped;
-  };
-  auto all = commit_and_wait<Taken>(
+Ledger::Taken Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
+                           std::int64_t order_wait_ms) {
+  return commit_and_wait<Taken>(
       {"write.claim.before_commit", "write.claim.after_commit"},
       [this, accounts = std::move(accounts), room, busy = std::move(busy), order_wait_ms](StatementCache& sql) {
         Taken found;
@@ -200,7 +197,6 @@ std::vector<WriteRecord> Ledger::take(std::vector<AccountRef> accounts, Room roo
           if (write.state == WriteState::kExecuting) listeners->changed(write, clock);
         }
       });
-  return std::move(all.writes);
 }
 
 }  // namespace krux

@@ -96,7 +96,7 @@ struct LedgerFixture {
     return ask<Submitted>([&](auto done) { ledger->roll_back(id, agent, force, "operator:ann", std::move(done)); });
   }
   std::vector<WriteRecord> take(std::size_t limit = 10, std::vector<std::int64_t> busy = {}) {
-    return ledger->take(accounts, {limit, limit}, std::move(busy));
+    return ledger->take(accounts, {limit, limit}, std::move(busy)).writes;
   }
   void restart(const std::string& boot = "boot-1") {
     ledger.reset();

@@ -155,7 +155,7 @@ class Differential {
     std::size_t due = 0;
     for (auto& [id, w] : model_) due += w.due && w.due <= now();
     const std::size_t limit = 1 + random_() % 4;
-    const auto taken = ledger_->take(accounts_, {limit, limit}, {});
+    const auto taken = ledger_->take(accounts_, {limit, limit}, {}).writes;
     REQUIRE(taken.size() == std::min(limit, due));
     for (const auto& write : taken) {
       auto& w = model_.at(write.write_id);

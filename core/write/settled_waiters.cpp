@@ -63,7 +63,7 @@ std::uint64_t SettledWaiters::wait(const std::string& write_id, std::int64_t tim
   // Waiting begins before the look, so that a change in between is not missed.
   const auto number = add(write_id, timeout_ms, {0, what, std::move(done), 0, std::move(changes)});
   const auto now = present_state(write_id);
-  if (told_ > 0) tell(now);
+  if (told_ > 0) tell_first(number, now);
   if (is_over(what, now)) answer(write_id, now);
   return number;
 }
@@ -113,7 +113,18 @@ void SettledWaiters::tell(const WriteRecord& write) {
   const std::lock_guard lock(mutex_);
   const auto [begin, end] = waiters_.equal_range(write.write_id);
   for (auto at = begin; at != end; ++at) {
-    if (at->second.changes) at->second.changes(write);
+    if (!at->second.changes) continue;
+    at->second.told = true;
+    at->second.changes(write);
+  }
+}
+
+/// Who waits anew, of what was read. A change that was told meanwhile is newer.
+void SettledWaiters::tell_first(std::uint64_t waiter, const WriteRecord& write) {
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = waiters_.equal_range(write.write_id);
+  for (auto at = begin; at != end; ++at) {
+    if (at->second.number == waiter && at->second.changes && !at->second.told) at->second.changes(write);
   }
 }
 

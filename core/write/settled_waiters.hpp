@@ -51,11 +51,13 @@ class SettledWaiters {
     Done done;
     std::uint64_t number;
     std::function<void(const WriteRecord&)> changes;
+    bool told = false;  ///< of a change
   };
   using Waiters = std::multimap<std::string, Waiter>;
   std::uint64_t add(const std::string& write_id, std::int64_t timeout_ms, Waiter waiter);
   Waiters::iterator take_out(Waiters::iterator waiter, std::vector<Done>& taken);
   void tell(const WriteRecord& write);
+  void tell_first(std::uint64_t waiter, const WriteRecord& write);
   WriteRecord present_state(const std::string& write_id);
   void answer(const std::string& write_id, const WriteRecord& write);
   void watch();
