@@ -73,7 +73,7 @@ TEST_CASE("what a second caller finds when it begins to wait is no news to the f
 }
 
 TEST_CASE("what many stopped writes leave behind them goes out without a pause") {
-  constexpr int kStopped = 300;  // of which one look at what is due stops 64
+  constexpr int kStopped = 2000;  // of which one look at what is due stops some hundreds at most
   Fixture f;
   f.answers({success});
   ExecutorOptions options;
@@ -94,6 +94,10 @@ TEST_CASE("what many stopped writes leave behind them goes out without a pause")
   host.serve(f.adapter);
   host.until(id, State::kCompleted);  // the clock stands still
   CHECK(f.executed == 1);
+  WriteFilter stopped;
+  stopped.states = {State::kPendingApproval};
+  stopped.limit = kStopped + 1;
+  CHECK(host.buffer.ledger.list(stopped).size() == kStopped);
 }
 
 TEST_CASE("a cancelled write is never executed") {
