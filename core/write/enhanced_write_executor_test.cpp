@@ -73,17 +73,20 @@ TEST_CASE("what a second caller finds when it begins to wait is no news to the f
 }
 
 TEST_CASE("what many stopped writes leave behind them goes out without a pause") {
-  constexpr int kStopped = 2000;  // of which one look at what is due stops some hundreds at most
+  constexpr int kStopped = 300;  // of which one look at what is due stops 64
   Fixture f;
   f.answers({success});
   ExecutorOptions options;
   options.concurrency = 1;
+  std::atomic<int> asked{0};
   Host host(f.scratch.path(), f.clock, std::move(options));
-  host.buffer.ledger.ask_terms([](const WriteRecord& write) {
+  host.buffer.ledger.ask_terms([&](const WriteRecord& write) {
     PresentTerms terms;
+    ++asked;
     if (write.summary.starts_with("stopped")) terms.asks = "Somebody has to look at it.";
     return terms;
   });
+  host.serve(f.adapter);
   for (int i = 0; i < kStopped; ++i) {
     auto write = new_write("stopped " + std::to_string(i));
     write.summary = "stopped";
@@ -91,13 +94,9 @@ TEST_CASE("what many stopped writes leave behind them goes out without a pause")
   }
   const auto id = host.submit(new_write("hello")).write_id;
   f.clock.advance(30'000);
-  host.serve(f.adapter);
   host.until(id, State::kCompleted);  // the clock stands still
   CHECK(f.executed == 1);
-  WriteFilter stopped;
-  stopped.states = {State::kPendingApproval};
-  stopped.limit = kStopped + 1;
-  CHECK(host.buffer.ledger.list(stopped).size() == kStopped);
+  CHECK(asked == kStopped + 1);
 }
 
 TEST_CASE("a cancelled write is never executed") {
