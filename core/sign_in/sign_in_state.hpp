@@ -40,6 +40,7 @@ struct SignInStore::State {
   /// Under `changing`, or `mutex`.
   const sign_in::RequestRow* find_request(const std::string& code) const;
   const sign_in::RequestRow& require_request(const std::string& code) const;
+  const sign_in::RequestRow& require_named(const std::string& code_or_id) const;
   std::vector<sign_in::TokenRow> tokens_of(const std::string& grant_id) const;
   std::size_t live_grants() const;
   bool is_shown(const std::string& handle_hash) const;

@@ -66,8 +66,9 @@ SignInStore::Begun SignInStore::begin(const SignInAsk& ask) {
   begun.request.ask = ask;
   begun.request.begun_at_ms = state_->clock.wall_ms();
   begun.request.expires_at_ms = begun.request.begun_at_ms + state_->times.request_ms;
-  change.put.requests.push_back(
-      {sha256_hex(begun.handle), sha256_hex(authorization_code(begun.handle)), begun.request});
+  const auto handle_hash = sha256_hex(begun.handle);
+  begun.request.request_id = request_id_of(handle_hash);
+  change.put.requests.push_back({handle_hash, sha256_hex(authorization_code(begun.handle)), begun.request});
   state_->commit(change);
   return begun;
 }
@@ -121,10 +122,10 @@ SignInRequest SignInStore::accept(const std::string& code, const std::string& ag
 }
 
 /// Also of one that was accepted, until its client has its tokens.
-SignInRequest SignInStore::reject(const std::string& code, const std::string& who) {
+SignInRequest SignInStore::reject(const std::string& code_or_id, const std::string& who) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
-  auto row = state_->require_request(code);
+  auto row = state_->require_named(code_or_id);
   auto& request = row.request;
   if (request.decision == SignInDecision::kRejected) return request;
   request.decision = SignInDecision::kRejected;

@@ -67,11 +67,11 @@ class SignInStore {
   /// What leads back to the client once it was accepted: the same at each load.
   static std::string authorization_code(std::string_view handle);
 
-  // The operator's. `code` is the one for people, in any case, with or without its hyphen. They throw NotFound, and
-  // ConflictError where it is too late or there are too many grants.
+  // The operator's. `code` is the one for people, in any case, with or without its hyphen: who has it has seen the
+  // page. They throw NotFound, and ConflictError where it is too late or there are too many grants.
   SignInRequest request(const std::string& code) const;
   SignInRequest accept(const std::string& code, const std::string& agent_id, const std::string& who);
-  SignInRequest reject(const std::string& code, const std::string& who);
+  SignInRequest reject(const std::string& code_or_id, const std::string& who);
   SignInGrant end(const std::string& grant_id, const std::string& who);
   void end_of_agent(const std::string& agent_id, const std::string& who);
   std::vector<SignInRequest> requests() const;  ///< the oldest first

@@ -46,6 +46,23 @@ TEST_CASE("a request waits under a code until the operator decides, also over a 
   CHECK_THROWS_WITH(f.store->accept("XXXX-XXXX", "agent_1", "me"), Catch::Contains("There is no request"));
 }
 
+TEST_CASE("a request's id names it to be refused, also after a restart, and lets nobody in", "[sign_in]") {
+  SignInFixture f;
+  const auto first = f.store->begin(ask()), second = f.store->begin(ask());
+  const auto id = first.request.request_id;
+  CHECK(id.size() == std::string("request_0123456789abcdef").size());
+  CHECK(id != second.request.request_id);
+  CHECK(first.handle.find(id.substr(id.size() - 16)) == std::string::npos);
+  f.open();
+  CHECK(f.store->load_page(first.handle)->request_id == id);
+  CHECK_THROWS_WITH(f.store->accept(id, "agent_1", "me"), Catch::Contains("There is no request"));
+  CHECK_THROWS_WITH(f.store->request(id), Catch::Contains("There is no request"));
+  CHECK(f.store->reject(id, "me").code == first.request.code);
+  CHECK(f.store->load_page(first.handle)->decision == SignInDecision::kRejected);
+  CHECK(f.store->load_page(second.handle)->decision == SignInDecision::kWaiting);
+  CHECK_THROWS_AS(f.store->reject("request_", "me"), Error);
+}
+
 TEST_CASE("a request is over after ten minutes, and two after it was accepted", "[sign_in]") {
   SignInFixture f;
   const auto begun = f.store->begin(ask());

@@ -20,11 +20,18 @@ void put_part(JsonWriter& out, std::string_view name, Fill fill) {
   out.EndObject();
 }
 
+/// What a list has of a code: the page has all of it. Strangers may ask in the same name from the same address, and a
+/// whole code would be copied from whichever line looks right.
+std::string half_of(const std::string& code) {
+  return code.substr(0, code.find('-') + 1) + "....";
+}
+
 }  // namespace
 
-void OperatorService::put_request(JsonWriter& out, const SignInRequest& request) {
+void OperatorService::put_request(JsonWriter& out, const SignInRequest& request, Code code) {
   const auto& ask = request.ask;
-  put(out, "code", request.code);
+  put(out, "request_id", request.request_id);
+  put(out, "code", code == Code::kWhole ? request.code : half_of(request.code));
   put(out, "state", to_string(request.decision));
   put(out, "client_id", ask.client.client_id);
   put(out, "client_name", ask.client.metadata.name);
@@ -57,9 +64,16 @@ void OperatorService::put_grant(JsonWriter& out, const SignInGrant& grant) {
 std::string OperatorService::sign_in() {
   return json_object([&](JsonWriter& out) {
     put(out, "enabled", parts_.config.server.sign_in.enabled);
-    put_objects(out, "requests", parts_.sign_in.requests(), [&](const auto& request) { put_request(out, request); });
+    put_objects(out, "requests", parts_.sign_in.requests(),
+                [&](const auto& request) { put_request(out, request, Code::kHalf); });
     put_objects(out, "grants", parts_.sign_in.grants(), [&](const auto& grant) { put_grant(out, grant); });
   });
+}
+
+std::string OperatorService::sign_in_request(const std::string& code) {
+  const auto request = parts_.sign_in.request(code);
+  return json_object(
+      [&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request, Code::kWhole); }); });
 }
 
 std::string OperatorService::accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) {
@@ -79,14 +93,15 @@ std::string OperatorService::accept_sign_in(const std::string& code, const std::
                found->agent_id);
   return json_object([&](JsonWriter& out) {
     put(out, "agent_is_new", is_new);
-    put_part(out, "request", [&] { put_request(out, request); });
+    put_part(out, "request", [&] { put_request(out, request, Code::kWhole); });
   });
 }
 
-std::string OperatorService::reject_sign_in(const std::string& code, const std::string& who) {
-  const auto request = parts_.sign_in.reject(code, who);
+std::string OperatorService::reject_sign_in(const std::string& code_or_id, const std::string& who) {
+  const auto request = parts_.sign_in.reject(code_or_id, who);
   spdlog::info("{} refused to let {} sign in", who, printable(request.ask.client.client_id));
-  return json_object([&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request); }); });
+  return json_object(
+      [&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request, Code::kHalf); }); });
 }
 
 std::string OperatorService::end_sign_in(const std::string& grant_id, const std::string& who) {

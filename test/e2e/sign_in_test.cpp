@@ -90,6 +90,21 @@ struct McpHost {
     cookie.resize(cookie.find(';'));
     return answer.headers.at("Location");
   }
+  /// What its page shows, and nothing else does.
+  std::string code_of(const std::string& page) {
+    const auto shown = get(page).body;
+    const std::string before = "<strong>";
+    const auto at = shown.find(before);
+    REQUIRE(at != std::string::npos);
+    const auto code = shown.substr(at + before.size(), std::string("BCDF-GHJK").size());
+    const auto listed = rig.operate({"sign-in", "list"});
+    CHECK(text_at(listed, "/requests/0/code") == code.substr(0, 5) + "....");
+    CHECK_FALSE(contains(text_of(listed), code));
+    CHECK_FALSE(contains(text_of(listed), code.substr(5)));
+    CHECK(text_at(parse(rig.control("GET", "/sign-in/" + code).body), "/request/request_id") ==
+          text_at(listed, "/requests/0/request_id"));
+    return code;
+  }
   Json exchange(const std::string& code) {
     return parse(form(token, {{"grant_type", "authorization_code"},
                               {"code", code},
@@ -110,8 +125,7 @@ struct McpHost {
   Json sign_in() {
     discover();
     const auto page = begin();
-    const auto code = text_at(rig.operate({"sign-in", "list"}), "/requests/0/code");
-    CHECK(contains(get(page).body, code));
+    const auto code = code_of(page);
     rig.operate({"sign-in", "accept", code, "--agent", "desktop"});
     const auto location = get(page).headers.at("Location");
     CHECK(location.starts_with(kBack + "?code="));
@@ -182,12 +196,14 @@ TEST_CASE("with its agent a host is shut out, and a refused one is told so") {
   CHECK(contains(text_at(rig.operate({"sign-in", "list"}), "/grants/0/end_reason"), "its agent was revoked"));
 
   const auto page = host.begin();
-  const auto code = text_at(rig.operate({"sign-in", "list"}), "/requests/0/code");
+  const auto code = host.code_of(page);
   const auto revoked = rig.kruxos({"sign-in", "accept", code, "--agent", "desktop", "-y"});
   CHECK(revoked.status.code == 5);
   CHECK(contains(revoked.err, "is revoked: name another one"));
   CHECK(rig.kruxos({"sign-in", "accept", code, "--agent", "no name", "-y"}).status.code == 1);
-  rig.operate({"sign-in", "reject", code});
+  const auto id = text_at(rig.operate({"sign-in", "list"}), "/requests/0/request_id");
+  CHECK(rig.kruxos({"sign-in", "accept", id, "--agent", "a", "-y"}).status.code == 4);
+  CHECK_FALSE(contains(text_of(rig.operate({"sign-in", "reject", id})), code));
   CHECK(contains(host.get(page).headers.at("Location"), "error=access_denied"));
   CHECK(rig.kruxos({"sign-in", "accept", "XXXX-XXXX", "--agent", "a"}).status.code == 4);
 }
