@@ -67,6 +67,7 @@ void SignInStore::State::load() {
 void SignInStore::State::commit(const Change& change) {
   if (change.empty()) return;
   store.run([&](SQLite::Database& db) {
+    if (change.also) change.also(db);
     write_rows(db, change);
     if (!change.before_commit.empty()) KRUX_FAULT_POINT(change.before_commit);
   });

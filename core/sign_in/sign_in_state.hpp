@@ -19,7 +19,8 @@ struct SignInStore::State {
   struct Change {
     sign_in::SignInRows put;
     std::vector<std::string> gone_clients, gone_requests, gone_tokens, gone_grants;
-    std::vector<std::string> ended_grants;  ///< whose tokens go
+    std::vector<std::string> ended_grants;        ///< whose tokens go
+    std::function<void(SQLite::Database&)> also;  ///< of another store, in the same transaction
     /// Of a test: where the process may die.
     std::string_view before_commit, after_commit;
 

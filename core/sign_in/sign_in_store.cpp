@@ -95,7 +95,8 @@ SignInRequest SignInStore::request(const std::string& code) const {
   return state_->require_request(code).request;
 }
 
-SignInRequest SignInStore::accept(const std::string& code, const std::string& agent_id, const std::string& who) {
+SignInRequest SignInStore::accept(const std::string& code, const std::string& agent_id, const std::string& who,
+                                  std::function<void(SQLite::Database&)> also) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
   auto row = state_->require_request(code);
@@ -117,6 +118,9 @@ SignInRequest SignInStore::accept(const std::string& code, const std::string& ag
   request.expires_at_ms = state_->clock.wall_ms() + state_->times.code_ms;
   State::Change change;
   change.put.requests.push_back(row);
+  change.also = std::move(also);
+  change.before_commit = "sign_in.accept.before_commit";
+  change.after_commit = "sign_in.accept.after_commit";
   state_->commit(change);
   return request;
 }

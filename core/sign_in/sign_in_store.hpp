@@ -12,6 +12,10 @@
 #include "core/sign_in/sign_in.hpp"
 #include "core/util/clock.hpp"
 
+namespace SQLite {
+class Database;
+}
+
 namespace krux {
 
 class GroupCommit;
@@ -70,7 +74,9 @@ class SignInStore {
   // The operator's. `code` is the one for people, in any case, with or without its hyphen: who has it has seen the
   // page. They throw NotFound, and ConflictError where it is too late or there are too many grants.
   SignInRequest request(const std::string& code) const;
-  SignInRequest accept(const std::string& code, const std::string& agent_id, const std::string& who);
+  /// `also` runs in the same transaction: it makes the agent where it is new.
+  SignInRequest accept(const std::string& code, const std::string& agent_id, const std::string& who,
+                       std::function<void(SQLite::Database&)> also = {});
   SignInRequest reject(const std::string& code_or_id, const std::string& who);
   SignInGrant end(const std::string& grant_id, const std::string& who);
   void end_of_agent(const std::string& agent_id, const std::string& who);

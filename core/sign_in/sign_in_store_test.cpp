@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/sign_in/sign_in_fixture.hpp"
+#include "core/state/agents.hpp"
 
 using namespace sign_in_test;
 
@@ -164,6 +165,33 @@ TEST_CASE("grants are bounded: accepting is refused", "[sign_in]") {
   CHECK_THROWS_WITH(f.store->accept(begun.request.code, "agent_1", "me"), Catch::Contains("There are 2 grants"));
   f.store->end(f.store->grants().front().grant_id, "me");
   CHECK_NOTHROW(f.store->accept(begun.request.code, "agent_1", "me"));
+}
+
+TEST_CASE("a new agent is made with what is accepted for it, or not at all", "[sign_in]") {
+  SignInFixture f({.grants = 1});
+  AgentStore agents(*f.commits, f.clock);
+  const auto accept = [&](const std::string& code, const std::string& name) {
+    return agents.find_or_create(name, [&](const Agent& agent, const auto& make) {
+      f.store->accept(code, agent.agent_id, "operator:me", make);
+    });
+  };
+  const auto begun = f.store->begin(ask()), late = f.store->begin(ask());
+  CHECK_THROWS_WITH(accept("XXXX-XXXX", "one"), Catch::Contains("There is no request"));
+  CHECK_THROWS_WITH(accept(begun.request.code, "no name"), Catch::Contains("is no name for an agent"));
+  CHECK(agents.list().empty());
+  const auto made = accept(begun.request.code, "one");
+  CHECK(made.is_new);
+  CHECK(f.store->load_page(begun.handle)->agent_id == made.agent.agent_id);
+  CHECK_THROWS_WITH(accept(begun.request.code, "two"), Catch::Contains("accepted already"));
+  CHECK_THROWS_WITH(accept(late.request.code, "three"), Catch::Contains("There are 1 grants"));
+  CHECK(agents.list().size() == 1);
+  f.store->reject(begun.request.code, "me");
+  const auto again = accept(late.request.code, "ONE");
+  CHECK_FALSE(again.is_new);
+  CHECK(again.agent.agent_id == made.agent.agent_id);
+  AgentStore reopened(*f.commits, f.clock);
+  CHECK(reopened.list().size() == 1);
+  CHECK(reopened.active(made.agent.agent_id));
 }
 
 TEST_CASE("an agent's grants end with it, and what was accepted for it is over", "[sign_in]") {

@@ -79,20 +79,16 @@ std::string OperatorService::sign_in_request(const std::string& code) {
 std::string OperatorService::accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) {
   if (!parts_.config.server.sign_in.enabled)
     throw conflict("Sign-in is off: set server.sign_in.enabled, start the host anew, and begin again in the program.");
-  if (const auto waiting = parts_.sign_in.request(code); waiting.decision != SignInDecision::kWaiting)
-    throw conflict(
-        fmt::format("{} is {} already, by {}.", waiting.code, to_string(waiting.decision), waiting.decided_by));
-  auto found = parts_.agents.find(agent);
-  if (found && found->revoked)
-    throw conflict(fmt::format("The agent \"{}\" is revoked: name another one.", found->name));
-  const bool is_new = !found;
-  // Its key goes to nobody: `agent rotate` makes one for whoever needs one.
-  if (is_new) found = parts_.agents.create(agent).agent;
-  const auto request = parts_.sign_in.accept(code, found->agent_id, who);
-  spdlog::info("{} let {} sign in as agent {} ({})", who, printable(request.ask.client.client_id), found->name,
-               found->agent_id);
+  SignInRequest request;
+  // A new one's key goes to nobody: `agent rotate` makes one for whoever needs one.
+  const auto found = parts_.agents.find_or_create(agent, [&](const Agent& used, const auto& make) {
+    if (used.revoked) throw conflict(fmt::format("The agent \"{}\" is revoked: name another one.", used.name));
+    request = parts_.sign_in.accept(code, used.agent_id, who, make);
+  });
+  spdlog::info("{} let {} sign in as agent {} ({})", who, printable(request.ask.client.client_id), found.agent.name,
+               found.agent.agent_id);
   return json_object([&](JsonWriter& out) {
-    put(out, "agent_is_new", is_new);
+    put(out, "agent_is_new", found.is_new);
     put_part(out, "request", [&] { put_request(out, request, Code::kWhole); });
   });
 }
