@@ -74,7 +74,7 @@ SignIn::SignIn(const SignInParts& parts, Clock& clock)
       begun_(clock, kBegunByOne),
       begun_by_all_(clock, kBegunByAll),
       storing_(2, 64),
-      fetching_(2, 16) {}
+      fetches_(documents_) {}
 
 void SignIn::set_origin(const std::string& origin) {
   origin_ = origin;
@@ -193,7 +193,7 @@ ServerResponse SignIn::register_client(const ServerRequest& request) {
     throw SignInRefused("invalid_client_metadata", "A registration is sent as application/json.");
   ClientMetadata metadata;
   try {
-    metadata = client_metadata(parse_json(request.body, "The registration"));
+    metadata = client_metadata(parse_json(request.body, "The registration"), SaidIn::kRegistration);
   } catch (const Error& error) {
     throw SignInRefused("invalid_client_metadata", error.what());
   }

@@ -9,6 +9,7 @@
 #include "core/sign_in/client_documents.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/document_fetches.hpp"
 #include "host/gateway/failed_tries.hpp"
 #include "host/gateway/form_values.hpp"
 #include "host/http/http_types.hpp"
@@ -57,8 +58,10 @@ class SignIn {
   ServerResponse register_client(const ServerRequest& request);
 
   void authorize(const ServerRequest& request, const Respond& respond);
-  ServerResponse begin(const FormValues& query, const std::string& peer);
-  SignInClient client_of(const std::string& client_id);
+  /// On this thread where it is in memory.
+  void find_client(const std::string& client_id, const std::string& peer, DocumentFetches::Fetched found,
+                   const Respond& respond);
+  ServerResponse begin(const FormValues& query, const std::string& peer, const SignInClient& client);
   std::optional<SignInRefused> why_not(const FormValues& query) const;
   bool is_ours(const std::string& resource) const;
   /// Of the browser that began it, alone.
@@ -79,7 +82,8 @@ class SignIn {
   std::string origin_, resource_;
   FailedTries begun_, begun_by_all_;
   // The last members: their threads use the others.
-  WorkerPool storing_, fetching_;
+  WorkerPool storing_;
+  DocumentFetches fetches_;  ///< which go on with `storing_`
 };
 
 /// {"error": …, "error_description": …}, with what RFC 6749 lets stand in the latter.
