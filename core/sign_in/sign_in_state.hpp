@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/sign_in/sign_in_meters.hpp"
 #include "core/sign_in/sign_in_rows.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 
@@ -59,11 +60,17 @@ struct SignInStore::State {
   /// Whether that is to be written down: the first one within a minute.
   bool note_use(const std::string& grant_id, std::int64_t now_ms);
 
+  template <class What>
+  void count(What what) {
+    if (meters) meters->count(what);
+  }
+
   GroupCommit& store;
   Clock& clock;
   const SignInTimes times;
   const SignInBounds bounds;
   std::function<void()> tokens_ended;
+  SignInMeters* meters = nullptr;
   std::mutex changing;  ///< held by whoever changes rows: one at a time, database and memory together
   mutable std::shared_mutex mutex;
   std::map<std::string, sign_in::ClientRow> clients;    ///< by client_id

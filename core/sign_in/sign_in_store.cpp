@@ -70,6 +70,7 @@ SignInStore::Begun SignInStore::begin(const SignInAsk& ask) {
   begun.request.request_id = request_id_of(handle_hash);
   change.put.requests.push_back({handle_hash, sha256_hex(authorization_code(begun.handle)), begun.request});
   state_->commit(change);
+  state_->count(SignInMeters::Request::kBegun);
   return begun;
 }
 
@@ -122,6 +123,7 @@ SignInRequest SignInStore::accept(const std::string& code, const std::string& ag
   change.before_commit = "sign_in.accept.before_commit";
   change.after_commit = "sign_in.accept.after_commit";
   state_->commit(change);
+  state_->count(SignInMeters::Request::kAccepted);
   return request;
 }
 
@@ -137,6 +139,7 @@ SignInRequest SignInStore::reject(const std::string& code_or_id, const std::stri
   State::Change change;
   change.put.requests.push_back(row);
   state_->commit(change);
+  state_->count(SignInMeters::Request::kRejected);
   return request;
 }
 
@@ -150,6 +153,7 @@ SignInGrant SignInStore::end(const std::string& grant_id, const std::string& who
   State::Change change;
   change.end(at->second, state_->clock.wall_ms(), "ended by " + who);
   state_->commit(change);
+  state_->count(SignInMeters::Tokens::kRevoked);
   return change.put.grants.front().grant;
 }
 
@@ -166,6 +170,7 @@ void SignInStore::end_of_agent(const std::string& agent_id, const std::string& w
       change.gone_requests.push_back(hash);
   }
   state_->commit(change);
+  for (std::size_t i = 0; i < change.ended_grants.size(); ++i) state_->count(SignInMeters::Tokens::kRevoked);
 }
 
 std::vector<SignInRequest> SignInStore::requests() const {
@@ -193,6 +198,10 @@ std::vector<SignInGrant> SignInStore::grants() const {
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.begun_at_ms > b.begun_at_ms; });
   return all;
+}
+
+void SignInStore::count_into(SignInMeters* meters) {
+  state_->meters = meters;
 }
 
 void SignInStore::when_tokens_end(std::function<void()> told) {

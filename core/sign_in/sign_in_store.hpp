@@ -19,6 +19,7 @@ class Database;
 namespace krux {
 
 class GroupCommit;
+class SignInMeters;
 
 struct SignInTimes {
   std::int64_t access_ms = 3'600'000;         ///< how long an access token lives
@@ -93,6 +94,8 @@ class SignInStore {
   /// Nothing where the token is unknown, has run out or has ended, or is for something else. Served from memory. Notes
   /// the use now and then, without waiting for it.
   std::optional<TokenOwner> authenticate(std::string_view access_token, std::string_view audience);
+  /// Which must outlive this; before the first of the calls. nullptr: nothing is counted.
+  void count_into(SignInMeters* meters);
   /// `told` runs when tokens may have ended before their time, on the thread of the call that ended them. To be set
   /// before the first of them.
   void when_tokens_end(std::function<void()> told);

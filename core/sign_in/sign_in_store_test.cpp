@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/sign_in/sign_in_fixture.hpp"
+#include "core/sign_in/sign_in_meters.hpp"
 #include "core/state/agents.hpp"
 
 using namespace sign_in_test;
@@ -207,6 +208,40 @@ TEST_CASE("an agent's grants end with it, and what was accepted for it is over",
   f.open();
   CHECK_FALSE(f.is_good(his));
   for (const auto& grant : f.store->grants()) CHECK((grant.ended_at_ms != 0) == (grant.agent_id == "agent_1"));
+}
+
+TEST_CASE("what happens is counted, once for each that happens", "[sign_in]") {
+  SignInFixture f;
+  MetricRegistry registry;
+  SignInMeters meters(registry);
+  f.store->count_into(&meters);
+  const auto counts = [&](const std::string& line) {
+    return registry.text(MetricSheet()).find("kruxos_sign_in_" + line + "\n") != std::string::npos;
+  };
+  const auto first = f.signed_in();
+  const auto code = f.accepted("agent_2");
+  const auto second = f.store->exchange(f.order(code));
+  f.store->reject(f.store->begin(ask()).request.code, "me");
+  CHECK(counts("requests_total{outcome=\"begun\"} 3"));
+  CHECK(counts("requests_total{outcome=\"accepted\"} 2"));
+  CHECK(counts("requests_total{outcome=\"rejected\"} 1"));
+  CHECK(counts("tokens_total{outcome=\"issued\"} 2"));
+  const auto renewed = f.refresh(first.refresh_token);
+  f.store->revoke(renewed.access_token, kClientId);
+  f.store->revoke("unknown", kClientId);
+  f.store->end_of_agent("agent_1", "me");
+  f.store->end_of_agent("agent_1", "me");
+  CHECK(counts("tokens_total{outcome=\"refreshed\"} 1"));
+  CHECK(counts("tokens_total{outcome=\"revoked\"} 2"));
+  CHECK_FALSE(f.refusal([&] { f.store->exchange(f.order("kruxac_unknown")); }).empty());
+  CHECK(counts("tokens_total{outcome=\"replayed\"} 0"));
+  CHECK_FALSE(f.refusal([&] { f.store->exchange(f.order(code)); }).empty());
+  CHECK_FALSE(f.refusal_of_refresh(second.refresh_token).empty());  // its grant has ended by that: once
+  CHECK(counts("tokens_total{outcome=\"replayed\"} 1"));
+  const auto third = f.signed_in();
+  f.refresh(f.refresh(third.refresh_token).refresh_token);
+  CHECK_FALSE(f.refusal_of_refresh(third.refresh_token).empty());
+  CHECK(counts("tokens_total{outcome=\"replayed\"} 2"));
 }
 
 TEST_CASE("ended grants are shown for a while, and no more than a number of them", "[sign_in]") {

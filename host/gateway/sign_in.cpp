@@ -81,9 +81,12 @@ void SignIn::set_origin(const std::string& origin) {
   resource_ = origin + std::string(kMcpPath);
 }
 
+bool SignIn::is_for_programs(std::string_view path) {
+  return path == kResourceMetadata || path == kResourceMetadataOfMcp || path == kServerMetadata || takes_body(path);
+}
+
 bool SignIn::serves(std::string_view path) {
-  return path == kResourceMetadata || path == kResourceMetadataOfMcp || path == kServerMetadata || path == kAuthorize ||
-         path.starts_with(kPages) || takes_body(path);
+  return is_for_programs(path) || path == kAuthorize || path.starts_with(kPages);
 }
 
 std::optional<ServerResponse> SignIn::refuse(const ServerRequest& head) {

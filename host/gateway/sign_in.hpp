@@ -33,6 +33,8 @@ class SignIn {
   const std::string& origin() const { return origin_; }
 
   static bool serves(std::string_view path);
+  /// Whether programs ask for it, and not a person's browser.
+  static bool is_for_programs(std::string_view path);
   /// Before the body comes: why a request is not for here.
   static std::optional<ServerResponse> refuse(const ServerRequest& head);
   void handle(ServerRequest request, const Respond& respond);

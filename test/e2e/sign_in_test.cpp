@@ -208,6 +208,47 @@ TEST_CASE("with its agent a host is shut out, and a refused one is told so") {
   CHECK(rig.kruxos({"sign-in", "accept", "XXXX-XXXX", "--agent", "a"}).status.code == 4);
 }
 
+TEST_CASE(
+    "under another public address, and with sign-in off, tokens are good for nothing, and are again when it is back") {
+  Rig rig;
+  const auto serve = [&](const std::string& sign_in) {
+    const auto from = rig.config_text.find("server:"), end = rig.config_text.find('\n', from);
+    rig.config_text.replace(
+        from, end - from,
+        "server: {port: " + std::to_string(rig.gateway_port()) + ", health_port: 0, sign_in: {" + sign_in + "}}");
+    if (rig.gateway_port() != 0) rig.stop();
+    rig.start();
+  };
+  serve("enabled: true");
+  McpHost host{rig, {}, {}, {}, {}, {}};
+  const auto tokens = host.sign_in();
+  const auto access = text_at(tokens, "/access_token"), renewal = text_at(tokens, "/refresh_token");
+  CHECK(host.mcp(access).status == 200);
+
+  serve("enabled: true, public_url: 'https://kruxos.example'");
+  const auto elsewhere = host.mcp(access);
+  CHECK(elsewhere.status == 401);
+  CHECK(contains(elsewhere.headers.at("WWW-Authenticate"),
+                 "error=\"invalid_token\", resource_metadata=\"https://kruxos.example/"));
+  CHECK(text_at(host.refresh(renewal), "/error") == "invalid_target");
+  host.resource.clear();
+  CHECK(text_at(host.refresh(renewal), "/error") == "invalid_grant");
+  CHECK(number_at(rig.operate({"sign-in", "list"}), "/grants/0/ended_at_ms") == 0);
+
+  serve("enabled: false");
+  const auto off = host.mcp(access);
+  CHECK(off.status == 401);
+  CHECK_FALSE(contains(off.headers.at("WWW-Authenticate"), "resource_metadata"));
+  CHECK(RawClient(rig.gateway_port()).ask(http_post("/token", "grant_type=refresh_token")).status == 404);
+  const auto listed = rig.operate({"sign-in", "list"});
+  CHECK_FALSE(bool_at(listed, "/enabled"));
+  CHECK(number_at(listed, "/grants/0/ended_at_ms") == 0);
+
+  serve("enabled: true");
+  CHECK(host.mcp(access).status == 200);
+  CHECK(host.mcp(text_at(host.refresh(renewal), "/access_token")).status == 200);
+}
+
 TEST_CASE("sign-in is refused where tokens would travel unencrypted, and off unless it is turned on") {
   {
     auto options = with_sign_in();
