@@ -1,5 +1,7 @@
 // A host that cannot send a key signs in, as such hosts do it: over the gateway alone, with the operator at the command
 // line.
+#include <poll.h>
+
 #include "core/oauth/form.hpp"
 #include "core/oauth/pkce.hpp"
 #include "host/http/http_types.hpp"
@@ -19,8 +21,36 @@ bool contains(const std::string& text, const std::string& part) {
 RigOptions with_sign_in() {
   RigOptions options;
   options.env["KRUXOS_SERVER__SIGN_IN__ENABLED"] = "true";
+  options.env["KRUXOS_NET__ALLOW_PRIVATE_HOSTS"] = "127.0.0.0/8,::1/128";  // of services
   return options;
 }
+
+/// A port of this machine at which nobody is answered.
+class SilentPort {
+ public:
+  SilentPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
+    REQUIRE(::listen(fd_, 8) == 0);
+    REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentPort() { ::close(fd_); }
+  SilentPort(const SilentPort&) = delete;
+  SilentPort& operator=(const SilentPort&) = delete;
+  std::uint16_t port() const { return port_; }
+  bool was_tried() const {
+    pollfd waiting{fd_, POLLIN, 0};
+    return ::poll(&waiting, 1, 0) != 0;
+  }
+
+ private:
+  const int fd_;
+  std::uint16_t port_ = 0;
+};
 
 /// What such a host knows.
 struct McpHost {
@@ -73,7 +103,7 @@ struct McpHost {
     REQUIRE(registered.status == 201);
     client_id = text_at(parse(registered.body), "/client_id");
   }
-  std::string begin() {
+  RawAnswer ask_leave() {
     std::string query;
     for (const auto& [name, value] :
          std::map<std::string, std::string>{{"response_type", "code"},
@@ -84,7 +114,10 @@ struct McpHost {
                                             {"code_challenge_method", "S256"},
                                             {"resource", resource}})
       krux::append_pair(query, name, value);
-    const auto answer = get(authorize + "?" + query);
+    return get(authorize + "?" + query);
+  }
+  std::string begin() {
+    const auto answer = ask_leave();
     REQUIRE(answer.status == 303);
     cookie = answer.headers.at("Set-Cookie");
     cookie.resize(cookie.find(';'));
@@ -206,6 +239,14 @@ TEST_CASE("with its agent a host is shut out, and a refused one is told so") {
   CHECK_FALSE(contains(text_of(rig.operate({"sign-in", "reject", id})), code));
   CHECK(contains(host.get(page).headers.at("Location"), "error=access_denied"));
   CHECK(rig.kruxos({"sign-in", "accept", "XXXX-XXXX", "--agent", "a"}).status.code == 4);
+
+  // Where services may be, strangers lead the host nowhere.
+  const SilentPort inside;
+  host.client_id = "https://localhost:" + std::to_string(inside.port()) + "/client.json";
+  const auto led = host.ask_leave();
+  CHECK(led.status == 400);
+  CHECK(contains(led.body, "could not be fetched"));
+  CHECK_FALSE(inside.was_tried());
 }
 
 TEST_CASE(
