@@ -190,7 +190,7 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   take(caller, std::move(request), respond,
        [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
          const auto answer = std::make_shared<mcp::Answer>();
-         const auto events = std::make_shared<mcp::CallEvents>();
+         auto events = std::make_shared<mcp::CallEvents>();
          const auto by_events = std::make_shared<std::atomic<bool>>(false);
          if (head->takes_events && is_single(message))
            answer->begin_events = [share, events, by_events, to](std::function<void()> gone) {
