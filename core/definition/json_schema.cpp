@@ -34,6 +34,10 @@ std::string as_shown(const JsonValue& value) {
   return printable(to_json(value).substr(0, kLongestValueShown));
 }
 
+std::string within(const std::string& path, const std::string& name) {
+  return path.empty() ? name : fmt::format("{}.{}", path, name);
+}
+
 std::string named(const std::string& path) {
   return path.empty() ? "what is given" : "\"" + path + "\"";
 }
@@ -114,7 +118,7 @@ class JsonSchemaCheck {
       const auto* fits = at != node.properties.end() ? at->second : node.additional;
       if (!fits) continue;
       const auto below = printable(name.substr(0, kLongestValueShown));
-      if (auto why = why_not(*fits, member.value, path.empty() ? below : path + "." + below); !why.empty()) return why;
+      if (auto why = why_not(*fits, member.value, within(path, below)); !why.empty()) return why;
     }
     return {};
   }
@@ -122,7 +126,7 @@ class JsonSchemaCheck {
   static std::string by_required(const std::vector<std::string>& names, const JsonValue& value,
                                  const std::string& path) {
     for (const auto& name : names) {
-      if (!find_member(value, name)) return named(path.empty() ? name : path + "." + name) + " is missing";
+      if (!find_member(value, name)) return named(within(path, name)) + " is missing";
     }
     return {};
   }

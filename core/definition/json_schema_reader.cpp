@@ -189,12 +189,13 @@ void JsonSchemaReader::name(std::string anchor, const Node* node) {
 }
 
 void JsonSchemaReader::resolve() {
-  for (const auto& [from, to] : refs_) {
-    const auto at = std::find_if(named_.begin(), named_.end(), [&](const auto& named) { return named.first == to; });
+  for (const auto& ref : refs_) {
+    const auto at =
+        std::find_if(named_.begin(), named_.end(), [&](const auto& named) { return named.first == ref.second; });
     if (at == named_.end())
       throw Unfit(fmt::format("\"{}\" names nothing here: a $ref is \"#/$defs/NAME\", or # and an $anchor",
-                              printable(std::string_view(to).substr(0, 60))));
-    from->ref = at->second;
+                              printable(std::string_view(ref.second).substr(0, 60))));
+    ref.first->ref = at->second;
   }
 }
 

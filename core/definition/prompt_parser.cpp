@@ -234,8 +234,12 @@ std::string filled(const TextTemplate& text, const PromptDefinition& prompt, con
       continue;
     }
     const auto at = given.find(part.text);
-    const bool has = at != given.end() && !at->second.empty();
-    out += has ? at->second : argument_of(prompt, part.text)->default_text;
+    const auto* argument = argument_of(prompt, part.text);
+    if (at != given.end() && !at->second.empty()) {
+      out += at->second;
+    } else if (argument) {
+      out += argument->default_text;
+    }
   }
   return out;
 }

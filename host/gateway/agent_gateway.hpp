@@ -71,7 +71,7 @@ class AgentApi {
     return nullptr;
   }
   /// As CapabilityHandler::values(). A host without replicas has none.
-  virtual void values(ValuesWanted wanted, std::function<void(std::variant<Completion, Error>)> done) {
+  virtual void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) {
     (void)wanted;
     done(Completion());
   }

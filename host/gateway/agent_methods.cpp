@@ -227,8 +227,8 @@ std::optional<Error> AgentMethods::values(const CallerPtr& caller, ValuesWanted 
   wanted.agent_id = caller->agent.agent_id;
   auto places = take_places(caller);
   if (auto* full = std::get_if<Error>(&places)) return std::move(*full);
-  api_.values(std::move(wanted), [places = std::get<Places>(std::move(places)),
-                                  done = std::move(done)](const std::variant<Completion, Error>& found) mutable {
+  api_.values(wanted, [places = std::get<Places>(std::move(places)),
+                       done = std::move(done)](const std::variant<Completion, Error>& found) mutable {
     places = {};
     done(found);
   });

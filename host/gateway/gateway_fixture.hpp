@@ -111,8 +111,8 @@ class FakeApi final : public AgentApi {
   std::vector<InputDefinition> header_inputs(const std::string& capability) override {
     return capability == "notes.search" ? inputs_in_headers : std::vector<InputDefinition>();
   }
-  void values(ValuesWanted what, std::function<void(std::variant<Completion, Error>)> done) override {
-    wanted = std::move(what);
+  void values(const ValuesWanted& what, std::function<void(std::variant<Completion, Error>)> done) override {
+    wanted = what;
     done(found);
   }
 

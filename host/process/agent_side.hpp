@@ -44,8 +44,8 @@ class AgentSide final : public AgentApi {
   bool knows(const std::string& capability) override { return handler_.knows(capability); }
   bool takes_time(const std::string& capability) override { return handler_.takes_time(capability); }
   std::vector<std::string> services() override { return handler_.services(); }
-  void values(ValuesWanted wanted, std::function<void(std::variant<Completion, Error>)> done) override {
-    handler_.values(std::move(wanted), std::move(done));
+  void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) override {
+    handler_.values(wanted, std::move(done));
   }
   std::vector<InputDefinition> header_inputs(const std::string& capability) override {
     return handler_.header_inputs(capability);
