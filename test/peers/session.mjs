@@ -131,7 +131,6 @@ export async function run(peer, settings) {
     await operator('connect notes');
     await within(20_000, heard, 'nothing was heard');
     must((await peer.tools()).some((tool) => tool.name === 'notes__create'), 'the new tools are not listed');
-    await operator('disconnect notes');
   });
   await check('closes', async () => {
     await peer.close();

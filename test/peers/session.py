@@ -148,7 +148,6 @@ class Session:
             with anyio.fail_after(20):
                 await self.heard.wait()
         must(any(tool.name == "notes__create" for tool in await self.tools()), "the new tools are not listed")
-        await operator("disconnect notes")
 
 
 STEPS = ("connects", "lists tools whose schemas compile", "searches", "reads", "is told why a call fails",

@@ -67,7 +67,7 @@ def run_changes(host, report):
 
 
 def run_one(host, report, name, command, steps=tuple(STEPS), writes_made=2):
-    writes, missing, strange = [], list(steps), []
+    writes, missing, strange, undo = [], list(steps), [], []
     log = host.directory / f"{name}.log"
     with open(log, "wb") as error:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error, text=True, env=dict(os.environ))
@@ -81,6 +81,8 @@ def run_one(host, report, name, command, steps=tuple(STEPS), writes_made=2):
                 continue
             if "operator" in message:
                 host.act(message["operator"])
+                if message["operator"] == "connect notes":
+                    undo.append("disconnect notes")
                 process.stdin.write("done\n")
                 process.stdin.flush()
             elif "write" in message:
@@ -90,6 +92,9 @@ def run_one(host, report, name, command, steps=tuple(STEPS), writes_made=2):
                 report.result(f"{name}: {message['check']}", message.get("why"))
         code = process.wait()
         watch.cancel()
+    # Of this no client hears that is closing: it would say that it cannot take it any more.
+    for action in undo:
+        host.act(action)
     for step in missing:
         report.result(f"{name}: {step}", "the session ended before it")
     said = log.read_text(errors="replace").strip()
