@@ -5,6 +5,7 @@
 #include "core/capability/write_json.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/definition/input_check.hpp"
+#include "core/definition/prompt_parser.hpp"
 #include "core/net/quota.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
@@ -215,4 +216,23 @@ TEST_CASE("gmail: what does not fit is refused") {
   refused("email.reply", R"({"message_id":"1"})");
   refused("email.label", R"({"message_id":"1"})");
   refused("email.bulk_delete", R"({"message_ids":[]})");
+}
+
+TEST_CASE("gmail: prompts speak of tools that they need, by their names") {
+  const auto d = gmail();
+  REQUIRE(d.prompts.size() == 2);
+  CHECK(d.prompts[0].name == "email.triage");
+  for (const auto& prompt : d.prompts) {
+    std::string said;
+    filled(prompt.messages.at(0).text, prompt, {}, [&](std::string_view own) {
+      said += own;
+      return std::string();
+    });
+    for (const auto& capability : d.capabilities) {
+      INFO(prompt.name << ", " << capability.name);
+      const bool needed = std::count(prompt.needs.begin(), prompt.needs.end(), capability.name) > 0;
+      CHECK((said.find(capability.name) != std::string::npos) == needed);
+    }
+  }
+  CHECK(missing_arguments(d.prompts[0], {}).empty());
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/account/permission.hpp"
 #include "core/capability/approvals.hpp"
 #include "core/capability/catalogue.hpp"
@@ -186,6 +189,19 @@ std::vector<Offered> CapabilityHandler::offered() const {
     all.push_back({std::move(listed), delay_ms, several});
   }
   return all;
+}
+
+std::vector<InputDefinition> CapabilityHandler::header_inputs(const std::string& capability) const {
+  std::vector<InputDefinition> all;
+  const auto found = find_capability(context_->accounts, capability);
+  if (!found) return all;
+  std::copy_if(found->capability->inputs.begin(), found->capability->inputs.end(), std::back_inserter(all),
+               [](const InputDefinition& input) { return !input.header.empty(); });
+  return all;
+}
+
+void CapabilityHandler::values(ValuesWanted wanted, std::function<void(std::variant<Completion, Error>)> done) const {
+  find_values(context_, std::move(wanted), std::move(done));
 }
 
 std::vector<std::string> CapabilityHandler::services() const {

@@ -12,6 +12,7 @@
 
 #include "core/adapter/lane.hpp"
 #include "core/capability/catalogue.hpp"
+#include "core/capability/completion.hpp"
 #include "core/definition/definition.hpp"
 #include "core/util/cancellation.hpp"
 #include "core/util/error.hpp"
@@ -122,6 +123,10 @@ class CapabilityHandler {
   bool knows(const std::string& capability) const;
   /// Whether it asks the service, or can be asked to wait.
   bool takes_time(const std::string& capability) const;
+  /// Those of its inputs that clients repeat in headers over HTTP.
+  std::vector<InputDefinition> header_inputs(const std::string& capability) const;
+  /// What a client may offer its user while he writes a value that the replica has.
+  void values(ValuesWanted wanted, std::function<void(std::variant<Completion, Error>)> done) const;
   /// That are loaded, connected or not.
   std::vector<std::string> services() const;
 

@@ -7,6 +7,7 @@
 #include "core/account/permission.hpp"
 #include "core/capability/host_capabilities.hpp"
 #include "core/capability/write_content.hpp"
+#include "core/definition/json_schema.hpp"
 #include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
@@ -301,6 +302,7 @@ std::string description_json(const Offered& offered) {
         out.json().EndArray();
       });
     }
+    if (c.schema) out.raw("schema", to_json(c.schema->document()));
     write_outputs(out, "outputs", all_outputs(offered, WriteNames::kAll));
     if (c.kind == CapabilityKind::kWrite) {
       out.seconds("delay_seconds", offered.delay_ms);

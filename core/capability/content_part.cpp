@@ -1,18 +1,9 @@
 #include "core/capability/content_part.hpp"
 
-#include <algorithm>
-#include <cctype>
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
-
-/// Of RFC 4648, with its padding.
-bool is_base64(std::string_view text) {
-  if (text.size() % 4 != 0) return false;
-  if (text.ends_with('=')) text.remove_suffix(text.ends_with("==") ? 2 : 1);
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return c < 0x80 && (std::isalnum(c) || c == '+' || c == '/'); });
-}
 
 /// What stands beside the bytes is text, of which there is little.
 constexpr std::size_t kMostBesideBytes = 4'096;

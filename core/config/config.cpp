@@ -151,8 +151,8 @@ class Loader {
   void set_delay(const std::string& path, const YamlValue& value, const YamlValue& key, const std::string& origin) {
     const auto operation = path.substr(std::string_view("write_buffer.delays.").size());
     const auto dot = operation.find('.');
-    if (dot == std::string::npos || !is_plain_name(operation.substr(0, dot)) ||
-        !is_plain_name(operation.substr(dot + 1)))
+    if (!is_plain_name(operation.substr(0, dot)) ||
+        (dot != std::string::npos && !is_plain_name(operation.substr(dot + 1))))
       key.fail(fmt::format("\"{}\" is not an operation, such as notes.add.", printable(operation)));
     config_.write_buffer.delays_ms[operation] = parse_delay(value);
     config_.shown[path] = {value.json(), origin};

@@ -180,7 +180,7 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"policies_dir: [/p]", "a text is expected"},
       {"write_buffer: {default_delay_seconds: 30 s}", "a number from"},
       {"write_buffer: {default_delay_seconds: -1}", "is not from"},
-      {"write_buffer: {delays: {add: 1}}", "is not an operation"},
+      {"write_buffer: {delays: {Add: 1}}", "is not an operation"},
       {"write_buffer: {executor_concurrency: 0}", "is not from 1 to 64"},
       {"retry: {schedule_seconds: []}", "the list is empty"},
       {"retry: {schedule_seconds: 60}", "a list is expected"},

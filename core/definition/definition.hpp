@@ -4,21 +4,24 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/definition/access.hpp"
 #include "core/definition/oauth_definition.hpp"
+#include "core/definition/prompt_definition.hpp"
 
 namespace krux {
+
+class JsonSchema;
 
 enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
 enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, which no service is asked
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
-enum class ContentKind { kText, kImage, kAudio, kResource };  ///< what a model is handed an output as
-enum class Confidentiality { kPrivate, kPublic };             ///< who may read it at the service: some, or everybody
+enum class Confidentiality { kPrivate, kPublic };  ///< who may read it at the service: some, or everybody
 
 struct InputDefinition {
   std::string name;
@@ -34,6 +37,8 @@ struct InputDefinition {
   std::vector<std::string> instead_of{};  ///< other inputs whose place it takes: an edit that names it drops them
   bool nullable = false;                  ///< null is a value of it, which clears what is there; elsewhere: not given
   std::vector<InputDefinition> items;     ///< Array: what each entry is, one without a name; empty: anything
+  std::optional<ReplicaValues> values_from{};  ///< String: what a client may offer its user; others fit too
+  std::string header{};                        ///< over HTTP clients repeat it there: Mcp-Param-<header>
 };
 
 struct OutputDefinition {
@@ -80,6 +85,8 @@ struct CapabilityDefinition {
   std::vector<InputDefinition> inputs;
   std::vector<OutputDefinition> outputs;
   std::vector<std::string> required_scopes;
+  /// What its arguments together must fit besides; null: nothing.
+  std::shared_ptr<const JsonSchema> schema;
   bool core = true;  ///< among the tools that an agent is shown unless it asks for more
   std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
   std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
@@ -106,10 +113,17 @@ struct CapabilityDefinition {
   std::vector<CountsAs> counts_as;  ///< the first that fits
 };
 
+/// A record of the replica. Without an id any of its collection.
+struct RecordAddress {
+  std::string collection, id;
+};
+
 /// A read that is found under an address, {input} in it standing for one of its inputs.
 struct ResourceDefinition {
   std::string uri, name, description, mime_type;  ///< mime_type may be empty
   std::string capability;                         ///< has an output that is content of kind resource
+  /// With whose record it changes, {input} in the id as in the address; nothing: nobody can tell.
+  std::optional<RecordAddress> changes_with{};
 };
 
 /// A quota rule of the service's API; see core/net/quota.hpp.
@@ -144,6 +158,7 @@ struct ServiceDefinition {
   OAuthDefinition oauth;
   std::vector<CapabilityDefinition> capabilities;
   std::vector<ResourceDefinition> resources;
+  std::vector<PromptDefinition> prompts;
   std::map<std::string, std::vector<RecoveryAction>, std::less<>> recovery;  ///< by error type
 
   const CapabilityDefinition* find(const std::string& capability) const;

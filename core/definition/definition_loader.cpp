@@ -11,6 +11,7 @@
 #include "core/definition/capability_parser.hpp"
 #include "core/definition/limit_parser.hpp"
 #include "core/definition/oauth_parser.hpp"
+#include "core/definition/prompt_parser.hpp"
 #include "core/definition/quota_rules.hpp"
 #include "core/definition/resource_parser.hpp"
 #include "core/definition/token_pattern.hpp"
@@ -82,7 +83,9 @@ RecoveryAction parse_action(const YamlValue& value, const ServiceDefinition& def
     action.capability = v->line(100);
     std::vector<std::string> names;
     for (const auto& c : definition.capabilities) names.push_back(c.name);
-    if (action.capability.starts_with(definition.prefix + ".") && !definition.find(action.capability))
+    const bool is_own =
+        action.capability == definition.prefix || action.capability.starts_with(definition.prefix + ".");
+    if (is_own && !definition.find(action.capability))
       v->fail(fmt::format("\"{}\" is not a capability of this definition{}.", printable(action.capability),
                           did_you_mean(action.capability, names)));
   }
@@ -157,10 +160,10 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   const auto root = parse_yaml(text, name);
   const YamlMap map(
       YamlValue(root, name, ""),
-      {"schema",       "service",  "prefix",        "display_name",       "description",  "version", "adapter",
-       "api_base_url", "hosts",    "sync_interval", "rollback_retention", "call_timeout", "quota",   "limits",
-       "on_exceed",    "connect",  "oauth",         "capabilities",       "recovery",     "auth",    "accounts",
-       "http",         "resources"});
+      {"schema",       "service",   "prefix",        "display_name",       "description",  "version", "adapter",
+       "api_base_url", "hosts",     "sync_interval", "rollback_retention", "call_timeout", "quota",   "limits",
+       "on_exceed",    "connect",   "oauth",         "capabilities",       "recovery",     "auth",    "accounts",
+       "http",         "resources", "prompts"});
   ServiceDefinition definition;
   parse_schema(map, definition);
   parse_identity(map, definition);
@@ -170,6 +173,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   if (auto v = map.find("connect")) parse_connect(*v, definition);
   definition.capabilities = parse_capabilities(map.at("capabilities"), definition.prefix);
   if (auto v = map.find("resources")) definition.resources = parse_resources(*v, definition);
+  if (auto v = map.find("prompts")) definition.prompts = parse_prompts(*v, definition);
   if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
   if (auto v = map.find("limits")) definition.limits = parse_limits(*v, definition);
   if (auto v = map.find("on_exceed")) definition.escalate_on_exceed = parse_on_exceed(*v);

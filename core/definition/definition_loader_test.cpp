@@ -327,3 +327,42 @@ TEST_CASE("mutated definitions are accepted or refused with a sentence, and noth
   CHECK(accepted > 10);
   CHECK(refused > 1000);
 }
+
+TEST_CASE("a capability may have the prefix alone for its name") {
+  auto text = with("- name: notes.search", "- name: notes");
+  const std::string recovery = "capability: notes.search";
+  text.replace(text.find(recovery), recovery.size(), "capability: notes");
+  const auto named = parse_definition(text, "n");
+  CHECK(named.capabilities[0].name == "notes");
+  CHECK_THROWS_WITH(parse_definition(with("- name: notes.search", "- name: notes_search"), "n"),
+                    Catch::Contains("or the prefix alone"));
+}
+
+TEST_CASE("an input says which header repeats it, and which values of the replica a client may offer") {
+  const auto query = [](const std::string& more) {
+    return parse_definition(with("description: The text., default: \"\"}", "description: The text." + more + "}"), "n")
+        .capabilities[0]
+        .inputs[0];
+  };
+  CHECK(query(", header: X-Region_1").header == "X-Region_1");
+  CHECK(query(", values_from: {collection: notes, member: title}").values_from->member == "title");
+  const std::pair<const char*, const char*> rows[] = {
+      {", header: \"a b\"", "no part of a header's name"},
+      {", header: \"a:\"", "no part of a header's name"},
+      {", header: \"\"", "header"},
+      {", one_of: [a], values_from: {collection: notes, member: title}", "remove one of the two"},
+      {", values_from: {collection: notes}", "member"},
+      {", values_from: {collection: Notes, member: title}", "small letters"},
+  };
+  for (const auto& [more, why] : rows) CHECK_THROWS_WITH(query(more), Catch::Contains(why));
+  const auto twice =
+      with("description: How many., default: 20,", "description: How many., default: 20, header: REGION,");
+  const auto at = twice.find("description: The text., default");
+  auto both = twice;
+  both.insert(at, "header: Region, ");
+  CHECK_THROWS_WITH(parse_definition(both, "n"), Catch::Contains("another input too"));
+  CHECK_THROWS_WITH(parse_definition(with("{name: notes, type: Array, description: The notes.}",
+                                          "{name: notes, type: Array, description: The notes., header: A}"),
+                                     "n"),
+                    Catch::Contains("header"));
+}

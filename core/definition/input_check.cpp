@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/definition/capability_parser.hpp"
+#include "core/definition/json_schema.hpp"
 #include "core/util/error.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
@@ -57,11 +58,6 @@ bool is_time(std::string_view text) {
   } catch (const Error&) {
     return false;
   }
-}
-
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 bool fits_type(InputType type, const JsonValue& value) {
@@ -158,6 +154,10 @@ class Checker {
     result_.params.SetObject();
     for (const auto& input : capability_.inputs) take(input);
     for (const auto& group : capability_.one_input_of) require_one(group);
+    if (capability_.schema) {
+      const auto why = capability_.schema->why_not(result_.params);
+      if (!why.empty()) fail(why);
+    }
     result_.params_json = canonical_json(result_.params);
     return std::move(result_);
   }

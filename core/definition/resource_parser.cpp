@@ -81,8 +81,26 @@ const CapabilityDefinition& parse_read(const YamlValue& value, const ServiceDefi
   return *capability;
 }
 
+/// Whose change is the resource's.
+RecordAddress parse_changes(const YamlValue& value, const std::vector<std::string>& inputs) {
+  const YamlMap map(value, {"collection", "id"});
+  RecordAddress record;
+  const auto collection = map.at("collection");
+  record.collection = collection.text();
+  if (!is_plain_name(record.collection))
+    collection.fail("a name has small letters, digits and _, at most 32, a letter first.");
+  const auto id = map.find("id");
+  if (!id) return record;
+  record.id = id->line(kLongestAddress);
+  for (const auto& name : inputs_in(*id, record.id)) {
+    if (std::find(inputs.begin(), inputs.end(), name) == inputs.end())
+      id->fail(fmt::format("\"{}\" is no input that stands in the address.", printable(name)));
+  }
+  return record;
+}
+
 ResourceDefinition parse_resource(const YamlValue& value, const ServiceDefinition& definition) {
-  const YamlMap map(value, {"uri", "name", "description", "mime_type", "read"});
+  const YamlMap map(value, {"uri", "name", "description", "mime_type", "read", "changes_with"});
   ResourceDefinition resource;
   const auto uri = map.at("uri");
   resource.uri = parse_address(uri, definition);
@@ -93,7 +111,9 @@ ResourceDefinition parse_resource(const YamlValue& value, const ServiceDefinitio
   if (auto v = map.find("mime_type")) resource.mime_type = v->line(100);
   const auto& capability = parse_read(map.at("read"), definition);
   resource.capability = capability.name;
-  check_inputs(uri, capability, inputs_in(uri, resource.uri));
+  const auto inputs = inputs_in(uri, resource.uri);
+  check_inputs(uri, capability, inputs);
+  if (auto v = map.find("changes_with")) resource.changes_with = parse_changes(*v, inputs);
   return resource;
 }
 

@@ -143,3 +143,20 @@ TEST_CASE("an address gives the inputs that stand in it") {
   }
   CHECK(of("notes://index", "notes://indexes") == "nothing");
 }
+
+TEST_CASE("a resource names the record with which it changes") {
+  const std::string page =
+      "uri: \"notes://{book}/{page}\", name: page, description: P., read: notes.page, changes_with: ";
+  const auto all = parsed("  - {" + page + "{collection: pages, id: \"{book}/{page}\"}}\n" +
+                          "  - {uri: \"notes://index\", name: index, description: I., read: notes.index, changes_with: "
+                          "{collection: pages}}\n");
+  REQUIRE((all[0].changes_with && all[1].changes_with));
+  CHECK((all[0].changes_with->collection == "pages" && all[0].changes_with->id == "{book}/{page}"));
+  CHECK(all[1].changes_with->id.empty());
+  const std::pair<const char*, const char*> rows[] = {{"{id: a}", "collection"},
+                                                      {"{collection: Pages}", "small letters"},
+                                                      {"{collection: pages, id: \"{size}\"}", "stands in the address"},
+                                                      {"{collection: pages, id: \"{\"}", "has no }"}};
+  for (const auto& [changes, why] : rows)
+    CHECK_THROWS_WITH(parsed("  - {" + page + changes + "}\n"), Catch::Contains(why));
+}

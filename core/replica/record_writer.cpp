@@ -105,6 +105,7 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
     if (kept) text.set_kept(searched_text(*kept, p.table->spec));
     insert(p, *key, record, text, digest.view(), now_ms);
     ++changes_.added;
+    note(record.collection, record.id);
     ++growth_[record.collection];
     return;
   }
@@ -115,6 +116,7 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
     return mark_seen(p, record, present.key, digest.view(), now_ms);
   }
   ++changes_.updated;
+  note(record.collection, record.id);
   if (kept && any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kKeptText);
   if (moves) {
     auto text = text_of(*p.table, present.key);
@@ -319,6 +321,7 @@ void RecordWriter::remove(const CollectionTable& table, std::int64_t key, std::s
   blobs.bind_all(std::string_view(table.set), id);
   blobs.run();
   ++changes_.removed;
+  note(table.spec.name, id);
   --growth_[table.spec.name];
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/replica/collection_table.hpp"
 #include "core/replica/left_out.hpp"
+#include "core/replica/record_watches.hpp"
 #include "core/replica/searched_text.hpp"
 #include "core/replica/sync_session.hpp"
 #include "core/replica/tag_numbers.hpp"
@@ -29,6 +30,13 @@ class RecordWriter {
  public:
   RecordWriter(StatementCache& statements, const CollectionTables& tables, bool any_left_out)
       : statements_(statements), tables_(tables), left_out_(statements), any_left_out_(any_left_out) {}
+
+  /// What is changed from now on is noted where somebody of the service's waits for it.
+  void note_for(const RecordWatches& watches, const std::string& service) {
+    watches_ = &watches;
+    service_ = service;
+  }
+  const RecordWatches::Changed& noted() const { return noted_; }
 
   /// `kept`: the record's kept text from now on; nullptr: as it was.
   void put(const Record& record, const std::string* kept, std::int64_t now_ms);
@@ -80,6 +88,9 @@ class RecordWriter {
   void update(const CollectionTable& table, const Record& record, const std::string* kept, std::int64_t key);
   void remove(const CollectionTable& table, std::int64_t key, std::string_view id);
   void remove_rows(const CollectionTable& table, std::int64_t key);
+  void note(std::string_view collection, std::string_view id) {
+    if (watches_ && watches_->any()) watches_->note(service_, collection, id, noted_);
+  }
 
   StatementCache& statements_;
   const CollectionTables& tables_;
@@ -89,6 +100,9 @@ class RecordWriter {
   std::map<std::string, TagNumbers> tags_;  ///< by set
   RecordChanges changes_;
   std::map<std::string, std::int64_t> growth_;
+  const RecordWatches* watches_ = nullptr;
+  std::string service_;
+  RecordWatches::Changed noted_;
 };
 
 }  // namespace krux

@@ -93,6 +93,12 @@ Replica::Replica(std::filesystem::path file, std::vector<CollectionSpec> collect
 
 Replica::~Replica() = default;
 
+void Replica::tell(std::shared_ptr<const RecordWatches> watches, const std::string& service) {
+  const std::lock_guard guard(shared_->mutex);
+  shared_->watches = std::move(watches);
+  shared_->watched_service = service;
+}
+
 std::shared_ptr<ReplicaReader> Replica::reader() {
   return std::make_shared<PooledReader>(shared_->readers, Rows::kServed);
 }

@@ -10,6 +10,7 @@
 
 #include "core/replica/collection.hpp"
 #include "core/replica/left_out.hpp"
+#include "core/replica/record_watches.hpp"
 #include "core/replica/replica_reader.hpp"
 #include "core/replica/search.hpp"
 #include "core/replica/sync_session.hpp"
@@ -49,6 +50,8 @@ class Replica {
   Replica(const Replica&) = delete;
   Replica& operator=(const Replica&) = delete;
 
+  /// From now on commits tell those who wait for records of the service.
+  void tell(std::shared_ptr<const RecordWatches> watches, const std::string& service);
   std::shared_ptr<SyncSession> begin_session();
   /// Cheap: connections are kept. It sees the replica as it is at its first use, so ask for one per call, and let it
   /// go: a reader that is kept hinders the checkpoint of the log.

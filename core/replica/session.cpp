@@ -245,6 +245,8 @@ void Replica::Session::set_cursor(std::string_view key, std::string_view value) 
 
 void Replica::Session::commit() {
   check_open();
+  RecordWatches::Changed noted;
+  std::shared_ptr<const RecordWatches> watches;
   {
     const std::lock_guard guard(shared_->mutex);
     auto& statements = shared_->writer();
@@ -266,7 +268,10 @@ void Replica::Session::commit() {
       shared_->state.left_out = left_out->served;
     }
     changes_ += writer.changes();
+    noted = writer.noted();
+    watches = shared_->watches;
   }
+  if (!noted.empty()) watches->tell(shared_->watched_service, noted);
   stretches_.clear();
   kept_.clear();
   cursors_.clear();
@@ -279,6 +284,7 @@ RecordWriter Replica::Session::apply(StatementCache& statements) {
   const auto now = shared_->clock.wall_ms();
   const auto& tables = shared_->tables(rows_);
   RecordWriter writer(statements, tables, shared_->left_out_rows > 0);
+  if (shared_->watches) writer.note_for(*shared_->watches, shared_->watched_service);
   for (const auto& stretch : stretches_) {
     apply_changes(stretch, writer);
     for (const auto& sweep : stretch.sweeps) writer.sweep(sweep);

@@ -44,6 +44,9 @@ struct Replica::Shared {
   std::map<std::string, std::int64_t> earlier;  ///< the same of those that are served in their place
   std::map<std::string, SyncProblem> problems;
 
+  std::shared_ptr<const RecordWatches> watches;  ///< under `mutex`; may be null
+  std::string watched_service;                   ///< the same
+
  private:
   void load();
 };

@@ -9,6 +9,9 @@ namespace krux {
 
 bool is_valid_utf8(std::string_view text);
 
+/// Of Unicode, in UTF-8.
+std::size_t code_points(std::string_view text);
+
 /// NULs and invalid bytes of `text` become U+FFFD; returns how many there were.
 std::size_t replace_odd_text(std::string& text);
 
@@ -35,6 +38,9 @@ std::string sha256_hex(std::string_view bytes);
 
 /// Of ASCII letters alone; other bytes are compared as they are.
 bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+/// Of RFC 4648, with its padding.
+bool is_base64(std::string_view text);
 
 /// Equality in time that depends on the length alone.
 bool equal_constant_time(std::string_view a, std::string_view b);

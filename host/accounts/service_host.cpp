@@ -248,6 +248,7 @@ std::shared_ptr<Replica> ServiceHost::open_replica_of(const Connection& c) {
         c.service, c.account_id, opened.set_aside.string());
     parts_.alerts.raise({"warning", "replica_damaged", c.service, c.account_id, "", message, false});
   }
+  opened.store->tell(parts_.record_watches, c.service);
   return std::move(opened.store);
 }
 

@@ -18,6 +18,7 @@
 #include "core/oauth/token_client.hpp"
 #include "core/oauth/token_refresher.hpp"
 #include "core/policy/definition_set.hpp"
+#include "core/replica/record_watches.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/storage/data_directory.hpp"
 #include "core/vault/vault.hpp"
@@ -92,6 +93,7 @@ class ServiceHost {
     TokenRefresher& tokens;
     std::shared_ptr<HttpTransport> transport;
     UploadReader& uploads;
+    std::shared_ptr<const RecordWatches> record_watches;  ///< told of what syncs change; may be null
     // They outlive every call. nullptr: nothing is counted.
     MetricRegistry* registry = nullptr;
     AdapterMeters* adapter_meters = nullptr;

@@ -2,6 +2,7 @@
 
 #include "core/util/text.hpp"
 #include "host/certify/checks.hpp"
+#include "host/certify/static_checks.hpp"
 
 namespace krux::certify {
 namespace {
@@ -36,6 +37,8 @@ void check_describe(Lab& lab, const std::string&) {
   for (int i = 0; i < 3; ++i) {
     if (described(plugin) != first) throw CheckFailed("Two calls gave two descriptions.");
   }
+  if (const auto name = missing_collection(lab.definition(), plugin.collections); !name.empty())
+    throw CheckFailed(fmt::format("The definition names the collection \"{}\", which describe() does not.", name));
   lab.watch(first, "describe()");
 }
 

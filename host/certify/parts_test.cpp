@@ -7,6 +7,7 @@
 #include "host/certify/outputs.hpp"
 #include "host/certify/service_requests.hpp"
 #include "host/certify/spoiled_body.hpp"
+#include "host/certify/static_checks.hpp"
 #include "host/certify/worker.hpp"
 #include "support/scratch.hpp"
 
@@ -191,4 +192,21 @@ TEST_CASE("Results are held against the definition's outputs") {
   capability.inputs[0].name = "a";
   capability.inputs[1] = {"b", InputType::kInteger};
   for (int kind = 0; kind < 3; ++kind) CHECK(is_json_object(with_odd_values(capability, kind), {1 << 20, 8}));
+}
+
+TEST_CASE("a collection that the definition names must be the adapter's") {
+  ServiceDefinition definition;
+  CHECK(missing_collection(definition, {}).empty());
+  definition.resources = {{"notes://a", "a", "A.", "", "notes.read", RecordAddress{"pages", "a"}}};
+  definition.prompts = {
+      {"notes.a", "A", "A.", {}, {{"book", "B.", false, "", {}, ReplicaValues{"books", "title"}}}, {}}};
+  CapabilityDefinition read;
+  read.inputs.emplace_back().values_from = ReplicaValues{"words", "word"};
+  definition.capabilities = {read};
+  std::vector<CollectionSpec> declared;
+  for (const char* name : {"words", "books", "pages"}) {
+    CHECK(missing_collection(definition, declared) == name);
+    declared.emplace_back().name = name;
+  }
+  CHECK(missing_collection(definition, declared).empty());
 }

@@ -4,6 +4,8 @@
 
 #include <kruxos/abi.h>
 
+#include <algorithm>
+
 #include "core/definition/definition_loader.hpp"
 #include "core/policy/policy.hpp"
 #include "core/util/error.hpp"
@@ -40,7 +42,32 @@ void need_capability(const ServiceDefinition& definition, const std::string& nam
                                   krux::to_string(kind)));
 }
 
+std::vector<std::string> collections_named(const ServiceDefinition& definition) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::optional<ReplicaValues>& values) {
+    if (values) names.push_back(values->collection);
+  };
+  for (const auto& capability : definition.capabilities) {
+    for (const auto& input : capability.inputs) add(input.values_from);
+  }
+  for (const auto& prompt : definition.prompts) {
+    for (const auto& argument : prompt.arguments) add(argument.values_from);
+  }
+  for (const auto& resource : definition.resources) {
+    if (resource.changes_with) names.push_back(resource.changes_with->collection);
+  }
+  return names;
+}
+
 }  // namespace
+
+std::string missing_collection(const ServiceDefinition& definition, const std::vector<CollectionSpec>& declared) {
+  for (const auto& name : collections_named(definition)) {
+    const auto is = [&](const CollectionSpec& spec) { return spec.name == name; };
+    if (std::none_of(declared.begin(), declared.end(), is)) return name;
+  }
+  return {};
+}
 
 BundleInspection::BundleInspection(const BundleManifest& manifest, const std::filesystem::path& probe)
     : manifest_(manifest) {

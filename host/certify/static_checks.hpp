@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/bundle/manifest.hpp"
+#include "core/replica/collection.hpp"
 #include "host/plugins/inspection.hpp"
 
 namespace krux::certify {
@@ -29,5 +31,8 @@ class BundleInspection {
   std::string why_no_definition_;
   PluginReport report_;
 };
+
+/// A collection that the definition names and the adapter does not declare; empty: there is none.
+std::string missing_collection(const ServiceDefinition& definition, const std::vector<CollectionSpec>& declared);
 
 }  // namespace krux::certify

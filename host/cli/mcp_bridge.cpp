@@ -24,7 +24,8 @@ constexpr std::uintmax_t kLargestKeyFile = 4096;
 constexpr std::string_view kMeta = "io.modelcontextprotocol/protocolVersion";
 constexpr std::string_view kListen = "subscriptions/listen";
 constexpr int kMostBroken = 100;  ///< streams, one after the other
-constexpr int kInternalError = -32603, kParseError = -32700;
+constexpr int kInternalError = -32603, kParseError = -32700, kHeaderMismatch = -32020;
+constexpr int kBadRequest = 400;
 
 std::string without_space(std::string text) {
   std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
@@ -93,6 +94,30 @@ std::string error_line(std::string_view id_json, int code, std::string_view mess
                      id_json.empty() ? "null" : id_json, code, json_string(message));
 }
 
+/// Of a call that was refused for want of them.
+GatewayHeaders repeated_inputs(const std::string& message, const GatewayAnswer& answer) {
+  GatewayHeaders headers;
+  if (answer.status != kBadRequest || answer.is_stream) return headers;
+  try {
+    const auto refusal = parse_json(answer.body, "The answer"), call = parse_json(message, "The message");
+    const auto* error = find_member(refusal, "error");
+    const auto* data = error && find_int(*error, "code") == kHeaderMismatch ? find_member(*error, "data") : nullptr;
+    const auto* wanted = data ? find_member(*data, "headers") : nullptr;
+    const auto* params = wanted ? find_member(call, "params") : nullptr;
+    const auto* arguments = params ? find_member(*params, "arguments") : nullptr;
+    if (!arguments || !wanted->IsObject()) return headers;
+    for (const auto& member : wanted->GetObject()) {
+      const auto* value = member.value.IsString() ? find_member(*arguments, view(member.value)) : nullptr;
+      if (!value || value->IsNull()) continue;
+      const auto text = value->IsString() ? std::string(view(*value)) : to_json(*value);
+      headers.emplace_back("Mcp-Param-" + std::string(view(member.name)), header_value(text));
+    }
+  } catch (const Error&) {
+    headers.clear();  // the refusal is the answer
+  }
+  return headers;
+}
+
 class Bridge {
  public:
   Bridge(Console& console, GatewayClient gateway) : console_(console), gateway_(std::move(gateway)) {}
@@ -151,7 +176,14 @@ class Bridge {
       answered = answered || is_for(data, line.id_json);
       printed_(data, id);
     };
-    const auto answer = gateway_.send("POST", headers_of(line), line.text, on_event, *call);
+    auto answer = gateway_.send("POST", headers_of(line), line.text, on_event, *call);
+    // A tool's inputs may have to be repeated in headers, of which who speaks over standard input knows nothing. The
+    // gateway has done nothing yet, and says which.
+    if (const auto repeated = repeated_inputs(line.text, answer); !repeated.empty() && !call->ended()) {
+      auto headers = headers_of(line);
+      headers.insert(headers.end(), repeated.begin(), repeated.end());
+      answer = gateway_.send("POST", headers, line.text, on_event, *call);
+    }
     if (line.opens && answer.status == 200) remember(answer);
     if (line.opens && in_session() && !listening_.joinable()) listening_ = std::jthread([this] { listen(); });
     calls_.forget(line, call);

@@ -52,6 +52,12 @@ const std::string kInitialize =
 
 constexpr int kPlaces = 32;  // of messages that are under way at a time
 
+std::string repeated_in_a_header(const std::string& value) {
+  return R"({"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+         R"("io.modelcontextprotocol/clientCapabilities":{}},"name":"notes__search","arguments":{"query":)" +
+         value + "}}}";
+}
+
 std::string call(int id, const std::string& name) {
   return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":{"name":")" + name +
          "\"}}";
@@ -345,4 +351,17 @@ TEST_CASE("A header's value that cannot stand there is Base64") {
   CHECK(cli::header_value("notes__add") == "notes__add");
   CHECK(cli::header_value("a b") == "=?base64?YSBi?=");
   CHECK(cli::header_value("=?base64?x?=") == "=?base64?PT9iYXNlNjQ/eD89?=");
+}
+
+TEST_CASE("What a tool wants repeated in a header the bridge repeats") {
+  for (const char* value : {R"("eu")", R"(" Größe ")"}) {
+    Bridged b;
+    InputDefinition query;
+    query.name = "query";
+    query.header = "Query";
+    b.api.inputs_in_headers = {query};
+    CHECK(b.run({repeated_in_a_header(value)}) == 0);
+    CHECK(b.answer(5).HasMember("result"));
+    CHECK(b.api.invoked == 1);
+  }
 }

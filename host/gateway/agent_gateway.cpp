@@ -213,10 +213,13 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
 
 void AgentGateway::State::end_mcp_session(const std::string& session_id, const std::string& agent_id,
                                           const Respond& respond) {
-  api.sessions().end(session_id, agent_id, [respond](const std::variant<bool, Error>& outcome) {
-    if (const auto* error = std::get_if<Error>(&outcome)) return respond(error_response(error->type(), error->what()));
-    respond(std::get<bool>(outcome) ? ServerResponse{.status = 204} : no_such_session());
-  });
+  api.sessions().end(session_id, agent_id,
+                     [self = shared_from_this(), session_id, respond](const std::variant<bool, Error>& outcome) {
+                       if (const auto* error = std::get_if<Error>(&outcome))
+                         return respond(error_response(error->type(), error->what()));
+                       if (std::get<bool>(outcome)) self->mcp_methods.ended(session_id);
+                       respond(std::get<bool>(outcome) ? ServerResponse{.status = 204} : no_such_session());
+                     });
 }
 
 void AgentGateway::State::run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
@@ -330,7 +333,7 @@ Admission AgentGateway::admission(bool loopback_only, bool tls) {
 
 std::function<void()> AgentGateway::on_capabilities_changed() {
   return [streams = state_->mcp_methods.streams(), events = state_->methods.events()] {
-    streams->tools_changed();
+    streams->lists_changed();
     events->capabilities_changed();
   };
 }

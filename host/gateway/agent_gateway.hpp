@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "core/capability/capability_handler.hpp"
+#include "core/capability/completion.hpp"
 #include "core/state/agents.hpp"
 #include "core/util/clock.hpp"
 #include "host/gateway/agent_memory.hpp"
@@ -25,8 +26,9 @@ struct UploadRequest {
   std::shared_ptr<BodyFile> file;
 };
 
-/// What the gateway needs of the host. Any thread; only invoke(), approval() and add_upload() may take their time, by
-/// calling back later. All but authenticate(), active(), sessions() and those of uploads are called within in_turn().
+/// What the gateway needs of the host. Any thread; only invoke(), approval(), values() and add_upload() may take their
+/// time, by calling back later. All but authenticate(), active(), sessions() and those of uploads are called within
+/// in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -57,6 +59,22 @@ class AgentApi {
   /// Whether a call of it may take longer than a read of what is here.
   virtual bool takes_time(const std::string& capability) = 0;
   virtual std::vector<std::string> services() = 0;
+  /// Those of its inputs that clients repeat in headers over HTTP.
+  virtual std::vector<InputDefinition> header_inputs(const std::string& capability) {
+    (void)capability;
+    return {};
+  }
+  /// As RecordWatches::watch(). A host without replicas has nothing to watch.
+  virtual std::shared_ptr<void> watch_record(const std::string& service, const RecordAddress& record,
+                                             std::function<void()> changed) {
+    (void)service, (void)record, (void)changed;
+    return nullptr;
+  }
+  /// As CapabilityHandler::values(). A host without replicas has none.
+  virtual void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) {
+    (void)wanted;
+    done(Completion());
+  }
 
   /// Where the next upload's bytes go, and how many.
   virtual BodyToFile upload_target() = 0;

@@ -222,6 +222,19 @@ std::optional<Error> AgentMethods::call(const CallerPtr& caller, Invocation invo
   return std::nullopt;
 }
 
+std::optional<Error> AgentMethods::values(const CallerPtr& caller, ValuesWanted wanted,
+                                          std::function<void(const std::variant<Completion, Error>&)> done) {
+  wanted.agent_id = caller->agent.agent_id;
+  auto places = take_places(caller);
+  if (auto* full = std::get_if<Error>(&places)) return std::move(*full);
+  api_.values(wanted, [places = std::get<Places>(std::move(places)),
+                       done = std::move(done)](const std::variant<Completion, Error>& found) mutable {
+    places = {};
+    done(found);
+  });
+  return std::nullopt;
+}
+
 std::variant<AgentMethods::Places, Error> AgentMethods::take_places(const CallerPtr& caller) {
   Places places;
   places.of_connection = Place::take(caller->in_flight, limits_.calls_per_connection, caller);

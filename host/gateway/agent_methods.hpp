@@ -47,6 +47,9 @@ class AgentMethods {
   /// why he may not have one more.
   std::optional<Error> call(const CallerPtr& caller, Invocation invocation,
                             std::function<void(const InvocationResult&)> done);
+  /// AgentApi::values() in the same way.
+  std::optional<Error> values(const CallerPtr& caller, ValuesWanted wanted,
+                              std::function<void(const std::variant<Completion, Error>&)> done);
 
  private:
   struct Row;

@@ -99,6 +99,23 @@ class FakeApi final : public AgentApi {
   bool takes_time(const std::string& capability) override { return capability == "wait"; }
   std::vector<std::string> services() override { return {"notes", "tasks"}; }
 
+  /// Of one record; the last one that was asked for is `watched_record`.
+  std::shared_ptr<void> watch_record(const std::string& service, const RecordAddress& record,
+                                     std::function<void()> changed) override {
+    const std::lock_guard lock(mutex_);
+    watched_record = service + " " + record.collection + " " + record.id;
+    record_changed = std::move(changed);
+    ++watches;
+    return {nullptr, [this](void*) { --watches; }};
+  }
+  std::vector<InputDefinition> header_inputs(const std::string& capability) override {
+    return capability == "notes.search" ? inputs_in_headers : std::vector<InputDefinition>();
+  }
+  void values(const ValuesWanted& what, std::function<void(std::variant<Completion, Error>)> done) override {
+    wanted = what;
+    done(found);
+  }
+
   BodyToFile upload_target() override { return {scratch.path() / std::to_string(++targets), most_bytes, 20'000}; }
   std::int64_t upload_room(const std::string&) override { return room; }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
@@ -139,7 +156,13 @@ class FakeApi final : public AgentApi {
   }
 
   std::string answer_of_held = "{}";
-  std::vector<Offered> offers;      ///< set while no request is under way
+  std::vector<Offered> offers;                     ///< set while no request is under way
+  std::vector<InputDefinition> inputs_in_headers;  ///< the same, of notes.search
+  std::string watched_record;
+  std::function<void()> record_changed;
+  std::atomic<int> watches{0};
+  std::variant<Completion, Error> found = Completion();
+  ValuesWanted wanted;
   std::size_t big_bytes = 1 << 20;  ///< of the answer to "big"
   Invocation last;
   std::atomic<int> invoked{0};

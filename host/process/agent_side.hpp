@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/capability/capability_handler.hpp"
+#include "core/replica/record_watches.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/sessions.hpp"
 #include "core/upload/upload_store.hpp"
@@ -12,8 +13,14 @@ namespace krux {
 
 class AgentSide final : public AgentApi {
  public:
-  AgentSide(AgentStore& agents, SessionStore& sessions, CapabilityHandler& handler, UploadStore& uploads)
-      : agents_(agents), sessions_(sessions), handler_(handler), uploads_(uploads), desk_(uploads) {}
+  AgentSide(AgentStore& agents, SessionStore& sessions, CapabilityHandler& handler, UploadStore& uploads,
+            RecordWatches& record_watches)
+      : agents_(agents),
+        sessions_(sessions),
+        handler_(handler),
+        uploads_(uploads),
+        record_watches_(record_watches),
+        desk_(uploads) {}
   std::optional<Agent> authenticate(std::string_view key) override { return agents_.authenticate(key); }
   std::optional<Agent> active(const std::string& agent_id) override { return agents_.active(agent_id); }
   SessionStore& sessions() override { return sessions_; }
@@ -37,6 +44,16 @@ class AgentSide final : public AgentApi {
   bool knows(const std::string& capability) override { return handler_.knows(capability); }
   bool takes_time(const std::string& capability) override { return handler_.takes_time(capability); }
   std::vector<std::string> services() override { return handler_.services(); }
+  void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) override {
+    handler_.values(wanted, std::move(done));
+  }
+  std::vector<InputDefinition> header_inputs(const std::string& capability) override {
+    return handler_.header_inputs(capability);
+  }
+  std::shared_ptr<void> watch_record(const std::string& service, const RecordAddress& record,
+                                     std::function<void()> changed) override {
+    return record_watches_.watch(service, record, std::move(changed));
+  }
   BodyToFile upload_target() override { return desk_.target(); }
   std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
@@ -48,6 +65,7 @@ class AgentSide final : public AgentApi {
   SessionStore& sessions_;
   CapabilityHandler& handler_;
   UploadStore& uploads_;
+  RecordWatches& record_watches_;
   UploadDesk desk_;
 };
 

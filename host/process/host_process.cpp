@@ -201,6 +201,7 @@ struct HostProcess::Parts final : HealthSource {
   PluginRegistry plugins;
   AdapterRunners runners;
   AccountDirectory accounts;
+  const std::shared_ptr<RecordWatches> record_watches = std::make_shared<RecordWatches>();
   std::shared_ptr<HttpTransport> transport;
   std::shared_ptr<HttpTransport> document_transport;  ///< of clients that sign in; nullptr: nobody can
   std::optional<ClientDocuments> documents;
@@ -276,6 +277,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                 tokens,
                 transport,
                 uploads,
+                record_watches,
                 meters ? &meters->registry : nullptr,
                 meters ? &meters->adapters : nullptr,
                 meters ? &meters->tokens : nullptr}),
@@ -286,7 +288,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
               handler_options(config, uploads, meters.get())),
       operators({config, clock, agents, sign_in, sessions, vault, alerts, receipts, plugins, runners, accounts, writes,
                  scheduler, services, attempts, handler, index, [this] { return listening(); }, stopping}),
-      agent_side(agents, sessions, handler, uploads),
+      agent_side(agents, sessions, handler, uploads, *record_watches),
       gateway(agent_side, clock, gateway_options()),
       control(operators),
       operator_server(1, HttpServer::Begin::kLater),

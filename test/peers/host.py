@@ -105,10 +105,22 @@ class ServicesHost(PeerHost):
 
 
 class FixturesHost(PeerHost):
-    """With one adapter, a mock that offers what the conformance suite calls."""
+    """With adapters that are mocks and offer what the conformance suite calls."""
 
     def begin(self):
         self.make_places()
-        self.place_mock("test", (FIXTURES / "test.mock.json").read_text(), FIXTURES / "test.yaml")
+        services = [file.stem for file in sorted(FIXTURES.glob("*.yaml"))]
+        for service in services:
+            self.place_mock(service, (FIXTURES / f"{service}.mock.json").read_text(), FIXTURES / f"{service}.yaml")
         self.start_with("")
-        self.kruxos("connect", "test", stdin="fixtures-peers1234\n", quiet=True)
+        for service in services:
+            self.connect(service)
+
+    def connect(self, service):
+        self.kruxos("connect", service, stdin="fixtures-peers1234\n", quiet=True)
+
+    def act(self, action):
+        check(action == "connect test anew", f"no operator does {action}")
+        self.kruxos("disconnect", "test", "--yes", quiet=True)
+        self.connect("test")  # its records come anew
+        self.kruxos("sync", "test", "--wait", quiet=True)

@@ -17,6 +17,7 @@ def main():
         conformance.run(host, report, "production")
     with FixturesHost() as host:
         host.begin()
+        sessions.run_changes(host, report)
         conformance.run(host, report, "fixtures")
     sys.exit(report.end())
 

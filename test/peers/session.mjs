@@ -47,7 +47,8 @@ class Schemas {
 }
 
 /**
- * peer: connect() -> {name, version}, tools() -> list, call(name, arguments) -> result, changed() -> a promise of the next
+ * peer: connect() -> {name, version}, tools() and prompts() -> list, call(name, arguments) -> result, prompt(name, arguments),
+ * complete(prompt, argument, value) -> the completion, changed() -> a promise of the next
  * notifications/tools/list_changed, close(), and ended(), whether nothing of it is left.
  */
 export async function run(peer, settings) {
@@ -97,6 +98,17 @@ export async function run(peer, settings) {
     const error = await peer.call('slack__nothing', {}).then(() => null, (reason) => reason);
     must(error?.code === -32602, `${error}`);
   });
+  await check('gets a prompt with a value that was offered', async () => {
+    const prompts = new Map((await peer.prompts()).map((prompt) => [prompt.name, prompt]));
+    ['slack__catch_up', 'email__triage'].forEach((name) => must(prompts.has(name), `no ${name}`));
+    const offered = await peer.complete('slack__catch_up', 'channel', settings.channel.slice(0, -1).toUpperCase());
+    must(offered.values.includes(settings.channel) && offered.total >= 1 && !offered.hasMore, offered);
+    const { messages } = await peer.prompt('slack__catch_up', { channel: settings.channel, since: '"{channel}"' });
+    const text = messages[0].content.text;
+    must(text.includes(`channel ${settings.channel} since "{channel}"`) && text.includes('slack__search'), text);
+    const error = await peer.prompt('slack__nothing', {}).then(() => null, (reason) => reason);
+    must(error?.code === -32602, `${error}`);
+  });
   await check('sends a message, which waits', async () => {
     sent = await call('slack__send', { channel: settings.channel, text: `From ${settings.name}.` });
     must(sent.status === 'buffered', sent);
@@ -119,7 +131,6 @@ export async function run(peer, settings) {
     await operator('connect notes');
     await within(20_000, heard, 'nothing was heard');
     must((await peer.tools()).some((tool) => tool.name === 'notes__create'), 'the new tools are not listed');
-    await operator('disconnect notes');
   });
   await check('closes', async () => {
     await peer.close();

@@ -15,7 +15,7 @@ import httpx2
 import jsonschema
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import ToolListChangedNotification
+from mcp_types import PromptReference, ToolListChangedNotification
 
 SETTINGS = json.loads(sys.argv[1])
 MODERN = SETTINGS["version"] == "2026-07-28"
@@ -106,6 +106,23 @@ class Session:
         else:
             raise AssertionError("slack__nothing was called")
 
+    async def gets_a_prompt_with_a_value_that_was_offered(self):
+        names = {prompt.name for prompt in (await self.client.list_prompts()).prompts}
+        must({"slack__catch_up", "email__triage"} <= names, sorted(names))
+        channel = SETTINGS["channel"]
+        offered = (await self.client.complete(PromptReference(name="slack__catch_up", type="ref/prompt"),
+                                              {"name": "channel", "value": channel[:-1].upper()})).completion
+        must(channel in offered.values and offered.total >= 1 and not offered.has_more, offered)
+        prompt = await self.client.get_prompt("slack__catch_up", {"channel": channel, "since": '"{channel}"'})
+        text = prompt.messages[0].content.text
+        must(f'channel {channel} since "{{channel}}"' in text and "slack__search" in text, text)
+        try:
+            await self.client.get_prompt("slack__nothing", {})
+        except MCPError as error:
+            must(error.error.code == -32602, error)
+        else:
+            raise AssertionError("slack__nothing was given")
+
     async def sends_a_message_which_waits(self):
         self.sent = await self.call("slack__send", channel=SETTINGS["channel"], text=f"From {SETTINGS['name']}.")
         must(self.sent["status"] == "buffered", self.sent)
@@ -131,11 +148,10 @@ class Session:
             with anyio.fail_after(20):
                 await self.heard.wait()
         must(any(tool.name == "notes__create" for tool in await self.tools()), "the new tools are not listed")
-        await operator("disconnect notes")
 
 
 STEPS = ("connects", "lists tools whose schemas compile", "searches", "reads", "is told why a call fails",
-         "is told that there is no such tool", "sends a message, which waits", "waits for its end", "takes a mail back",
+         "is told that there is no such tool", "gets a prompt with a value that was offered", "sends a message, which waits", "waits for its end", "takes a mail back",
          "hears that the tools have changed")
 
 

@@ -12,8 +12,9 @@ HERE = ROOT / "test" / "peers"
 NODE = INSTALLED / "node_modules" / ".bin" / "node"
 PYTHON = INSTALLED / "python" / "bin" / "python"
 STEPS = ["connects", "lists tools whose schemas compile", "searches", "reads", "is told why a call fails",
-         "is told that there is no such tool", "sends a message, which waits", "waits for its end", "takes a mail back",
+         "is told that there is no such tool", "gets a prompt with a value that was offered", "sends a message, which waits", "waits for its end", "takes a mail back",
          "hears that the tools have changed", "closes"]
+CHANGES_STEPS = ["waits for a resource", "hears that it has changed, once", "closes"]
 LONGEST = 180
 
 # Name, program, transport, version of the protocol.
@@ -56,8 +57,17 @@ def run(host, report):
         run_one(host, report, name, command_of(program, settings_of(host, name, transport, version)))
 
 
-def run_one(host, report, name, command):
-    writes, missing, strange = [], list(STEPS), []
+def run_changes(host, report):
+    """A client that waits for a resource to change, in each model."""
+    for version in ("2026-07-28", "2025-11-25"):
+        name = f"python-2-changes-{version}"
+        report.group(name)
+        settings = settings_of(host, name, "http", version)
+        run_one(host, report, name, command_of("changes.py", settings), CHANGES_STEPS, 0)
+
+
+def run_one(host, report, name, command, steps=tuple(STEPS), writes_made=2):
+    writes, missing, strange, undo = [], list(steps), [], []
     log = host.directory / f"{name}.log"
     with open(log, "wb") as error:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=error, text=True, env=dict(os.environ))
@@ -71,6 +81,8 @@ def run_one(host, report, name, command):
                 continue
             if "operator" in message:
                 host.act(message["operator"])
+                if message["operator"] == "connect notes":
+                    undo.append("disconnect notes")
                 process.stdin.write("done\n")
                 process.stdin.flush()
             elif "write" in message:
@@ -80,20 +92,24 @@ def run_one(host, report, name, command):
                 report.result(f"{name}: {message['check']}", message.get("why"))
         code = process.wait()
         watch.cancel()
+    # Of this no client hears that is closing: it would say that it cannot take it any more.
+    for action in undo:
+        host.act(action)
     for step in missing:
         report.result(f"{name}: {step}", "the session ended before it")
     said = log.read_text(errors="replace").strip()
     report.result(f"{name}: ends by itself, without a word", None if code == 0 and not said and not strange else
                   f"it ended with {code} and said {said[-800:]!r} {strange}")
-    check_writes(host, report, name, writes)
+    if writes_made:
+        check_writes(host, report, name, writes, writes_made)
 
 
-def check_writes(host, report, name, writes):
+def check_writes(host, report, name, writes, made):
     wrong = []
     for write in writes:
         times = host.times_done(write["service"], write["write"])
         if times != write["times"]:
             wrong.append(f"{write['service']} has {write['write']} {times} times, not {write['times']}")
-    if len(writes) != 2:
-        wrong.append(f"{len(writes)} writes were made, not 2")
+    if len(writes) != made:
+        wrong.append(f"{len(writes)} writes were made, not {made}")
     report.result(f"{name}: what it sent is there once, what it took back never", "; ".join(wrong) or None)

@@ -39,6 +39,10 @@ await run({
   },
   tools: async () => (await client.listTools()).tools,
   call: (name, args) => client.callTool({ name, arguments: args }, undefined, { timeout: 60_000 }),
+  prompts: async () => (await client.listPrompts()).prompts,
+  prompt: (name, args) => client.getPrompt({ name, arguments: args }),
+  complete: async (name, argument, value) =>
+    (await client.complete({ ref: { type: 'ref/prompt', name }, argument: { name: argument, value } })).completion,
   changed: () => new Promise((done) => (heard = done)),
   async close() {
     if (settings.transport === 'http') await transport.terminateSession();

@@ -26,6 +26,10 @@ await run({
   },
   tools: async () => (await client.listTools(undefined, { cacheMode: 'refresh' })).tools,
   call: (name, args) => client.callTool({ name, arguments: args }, { timeout: 60_000 }),
+  prompts: async () => (await client.listPrompts()).prompts,
+  prompt: (name, args) => client.getPrompt({ name, arguments: args }),
+  complete: async (name, argument, value) =>
+    (await client.complete({ ref: { type: 'ref/prompt', name }, argument: { name: argument, value } })).completion,
   changed: () => new Promise((done) => (heard = done)),
   close: () => client.close(),
   ended: async () => !stdio || isGone(pid),

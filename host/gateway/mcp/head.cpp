@@ -10,6 +10,15 @@ std::optional<std::string> value_of(const ServerRequest& request, std::string_vi
   return value ? std::optional(std::string(*value)) : std::nullopt;
 }
 
+ParamHeaders parameters_of(const ServerRequest& request) {
+  constexpr std::string_view begins = "mcp-param-";
+  ParamHeaders all;
+  for (const auto& [name, value] : request.headers) {
+    if (name.starts_with(begins)) all.emplace_back(name.substr(begins.size()), value);
+  }
+  return all;
+}
+
 }  // namespace
 
 Head::Head(const ServerRequest& request)
@@ -18,14 +27,15 @@ Head::Head(const ServerRequest& request)
       name(value_of(request, "mcp-name")),
       session(value_of(request, "mcp-session-id")),
       last_event(value_of(request, "last-event-id")),
+      parameters(parameters_of(request)),
       tools(query_value(request.query, "tools").value_or("")),
       takes_events(request.header("accept").value_or("").find("text/event-stream") != std::string_view::npos) {}
 
 std::optional<std::string> decoded(std::string_view value) {
   constexpr std::string_view begins = "=?base64?", ends = "?=";
-  if (!value.starts_with(begins)) return std::string(value);
+  if (value.size() < begins.size() + ends.size() || !value.starts_with(begins) || !value.ends_with(ends))
+    return std::string(value);
   value.remove_prefix(begins.size());
-  if (!value.ends_with(ends)) return std::nullopt;
   value.remove_suffix(ends.size());
   std::string bytes(value.size(), '\0');
   std::size_t size = 0;

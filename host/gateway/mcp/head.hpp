@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "host/gateway/mcp/conversation.hpp"
+#include "host/gateway/mcp/param_headers.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::mcp {
@@ -21,6 +22,7 @@ struct Head {
   explicit Head(const ServerRequest& request);
 
   std::optional<std::string> version, method, name, session, last_event;
+  ParamHeaders parameters;                     ///< inputs of a tool that are repeated there
   std::string tools;                           ///< the profile that the address asks for
   std::function<bool()> goes_on;               ///< whether who sent it may still; of HTTP alone
   bool takes_events = false;                   ///< as an answer

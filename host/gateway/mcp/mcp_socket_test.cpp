@@ -12,7 +12,16 @@ std::string mcp_text(const std::string& method, const std::string& params = "{}"
 const std::string kInitialize = mcp_text(
     "initialize", R"({"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}})");
 const std::string kInitialized = R"({"jsonrpc":"2.0","method":"notifications/initialized"})";
-const std::string kChanged = R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})";
+
+/// Of each list, a message.
+bool hears_of_changes(RawWebSocket& socket) {
+  bool all = true;
+  for (const char* list : {"prompts", "resources", "tools"}) {
+    const auto expected = R"({"jsonrpc":"2.0","method":"notifications/)" + std::string(list) + R"(/list_changed"})";
+    all = socket.receive_text() == expected && all;
+  }
+  return all;
+}
 
 JsonDocument asked(RawWebSocket& socket, const std::string& text) {
   const auto answer = socket.ask(text);
@@ -110,7 +119,7 @@ TEST_CASE("That the tools have changed comes as a message, to those who listen",
   CHECK(code(asked(listens, mcp_text("ping"))) == 0);
   const auto changed = f.gateway.on_capabilities_changed();
   changed();
-  CHECK(listens.receive_text() == kChanged);
+  CHECK(hears_of_changes(listens));
   CHECK(code(asked(listens, mcp_text("ping"))) == 0);
   CHECK(code(asked(silent, mcp_text("ping"))) == 0);
   CHECK(rpc.ask(mcp_text("capabilities.list")).find("result") != std::string::npos);
@@ -124,5 +133,27 @@ TEST_CASE("That the tools have changed comes as a message, to those who listen",
   }
   listens.client.close();
   changed();
-  for (auto& socket : many) CHECK(socket.receive_text() == kChanged);
+  for (auto& socket : many) CHECK(hears_of_changes(socket));
+}
+
+TEST_CASE("Over a WebSocket a program hears of resources that it has subscribed to, until it goes") {
+  Fixture f;
+  auto definition = one_tool();
+  definition->resources = {{"notes://{query}", "found", "F.", "", "notes.search", RecordAddress{"pages", "{query}"}}};
+  f.api.offers = {{{definition, &definition->capabilities[0]}, 0}};
+  {
+    auto socket = f.socket("/mcp");
+    CHECK(code(asked(socket, kInitialize)) == 0);
+    CHECK(code(asked(socket, mcp_text("resources/subscribe", R"({"uri":"notes://a"})"))) == 0);
+    f.api.record_changed();  // before it listens
+    socket.text(kInitialized);
+    const std::string updated =
+        R"({"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"notes://a"}})";
+    CHECK(socket.receive_text() == updated);
+    f.api.record_changed();
+    CHECK(socket.receive_text() == updated);
+    socket.client.close();
+  }
+  for (int i = 0; i < 10'000 && f.api.watches != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(f.api.watches == 0);
 }

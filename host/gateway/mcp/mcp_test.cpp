@@ -1,5 +1,6 @@
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/listening.hpp"
 #include "host/gateway/mcp/notes_service.hpp"
 #include "host/gateway/mcp/streams.hpp"
 
@@ -213,8 +214,8 @@ TEST_CASE("What is no call is an error, what a capability refuses a result") {
     CHECK(error_code(f.ask("tools/call", params)) == -32602);
   }
   CHECK(error_code(f.ask("tools/list", R"({"cursor":"x"})")) == -32602);
-  CHECK(error_code(f.ask("prompts/list")) == -32601);
-  CHECK(f.ask("prompts/list").status == 200);
+  CHECK(error_code(f.ask("tasks/list")) == -32601);
+  CHECK(f.ask("tasks/list").status == 200);
   const auto failed = json_of(f.ask("tools/call", R"({"name":"fail"})"));
   CHECK(find_bool(failed["result"], "isError") == true);
   CHECK(find_string(failed["result"]["content"][0], "text") == R"({"type":"NotConnected"})");
@@ -263,27 +264,6 @@ TEST_CASE("Pages of this machine are served, others are not") {
 }
 
 namespace {
-
-/// An agent's stream of events, read as it comes.
-class Listening {
- public:
-  Listening(std::uint16_t port, const std::string& request) : client_(port) { client_.send(request); }
-  /// Reads until `text` has come.
-  bool hears(const std::string& text) {
-    while (seen_.find(text) == std::string::npos) {
-      std::array<char, 4096> chunk;
-      const auto got = ::recv(client_.fd(), chunk.data(), chunk.size(), 0);
-      if (got <= 0) return false;
-      seen_.append(chunk.data(), static_cast<std::size_t>(got));
-    }
-    return true;
-  }
-  const std::string& seen() const { return seen_; }
-
- private:
-  RawClient client_;
-  std::string seen_;
-};
 
 std::string listen_request(const std::string& more = {}) {
   return "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n" + headers({}) + more + "\r\n";

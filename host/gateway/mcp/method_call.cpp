@@ -6,7 +6,7 @@ namespace krux::mcp {
 namespace {
 
 // Of the protocol's own range.
-constexpr int kHeaderMismatch = -32020, kUnsupportedVersion = -32022;
+constexpr int kUnsupportedVersion = -32022;
 constexpr std::string_view kMeta = "io.modelcontextprotocol/";
 /// Lists change with policies and connections, of which this host tells nobody who has no stream open.
 constexpr std::int64_t kFreshMs = 60'000;

@@ -34,14 +34,9 @@ std::optional<std::string> client_name(const JsonParts& params) {
 }
 
 void put_capabilities(JsonWriter& out) {
-  put_key(out, "capabilities");
-  out.StartObject();
-  put_key(out, "tools");
-  out.StartObject();
-  put(out, "listChanged", true);
-  out.EndObject();
-  put_raw(out, "resources", "{}");
-  out.EndObject();
+  put_raw(out, "capabilities",
+          R"({"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},)"
+          R"("prompts":{"listChanged":true},"completions":{}})");
 }
 
 }  // namespace
@@ -68,8 +63,13 @@ void Methods::run(Call& call) {
   if (method == "resources/templates/list")
     return call.reply(list_whole(call, "resourceTemplates", [&] { return resource_templates_json(api_.offered()); }));
   if (method == "resources/read") return read_resource(call);
+  if (method == "prompts/list") return call.reply(list_prompts(call));
+  if (method == "prompts/get") return call.reply(get_prompt(call));
+  if (method == "completion/complete") return complete(call);
   if (call.stateless && method == "server/discover") return call.reply(discover(call));
-  if (call.stateless && method == "subscriptions/listen") return call.reply(subscribe(call));
+  if (call.stateless && method == "subscriptions/listen") return call.reply(listen_to(call));
+  if (!call.stateless && (method == "resources/subscribe" || method == "resources/unsubscribe"))
+    return subscribe_resource(call);
   if (!call.stateless && method == "initialize") return initialize(call);
   if (!call.stateless && method == "ping") return call.reply("{}");
   if (method == "notifications/initialized") begin_to_tell(call);
@@ -118,12 +118,6 @@ std::string Methods::session_of(const Call& call) {
   return api_.sessions().use(id, call.caller->agent.agent_id) ? id : std::string();
 }
 
-void Methods::begin_to_tell(const Call& call) {
-  const auto& conversation = call.head.conversation;
-  if (const auto listener = conversation ? conversation->to_listener() : nullptr)
-    streams_->add_socket(call.caller->agent.agent_id, listener);
-}
-
 RpcOutcome Methods::discover(const Call& call) const {
   return call.result([&](JsonWriter& out) {
     put(out, "supportedVersions", versions());
@@ -151,24 +145,6 @@ RpcOutcome Methods::list_tools(const Call& call) {
 
 Knows Methods::knows() const {
   return [&api = api_](const std::string& capability) { return api.knows(capability); };
-}
-
-/// The filter may name what there is not to hear here: the acknowledgement says what is heard.
-RpcOutcome Methods::subscribe(const Call& call) {
-  const auto* filter = find(call.params, "notifications", JsonKind::kObject);
-  if (!filter) return invalid_params("\"notifications\" is missing: what to hear of, {\"toolsListChanged\": true}.");
-  std::string why;
-  const auto wanted = members(filter->raw, why);
-  if (!wanted) return invalid_params(fmt::format("\"notifications\" is not valid: {}.", why));
-  const auto* tools = find(*wanted, "toolsListChanged", JsonKind::kBool);
-  call.answer->stream = streams_->opening(
-      call.caller->agent.agent_id, std::string(call.id),
-      tools && tools->raw == "true" ? Streams::Hears::kTools : Streams::Hears::kNothing, call.head.goes_on);
-  return "{}";
-}
-
-std::function<void(std::shared_ptr<ResponseStream>)> Methods::listen(const Head& head, const std::string& agent_id) {
-  return streams_->opening(agent_id, {}, Streams::Hears::kTools, head.goes_on, head.last_event);
 }
 
 bool Methods::goes_on(const Head& head, const std::string& agent_id, Names names) {

@@ -9,6 +9,7 @@
 #include "host/gateway/mcp/calls.hpp"
 #include "host/gateway/mcp/head.hpp"
 #include "host/gateway/mcp/streams.hpp"
+#include "host/gateway/mcp/subscriptions.hpp"
 #include "host/gateway/mcp/tool_names.hpp"
 #include "host/gateway/mcp/tools.hpp"
 
@@ -42,6 +43,8 @@ class Methods {
   /// Of the model with sessions: what the client is told without having asked.
   std::function<void(std::shared_ptr<ResponseStream>)> listen(const Head& head, const std::string& agent_id);
   const std::shared_ptr<Streams>& streams() const { return streams_; }
+  /// The session has ended.
+  void ended(const std::string& session) { subscriptions_->end(session); }
 
  private:
   struct Call;
@@ -54,13 +57,18 @@ class Methods {
   RpcOutcome list_tools(const Call& call);
   static RpcOutcome list_whole(const Call& call, std::string_view name, const std::function<std::string()>& list);
   void read_resource(Call& call);
+  RpcOutcome list_prompts(const Call& call);
+  RpcOutcome get_prompt(const Call& call);
+  void complete(const Call& call);
   void call_tool(Call& call);
   void invoke(Call& call, Invocation invocation, const std::function<RpcOutcome(const InvocationResult&)>& outcome_of);
   ResultForm form_of(const Call& call) const;
   std::function<void(std::string_view)> prepare(Call& call, const std::string& capability,
                                                 const std::function<void()>& give_up);
   Knows knows() const;
-  RpcOutcome subscribe(const Call& call);
+  std::optional<Subscriptions::Watch> watch_of(const std::vector<Offered>& offered, std::string_view uri);
+  void subscribe_resource(const Call& call);
+  RpcOutcome listen_to(const Call& call);
 
   AgentMethods& agents_;
   AgentApi& api_;
@@ -68,6 +76,8 @@ class Methods {
   Calls calls_;
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();
+  const std::shared_ptr<Subscriptions> subscriptions_ = std::make_shared<Subscriptions>(
+      [streams = streams_](const auto& session, const auto& uri) { return streams->resource_changed(session, uri); });
 };
 
 }  // namespace krux::mcp

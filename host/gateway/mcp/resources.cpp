@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/definition/resource_parser.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
@@ -42,13 +44,36 @@ std::string list_json(const std::vector<Offered>& offered, bool templates) {
   return {buffer.GetString(), buffer.GetSize()};
 }
 
+/// A record's id, with what stands in the address in its places.
+std::string with_inputs(std::string_view id, const ResourceInputs& inputs) {
+  std::string out;
+  while (!id.empty()) {
+    const auto open = id.find('{');
+    const auto close = open == std::string_view::npos ? open : id.find('}', open);
+    out += id.substr(0, open);
+    if (close == std::string_view::npos) break;
+    const auto name = id.substr(open + 1, close - open - 1);
+    const auto at = std::find_if(inputs.begin(), inputs.end(), [&](const auto& input) { return input.first == name; });
+    if (at != inputs.end()) out += at->second;
+    id.remove_prefix(close + 1);
+  }
+  return out;
+}
+
 std::optional<ResourceRead> read_of(const ResourceDefinition& resource, const Offered& offered, std::string_view uri) {
   const auto inputs = match_resource(resource.uri, uri);
   if (!inputs) return std::nullopt;
   auto arguments = json_object([&](JsonWriter& out) {
     for (const auto& [name, value] : *inputs) put(out, name, value);
   });
-  return ResourceRead{std::string(uri), resource.capability, std::move(arguments), offered.several_accounts};
+  auto changes_with = resource.changes_with;
+  if (changes_with) changes_with->id = with_inputs(changes_with->id, *inputs);
+  return ResourceRead{std::string(uri),
+                      resource.capability,
+                      std::move(arguments),
+                      offered.several_accounts,
+                      offered.listed.definition->service,
+                      std::move(changes_with)};
 }
 
 RpcError failed_read(const std::string& error_json, const ResourceRead& read, bool stateless) {
@@ -81,6 +106,16 @@ std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std
       return found.has_value();
     });
   }
+  return found;
+}
+
+std::optional<std::pair<const ResourceDefinition*, Offered>> resource_template(const std::vector<Offered>& offered,
+                                                                               std::string_view uri) {
+  std::optional<std::pair<const ResourceDefinition*, Offered>> found;
+  each_resource(offered, [&](const ResourceDefinition& resource, const Offered& one) {
+    if (resource.uri == uri && has_inputs(uri)) found.emplace(&resource, one);
+    return found.has_value();
+  });
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/capability/capability_handler.hpp"
@@ -20,9 +21,15 @@ std::string resource_templates_json(const std::vector<Offered>& offered);
 struct ResourceRead {
   std::string uri, capability, arguments_json;
   bool several_accounts = false;  ///< of its service are connected
+  std::string service{};
+  std::optional<RecordAddress> changes_with{};
 };
 /// Nothing where there is none under `uri`. One without inputs goes before one with.
 std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri);
+
+/// One that has inputs, by its template, and the capability that it is read by.
+std::optional<std::pair<const ResourceDefinition*, Offered>> resource_template(const std::vector<Offered>& offered,
+                                                                               std::string_view uri);
 
 RpcError no_such_resource(std::string_view uri, bool stateless);
 /// How a resources/read is answered.

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <vector>
 
+#include "core/util/json_out.hpp"
+
 namespace krux::mcp {
 namespace {
-
-constexpr std::string_view kToolsChanged = "notifications/tools/list_changed";
 
 /// One event; `id` where the client may go on behind it.
 std::string event(std::string_view json, std::optional<std::uint64_t> id) {
@@ -17,16 +17,18 @@ std::string event(std::string_view json, std::optional<std::uint64_t> id) {
   return fmt::format("{}event: message\ndata: {}\n\n", head, json);
 }
 
+/// `more`: members of its params.
 std::string notification(std::string_view method, const std::string& subscription_id, std::string_view more = {}) {
-  if (subscription_id.empty()) return fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method);
-  return fmt::format(
-      R"({{"jsonrpc":"2.0","method":"{}","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}{}}}}})",
-      method, subscription_id, more);
+  const auto meta = subscription_id.empty()
+                        ? std::string()
+                        : fmt::format(R"("_meta":{{"io.modelcontextprotocol/subscriptionId":{}}})", subscription_id);
+  if (meta.empty() && more.empty()) return fmt::format(R"({{"jsonrpc":"2.0","method":"{}"}})", method);
+  return fmt::format(R"({{"jsonrpc":"2.0","method":"{}","params":{{{}{}{}}}}})", method, meta,
+                     meta.empty() || more.empty() ? "" : ",", more);
 }
 
-std::string change(const std::string& subscription_id, std::uint64_t number) {
-  return event(notification(kToolsChanged, subscription_id),
-               subscription_id.empty() ? std::optional(number) : std::nullopt);
+std::string resource_updated(const std::string& uri, const std::string& subscription_id) {
+  return notification("notifications/resources/updated", subscription_id, "\"uri\":" + json_string(uri));
 }
 
 /// Whether the client has heard of all changes. Of an id that is none of ours it is told once more.
@@ -39,40 +41,77 @@ bool is_up_to_date(const std::string& last_event, std::uint64_t changes) {
 
 }  // namespace
 
-std::function<void(std::shared_ptr<ResponseStream>)> Streams::opening(const std::string& agent_id,
-                                                                      std::string subscription_id, Hears hears,
-                                                                      std::function<bool()> goes_on,
+/// Each by itself. Behind the last one a client of a session may go on.
+std::vector<std::string> Streams::Open::changes(std::uint64_t number) const {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < kLists.size(); ++i) {
+    if (!lists[i]) continue;
+    auto text = notification(kLists[i].notification, subscription_id);
+    const bool last = subscription_id.empty() && i + 1 == kLists.size();
+    texts.push_back(form == Form::kEvents ? event(text, last ? std::optional(number) : std::nullopt) : std::move(text));
+  }
+  return texts;
+}
+
+std::function<void(std::shared_ptr<ResponseStream>)> Streams::opening(Whose whose, std::string subscription_id,
+                                                                      Hears hears, std::function<bool()> goes_on,
                                                                       std::optional<std::string> last_event) {
-  return [state = state_, agent_id, hears, subscription_id = std::move(subscription_id), goes_on = std::move(goes_on),
-          last_event = std::move(last_event)](std::shared_ptr<ResponseStream> stream) {
-    add(state, {agent_id, subscription_id, hears, std::move(stream), Form::kEvents, goes_on}, last_event);
-  };
+  return
+      [state = state_, whose = std::move(whose), hears = std::move(hears), subscription_id = std::move(subscription_id),
+       goes_on = std::move(goes_on), last_event = std::move(last_event)](std::shared_ptr<ResponseStream> stream) {
+        Open one{whose, subscription_id, hears.lists, std::move(stream), Form::kEvents, goes_on};
+        if (!subscription_id.empty()) acknowledge(*one.stream, subscription_id, hears);
+        watch(one, hears);
+        add(state, std::move(one), last_event);
+      };
+}
+
+void Streams::acknowledge(ResponseStream& stream, const std::string& subscription_id, const Hears& hears) {
+  const auto heard = json_object([&](JsonWriter& out) {
+    for (std::size_t i = 0; i < kLists.size(); ++i) {
+      if (hears.lists[i]) put(out, kLists[i].wanted_by, true);
+    }
+    std::vector<std::string> uris;
+    for (const auto& [uri, watch] : hears.resources) uris.push_back(uri);
+    if (!uris.empty()) put(out, "resourceSubscriptions", uris);
+  });
+  stream.send(
+      event(notification("notifications/subscriptions/acknowledged", subscription_id, "\"notifications\":" + heard),
+            std::nullopt));
+}
+
+/// They go with it.
+void Streams::watch(Open& one, const Hears& hears) {
+  for (const auto& [uri, watch] : hears.resources) {
+    const auto text = event(resource_updated(uri, one.subscription_id), std::nullopt);
+    one.watches.push_back(watch([weak = std::weak_ptr(one.stream), text] {
+      if (const auto stream = weak.lock()) stream->send(text);
+    }));
+  }
 }
 
 void Streams::add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event) {
   const auto stream = one.stream;
   const auto goes_on = one.goes_on;
-  if (!one.subscription_id.empty())
-    stream->send(event(notification("notifications/subscriptions/acknowledged", one.subscription_id,
-                                    one.hears == Hears::kTools ? R"(,"notifications":{"toolsListChanged":true})"
-                                                               : R"(,"notifications":{})"),
-                       std::nullopt));
-  std::shared_ptr<ResponseStream> displaced;
+  Open displaced{};
   std::string first;
   {
     const std::lock_guard lock(state->mutex);
-    const auto is_his = [&](const Open& open) { return open.agent_id == one.agent_id && open.form == Form::kEvents; };
+    const auto is_his = [&](const Open& open) {
+      return open.whose.agent_id == one.whose.agent_id && open.form == Form::kEvents;
+    };
     if (std::count_if(state->open.begin(), state->open.end(), is_his) >= static_cast<std::ptrdiff_t>(kPerAgent)) {
       const auto oldest = std::find_if(state->open.begin(), state->open.end(), is_his);
-      displaced = oldest->stream;
+      displaced = std::move(*oldest);
       state->open.erase(oldest);
     }
     // A client without a last event begins here; its first reconnection goes on behind it.
     if (one.subscription_id.empty() && !last_event) first = fmt::format("id: {}\ndata:\n\n", state->changes);
-    if (last_event && !is_up_to_date(*last_event, state->changes)) first = change({}, state->changes);
+    if (last_event && !is_up_to_date(*last_event, state->changes))
+      first = fmt::format("{}", fmt::join(one.changes(state->changes), ""));
     state->open.push_back(std::move(one));
   }
-  if (displaced) displaced->end();
+  if (displaced.stream) displaced.stream->end();
   if (!first.empty()) stream->send(first);
   let_go_with_client(state, *stream);
   // Its leave may have ended while it was opened.
@@ -80,31 +119,37 @@ void Streams::add(const std::shared_ptr<State>& state, Open one, const std::opti
 }
 
 void Streams::end(State& state, const std::shared_ptr<ResponseStream>& stream) {
+  std::list<Open> ended;  // their watches go without the lock
   {
     const std::lock_guard lock(state.mutex);
-    state.open.remove_if([&](const Open& open) { return open.stream == stream; });
+    for (auto at = state.open.begin(); at != state.open.end();) {
+      const auto one = at++;
+      if (one->stream == stream) ended.splice(ended.end(), state.open, one);
+    }
   }
   stream->end();
 }
 
-void Streams::add_socket(const std::string& agent_id, const std::shared_ptr<ResponseStream>& socket) {
+void Streams::add_socket(Whose whose, const std::shared_ptr<ResponseStream>& socket, std::function<void()> gone) {
   {
     const std::lock_guard lock(state_->mutex);
-    state_->open.push_back({agent_id, {}, Hears::kTools, socket, Form::kMessages});
+    state_->open.push_back({std::move(whose), {}, Hears::all_lists().lists, socket, Form::kMessages});
   }
-  let_go_with_client(state_, *socket);
+  let_go_with_client(state_, *socket, gone);
 }
 
 /// It is kept by the list until nobody reads it.
-void Streams::let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream) {
-  stream.when_gone([state, stream = &stream] {
-    std::shared_ptr<ResponseStream> gone;
-    const std::lock_guard lock(state->mutex);
-    const auto at = std::find_if(state->open.begin(), state->open.end(),
-                                 [&](const Open& open) { return open.stream.get() == stream; });
-    if (at == state->open.end()) return;
-    gone = std::move(at->stream);
-    state->open.erase(at);
+void Streams::let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream,
+                                 const std::function<void()>& gone) {
+  stream.when_gone([state, stream = &stream, gone] {
+    std::list<Open> let_go;
+    {
+      const std::lock_guard lock(state->mutex);
+      const auto at = std::find_if(state->open.begin(), state->open.end(),
+                                   [&](const Open& open) { return open.stream.get() == stream; });
+      if (at != state->open.end()) let_go.splice(let_go.end(), state->open, at);
+    }
+    if (gone) gone();
   });
 }
 
@@ -121,19 +166,32 @@ void Streams::end_those_without_leave() {
   }
 }
 
-void Streams::tools_changed() {
+void Streams::lists_changed() {
   end_those_without_leave();
-  std::vector<std::pair<std::shared_ptr<ResponseStream>, std::string>> all;
+  std::vector<std::pair<std::shared_ptr<ResponseStream>, std::vector<std::string>>> all;
   {
     const std::lock_guard lock(state_->mutex);
     const auto number = ++state_->changes;
+    for (const auto& open : state_->open) all.emplace_back(open.stream, open.changes(number));
+  }
+  for (const auto& [stream, texts] : all) {
+    for (const auto& text : texts) stream->send(text);
+  }
+}
+
+bool Streams::resource_changed(const std::string& session, const std::string& uri) {
+  std::vector<std::pair<std::shared_ptr<ResponseStream>, Form>> all;
+  {
+    const std::lock_guard lock(state_->mutex);
     for (const auto& open : state_->open) {
-      if (open.hears == Hears::kNothing) continue;
-      all.emplace_back(open.stream, open.form == Form::kEvents ? change(open.subscription_id, number)
-                                                               : notification(kToolsChanged, {}));
+      if (open.whose.session == session && open.subscription_id.empty()) all.emplace_back(open.stream, open.form);
     }
   }
-  for (const auto& [stream, text] : all) stream->send(text);
+  const auto text = resource_updated(uri, {});
+  bool heard = false;
+  for (const auto& [stream, form] : all)
+    heard = stream->send(form == Form::kEvents ? event(text, std::nullopt) : text) || heard;
+  return heard;
 }
 
 std::size_t Streams::size() const {

@@ -1,15 +1,19 @@
-// Clients that wait to hear that the tools have changed.
+// Clients that wait to hear of changes: of the lists of tools, resources and prompts, and of resources.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "host/gateway/mcp/subscriptions.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::mcp {
@@ -17,20 +21,37 @@ namespace krux::mcp {
 /// Streams of server-sent events, and WebSockets. Any thread.
 class Streams {
  public:
-  enum class Hears { kTools, kNothing };
+  /// A list that may change: its name in a filter of the stateless model, and what is sent.
+  struct List {
+    std::string_view wanted_by, notification;
+  };
+  static constexpr std::array<List, 3> kLists{{{"promptsListChanged", "notifications/prompts/list_changed"},
+                                               {"resourcesListChanged", "notifications/resources/list_changed"},
+                                               {"toolsListChanged", "notifications/tools/list_changed"}}};
+  struct Hears {
+    std::array<bool, kLists.size()> lists{};
+    std::map<std::string, Subscriptions::Watch> resources{};  ///< by address
+    static Hears all_lists() { return {{true, true, true}, {}}; }
+  };
+  /// Whose it is; `session` is empty in the stateless model, and where the client has named none.
+  struct Whose {
+    std::string agent_id, session;
+  };
   /// As ServerResponse::stream: the client hears of each change from then on. `subscription_id`: the JSON of the id of
   /// the request that asked for it, in the stateless model; empty: in the one with sessions. `last_event`: the event
   /// that the client has heard last; what came behind it is told at once. `goes_on`: whether the client may still hear.
   /// An agent's stream beyond kPerAgent ends his oldest one.
-  std::function<void(std::shared_ptr<ResponseStream>)> opening(const std::string& agent_id, std::string subscription_id,
-                                                               Hears hears, std::function<bool()> goes_on,
+  std::function<void(std::shared_ptr<ResponseStream>)> opening(Whose whose, std::string subscription_id, Hears hears,
+                                                               std::function<bool()> goes_on,
                                                                std::optional<std::string> last_event = std::nullopt);
 
-  /// A client hears of each change from now on, in messages of their own.
-  void add_socket(const std::string& agent_id, const std::shared_ptr<ResponseStream>& socket);
+  /// A client hears of each change from now on, in messages of their own. `gone` runs once, when it hears no more.
+  void add_socket(Whose whose, const std::shared_ptr<ResponseStream>& socket, std::function<void()> gone);
 
-  /// The tools have changed, or may have.
-  void tools_changed();
+  /// The lists have changed, or may have.
+  void lists_changed();
+  /// The resource has; false: nobody of the session hears it.
+  bool resource_changed(const std::string& session, const std::string& uri);
   /// Of clients that may hear no more. WebSockets look after themselves.
   void end_those_without_leave();
 
@@ -41,11 +62,14 @@ class Streams {
  private:
   enum class Form { kEvents, kMessages };
   struct Open {
-    std::string agent_id, subscription_id;
-    Hears hears;
+    Whose whose;
+    std::string subscription_id;
+    std::array<bool, kLists.size()> lists;
     std::shared_ptr<ResponseStream> stream;
     Form form = Form::kEvents;
     std::function<bool()> goes_on = {};
+    std::vector<std::shared_ptr<void>> watches = {};  ///< of resources that this stream alone tells of
+    std::vector<std::string> changes(std::uint64_t number) const;
   };
   struct State {
     mutable std::mutex mutex;
@@ -53,9 +77,12 @@ class Streams {
     std::uint64_t changes = 1;  ///< the number of the last event
   };
 
+  static void acknowledge(ResponseStream& stream, const std::string& subscription_id, const Hears& hears);
+  static void watch(Open& one, const Hears& hears);
   static void add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event);
   static void end(State& state, const std::shared_ptr<ResponseStream>& stream);
-  static void let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream);
+  static void let_go_with_client(const std::shared_ptr<State>& state, ResponseStream& stream,
+                                 const std::function<void()>& gone = {});
 
   /// Shared with streams, which may go after this.
   const std::shared_ptr<State> state_ = std::make_shared<State>();

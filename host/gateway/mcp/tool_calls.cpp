@@ -1,5 +1,6 @@
 // The methods that call a capability: tools and resources.
 #include "host/gateway/mcp/method_call.hpp"
+#include "host/gateway/mcp/param_headers.hpp"
 #include "host/gateway/mcp/resources.hpp"
 #include "host/gateway/mcp/tools.hpp"
 
@@ -29,6 +30,11 @@ void Methods::call_tool(Call& call) {
   if (!capability)
     return call.reply(invalid_params(
         fmt::format("There is no tool \"{}\". tools/list shows all.", printable(name->text.substr(0, kLongestShown)))));
+  if (call.stateless) {
+    auto why = why_unlike_arguments(api_.header_inputs(*capability), call.head.parameters,
+                                    arguments ? arguments->raw : std::string_view());
+    if (why) return call.refuse(400, *std::move(why));
+  }
   Invocation invocation;
   invocation.capability = *capability;
   invocation.arguments_json = arguments ? arguments->raw : std::string_view("{}");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/definition/json_schema.hpp"
 #include "core/util/durations.hpp"
 #include "core/util/json_out.hpp"
 #include "host/gateway/mcp/content.hpp"
@@ -63,11 +64,18 @@ void put_value(const Tools& tools, const InputDefinition& value) {  // NOLINT(mi
   const bool is_list = value.type == InputType::kArray;
   put_bound(out, is_list ? "minItems" : "minLength", value.min_length);
   put_bound(out, is_list ? "maxItems" : "maxLength", value.max_length);
+  if (!value.header.empty()) put(out, "x-mcp-header", value.header);
   if (value.items.empty()) return;
   put_key(out, "items");
   out.StartObject();
   put_value(tools, value.items[0]);
   out.EndObject();
+}
+
+/// What the inputs must be together, beside what each of them is.
+void put_rules(JsonWriter& out, const JsonSchema& schema) {
+  put(out, "$schema", "https://json-schema.org/draft/2020-12/schema");
+  for (const auto& member : schema.document().GetObject()) put_raw(out, view(member.name), to_json(member.value));
 }
 
 void put_input_schema(const Tools& tools, const Offered& offered) {
@@ -91,6 +99,7 @@ void put_input_schema(const Tools& tools, const Offered& offered) {
   out.EndObject();
   if (!required.empty()) put(out, "required", required);
   put(out, "additionalProperties", false);
+  if (const auto& schema = offered.listed.capability->schema) put_rules(out, *schema);
   out.EndObject();
 }
 
@@ -214,8 +223,8 @@ void put_server_info(JsonWriter& out, std::string_view name) {
   out.EndObject();
 }
 
-void put_result_frame(JsonWriter& out) {
-  put(out, "resultType", "complete");
+void put_result_frame(JsonWriter& out, std::string_view type) {
+  put(out, "resultType", type);
   put_key(out, "_meta");
   out.StartObject();
   put_server_info(out, "io.modelcontextprotocol/serverInfo");

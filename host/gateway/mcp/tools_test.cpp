@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/capability/host_capabilities.hpp"
+#include "core/definition/json_schema.hpp"
 #include "core/util/json.hpp"
 #include "host/gateway/mcp/notes_service.hpp"
 #include "host/gateway/mcp/tool_profiles.hpp"
@@ -237,4 +238,18 @@ TEST_CASE("A failure names the tools that help") {
   CHECK_THAT(std::string(find_string(result["content"][0], "text").value_or("")),
              Catch::Contains("Ask proxy__write_status."));
   CHECK_FALSE(result.HasMember("structuredContent"));
+}
+
+TEST_CASE("A schema of several inputs stands beside them, and an input says which header repeats it") {
+  auto definition = notes();
+  const auto schema = std::make_shared<const JsonSchema>(R"({"anyOf":[{"required":["limit"]},{"required":["tags"]}]})");
+  definition->capabilities[0].schema = schema;
+  definition->capabilities[0].inputs[0].header = "Query";
+  const auto tools =
+      parse_json(mcp::tools_json(offers_of(definition), [](const std::string&) { return true; }), "tools");
+  const auto& input = tools[0]["inputSchema"];
+  CHECK(find_string(input, "$schema") == "https://json-schema.org/draft/2020-12/schema");
+  CHECK(to_json(input["anyOf"]) == R"([{"required":["limit"]},{"required":["tags"]}])");
+  CHECK(find_string(input["properties"]["query"], "x-mcp-header") == "Query");
+  CHECK_FALSE(tools[1]["inputSchema"].HasMember("$schema"));
 }
