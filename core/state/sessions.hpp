@@ -17,9 +17,9 @@ class GroupCommit;
 
 struct AgentSession {
   enum class Origin {
-    kAgent,    ///< session.create
-    kMcp,      ///< the handshake of the Model Context Protocol
-    kOfTheDay  ///< of what an agent does without naming one, on one day (UTC)
+    kAgent,  ///< session.create
+    kMcp,    ///< the handshake of the Model Context Protocol
+    kOneDay  ///< of what an agent does without naming one, on one day (UTC)
   };
   std::string session_id, agent_id;  ///< "sess_" + UUIDv7, the host's choice
   Origin origin = Origin::kAgent;

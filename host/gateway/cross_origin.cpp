@@ -7,8 +7,10 @@ namespace {
 
 /// What clients of the Model Context Protocol send, and what they read of an answer besides its body.
 constexpr const char* kMethods = "GET, POST, DELETE";
+/// The star is for the inputs of tools that are repeated in headers, whose names are a definition's; Authorization is
+/// never among what it stands for.
 constexpr const char* kSent =
-    "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name";
+    "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, *";
 constexpr const char* kRead = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 /// How long a browser need not ask again; Chromium takes no more.
 constexpr const char* kAskAgainS = "7200";

@@ -46,7 +46,7 @@ TEST_CASE("a page of an allowed origin uses /mcp and signs in", "[cors]") {
       CHECK(header_of(asked, "Vary") == "Origin");
       for (const auto* method : {"GET", "POST", "DELETE"}) CHECK(names(asked, "Access-Control-Allow-Methods", method));
       for (const auto* header : {"Authorization", "Content-Type", "Accept", "Last-Event-ID", "Mcp-Session-Id",
-                                 "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name"})
+                                 "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "*"})
         CHECK(names(asked, "Access-Control-Allow-Headers", header));
     }
     // A page must read where to sign in, and its session.
