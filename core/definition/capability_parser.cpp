@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/definition/asks.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/definition/input_check.hpp"
 #include "core/util/durations.hpp"
@@ -326,7 +327,7 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
             "summary", "counts_as", "recipients"},
            "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
-  if (kind != CapabilityKind::kRead) refuse({"fetches", "confidentiality"}, "read");
+  if (kind != CapabilityKind::kRead) refuse({"fetches", "confidentiality", "asks"}, "read");
   if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of"}, "read or write");
 }
 
@@ -345,6 +346,19 @@ void check_counts_as(const YamlValue& value, const std::vector<CapabilityDefinit
   }
 }
 
+std::uint32_t parse_asks(const YamlValue& value) {
+  std::uint32_t asks = 0;
+  for (const auto& one : value.list(kAsks.size())) {
+    const auto name = one.text();
+    const auto* const known =
+        std::find_if(kAsks.begin(), kAsks.end(), [&](const auto& ask) { return ask.second == name; });
+    if (known == kAsks.end())
+      one.fail(fmt::format("\"{}\" is nothing that can be asked: form, url, model, roots.", printable(name)));
+    asks |= known->first;
+  }
+  return asks;
+}
+
 std::string parse_capability_name(const YamlValue& value, const std::string& prefix) {
   auto name = value.text();
   if (name.starts_with(prefix + ".") && is_plain_name(std::string_view(name).substr(prefix.size() + 1))) return name;
@@ -353,31 +367,15 @@ std::string parse_capability_name(const YamlValue& value, const std::string& pre
 }
 
 CapabilityDefinition parse_capability(const YamlValue& value, const std::string& prefix) {
-  const YamlMap map(value, {"name",
-                            "kind",
-                            "tier",
-                            "purpose",
-                            "when_to_use",
-                            "tags",
-                            "inputs",
-                            "outputs",
-                            "required_scopes",
-                            "one_input_of",
-                            "fetches",
-                            "confidentiality",
-                            "delay",
-                            "settle",
-                            "undoable",
-                            "destructive",
-                            "core",
-                            "ordered",
-                            "cleanup",
-                            "harmless_to_repeat",
-                            "when_absent",
-                            "summary",
-                            "target",
-                            "counts_as",
-                            "recipients"});
+  const YamlMap map(value, {"name",         "kind",        "tier",
+                            "purpose",      "when_to_use", "tags",
+                            "inputs",       "outputs",     "required_scopes",
+                            "one_input_of", "fetches",     "confidentiality",
+                            "asks",         "delay",       "settle",
+                            "undoable",     "destructive", "core",
+                            "ordered",      "cleanup",     "harmless_to_repeat",
+                            "when_absent",  "summary",     "target",
+                            "counts_as",    "recipients"});
   CapabilityDefinition c;
   c.name = parse_capability_name(map.at("name"), prefix);
   c.kind = map.at("kind").choice_of<CapabilityKind>(
@@ -400,6 +398,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   if (auto v = map.find("inputs")) c.inputs = parse_inputs(*v);
   if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
   if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("asks")) c.asks = parse_asks(*v);
   if (auto v = map.find("confidentiality"))
     c.confidentiality =
         v->choice_of<Confidentiality>({{"private", Confidentiality::kPrivate}, {"public", Confidentiality::kPublic}});

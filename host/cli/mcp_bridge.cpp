@@ -78,7 +78,9 @@ BridgeMessage message_of(std::string text) {
   line.text = std::move(text);
   line.method = member_text(document, "method");
   line.listens = line.method == kListen;
-  if (const auto* id = find_member(document, "id")) line.id_json = to_json(*id);
+  // What the program answers to the host's own requests has an id of the host's, and no answer.
+  const auto* id = line.method.empty() ? nullptr : find_member(document, "id");
+  if (id) line.id_json = to_json(*id);
   const auto* params = find_member(document, "params");
   if (!params) return line;
   line.name = member_text(*params, line.method == "resources/read" ? "uri" : "name");

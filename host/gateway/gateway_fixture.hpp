@@ -59,9 +59,13 @@ class FakeApi final : public AgentApi {
     work();
   }
   void invoke(Invocation call, std::function<void(InvocationResult)> done) override {
+    {
+      const std::lock_guard lock(mutex_);
+      last = call;
+      ++invoked;
+    }
+    if (scripted) return done(scripted(call));
     const std::lock_guard lock(mutex_);
-    last = call;
-    ++invoked;
     if (call.capability == "wait")
       held_.push_back(std::move(done));
     else if (call.capability == "big")
@@ -139,8 +143,9 @@ class FakeApi final : public AgentApi {
   }
 
   std::string answer_of_held = "{}";
-  std::vector<Offered> offers;      ///< set while no request is under way
-  std::size_t big_bytes = 1 << 20;  ///< of the answer to "big"
+  std::function<InvocationResult(const Invocation&)> scripted;  ///< instead of the above; set as `offers`
+  std::vector<Offered> offers;                                  ///< set while no request is under way
+  std::size_t big_bytes = 1 << 20;                              ///< of the answer to "big"
   Invocation last;
   std::atomic<int> invoked{0};
   std::atomic<int> turns_asked{0}, turns_on_the_receiver{0};

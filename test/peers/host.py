@@ -3,7 +3,9 @@ import contextlib
 import io
 import pathlib
 import shutil
+import signal
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -105,10 +107,30 @@ class ServicesHost(PeerHost):
 
 
 class FixturesHost(PeerHost):
-    """With one adapter, a mock that offers what the conformance suite calls."""
+    """With mock adapters that offer what the conformance suite calls."""
+    SERVICES = ("test", "input_required")
 
     def begin(self):
         self.make_places()
-        self.place_mock("test", (FIXTURES / "test.mock.json").read_text(), FIXTURES / "test.yaml")
+        for service in self.SERVICES:
+            self.place_mock(service, (FIXTURES / f"{service}.mock.json").read_text(), FIXTURES / f"{service}.yaml")
         self.start_with("")
-        self.kruxos("connect", "test", stdin="fixtures-peers1234\n", quiet=True)
+        for service in self.SERVICES:
+            self.kruxos("connect", service, stdin="fixtures-peers1234\n", quiet=True)
+        self.asked_for = threading.Thread(target=self.change_when_asked)
+        self.asked_for.start()
+
+    def change_when_asked(self):
+        """An operator who has the definitions read anew whenever a trigger of the suite's was carried out."""
+        journal, seen = self.directory / "adapters" / "test.mock.json.journal", 0
+        host = next(process for name, process in self.processes if name == "kruxosd")
+        while host.poll() is None:
+            size = journal.stat().st_size if journal.exists() else 0
+            if size > seen:
+                seen = size
+                host.send_signal(signal.SIGHUP)
+            time.sleep(0.05)
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.asked_for.join()

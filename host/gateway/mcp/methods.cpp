@@ -41,6 +41,7 @@ void put_capabilities(JsonWriter& out) {
   put(out, "listChanged", true);
   out.EndObject();
   put_raw(out, "resources", "{}");
+  put_raw(out, "logging", "{}");
   out.EndObject();
 }
 
@@ -72,6 +73,7 @@ void Methods::run(Call& call) {
   if (call.stateless && method == "subscriptions/listen") return call.reply(subscribe(call));
   if (!call.stateless && method == "initialize") return initialize(call);
   if (!call.stateless && method == "ping") return call.reply("{}");
+  if (!call.stateless && method == "logging/setLevel") return call.reply(set_log_level(call));
   if (method == "notifications/initialized") begin_to_tell(call);
   if (method == "notifications/cancelled") cancel(call);
   if (method.starts_with("notifications/")) return call.reply("{}");
@@ -99,9 +101,13 @@ void Methods::initialize(const Call& call) {
   session.agent_id = call.caller->agent.agent_id;
   session.origin = AgentSession::Origin::kMcp;
   session.name = client_name(call.params).value_or(call.caller->agent.name);
-  api_.sessions().create(std::move(session), [conversation, answer = call.answer, reply = call.reply,
-                                              result = std::move(result)](const auto& outcome) {
+  const auto* capabilities = call.params.find("capabilities");
+  api_.sessions().create(std::move(session), [this, conversation, answer = call.answer, reply = call.reply,
+                                              result = std::move(result), agent_id = call.caller->agent.agent_id,
+                                              can = std::string(capabilities ? capabilities->raw : std::string_view())](
+                                                 const auto& outcome) {
     const auto* made = std::get_if<AgentSession>(&outcome);
+    if (conversation || made) know_client(agent_id, conversation ? conversation->key() : made->session_id, can);
     if (made && conversation) conversation->is_session(made->session_id);
     if (made && !conversation) answer->session = made->session_id;
     // A connection goes on without: what is done over it then belongs to the agent's day.
@@ -168,7 +174,14 @@ RpcOutcome Methods::subscribe(const Call& call) {
 }
 
 std::function<void(std::shared_ptr<ResponseStream>)> Methods::listen(const Head& head, const std::string& agent_id) {
+  if (head.last_event && KeptAnswers::names_answer(*head.last_event))
+    return kept_.behind(agent_id, head.session.value_or(""), *head.last_event);
   return streams_->opening(agent_id, {}, Streams::Hears::kTools, head.goes_on, head.last_event);
+}
+
+std::shared_ptr<CallEvents> Methods::events_for(const Head& head, const std::string& agent_id) {
+  if (goes_on_elsewhere(head)) return kept_.make(agent_id, *head.session);
+  return std::make_shared<PassingEvents>();
 }
 
 bool Methods::goes_on(const Head& head, const std::string& agent_id, Names names) {

@@ -214,8 +214,8 @@ void put_server_info(JsonWriter& out, std::string_view name) {
   out.EndObject();
 }
 
-void put_result_frame(JsonWriter& out) {
-  put(out, "resultType", "complete");
+void put_result_frame(JsonWriter& out, std::string_view result_type) {
+  put(out, "resultType", result_type);
   put_key(out, "_meta");
   out.StartObject();
   put_server_info(out, "io.modelcontextprotocol/serverInfo");

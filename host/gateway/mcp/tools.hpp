@@ -26,7 +26,7 @@ std::string tool_result(const InvocationResult& result, const ResultForm& form);
 void put_result_meta(JsonWriter& out, const InvocationResult& result, const ResultForm& form);
 
 /// "resultType" and who answers, which each result of the stateless model has.
-void put_result_frame(JsonWriter& out);
+void put_result_frame(JsonWriter& out, std::string_view result_type = "complete");
 /// {"name", "title", "version"}, under `name`.
 void put_server_info(JsonWriter& out, std::string_view name);
 
