@@ -79,8 +79,8 @@ BridgeMessage message_of(std::string text) {
   line.method = member_text(document, "method");
   line.listens = line.method == kListen;
   // What the program answers to the host's own requests has an id of the host's, and no answer.
-  const auto* id = line.method.empty() ? nullptr : find_member(document, "id");
-  if (id) line.id_json = to_json(*id);
+  const auto* own_id = line.method.empty() ? nullptr : find_member(document, "id");
+  if (own_id) line.id_json = to_json(*own_id);
   const auto* params = find_member(document, "params");
   if (!params) return line;
   line.name = member_text(*params, line.method == "resources/read" ? "uri" : "name");
