@@ -118,7 +118,7 @@ std::string answer_to(const JsonDocument& request, const std::string& result) {
   return R"({"jsonrpc":"2.0","id":)" + to_json(request["id"]) + R"(,"result":)" + result + "}";
 }
 
-const std::string kAccept = R"({"action":"accept","content":{"name":"Ann","more":1}})";
+const std::string kAccept = R"({"action":"accept","content":{"name":"Ann","method":1}})";
 
 }  // namespace
 

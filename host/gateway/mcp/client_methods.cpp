@@ -39,11 +39,13 @@ void Methods::session_ended(const std::string& session) {
 
 bool Methods::take_answer(const AgentMethods::CallerPtr& caller, const Head& head, std::string_view message) {
   // Nearly every message is a request, and need not be taken apart twice.
-  if (message.find("\"method\"") != std::string_view::npos) return false;
+  constexpr auto kNone = std::string_view::npos;
+  if (message.find("\"result\"") == kNone && message.find("\"error\"") == kNone) return false;
   const auto session = session_key(head);
   std::string why;
   const auto parts = session.empty() ? std::nullopt : take_apart(message, {}, why);
-  const auto* id = parts && parts->kind == JsonKind::kObject ? find(*parts, "id", JsonKind::kString) : nullptr;
+  const bool is_answer = parts && parts->kind == JsonKind::kObject && !parts->find("method");
+  const auto* id = is_answer ? find(*parts, "id", JsonKind::kString) : nullptr;
   const auto* result = id ? find(*parts, "result", JsonKind::kObject) : nullptr;
   const auto* error = id ? find(*parts, "error", JsonKind::kObject) : nullptr;
   if ((result == nullptr) == (error == nullptr)) return false;
