@@ -112,18 +112,6 @@ class PeerServer {
   std::uint16_t port_ = 0;
 };
 
-/// The host's tool, in the same model of the protocol.
-std::string host_request(const std::string& key, const std::string& term) {
-  const auto body = fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"slack__search",)"
-                                R"("arguments":{{"query":{}}}}}}})",
-                                json_string("\"" + term + "\""));
-  return fmt::format(
-      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n"
-      "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n"
-      "Content-Length: {}\r\n\r\n{}",
-      key, body.size(), body);
-}
-
 /// The texts that an answer shows and how many it says there are.
 struct Shown {
   std::vector<std::string> texts;
@@ -173,7 +161,7 @@ class Comparison {
       theirs_.push_back(server.client());
       sessions_.emplace_back(header_in(theirs_.back()->ask(PeerServer::hello()).head, "mcp-session-id"));
     }
-    for (const auto* term : kTerms) prepare(term, key);
+    for (const auto* term : kTerms) prepare(term);
   }
 
   void rows(double target) {
@@ -186,7 +174,7 @@ class Comparison {
   }
 
  private:
-  void prepare(const std::string& term, const std::string& key) {
+  void prepare(const std::string& term) {
     std::vector<PeerSearch> peers;
     std::string body;
     for (std::size_t i = 0; i < theirs_.size(); ++i) {
@@ -203,9 +191,9 @@ class Comparison {
       search.expected = rows_of(answer, end);
       all.push_back(std::move(search));
     };
-    add(by_mcp_, host_request(key, term), "result/structuredContent", R"(,\"total\":)");
-    add(by_rpc_, ours_[0]->request("slack.search", fmt::format(R"({{"query":{}}})", json_string("\"" + term + "\""))),
-        "result/data", R"(,"total":)");
+    const auto quoted = fmt::format(R"({{"query":{}}})", json_string("\"" + term + "\""));
+    add(by_mcp_, ours_[0]->tool_request("slack__search", quoted), "result/structuredContent", R"(,\"total\":)");
+    add(by_rpc_, ours_[0]->request("slack.search", quoted), "result/data", R"(,"total":)");
     peers_[term] = std::move(peers);
   }
 

@@ -83,6 +83,17 @@ std::string RpcClient::batch(std::string_view capability, std::string_view argum
   return post(body + "]");
 }
 
+std::string RpcClient::tool_request(std::string_view tool, std::string_view arguments_json) const {
+  const auto body =
+      fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{}","arguments":{}}}}})", tool,
+                  arguments_json);
+  return fmt::format(
+      "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n"
+      "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n"
+      "Content-Length: {}\r\n\r\n{}",
+      key_, body.size(), body);
+}
+
 RpcClient::Reply RpcClient::ask(std::string_view request) {
   for (std::string_view left = request; !left.empty();) {
     const auto sent = send(fd_, left.data(), left.size(), MSG_NOSIGNAL);

@@ -22,6 +22,8 @@ class RpcClient {
   std::string request(std::string_view capability, std::string_view arguments_json) const;
   /// The same, `count` times in one message.
   std::string batch(std::string_view capability, std::string_view arguments_json, int count) const;
+  /// A call of that tool over the Model Context Protocol, in the model of 2025-11-25.
+  std::string tool_request(std::string_view tool, std::string_view arguments_json) const;
   /// A message with this body, and a request of a path, whatever they are.
   std::string post(std::string_view body) const;
   std::string get(std::string_view path) const;

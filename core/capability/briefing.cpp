@@ -40,7 +40,7 @@ void find_begin(const HandlerContext& context, const CheckedCall& call, Briefing
   const auto& sessions = context.records.sessions;
   const auto present = sessions.find(session_of(context, call));
   const auto before = present ? sessions.before(*present) : std::nullopt;
-  briefing.from = before ? Briefing::From::kSession : Briefing::From::kDay;
+  briefing.from = before ? Briefing::From::kSession : Briefing::From::kLastDay;
   briefing.since_ms = briefing.now_ms - kWithoutSessionMs;
   if (!before) return;
   briefing.session_id = before->session_id;

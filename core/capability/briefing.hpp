@@ -19,8 +19,8 @@ struct SyncHealth {
 
 struct Briefing {
   std::int64_t since_ms = 0, now_ms = 0;
-  /// What `since_ms` is: kSession: when the session before was used last; kDay: there was none, a day ago.
-  enum class From { kSession, kDay, kAsked } from = From::kSession;
+  /// What `since_ms` is: kSession: when the session before was used last; kLastDay: there was none, a day ago.
+  enum class From { kSession, kLastDay, kAsked } from = From::kSession;
   std::string session_id;  ///< of the session before; may be empty
   // Writes that ended since:
   std::int64_t done = 0, failed = 0, cancelled = 0, rejected = 0, given_up = 0, undone = 0;

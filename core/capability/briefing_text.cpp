@@ -36,7 +36,7 @@ std::string since_in_words(const Briefing& b) {
   switch (b.from) {
     case Briefing::From::kSession:
       return fmt::format("Since your previous session, {}", when);
-    case Briefing::From::kDay:
+    case Briefing::From::kLastDay:
       return fmt::format("Since {}, a day ago (you had no session before)", when);
     case Briefing::From::kAsked:
       break;

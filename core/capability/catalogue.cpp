@@ -6,6 +6,8 @@
 
 #include "core/account/permission.hpp"
 #include "core/capability/host_capabilities.hpp"
+#include "core/capability/write_content.hpp"
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
@@ -122,11 +124,11 @@ void write_input(Writer& out, const InputDefinition& input) {
   });
 }
 
-InputDefinition host_input(const char* name, InputType type, const char* description) {
+InputDefinition host_input(const char* name, InputType type, std::string description) {
   InputDefinition input;
   input.name = name;
   input.type = type;
-  input.description = description;
+  input.description = std::move(description);
   return input;
 }
 
@@ -202,15 +204,6 @@ void write_errors(Writer& out, const Listed& listed) {
 
 }  // namespace
 
-namespace {
-
-/// Without a window in which it could be taken back.
-bool runs_at_once(const Offered& offered) {
-  return offered.listed.capability->immediate && offered.delay_ms == 0;
-}
-
-}  // namespace
-
 bool is_hosts_own(const Listed& listed) {
   return listed.definition == host_definition();
 }
@@ -233,18 +226,20 @@ std::vector<InputDefinition> all_inputs(const Offered& offered, WriteNames names
                  "A text of your choice: another call with the same key is answered with the same write."));
   inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
                               "True: do it though the same was asked for in the last 10 minutes."));
-  if (!runs_at_once(offered))
-    inputs.push_back(host_input("send_at", InputType::kDateTime,
-                                names == WriteNames::kOne
-                                    ? ""
-                                    : "When to do it instead of as soon as its delay is over: a time with its zone, at "
-                                      "most 30 days ahead. Until then it can be cancelled."));
+  if (!runs_at_once(*listed.capability, offered.delay_ms))
+    inputs.push_back(
+        host_input("send_at", InputType::kDateTime,
+                   names == WriteNames::kOne
+                       ? ""
+                       : fmt::format("When to do it instead of as soon as its delay is over: a time with its "
+                                     "zone, at most {} days ahead. Until then it can be cancelled.",
+                                     kLongestWindow / kDay)));
   return inputs;
 }
 
 std::vector<OutputDefinition> all_outputs(const Offered& offered, WriteNames names) {
   const auto& c = *offered.listed.capability;
-  if (c.kind != CapabilityKind::kWrite || runs_at_once(offered)) return c.outputs;
+  if (c.kind != CapabilityKind::kWrite || runs_at_once(c, offered.delay_ms)) return c.outputs;
   using enum InputType;
   // The same of each write: models are told once, in the host's instructions.
   if (names == WriteNames::kOne)

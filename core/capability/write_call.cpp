@@ -27,7 +27,7 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   write.session_id = session_of(context, call);
   write.account = call.account->ref;
   write.operation = capability.name;
-  write.immediate = runs_at_once(context.options, rules);
+  write.immediate = runs_at_once(rules, delay_of(context.options, rules));
   write.settle_ms = context.options.settle_ms.value_or(capability.settle_ms);
   write.idempotency_key = call.arguments.idempotency_key;
   write.sets_state = capability.harmless_to_repeat;

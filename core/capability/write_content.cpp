@@ -232,12 +232,12 @@ ResolvedParams params_of(std::string canonical_json) {
   return params;
 }
 
-bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability) {
-  return capability.immediate && delay_of(options, capability) == 0;
+bool runs_at_once(const CapabilityDefinition& capability, std::int64_t delay_ms) {
+  return capability.immediate && delay_ms == 0;
 }
 
 void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability) {
-  if (!runs_at_once(options, capability)) return;
+  if (!runs_at_once(capability, delay_of(options, capability))) return;
   throw invalid_input(fmt::format(
       "{}: \"send_at\" is not possible, since it is done at once and waits in no buffer. Call it when it is to happen.",
       capability.name));

@@ -35,8 +35,8 @@ ActiveAccountPtr must_be_connected(const AccountDirectory& accounts, const Write
 
 /// The buffer window, as it is configured.
 std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition& capability);
-/// Whether the write runs at once, without a window.
-bool runs_at_once(const HandlerOptions& options, const CapabilityDefinition& capability);
+/// Whether the write runs at once, without a window in which it could be taken back.
+bool runs_at_once(const CapabilityDefinition& capability, std::int64_t delay_ms);
 /// Throws krux::Error InvalidInput of what runs at once.
 void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability);
 

@@ -55,6 +55,7 @@ struct Config {
     bool allow_plain_http = false;                   ///< without them beyond the loopback
     std::int64_t connections = 1024;                 ///< of agents, at most half of the process's descriptors
     std::string mcp_labels_key = "ifc";              ///< of _meta in what was read; empty: none
+    std::vector<std::string> allowed_origins;        ///< of web pages that may use /mcp, "https://app.example"
     struct SignIn {
       bool enabled = false;
       std::string public_url;  ///< an origin; empty: made of host and port

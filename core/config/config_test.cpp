@@ -196,6 +196,14 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"server: {mcp_labels_key: \"a b\"}", "server.mcp_labels_key: \"a b\" is no key of _meta"},
       {"server: {mcp_labels_key: a/b/c}", "is no key of _meta"},
       {"server: {mcp_labels_key: /a}", "is no key of _meta"},
+      {"server: {allowed_origins: [\"*\"]}", "\"*\" is no origin of web pages"},
+      {"server: {allowed_origins: [\"null\"]}", "\"null\" is no origin of web pages"},
+      {"server: {allowed_origins: [\"https://app.example/\"]}", "is no origin"},
+      {"server: {allowed_origins: [\"http://app.example\"]}", "is no origin"},
+      {"server: {allowed_origins: [\"http://localhost.example\"]}", "is no origin"},
+      {"server: {allowed_origins: [\"http://localhost:0080\"]}", "is no origin"},
+      {"server: {allowed_origins: [\"https://App.example\"]}", "is no origin"},
+      {"server: {allowed_origins: \"https://app.example\"}", ""},
       {"server: {sign_in: {enabled: 1}}", ""},
       {"server: {sign_in: {public_url: kruxos.example}}", "\"kruxos.example\" is no origin"},
       {"server: {sign_in: {public_url: \"https://kruxos.example/\"}}", "is no origin"},
@@ -222,6 +230,9 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
 TEST_CASE("sign-in is off, and refused where tokens would travel unencrypted or nobody would know where to",
           "[config]") {
   CHECK_FALSE(load_config({}, {}, {}).server.sign_in.enabled);
+  CHECK(load_config({}, {}, {}).server.allowed_origins.empty());
+  CHECK(from_file("server: {allowed_origins: [\"https://app.example\", \"http://localhost:6274\"]}")
+            .server.allowed_origins == std::vector<std::string>{"https://app.example", "http://localhost:6274"});
   const std::string on = "sign_in: {enabled: true}";
   CHECK(from_file("server: {" + on + "}").server.sign_in.enabled);
   CHECK_THAT(refusal("server: {host: 0.0.0.0, allow_plain_http: true, " + on + "}"),

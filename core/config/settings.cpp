@@ -102,20 +102,39 @@ std::string meta_key_of(const Given& given) {
   return key;
 }
 
-/// An origin, written in the one way that its clients compare it by.
+/// Written in the one way that its clients compare it by.
+bool is_origin(const std::string& text) {
+  try {
+    return parse_url(text).origin() == text;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::string public_url_of(const Given& given) {
   auto text = given.value.line(300);
-  std::string origin;
-  try {
-    origin = parse_url(text).origin();
-  } catch (const Error&) {  // the sentence below says what is taken
-  }
-  if (origin != text)
+  if (!is_origin(text))
     given.value.fail(
         fmt::format("\"{}\" is no origin: https:// and a name in small letters, perhaps a port, and nothing behind it, "
                     "such as https://kruxos.example.com, or http://127.0.0.1:7700.",
                     printable(text)));
   return text;
+}
+
+/// Of web pages: those of this machine are often at "localhost", which is no literal address.
+std::vector<std::string> page_origins_of(const Given& given) {
+  constexpr std::string_view named = "http://localhost", literal = "http://127.0.0.1";
+  for (const auto& item : given.value.list(16)) {
+    const auto text = item.line(300);
+    auto origin = text;
+    if (origin == named || origin.starts_with(std::string(named) + ":")) origin.replace(0, named.size(), literal);
+    if (!is_origin(origin))
+      item.fail(
+          fmt::format("\"{}\" is no origin of web pages: https:// and a name in small letters, perhaps a port, and "
+                      "nothing behind it, such as https://app.example, or http://localhost:6274.",
+                      printable(text)));
+  }
+  return given.value.lines(16);
 }
 
 std::string list_of_seconds(const std::vector<std::int64_t>& all_ms) {
@@ -184,6 +203,8 @@ std::vector<Setting> server_settings() {
        [](const Config& c) { return fmt::format("{}", c.server.connections); }},
       {"server.mcp_labels_key", false, [](const Given& g, Config& c) { c.server.mcp_labels_key = meta_key_of(g); },
        [](const Config& c) { return json_string(c.server.mcp_labels_key); }},
+      {"server.allowed_origins", true, [](const Given& g, Config& c) { c.server.allowed_origins = page_origins_of(g); },
+       [](const Config& c) { return json(c.server.allowed_origins); }},
       {"server.sign_in.enabled", false, [](const Given& g, Config& c) { c.server.sign_in.enabled = g.value.boolean(); },
        [](const Config& c) { return std::string(c.server.sign_in.enabled ? "true" : "false"); }},
       {"server.sign_in.public_url", false,
@@ -336,7 +357,7 @@ bool is_adapter_shorthand(std::string_view key) {
 }
 
 std::int64_t parse_delay(const YamlValue& value) {
-  return value.seconds_as_ms(0, 30 * kDay);
+  return value.seconds_as_ms(0, kLongestWindow);
 }
 
 }  // namespace krux

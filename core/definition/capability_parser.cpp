@@ -285,7 +285,7 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
     if (capability.immediate) {
       capability.delay_ms = 0;
     } else {
-      capability.delay_ms = v->duration_ms(0, 30 * kDay);
+      capability.delay_ms = v->duration_ms(0, kLongestWindow);
     }
   }
   if (auto v = map.find("settle")) capability.settle_ms = v->duration_ms(0, kDay);

@@ -17,7 +17,7 @@ Limit parse_limit(const YamlValue& value, const ServiceDefinition& definition) {
   limit.operations = operations.lines(64);
   if (limit.operations.empty()) operations.fail("the list is empty.");
   limit.limit = map.at("limit").integer(1, 1'000'000);
-  limit.window_ms = map.at("window").duration_ms(kSecond, 30 * kDay);
+  limit.window_ms = map.at("window").duration_ms(kSecond, kLongestWindow);
   const auto per = map.find("per");
   if (per) limit.key = per->text();
   for (const auto& name : limit.operations) {

@@ -38,7 +38,7 @@ void apply_tier(const YamlValue& value, CapabilityDefinition& capability, Policy
 }
 
 void apply_delay(const YamlValue& value, CapabilityDefinition& capability, PolicyOf owner) {
-  const auto delay = value.seconds_as_ms(0, 30 * kDay);
+  const auto delay = value.seconds_as_ms(0, kLongestWindow);
   // The host's default may be longer than what stands here.
   if (owner == PolicyOf::kAuthor && !capability.delay_ms)
     value.fail(fmt::format("the definition names no delay of {}, so that the host's default applies; name one there.",
@@ -72,7 +72,7 @@ Limit parse_limit(const YamlValue& value, const CapabilityDefinition& capability
   Limit limit;
   limit.operations = {capability.name};
   limit.limit = map.at("limit").integer(1, 1'000'000);
-  limit.window_ms = map.at("window").duration_ms(kSecond, 30 * kDay);
+  limit.window_ms = map.at("window").duration_ms(kSecond, kLongestWindow);
   if (const auto per = map.find("per")) {
     limit.key = per->text();
     const auto has = [&](const InputDefinition& input) { return input.name == limit.key; };

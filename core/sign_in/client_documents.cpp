@@ -15,7 +15,7 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kFetchMs = 5'000;
-constexpr std::int64_t kShortestMs = 60'000, kDefaultMs = 600'000, kLongestMs = 86'400'000, kFailureMs = 30'000;
+constexpr std::int64_t kShortestMs = 60'000, kDefaultMs = 600'000, kLongestMs = 86'400'000;
 constexpr std::size_t kMostIdBytes = 1000;
 
 SignInRefused no_client(const std::string& why) {
@@ -34,8 +34,7 @@ Url address_of(const std::string& client_id) {
   }
   throw no_client(
       "A client_id that is an address must be https, under a name in small letters, with a path, and without a port "
-      "443, "
-      "query, fragment or dot segment.");
+      "443, query, fragment or dot segment.");
 }
 
 bool is_json(const HttpHeaders& headers) {
@@ -49,19 +48,42 @@ bool is_json(const HttpHeaders& headers) {
          (name.size() > 5 && equal_ignoring_case(name.substr(name.size() - 5), "+json"));
 }
 
+/// The next part of a list with commas, without the white space around it.
+std::string_view next_directive(std::string_view& rest) {
+  const auto comma = rest.find(',');
+  auto part = rest.substr(0, comma);
+  rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
+  while (!part.empty() && blank(part.front())) part.remove_prefix(1);
+  while (!part.empty() && blank(part.back())) part.remove_suffix(1);
+  return part;
+}
+
+/// Nothing where it is no number of seconds (RFC 9111, 1.2.2).
+std::optional<std::int64_t> seconds_of(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  std::int64_t seconds = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (parsed.ptr != text.data() + text.size() || parsed.ec == std::errc::invalid_argument) return std::nullopt;
+  return parsed.ec == std::errc() ? seconds : kLongestMs;
+}
+
 /// How long the document may be used, by what its server says.
 std::int64_t lifetime_ms(const HttpHeaders& headers) {
-  const auto control = find_header(headers, "Cache-Control").value_or("");
-  if (control.find("no-store") != std::string_view::npos || control.find("no-cache") != std::string_view::npos)
-    return kShortestMs;
-  constexpr std::string_view name = "max-age=";
-  const auto at = control.find(name);
-  if (at == std::string_view::npos) return kDefaultMs;
-  std::int64_t seconds = 0;
-  const auto digits = control.substr(at + name.size());
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), seconds);
-  if (parsed.ec != std::errc()) return kDefaultMs;
-  return std::clamp(seconds, kShortestMs / 1000, kLongestMs / 1000) * 1000;
+  auto lifetime = kDefaultMs;
+  for (const auto& [name, value] : headers) {
+    if (!equal_ignoring_case(name, "Cache-Control")) continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const auto directive = next_directive(rest);
+      const auto is = directive.find('=');
+      const auto what = directive.substr(0, is);
+      if (equal_ignoring_case(what, "no-store") || equal_ignoring_case(what, "no-cache")) return kShortestMs;
+      if (!equal_ignoring_case(what, "max-age") || is == std::string_view::npos) continue;
+      if (const auto seconds = seconds_of(directive.substr(is + 1)))
+        lifetime = std::clamp(*seconds, kShortestMs / 1000, kLongestMs / 1000) * 1000;
+    }
+  }
+  return lifetime;
 }
 
 SignInClient parsed_document(const std::string& client_id, const std::string& text) {
@@ -73,24 +95,25 @@ SignInClient parsed_document(const std::string& client_id, const std::string& te
   const auto method = find_string(document, "token_endpoint_auth_method").value_or("none");
   if (method != "none" && method != "private_key_jwt")
     throw no_client("The client's document asks for a secret: token_endpoint_auth_method must be none.");
-  return {client_id, client_metadata(document)};
+  return {client_id, client_metadata(document, SaidIn::kDocument)};
 }
 
 }  // namespace
 
+std::optional<SignInClient> ClientDocuments::at_hand(const std::string& client_id) {
+  const std::lock_guard lock(mutex_);
+  const auto at = kept_.find(client_id);
+  if (at == kept_.end() || at->second.until_ms <= clock_.boot_ms()) return std::nullopt;
+  return at->second.client;
+}
+
+/// What is no document is not kept, as the draft wants it: who mends one need not wait, and what fails for a reason of
+/// this host's own is nobody else's fault.
 SignInClient ClientDocuments::fetch(const std::string& client_id) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = kept_.find(client_id);
-    if (at != kept_.end() && at->second.until_ms > clock_.boot_ms()) {
-      if (!at->second.client) throw no_client(at->second.problem);
-      return *at->second.client;
-    }
-  }
+  if (auto client = at_hand(client_id)) return *std::move(client);
   auto kept = ask(client_id);
-  keep(client_id, kept);
-  if (!kept.client) throw no_client(kept.problem);
-  return *std::move(kept.client);
+  keep(kept);
+  return std::move(kept.client);
 }
 
 ClientDocuments::Kept ClientDocuments::ask(const std::string& client_id) {
@@ -104,33 +127,28 @@ ClientDocuments::Kept ClientDocuments::ask(const std::string& client_id) {
   HttpResponse response;
   const auto outcome = transport_->send(call, url, request, {}, response);
   call->end();
-  Kept kept;
-  kept.until_ms = clock_.boot_ms() + kFailureMs;
   if (outcome.status != KRUX_OK) {
     // A stranger asks: why not is the operator's alone, who may have names that lead to addresses of his own.
     spdlog::info("sign-in: {} could not be fetched: {}", client_id, printable(outcome.message));
-    kept.problem = "The client's document could not be fetched.";
-  } else if (response.status != 200) {
-    kept.problem = fmt::format("The client's document was answered with status {}.", response.status);
-  } else if (!is_json(response.headers)) {
-    kept.problem = "The client's document is not served as application/json.";
-  } else {
-    try {
-      kept.client = parsed_document(client_id, response.text);
-      kept.until_ms = clock_.boot_ms() + lifetime_ms(response.headers);
-    } catch (const std::runtime_error& error) {  // Error, or SignInRefused
-      kept.problem = error.what();
-    }
+    throw no_client("The client's document could not be fetched.");
   }
-  return kept;
+  if (response.status != 200)
+    throw no_client(fmt::format("The client's document was answered with status {}.", response.status));
+  if (!is_json(response.headers)) throw no_client("The client's document is not served as application/json.");
+  try {
+    return {parsed_document(client_id, response.text), clock_.boot_ms() + lifetime_ms(response.headers)};
+  } catch (const std::runtime_error& error) {  // Error, or SignInRefused
+    throw no_client(error.what());
+  }
 }
 
-void ClientDocuments::keep(const std::string& client_id, Kept kept) {
+void ClientDocuments::keep(const Kept& kept) {
   const std::lock_guard lock(mutex_);
+  const auto& client_id = kept.client.client_id;
   if (!kept_.contains(client_id) && kept_.size() >= kMost)
     kept_.erase(std::min_element(kept_.begin(), kept_.end(),
                                  [](const auto& a, const auto& b) { return a.second.until_ms < b.second.until_ms; }));
-  kept_.insert_or_assign(client_id, std::move(kept));
+  kept_.insert_or_assign(client_id, kept);
 }
 
 }  // namespace krux

@@ -26,7 +26,10 @@ class ClientDocuments {
   /// Whether that client has a document, good or bad.
   static bool is_document_address(std::string_view client_id) { return client_id.starts_with("https://"); }
 
-  /// Blocks for five seconds at most, unless it is at hand. Throws SignInRefused: invalid_client.
+  /// From memory: nothing where it is to be fetched.
+  std::optional<SignInClient> at_hand(const std::string& client_id);
+  /// Blocks for five seconds at most, unless it is at hand. Throws SignInRefused: invalid_client; such an answer is not
+  /// kept.
   SignInClient fetch(const std::string& client_id);
 
   static constexpr std::size_t kMost = 64;  ///< at hand at a time
@@ -34,12 +37,11 @@ class ClientDocuments {
 
  private:
   struct Kept {
-    std::optional<SignInClient> client;  ///< nothing: why it could not be fetched
-    std::string problem;
+    SignInClient client;
     std::int64_t until_ms = 0;  ///< since boot
   };
   Kept ask(const std::string& client_id);
-  void keep(const std::string& client_id, Kept kept);
+  void keep(const Kept& kept);
 
   const std::shared_ptr<HttpTransport> transport_;
   Clock& clock_;

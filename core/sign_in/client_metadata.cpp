@@ -58,18 +58,41 @@ void check_redirect(std::string_view uri) {
                       "or localhost.");
 }
 
-std::vector<std::string> redirects_of(const JsonValue& object) {
+std::string redirect_of(const JsonValue& uri) {
+  if (!uri.IsString()) throw SignInRefused("invalid_redirect_uri", "Each of \"redirect_uris\" must be a text.");
+  check_redirect(view(uri));
+  return std::string(view(uri));
+}
+
+std::vector<std::string> redirects_of(const JsonValue& object, SaidIn said_in) {
   const auto* uris = find_member(object, "redirect_uris");
   if (!uris || !uris->IsArray() || uris->Empty() || uris->Size() > kMostRedirects)
     throw SignInRefused("invalid_redirect_uri",
                         fmt::format("\"redirect_uris\" must be a list of 1 to {} addresses.", kMostRedirects));
   std::vector<std::string> all;
+  std::optional<SignInRefused> first;
   for (const auto& uri : uris->GetArray()) {
-    if (!uri.IsString()) throw SignInRefused("invalid_redirect_uri", "Each of \"redirect_uris\" must be a text.");
-    check_redirect(view(uri));
-    all.emplace_back(view(uri));
+    try {
+      all.push_back(redirect_of(uri));
+    } catch (const SignInRefused& why) {
+      if (!first) first = why;
+    }
   }
+  if (first && (all.empty() || said_in == SaidIn::kRegistration)) throw SignInRefused(*first);
   return all;
+}
+
+std::string name_of(const JsonValue& object, SaidIn said_in) {
+  const auto* given = find_member(object, "client_name");
+  if (given && (!given->IsString() || given->GetStringLength() > kMostClientNameBytes))
+    throw SignInRefused("invalid_client_metadata",
+                        fmt::format("\"client_name\" must be a text of at most {} bytes.", kMostClientNameBytes));
+  auto name = given ? plain_line(view(*given)) : std::string();
+  if (name.empty() && said_in == SaidIn::kDocument)
+    throw SignInRefused("invalid_client_metadata",
+                        "The client's document has no \"client_name\", which the page would show: it must be a text "
+                        "that can be read.");
+  return name;
 }
 
 /// A list of texts that, where it is given, has this one.
@@ -85,16 +108,11 @@ void check_has(const JsonValue& object, const char* name, std::string_view wante
 
 }  // namespace
 
-ClientMetadata client_metadata(const JsonValue& object) {
+ClientMetadata client_metadata(const JsonValue& object, SaidIn said_in) {
   if (!object.IsObject()) throw SignInRefused("invalid_client_metadata", "It must be a JSON object.");
   ClientMetadata metadata;
-  metadata.redirect_uris = redirects_of(object);
-  if (const auto* name = find_member(object, "client_name")) {
-    if (!name->IsString() || name->GetStringLength() > kMostClientNameBytes)
-      throw SignInRefused("invalid_client_metadata",
-                          fmt::format("\"client_name\" must be a text of at most {} bytes.", kMostClientNameBytes));
-    metadata.name = view(*name);
-  }
+  metadata.redirect_uris = redirects_of(object, said_in);
+  metadata.name = name_of(object, said_in);
   check_has(object, "grant_types", "authorization_code");
   check_has(object, "response_types", "code");
   return metadata;

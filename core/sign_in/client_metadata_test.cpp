@@ -8,7 +8,7 @@ namespace {
 
 std::string refusal(const std::string& json) {
   try {
-    client_metadata(parse_json(json, "it"));
+    client_metadata(parse_json(json, "it"), SaidIn::kRegistration);
     return "";
   } catch (const SignInRefused& why) {
     return why.error();
@@ -22,12 +22,19 @@ std::string with_redirect(const std::string& uri) {
 }  // namespace
 
 TEST_CASE("what a client says of itself is taken within bounds", "[sign_in]") {
-  const auto metadata = client_metadata(parse_json(
-      R"({"client_name":"A","redirect_uris":["https://a.example/x?y=z","http://localhost:3000/cb"],"grant_types":["authorization_code"],
+  const auto metadata = client_metadata(
+      parse_json(
+          R"({"client_name":"A","redirect_uris":["https://a.example/x?y=z","http://localhost:3000/cb"],"grant_types":["authorization_code"],
           "response_types":["code"],"contacts":["me"]})",
-      "it"));
+          "it"),
+      SaidIn::kRegistration);
   CHECK(metadata.name == "A");
   CHECK(metadata.redirect_uris == std::vector<std::string>{"https://a.example/x?y=z", "http://localhost:3000/cb"});
+  CHECK(
+      client_metadata(parse_json(R"({"client_name":"\u2028 a  \"b\" ","redirect_uris":["https://a.example/"]})", "it"),
+                      SaidIn::kRegistration)
+          .name == "a 'b'");
+  CHECK(refusal(R"({"redirect_uris":["https://a.example/","cursor://x"]})") == "invalid_redirect_uri");
   CHECK(refusal("[]") == "invalid_client_metadata");
   CHECK(refusal("{}") == "invalid_redirect_uri");
   CHECK(refusal(R"({"redirect_uris":[]})") == "invalid_redirect_uri");

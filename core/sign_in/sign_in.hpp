@@ -35,7 +35,9 @@ enum class SignInDecision { kWaiting, kAccepted, kRejected };
 const char* to_string(SignInDecision decision);
 
 struct SignInRequest {
-  std::string code;  ///< "BCDF-GHJK", for people
+  /// "request_" and 16 hexadecimal digits: names it to who need not know its code.
+  std::string request_id;
+  std::string code;  ///< "BCDF-GHJK", for people: of who sees its page
   SignInAsk ask;
   std::int64_t begun_at_ms = 0, expires_at_ms = 0;
   SignInDecision decision = SignInDecision::kWaiting;

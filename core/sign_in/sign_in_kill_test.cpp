@@ -1,10 +1,12 @@
-// The host is killed around an exchange and a refresh: nothing works twice, and nobody is shut out.
+// The host is killed around an acceptance, an exchange and a refresh: nothing is half done or works twice, and nobody
+// is shut out.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include "core/sign_in/sign_in_fixture.hpp"
+#include "core/state/agents.hpp"
 #include "support/fault.hpp"
 
 using namespace sign_in_test;
@@ -30,7 +32,31 @@ void killed_at(const std::string& fault, SignInFixture& f, Act act) {
   f.open();
 }
 
+SignInRequest accept_as(const std::string& name, const std::string& code, SignInFixture& f) {
+  SignInRequest request;
+  AgentStore agents(*f.commits, f.clock);
+  agents.find_or_create(name, [&](const Agent& agent, const auto& make) {
+    request = f.store->accept(code, agent.agent_id, "operator:me", make);
+  });
+  return request;
+}
+
 }  // namespace
+
+TEST_CASE("killed around an acceptance, there is the agent with what was accepted for it, or neither", "[sign_in]") {
+  const bool done = GENERATE(false, true);
+  SignInFixture f;
+  const auto begun = f.store->begin(ask());
+  killed_at(done ? "sign_in.accept.after_commit" : "sign_in.accept.before_commit", f,
+            [&] { accept_as("desktop", begun.request.code, f); });
+  AgentStore agents(*f.commits, f.clock);
+  const auto agent = agents.find("desktop");
+  CHECK(agent.has_value() == done);
+  const auto page = f.store->load_page(begun.handle);
+  REQUIRE(page);
+  CHECK(page->decision == (done ? SignInDecision::kAccepted : SignInDecision::kWaiting));
+  if (agent) CHECK(page->agent_id == agent->agent_id);
+}
 
 TEST_CASE("killed around an exchange, a code has worked once or not at all", "[sign_in]") {
   SignInFixture f;

@@ -45,6 +45,7 @@ void load_requests(sqlite3* db, SignInRows& all) {
     row.handle_hash = rows.text(0);
     row.code_hash = rows.text(1);
     auto& request = row.request;
+    request.request_id = request_id_of(row.handle_hash);
     request.code = rows.text(2);
     request.ask.client.client_id = rows.text(3);
     request.ask.client.metadata.name = rows.text(4);
@@ -100,6 +101,11 @@ void remove(SQLite::Database& db, std::string_view sql, const std::string& key) 
 }
 
 }  // namespace
+
+std::string request_id_of(const std::string& handle_hash) {
+  constexpr std::size_t digits = 16;
+  return "request_" + handle_hash.substr(0, digits);
+}
 
 SignInRows load(SQLite::Database& db) {
   SignInRows all;

@@ -15,6 +15,9 @@ struct ClientRow {
   std::int64_t registered_at_ms = 0, used_at_ms = 0;
 };
 
+/// Of its handle, which cannot be found by it.
+std::string request_id_of(const std::string& handle_hash);
+
 struct RequestRow {
   std::string handle_hash, code_hash;
   SignInRequest request;

@@ -67,6 +67,7 @@ void SignInStore::State::load() {
 void SignInStore::State::commit(const Change& change) {
   if (change.empty()) return;
   store.run([&](SQLite::Database& db) {
+    if (change.also) change.also(db);
     write_rows(db, change);
     if (!change.before_commit.empty()) KRUX_FAULT_POINT(change.before_commit);
   });
@@ -152,7 +153,16 @@ const RequestRow* SignInStore::State::find_request(const std::string& code) cons
 const RequestRow& SignInStore::State::require_request(const std::string& code) const {
   if (const auto* row = find_request(code)) return *row;
   throw Error(ErrorCode::kNotFound,
-              "There is no request to sign in with this code, or it is over: kruxos sign-in list shows them.");
+              "There is no request to sign in with this code, or it is over. Its page shows the code; kruxos sign-in "
+              "list shows which wait, and the half of each code.");
+}
+
+const RequestRow& SignInStore::State::require_named(const std::string& code_or_id) const {
+  const auto now = clock.wall_ms();
+  for (const auto& [hash, row] : requests) {
+    if (row.request.request_id == code_or_id && row.request.expires_at_ms > now) return row;
+  }
+  return require_request(code_or_id);
 }
 
 std::vector<TokenRow> SignInStore::State::tokens_of(const std::string& grant_id) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/sign_in/sign_in_meters.hpp"
 #include "core/sign_in/sign_in_rows.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 
@@ -19,7 +20,8 @@ struct SignInStore::State {
   struct Change {
     sign_in::SignInRows put;
     std::vector<std::string> gone_clients, gone_requests, gone_tokens, gone_grants;
-    std::vector<std::string> ended_grants;  ///< whose tokens go
+    std::vector<std::string> ended_grants;        ///< whose tokens go
+    std::function<void(SQLite::Database&)> also;  ///< of another store, in the same transaction
     /// Of a test: where the process may die.
     std::string_view before_commit, after_commit;
 
@@ -40,6 +42,7 @@ struct SignInStore::State {
   /// Under `changing`, or `mutex`.
   const sign_in::RequestRow* find_request(const std::string& code) const;
   const sign_in::RequestRow& require_request(const std::string& code) const;
+  const sign_in::RequestRow& require_named(const std::string& code_or_id) const;
   std::vector<sign_in::TokenRow> tokens_of(const std::string& grant_id) const;
   std::size_t live_grants() const;
   bool is_shown(const std::string& handle_hash) const;
@@ -57,11 +60,17 @@ struct SignInStore::State {
   /// Whether that is to be written down: the first one within a minute.
   bool note_use(const std::string& grant_id, std::int64_t now_ms);
 
+  template <class What>
+  void count(What what) {
+    if (meters) meters->count(what);
+  }
+
   GroupCommit& store;
   Clock& clock;
   const SignInTimes times;
   const SignInBounds bounds;
   std::function<void()> tokens_ended;
+  SignInMeters* meters = nullptr;
   std::mutex changing;  ///< held by whoever changes rows: one at a time, database and memory together
   mutable std::shared_mutex mutex;
   std::map<std::string, sign_in::ClientRow> clients;    ///< by client_id

@@ -66,9 +66,11 @@ SignInStore::Begun SignInStore::begin(const SignInAsk& ask) {
   begun.request.ask = ask;
   begun.request.begun_at_ms = state_->clock.wall_ms();
   begun.request.expires_at_ms = begun.request.begun_at_ms + state_->times.request_ms;
-  change.put.requests.push_back(
-      {sha256_hex(begun.handle), sha256_hex(authorization_code(begun.handle)), begun.request});
+  const auto handle_hash = sha256_hex(begun.handle);
+  begun.request.request_id = request_id_of(handle_hash);
+  change.put.requests.push_back({handle_hash, sha256_hex(authorization_code(begun.handle)), begun.request});
   state_->commit(change);
+  state_->count(SignInMeters::Request::kBegun);
   return begun;
 }
 
@@ -94,7 +96,8 @@ SignInRequest SignInStore::request(const std::string& code) const {
   return state_->require_request(code).request;
 }
 
-SignInRequest SignInStore::accept(const std::string& code, const std::string& agent_id, const std::string& who) {
+SignInRequest SignInStore::accept(const std::string& code, const std::string& agent_id, const std::string& who,
+                                  std::function<void(SQLite::Database&)> also) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
   auto row = state_->require_request(code);
@@ -116,15 +119,19 @@ SignInRequest SignInStore::accept(const std::string& code, const std::string& ag
   request.expires_at_ms = state_->clock.wall_ms() + state_->times.code_ms;
   State::Change change;
   change.put.requests.push_back(row);
+  change.also = std::move(also);
+  change.before_commit = "sign_in.accept.before_commit";
+  change.after_commit = "sign_in.accept.after_commit";
   state_->commit(change);
+  state_->count(SignInMeters::Request::kAccepted);
   return request;
 }
 
 /// Also of one that was accepted, until its client has its tokens.
-SignInRequest SignInStore::reject(const std::string& code, const std::string& who) {
+SignInRequest SignInStore::reject(const std::string& code_or_id, const std::string& who) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
-  auto row = state_->require_request(code);
+  auto row = state_->require_named(code_or_id);
   auto& request = row.request;
   if (request.decision == SignInDecision::kRejected) return request;
   request.decision = SignInDecision::kRejected;
@@ -132,6 +139,7 @@ SignInRequest SignInStore::reject(const std::string& code, const std::string& wh
   State::Change change;
   change.put.requests.push_back(row);
   state_->commit(change);
+  state_->count(SignInMeters::Request::kRejected);
   return request;
 }
 
@@ -145,6 +153,7 @@ SignInGrant SignInStore::end(const std::string& grant_id, const std::string& who
   State::Change change;
   change.end(at->second, state_->clock.wall_ms(), "ended by " + who);
   state_->commit(change);
+  state_->count(SignInMeters::Tokens::kRevoked);
   return change.put.grants.front().grant;
 }
 
@@ -161,6 +170,7 @@ void SignInStore::end_of_agent(const std::string& agent_id, const std::string& w
       change.gone_requests.push_back(hash);
   }
   state_->commit(change);
+  for (std::size_t i = 0; i < change.ended_grants.size(); ++i) state_->count(SignInMeters::Tokens::kRevoked);
 }
 
 std::vector<SignInRequest> SignInStore::requests() const {
@@ -188,6 +198,10 @@ std::vector<SignInGrant> SignInStore::grants() const {
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.begun_at_ms > b.begun_at_ms; });
   return all;
+}
+
+void SignInStore::count_into(SignInMeters* meters) {
+  state_->meters = meters;
 }
 
 void SignInStore::when_tokens_end(std::function<void()> told) {

@@ -12,9 +12,14 @@
 #include "core/sign_in/sign_in.hpp"
 #include "core/util/clock.hpp"
 
+namespace SQLite {
+class Database;
+}
+
 namespace krux {
 
 class GroupCommit;
+class SignInMeters;
 
 struct SignInTimes {
   std::int64_t access_ms = 3'600'000;         ///< how long an access token lives
@@ -67,11 +72,13 @@ class SignInStore {
   /// What leads back to the client once it was accepted: the same at each load.
   static std::string authorization_code(std::string_view handle);
 
-  // The operator's. `code` is the one for people, in any case, with or without its hyphen. They throw NotFound, and
-  // ConflictError where it is too late or there are too many grants.
+  // The operator's. `code` is the one for people, in any case, with or without its hyphen: who has it has seen the
+  // page. They throw NotFound, and ConflictError where it is too late or there are too many grants.
   SignInRequest request(const std::string& code) const;
-  SignInRequest accept(const std::string& code, const std::string& agent_id, const std::string& who);
-  SignInRequest reject(const std::string& code, const std::string& who);
+  /// `also` runs in the same transaction: it makes the agent where it is new.
+  SignInRequest accept(const std::string& code, const std::string& agent_id, const std::string& who,
+                       std::function<void(SQLite::Database&)> also = {});
+  SignInRequest reject(const std::string& code_or_id, const std::string& who);
   SignInGrant end(const std::string& grant_id, const std::string& who);
   void end_of_agent(const std::string& agent_id, const std::string& who);
   std::vector<SignInRequest> requests() const;  ///< the oldest first
@@ -87,6 +94,8 @@ class SignInStore {
   /// Nothing where the token is unknown, has run out or has ended, or is for something else. Served from memory. Notes
   /// the use now and then, without waiting for it.
   std::optional<TokenOwner> authenticate(std::string_view access_token, std::string_view audience);
+  /// Which must outlive this; before the first of the calls. nullptr: nothing is counted.
+  void count_into(SignInMeters* meters);
   /// `told` runs when tokens may have ended before their time, on the thread of the call that ended them. To be set
   /// before the first of them.
   void when_tokens_end(std::function<void()> told);

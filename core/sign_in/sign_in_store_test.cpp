@@ -4,6 +4,8 @@
 #include <set>
 
 #include "core/sign_in/sign_in_fixture.hpp"
+#include "core/sign_in/sign_in_meters.hpp"
+#include "core/state/agents.hpp"
 
 using namespace sign_in_test;
 
@@ -44,6 +46,23 @@ TEST_CASE("a request waits under a code until the operator decides, also over a 
   CHECK(f.refusal([&] { f.store->exchange(f.order(SignInStore::authorization_code(begun.handle))); }) ==
         "invalid_grant: The code is unknown, over, or was used before.");
   CHECK_THROWS_WITH(f.store->accept("XXXX-XXXX", "agent_1", "me"), Catch::Contains("There is no request"));
+}
+
+TEST_CASE("a request's id names it to be refused, also after a restart, and lets nobody in", "[sign_in]") {
+  SignInFixture f;
+  const auto first = f.store->begin(ask()), second = f.store->begin(ask());
+  const auto id = first.request.request_id;
+  CHECK(id.size() == std::string("request_0123456789abcdef").size());
+  CHECK(id != second.request.request_id);
+  CHECK(first.handle.find(id.substr(id.size() - 16)) == std::string::npos);
+  f.open();
+  CHECK(f.store->load_page(first.handle)->request_id == id);
+  CHECK_THROWS_WITH(f.store->accept(id, "agent_1", "me"), Catch::Contains("There is no request"));
+  CHECK_THROWS_WITH(f.store->request(id), Catch::Contains("There is no request"));
+  CHECK(f.store->reject(id, "me").code == first.request.code);
+  CHECK(f.store->load_page(first.handle)->decision == SignInDecision::kRejected);
+  CHECK(f.store->load_page(second.handle)->decision == SignInDecision::kWaiting);
+  CHECK_THROWS_AS(f.store->reject("request_", "me"), Error);
 }
 
 TEST_CASE("a request is over after ten minutes, and two after it was accepted", "[sign_in]") {
@@ -149,6 +168,33 @@ TEST_CASE("grants are bounded: accepting is refused", "[sign_in]") {
   CHECK_NOTHROW(f.store->accept(begun.request.code, "agent_1", "me"));
 }
 
+TEST_CASE("a new agent is made with what is accepted for it, or not at all", "[sign_in]") {
+  SignInFixture f({.grants = 1});
+  AgentStore agents(*f.commits, f.clock);
+  const auto accept = [&](const std::string& code, const std::string& name) {
+    return agents.find_or_create(name, [&](const Agent& agent, const auto& make) {
+      f.store->accept(code, agent.agent_id, "operator:me", make);
+    });
+  };
+  const auto begun = f.store->begin(ask()), late = f.store->begin(ask());
+  CHECK_THROWS_WITH(accept("XXXX-XXXX", "one"), Catch::Contains("There is no request"));
+  CHECK_THROWS_WITH(accept(begun.request.code, "no name"), Catch::Contains("is no name for an agent"));
+  CHECK(agents.list().empty());
+  const auto made = accept(begun.request.code, "one");
+  CHECK(made.is_new);
+  CHECK(f.store->load_page(begun.handle)->agent_id == made.agent.agent_id);
+  CHECK_THROWS_WITH(accept(begun.request.code, "two"), Catch::Contains("accepted already"));
+  CHECK_THROWS_WITH(accept(late.request.code, "three"), Catch::Contains("There are 1 grants"));
+  CHECK(agents.list().size() == 1);
+  f.store->reject(begun.request.code, "me");
+  const auto again = accept(late.request.code, "ONE");
+  CHECK_FALSE(again.is_new);
+  CHECK(again.agent.agent_id == made.agent.agent_id);
+  AgentStore reopened(*f.commits, f.clock);
+  CHECK(reopened.list().size() == 1);
+  CHECK(reopened.active(made.agent.agent_id));
+}
+
 TEST_CASE("an agent's grants end with it, and what was accepted for it is over", "[sign_in]") {
   SignInFixture f;
   const auto his = f.signed_in();
@@ -162,6 +208,40 @@ TEST_CASE("an agent's grants end with it, and what was accepted for it is over",
   f.open();
   CHECK_FALSE(f.is_good(his));
   for (const auto& grant : f.store->grants()) CHECK((grant.ended_at_ms != 0) == (grant.agent_id == "agent_1"));
+}
+
+TEST_CASE("what happens is counted, once for each that happens", "[sign_in]") {
+  SignInFixture f;
+  MetricRegistry registry;
+  SignInMeters meters(registry);
+  f.store->count_into(&meters);
+  const auto counts = [&](const std::string& line) {
+    return registry.text(MetricSheet()).find("kruxos_sign_in_" + line + "\n") != std::string::npos;
+  };
+  const auto first = f.signed_in();
+  const auto code = f.accepted("agent_2");
+  const auto second = f.store->exchange(f.order(code));
+  f.store->reject(f.store->begin(ask()).request.code, "me");
+  CHECK(counts("requests_total{outcome=\"begun\"} 3"));
+  CHECK(counts("requests_total{outcome=\"accepted\"} 2"));
+  CHECK(counts("requests_total{outcome=\"rejected\"} 1"));
+  CHECK(counts("tokens_total{outcome=\"issued\"} 2"));
+  const auto renewed = f.refresh(first.refresh_token);
+  f.store->revoke(renewed.access_token, kClientId);
+  f.store->revoke("unknown", kClientId);
+  f.store->end_of_agent("agent_1", "me");
+  f.store->end_of_agent("agent_1", "me");
+  CHECK(counts("tokens_total{outcome=\"refreshed\"} 1"));
+  CHECK(counts("tokens_total{outcome=\"revoked\"} 2"));
+  CHECK_FALSE(f.refusal([&] { f.store->exchange(f.order("kruxac_unknown")); }).empty());
+  CHECK(counts("tokens_total{outcome=\"replayed\"} 0"));
+  CHECK_FALSE(f.refusal([&] { f.store->exchange(f.order(code)); }).empty());
+  CHECK_FALSE(f.refusal_of_refresh(second.refresh_token).empty());  // its grant has ended by that: once
+  CHECK(counts("tokens_total{outcome=\"replayed\"} 1"));
+  const auto third = f.signed_in();
+  f.refresh(f.refresh(third.refresh_token).refresh_token);
+  CHECK_FALSE(f.refusal_of_refresh(third.refresh_token).empty());
+  CHECK(counts("tokens_total{outcome=\"replayed\"} 2"));
 }
 
 TEST_CASE("ended grants are shown for a while, and no more than a number of them", "[sign_in]") {

@@ -98,6 +98,7 @@ void SignInStore::State::end_of_code(const std::string& code_hash) {
       change.end(row, clock.wall_ms(), "its authorization code was used a second time");
   }
   commit(change);
+  if (!change.ended_grants.empty()) count(SignInMeters::Tokens::kReplayed);
 }
 
 SignInTokens SignInStore::exchange(const CodeExchange& order) {
@@ -130,6 +131,7 @@ SignInTokens SignInStore::exchange(const CodeExchange& order) {
   change.before_commit = "sign_in.exchange.before_commit";
   change.after_commit = "sign_in.exchange.after_commit";
   state_->commit(change);
+  state_->count(SignInMeters::Tokens::kIssued);
   return tokens;
 }
 
@@ -190,6 +192,7 @@ SignInTokens SignInStore::refresh(const TokenRefresh& order) {
   if (shown == all.end() || (shown->used_at_ms != 0 && !state_->may_repeat(*shown, all))) {
     change.end(grant, now, "a refresh token was used a second time");
     state_->commit(change);
+    state_->count(SignInMeters::Tokens::kReplayed);
     throw no_grant("The refresh token was used before. Its grant has ended.");
   }
   const auto of_repeats = std::count_if(all.begin(), all.end(), [&](const TokenRow& token) {
@@ -206,6 +209,7 @@ SignInTokens SignInStore::refresh(const TokenRefresh& order) {
   change.before_commit = "sign_in.refresh.before_commit";
   change.after_commit = "sign_in.refresh.after_commit";
   state_->commit(change);
+  state_->count(SignInMeters::Tokens::kRefreshed);
   return tokens;
 }
 
@@ -224,6 +228,7 @@ void SignInStore::revoke(const std::string& token, const std::string& client_id)
     change.end(grant, state_->clock.wall_ms(), "its client has signed out");
   }
   state_->commit(change);
+  state_->count(SignInMeters::Tokens::kRevoked);
 }
 
 std::optional<TokenOwner> SignInStore::authenticate(std::string_view access_token, std::string_view audience) {

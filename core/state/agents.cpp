@@ -53,6 +53,14 @@ void check_name(const std::string& name) {
   if (is_id("agent_", lower(name))) throw invalid_input("An agent's name must not look like an agent's id.");
 }
 
+void insert(SQLite::Database& db, const Entry& entry) {
+  const auto& agent = entry.agent;
+  Statement(db.getHandle(),
+            "INSERT INTO agents (agent_id, name, key_hash, created_at_ms, key_since_ms) VALUES (?1, ?2, ?3, ?4, ?4)")
+      .bind_all(agent.agent_id, agent.name, entry.key_hash, agent.created_at_ms)
+      .run();
+}
+
 /// The bucket of a hash: what a look-up's duration may tell is at most these 64 bits of a hash, never of a key.
 std::uint64_t bucket_of(std::string_view key_hash) {
   std::uint64_t value = 0;
@@ -77,6 +85,11 @@ struct AgentStore::State {
   void load();
   EntryPtr find(const std::string& name_or_id) const;
   EntryPtr require(const std::string& name_or_id) const;
+  struct Made {
+    EntryPtr entry;
+    std::string key;
+  };
+  Made make(const std::string& name) const;
   void put(const EntryPtr& entry);
   void saw(const EntryPtr& entry);
 };
@@ -130,6 +143,17 @@ void AgentStore::State::put(const EntryPtr& entry) {
   if (!entry->agent.revoked) by_key.emplace(bucket_of(entry->key_hash), entry);
 }
 
+/// One that is stored nowhere yet.
+AgentStore::State::Made AgentStore::State::make(const std::string& name) const {
+  auto entry = std::make_shared<Entry>();
+  entry->agent.name = name;
+  entry->agent.created_at_ms = entry->agent.key_since_ms = clock.wall_ms();
+  entry->agent.agent_id = make_id("agent_", entry->agent.created_at_ms);
+  auto key = random_hex(kKeyBytes);
+  entry->key_hash = sha256_hex(key);
+  return {std::move(entry), std::move(key)};
+}
+
 void AgentStore::State::saw(const EntryPtr& entry) {
   const auto now = clock.wall_ms();
   auto last = entry->last_seen_ms.load();
@@ -155,20 +179,23 @@ AgentStore::WithKey AgentStore::create(const std::string& name) {
   if (const auto same = state_->find(name))
     throw conflict(fmt::format("There is an agent \"{}\" already{}; choose another name.", same->agent.name,
                                same->agent.revoked ? " (revoked: names are not given out again)" : ""));
-  auto entry = std::make_shared<Entry>();
-  entry->agent.name = name;
-  entry->agent.created_at_ms = entry->agent.key_since_ms = state_->clock.wall_ms();
-  entry->agent.agent_id = make_id("agent_", entry->agent.created_at_ms);
-  auto key = random_hex(kKeyBytes);
-  entry->key_hash = sha256_hex(key);
-  state_->store.run([&](SQLite::Database& db) {
-    Statement(db.getHandle(),
-              "INSERT INTO agents (agent_id, name, key_hash, created_at_ms, key_since_ms) VALUES (?1, ?2, ?3, ?4, ?4)")
-        .bind_all(entry->agent.agent_id, name, entry->key_hash, entry->agent.created_at_ms)
-        .run();
-  });
+  auto made = state_->make(name);
+  state_->store.run([&](SQLite::Database& db) { insert(db, *made.entry); });
+  state_->put(made.entry);
+  return {made.entry->shown(), std::move(made.key)};
+}
+
+AgentStore::Found AgentStore::find_or_create(const std::string& name_or_id, const UseAgent& use) {
+  const std::lock_guard changing(state_->changing);
+  if (const auto found = state_->find(name_or_id)) {
+    use(found->shown(), [](SQLite::Database&) {});
+    return {found->shown(), false};
+  }
+  check_name(name_or_id);
+  const auto entry = state_->make(name_or_id).entry;
+  use(entry->shown(), [&](SQLite::Database& db) { insert(db, *entry); });
   state_->put(entry);
-  return {entry->shown(), std::move(key)};
+  return {entry->shown(), true};
 }
 
 AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id) {

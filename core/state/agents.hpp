@@ -10,6 +10,10 @@
 
 #include "core/util/clock.hpp"
 
+namespace SQLite {
+class Database;
+}
+
 namespace krux {
 
 class GroupCommit;
@@ -34,6 +38,16 @@ class AgentStore {
     std::string key;  ///< 64 hexadecimal digits, shown once; only its SHA-256 is stored
   };
   WithKey create(const std::string& name);
+  struct Found {
+    Agent agent;
+    bool is_new = false;
+  };
+  /// `make` is to run in the transaction of what is done with the agent: it stores one that is new.
+  using UseAgent = std::function<void(const Agent&, const std::function<void(SQLite::Database&)>& make)>;
+  /// The agent of that name or id, else a new one of that name, whose key nobody has. It is made by what `use` does
+  /// with it, or where that throws not at all, and is not revoked meanwhile. `use` must not call members that change
+  /// agents.
+  Found find_or_create(const std::string& name_or_id, const UseAgent& use);
   WithKey rotate(const std::string& name_or_id);  ///< the old key ends at once
   Agent revoke(const std::string& name_or_id);
   /// `told` runs after each rotate() and revoke(), on the thread of the call. To be set before the first of them.

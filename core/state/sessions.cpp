@@ -22,9 +22,10 @@ namespace {
 constexpr std::int64_t kNotedEveryMs = 60'000, kDayMs = 86'400'000;
 constexpr std::size_t kTidyEvery = 64;  ///< sessions of an agent; so many are forgotten at once
 constexpr std::int64_t kForgottenAtOnce = 200;
-constexpr std::array<std::pair<AgentSession::Origin, const char*>, 3> kOrigins{{{AgentSession::Origin::kAgent, "agent"},
-                                                                                {AgentSession::Origin::kMcp, "mcp"},
-                                                                                {AgentSession::Origin::kOfDay, "day"}}};
+constexpr std::array<std::pair<AgentSession::Origin, const char*>, 3> kOrigins{
+    {{AgentSession::Origin::kAgent, "agent"},
+     {AgentSession::Origin::kMcp, "mcp"},
+     {AgentSession::Origin::kOneDay, "day"}}};
 
 constexpr const char* kColumns =
     "SELECT session_id, agent_id, origin, name, purpose, created_at_ms, used_at_ms, ended_at_ms, after_seq FROM "
@@ -151,7 +152,7 @@ void SessionStore::State::load() {
     const auto idle = std::clamp<std::int64_t>(now - session.used_at_ms, 0, limits.idle_ms);
     auto stored = std::make_shared<Stored>();
     stored->after_seq = session.after_seq;
-    if (session.origin == AgentSession::Origin::kOfDay)
+    if (session.origin == AgentSession::Origin::kOneDay)
       days[session.agent_id] = {session.created_at_ms / kDayMs, session.session_id};
     live.emplace(session.session_id, Live{session, clock.boot_ms() - idle, session.used_at_ms, std::move(stored)});
   }
@@ -178,7 +179,7 @@ void SessionStore::State::drop_one_of(const std::string& agent_id, std::vector<E
   auto longest_idle = live.end();
   for (auto at = live.begin(); at != live.end(); ++at) {
     const auto& one = at->second;
-    if (one.session.agent_id != agent_id || one.session.origin == AgentSession::Origin::kOfDay) continue;
+    if (one.session.agent_id != agent_id || one.session.origin == AgentSession::Origin::kOneDay) continue;
     ++count;
     if (longest_idle == live.end() || one.used_boot_ms < longest_idle->second.used_boot_ms) longest_idle = at;
   }
@@ -298,7 +299,7 @@ std::string SessionStore::of_the_day(const std::string& agent_id, const std::str
   if (at != state_->live.end()) state_->drop(at, ended);
   AgentSession asked;
   asked.agent_id = agent_id;
-  asked.origin = AgentSession::Origin::kOfDay;
+  asked.origin = AgentSession::Origin::kOneDay;
   asked.name = agent_name;
   asked.purpose = fmt::format("what was done without a session on {} (UTC)", format_time(now).substr(0, 10));
   const auto& one = state_->add(std::move(asked), ended);

@@ -19,7 +19,7 @@ struct AgentSession {
   enum class Origin {
     kAgent,  ///< session.create
     kMcp,    ///< the handshake of the Model Context Protocol
-    kOfDay   ///< of what an agent does without naming one, on one day (UTC)
+    kOneDay  ///< of what an agent does without naming one, on one day (UTC)
   };
   std::string session_id, agent_id;  ///< "sess_" + UUIDv7, the host's choice
   Origin origin = Origin::kAgent;

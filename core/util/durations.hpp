@@ -10,5 +10,7 @@ namespace krux {
 std::string span_in_words(std::int64_t ms);
 
 inline constexpr std::int64_t kSecond = 1000, kMinute = 60 * kSecond, kHour = 60 * kMinute, kDay = 24 * kHour;
+/// The longest window: of a write, which is how far ahead it can be scheduled, and of a limit.
+inline constexpr std::int64_t kLongestWindow = 30 * kDay;
 
 }  // namespace krux

@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 79> kFaultPoints = {
+inline constexpr std::array<std::string_view, 81> kFaultPoints = {
     "write.submit.before_commit",
     "write.submit.after_commit",  //
     "write.cancel.before_commit",
@@ -84,6 +84,8 @@ inline constexpr std::array<std::string_view, 79> kFaultPoints = {
     "bundle.install.named",
     "bundle.install.pinned",  //
     "bundle.remove.unpinned",
+    "sign_in.accept.before_commit",
+    "sign_in.accept.after_commit",  //
     "sign_in.exchange.before_commit",
     "sign_in.exchange.after_commit",  //
     "sign_in.refresh.before_commit",

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "core/util/error.hpp"
@@ -43,6 +44,18 @@ bool is_plain(std::string_view text) {
     at += 3;
   }
   return true;
+}
+
+/// Unicode's White_Space, and the blank of braille.
+bool is_white_space(std::int32_t c) {
+  return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x2800 ||
+         c == 0x3000;
+}
+
+bool is_double_quote(std::int32_t c) {
+  return c == '"' || c == 0xab || c == 0xbb || (c >= 0x201c && c <= 0x201f) || c == 0x2033 || c == 0x2036 ||
+         (c >= 0x301d && c <= 0x301f) || c == 0xff02;
 }
 
 std::string replace_invalid(std::string_view text) {
@@ -226,6 +239,27 @@ std::string printable(std::string_view text) {
       out += c < 0x100     ? fmt::format("\\x{:02x}", c)
              : c < 0x10000 ? fmt::format("\\u{:04x}", c)
                            : fmt::format("\\U{:08x}", c);
+    } else {
+      out += text.substr(from, at - from);
+    }
+  }
+  return out;
+}
+
+std::string plain_line(std::string_view text) {
+  std::string out;
+  bool space = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto from = at;
+    const auto c = next_code_point(text, at);
+    if (is_white_space(c)) {
+      space = !out.empty();
+      continue;
+    }
+    if (c < 0 || is_steering(c)) continue;
+    if (std::exchange(space, false)) out += ' ';
+    if (is_double_quote(c)) {
+      out += '\'';
     } else {
       out += text.substr(from, at - from);
     }

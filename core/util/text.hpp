@@ -20,6 +20,11 @@ std::string fold(std::string_view text, bool keep_separators = false);
 /// visible escapes (\x1b, \u202e); tabs and line feeds as \t and \n.
 std::string printable(std::string_view text);
 
+/// What somebody calls himself, as one line: white space of every kind becomes single spaces, with none at the ends;
+/// what printable() would escape is left out; double quotation marks of every kind become apostrophes, so that the name
+/// does not end before its end where it stands in quotes.
+std::string plain_line(std::string_view text);
+
 /// RFC 3339 UTC with milliseconds: "2026-11-21T09:30:00.000Z".
 std::string format_time(std::int64_t unix_ms);
 /// Parses RFC 3339 (any offset, optional fraction) or a date alone; throws krux::Error InvalidInput naming `what`.

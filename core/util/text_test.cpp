@@ -74,6 +74,21 @@ TEST_CASE("what nobody would see is shown") {
   CHECK(printable("x\u00a0y\u2014\u2026 \u2764\ufe0f") == "x\u00a0y\u2014\u2026 \u2764\ufe0f");
 }
 
+TEST_CASE("what somebody calls himself becomes one line that ends where it ends") {
+  CHECK(plain_line("A name") == "A name");
+  CHECK(plain_line("  a\t\r\n b\xc2\xa0\xe2\x80\x83\xe3\x80\x80"
+                   "c \xe2\xa0\x80") == "a b c");
+  CHECK(plain_line("\x1b[2Ja\x07\xe2\x80\xae"
+                   "b\xff\xe2\x80\x8b"
+                   "c") == "[2Jabc");
+  CHECK(plain_line("\"a\" \xe2\x80\x9c"
+                   "b\xe2\x80\x9d \xc2\xab"
+                   "c\xc2\xbb \xef\xbc\x82") == "'a' 'b' 'c' '");
+  CHECK(plain_line("caf\xc3\xa9 \xf0\x9f\x98\x80 O'Neil\\") == "caf\xc3\xa9 \xf0\x9f\x98\x80 O'Neil\\");
+  CHECK(plain_line(" \x01\xe2\x80\xa8 ").empty());
+  CHECK(plain_line("").empty());
+}
+
 TEST_CASE("times are read and written") {
   CHECK(format_time(0) == "1970-01-01T00:00:00.000Z");
   CHECK(format_time(1'700'000'000'123) == "2023-11-14T22:13:20.123Z");

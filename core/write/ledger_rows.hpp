@@ -32,9 +32,9 @@ LedgerRow read_row(const Statement& statement);
 std::optional<LedgerRow> first_row(Statement& rows);
 /// The row of the write with that id.
 std::optional<LedgerRow> row_of(StatementCache& sql, const std::string& write_id);
-/// Likewise of one that another row names. Throws krux::Error DatabaseError.
 /// Of a row that stands there.
 LedgerRow row_of_seq(StatementCache& sql, std::int64_t seq);
+/// Likewise of one that another row names. Throws krux::Error DatabaseError.
 LedgerRow must_have_row(StatementCache& sql, const std::string& write_id);
 
 /// A wish as a row, but for its time clocks and its id.

@@ -13,7 +13,6 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kLongestWindowMs = 30LL * 24 * 3'600'000;
 constexpr std::int64_t kNoticedJumpMs = 1000;
 constexpr std::int64_t kAnySeq = std::numeric_limits<std::int64_t>::max();
 
@@ -32,7 +31,7 @@ std::int64_t WindowClock::begin_of(std::int64_t window_ms) {
   const auto boot = clock_.boot_ms(), wall = clock_.wall_ms(), offset = wall - boot;
   if (offsets_.empty() || std::abs(offset - offsets_.back().second) >= kNoticedJumpMs)
     offsets_.emplace_back(boot, offset);
-  while (offsets_.size() > 1 && offsets_[1].first < boot - kLongestWindowMs) offsets_.erase(offsets_.begin());
+  while (offsets_.size() > 1 && offsets_[1].first < boot - kLongestWindow) offsets_.erase(offsets_.begin());
   // Rows of the window's boot time were stamped with one of the offsets that held since; the least leaves out none.
   auto least = offset;
   for (std::size_t i = 0; i < offsets_.size(); ++i) {

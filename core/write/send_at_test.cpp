@@ -74,9 +74,9 @@ TEST_CASE("a time that has passed, or that is too far ahead, is refused") {
   CHECK(past.type() == ErrorCode::kInvalidInput);
   CHECK_THAT(past.what(), Catch::Contains("send_at lies in the past") &&
                               Catch::Contains(format_time(f.clock.wall_ms() - kLateByMs - 1)));
-  CHECK_THAT(f.refused(f.scheduled("a", kLongestAheadMs + 1)).what(),
+  CHECK_THAT(f.refused(f.scheduled("a", kLongestWindow + 1)).what(),
              Catch::Contains("send_at lies too far ahead") && Catch::Contains("30 days"));
-  CHECK_FALSE(f.submit(f.scheduled("a", kLongestAheadMs)).duplicate);
+  CHECK_FALSE(f.submit(f.scheduled("a", kLongestWindow)).duplicate);
 }
 
 TEST_CASE("the same for the same time is one write, for another time another one") {

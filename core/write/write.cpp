@@ -4,6 +4,7 @@
 #include <array>
 #include <fstream>
 
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/json.hpp"
@@ -62,10 +63,10 @@ void must_be_in_reach(std::int64_t send_at_ms, std::int64_t now_ms) {
   if (send_at_ms < now_ms - kLateByMs)
     throw invalid_input("send_at lies in the past: " + format_time(send_at_ms) + ", and it is " + format_time(now_ms) +
                         " now. Name a time that is to come, or leave it out.");
-  if (send_at_ms > now_ms + kLongestAheadMs)
+  if (send_at_ms > now_ms + kLongestWindow)
     throw invalid_input("send_at lies too far ahead: " + format_time(send_at_ms) + ". A write waits for " +
-                        std::to_string(kLongestAheadMs / (24 * 3'600'000)) + " days at most, until " +
-                        format_time(now_ms + kLongestAheadMs) + ".");
+                        std::to_string(kLongestWindow / kDay) + " days at most, until " +
+                        format_time(now_ms + kLongestWindow) + ".");
 }
 
 std::int64_t window_of(const WriteContent& content, std::int64_t now_ms) {

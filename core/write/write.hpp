@@ -214,11 +214,9 @@ std::string ordering_key_of(const std::string& agent_id, const AccountRef& accou
 std::string content_hash(const AccountRef& account, const std::string& operation, const std::string& params_json,
                          std::int64_t send_at_ms = 0);
 
-/// How far ahead a write can be scheduled: as long as the longest delay and the longest window of a limit.
-inline constexpr std::int64_t kLongestAheadMs = 30LL * 24 * 3'600'000;
 /// A time that has just passed is no mistake: the call took its time.
 inline constexpr std::int64_t kLateByMs = 60'000;
-/// Throws krux::Error InvalidInput where no write can be scheduled for that time.
+/// Throws krux::Error InvalidInput where no write can be scheduled for that time: at most kLongestWindow ahead.
 void must_be_in_reach(std::int64_t send_at_ms, std::int64_t now_ms);
 /// The buffer window of a write that begins now: its delay, or until the time that it is scheduled for.
 std::int64_t window_of(const WriteContent& content, std::int64_t now_ms);

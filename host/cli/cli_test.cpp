@@ -266,13 +266,13 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
            R"(","agent":"al","operation":"x.send","summary":"#general: hi","state":")" + state + "\"" + more + "}";
   };
   const auto needy = row("w_1", "unknown", R"(,"needs_operator":true)") + "," +
-                     row("w_4", "pending_approval", R"(,"needs_operator":true)") + "," +
+                     row("w_4", "pending_approval", R"(,"needs_operator":true,"send_at_ms":1800000000000)") + "," +
                      row("w_5", "pending_approval", R"(,"needs_operator":true,"held_as_copy":true)");
   f.api.answers["writes person"] = R"({"writes":[)" + needy + "]}";
   f.api.answers["writes"] =
       R"({"writes":[)" + needy + "," + row("w_2", "buffered", R"(,"due_at_ms":99999999999999)") + "]}";
   f.api.answers["writes completed,failed,cancelled,rejected,rolled_back,discarded"] =
-      R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000)") + "]}";
+      R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000,"send_at_ms":1700000000000)") + "]}";
   CHECK(f.run({"approve", "list", "--service", "x y"}) == 0);
   const auto asked = f.api.asked();
   REQUIRE(asked.size() == 4);
@@ -285,6 +285,10 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
   CHECK((f.out().find("w_2") > pending && f.out().find("w_2") < recent));
   CHECK((f.out().find("w_4") > f.out().find("Waiting for your approval") && f.out().find("w_4") < waiting));
   CHECK(f.out().find("w_4") == f.out().rfind("w_4"));
+  const auto scheduled = f.out().find("2027-01-15 08:00:00 UTC");
+  CHECK((scheduled > f.out().find("w_4") && scheduled < waiting));
+  CHECK(f.out().find("SCHEDULED FOR") == f.out().rfind("SCHEDULED FOR"));  // nowhere but where one is
+  CHECK_FALSE(has(f.out(), "2023-11-14"));
   CHECK((f.out().find("w_5") > f.out().find("Held, because") && f.out().find("w_5") < pending));
   CHECK(f.out().find("w_5") == f.out().rfind("w_5"));
   CHECK(f.out().find("w_3") > recent);

@@ -122,7 +122,7 @@ void add_sign_in_commands(CLI::App& app, Parsed& p) {
   accept->add_option("--agent", p.name, "Which agent, by name or id; it is made where there is none")->required();
   accept->add_flag("-y,--yes", p.yes, "Do not ask");
   add(sign_in, "reject", "Refuse one", p, [&p](const Session& s) { return reject_sign_in(s, p.id); })
-      ->add_option("CODE", p.id, "The code that its page shows")
+      ->add_option("CODE", p.id, "The code that its page shows, or the request's id; `sign-in list` shows the ids")
       ->required();
   auto* end = add(sign_in, "end", "Shut one out", p, [&p](const Session& s) { return end_sign_in(s, p.id, p.yes); });
   end->add_option("ID", p.id, "The grant's id; `sign-in list` shows them")->required();

@@ -39,7 +39,7 @@ int revoke_agent(const Session& session, const std::string& name, bool yes);
 /// Of hosts that cannot send a key.
 int list_sign_in(const Session& session);
 int accept_sign_in(const Session& session, const std::string& code, const std::string& agent, bool yes);
-int reject_sign_in(const Session& session, const std::string& code);
+int reject_sign_in(const Session& session, const std::string& code_or_id);
 int end_sign_in(const Session& session, const std::string& grant_id, bool yes);
 
 struct ConnectArguments {

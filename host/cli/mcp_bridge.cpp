@@ -78,6 +78,7 @@ BridgeMessage message_of(std::string text) {
   line.text = std::move(text);
   line.method = member_text(document, "method");
   line.listens = line.method == kListen;
+  line.opens = line.method == "initialize";
   // What the program answers to the host's own requests has an id of the host's, and no answer.
   const auto* own_id = line.method.empty() ? nullptr : find_member(document, "id");
   if (own_id) line.id_json = to_json(*own_id);
@@ -99,18 +100,10 @@ class Bridge {
   Bridge(Console& console, GatewayClient gateway) : console_(console), gateway_(std::move(gateway)) {}
 
   void run() {
-    std::jthread listening;
     while (auto text = console_.read_line({})) {
       if (text->find_first_not_of(" \t\r") == std::string::npos) continue;
       try {
-        auto line = message_of(*std::move(text));
-        if (line.method != "initialize") {
-          take(std::move(line));
-          continue;
-        }
-        // What follows it needs the session that it opens.
-        pass_on(line, std::make_shared<GatewayCall>());
-        if (!session_.empty() && !listening.joinable()) listening = std::jthread([this] { listen(); });
+        take(message_of(*std::move(text)));
       } catch (const Error& error) {
         print(error_line({}, kParseError, error.what()));
       }
@@ -118,9 +111,9 @@ class Bridge {
     // Calls are answered first; streams would never end.
     calls_.finish();
     heard_.end();
-    if (listening.joinable()) listening.join();
+    if (listening_.joinable()) listening_.join();
     GatewayCall last;
-    if (!session_.empty()) gateway_.send("DELETE", headers_of({}), {}, {}, last);
+    if (in_session()) gateway_.send("DELETE", headers_of({}), {}, {}, last);
   }
 
  private:
@@ -128,15 +121,15 @@ class Bridge {
     if (line.method == "notifications/cancelled") {
       const auto was = calls_.take_back(line.cancels);
       // In a session the host is told of what it has; without one, that nobody reads the answer tells it.
-      if (session_.empty() || was == BridgeCalls::Was::kWaiting) return;
+      if (!in_session() || was == BridgeCalls::Was::kWaiting) return;
       if (was == BridgeCalls::Was::kUnderWay) return calls_.add_first(std::move(line));
     }
     const auto id_json = line.id_json;
     if (!calls_.add(std::move(line)) && !id_json.empty())
       print(error_line(id_json, kInternalError,
-                       fmt::format("It was not passed on: {} messages wait for the gateway already. Send it again when "
-                                   "some have been answered.",
-                                   BridgeCalls::kMostWaiting)));
+                       fmt::format("It was not passed on: {} messages wait for the gateway already, or as many as have "
+                                   "{} MiB. Send it again when some have been answered.",
+                                   BridgeCalls::kMostWaiting, BridgeCalls::kMostWaitingBytes >> 20)));
   }
 
   GatewayHeaders headers_of(const BridgeMessage& line) const {
@@ -161,7 +154,8 @@ class Bridge {
       printed_(data, id);
     };
     const auto answer = gateway_.send("POST", headers_of(line), line.text, on_event, *call);
-    if (line.method == "initialize" && answer.status == 200) remember(answer);
+    if (line.opens && answer.status == 200) remember(answer);
+    if (line.opens && in_session() && !listening_.joinable()) listening_ = std::jthread([this] { listen(); });
     calls_.forget(line, call);
     if (line.id_json.empty() || call->ended() || answered) return;
     if (answer.is_stream)
@@ -199,6 +193,11 @@ class Bridge {
     }
   }
 
+  bool in_session() const {
+    const std::lock_guard lock(naming_);
+    return !session_.empty();
+  }
+
   /// A refusal of the gateway's own is no answer to the message.
   static bool is_for(std::string_view body, const std::string& id_json) {
     return body.starts_with(R"({"jsonrpc":"2.0","id":)" + id_json + ",");
@@ -220,7 +219,8 @@ class Bridge {
   Console& console_;
   const GatewayClient gateway_;
   mutable std::mutex naming_;
-  std::string session_, version_;  ///< written by the thread that reads, under `naming_`
+  std::string session_, version_;  ///< under `naming_`
+  std::jthread listening_;         ///< begun by whoever opens a session, which is one at a time
   /// Events without data only say where a stream is.
   const OnEvent printed_ = [this](std::string_view data, std::string_view) {
     if (!data.empty()) print(data);

@@ -7,7 +7,8 @@ namespace krux::cli {
 
 bool BridgeCalls::add(BridgeMessage message) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.size() >= kMostWaiting) return false;
+  if (waiting_.size() >= kMostWaiting || waiting_bytes_ + message.text.size() > kMostWaitingBytes) return false;
+  waiting_bytes_ += message.text.size();
   note(waiting_.emplace_back(Call{std::move(message)}));
   go_on();
   return true;
@@ -15,12 +16,15 @@ bool BridgeCalls::add(BridgeMessage message) {
 
 void BridgeCalls::add_first(BridgeMessage message) {
   const std::lock_guard lock(mutex_);
+  waiting_bytes_ += message.text.size();
   note(waiting_.emplace_front(Call{std::move(message)}));
   go_on();
 }
 
+/// What opens a session is not to be taken back.
 void BridgeCalls::note(const Call& call) {
-  if (!call.message.id_json.empty()) by_id_[call.message.id_json] = {call.call, call.message.listens};
+  if (!call.message.id_json.empty() && !call.message.opens)
+    by_id_[call.message.id_json] = {call.call, call.message.listens};
 }
 
 /// Of a message that was added: a thread takes it, once there is one.
@@ -33,14 +37,19 @@ void BridgeCalls::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;
-    changed_.wait(lock, [this] { return finishing_ || !waiting_.empty(); });
+    changed_.wait(lock, [this] { return may_take() || (finishing_ && waiting_.empty()); });
     --idle_;
     if (waiting_.empty()) return;
     const auto next = std::move(waiting_.front());
     waiting_.pop_front();
+    waiting_bytes_ -= next.message.text.size();
+    opening_ = next.message.opens;
     lock.unlock();
     pass_on_(next.message, next.call);
     lock.lock();
+    if (!next.message.opens) continue;
+    opening_ = false;
+    changed_.notify_all();
   }
 }
 
@@ -49,7 +58,12 @@ BridgeCalls::Was BridgeCalls::take_back(const std::string& id_json) {
   const auto noted = by_id_.extract(id_json);
   if (!noted) return Was::kUnknown;
   const auto& call = noted.mapped().call;
-  const bool waited = std::erase_if(waiting_, [&](const Call& one) { return one.call == call; }) > 0;
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(), [&](const Call& one) { return one.call == call; });
+  const bool waited = at != waiting_.end();
+  if (waited) {
+    waiting_bytes_ -= at->message.text.size();
+    waiting_.erase(at);
+  }
   call->end();
   return waited ? Was::kWaiting : Was::kUnderWay;
 }

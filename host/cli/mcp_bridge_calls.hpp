@@ -21,12 +21,14 @@ struct BridgeMessage {
   std::string text, id_json, method, name, version;  ///< `id_json` is empty for a notification
   std::string cancels;                               ///< the id of the request that it takes back, as JSON
   bool listens = false;                              ///< its answer would never end by itself
+  bool opens = false;                                ///< what follows it needs the session that it opens
 };
 
-/// Several at a time; the others wait in their order. Whoever adds one never waits. One thread, but forget().
+/// Several at a time; the others wait in their order, and behind one that opens a session until that is through.
+/// Whoever adds one never waits. One thread, but forget().
 class BridgeCalls {
  public:
-  static constexpr std::size_t kAtOnce = 32, kMostWaiting = 256;
+  static constexpr std::size_t kAtOnce = 32, kMostWaiting = 256, kMostWaitingBytes = 16 << 20;
 
   using PassOn = std::function<void(const BridgeMessage& message, const std::shared_ptr<GatewayCall>& call)>;
   /// `pass_on` runs on threads of its own, and calls forget() once the message is not under way any more.
@@ -35,7 +37,7 @@ class BridgeCalls {
   BridgeCalls(const BridgeCalls&) = delete;
   BridgeCalls& operator=(const BridgeCalls&) = delete;
 
-  /// False: kMostWaiting wait already.
+  /// False: kMostWaiting wait already, or with it there would be more than kMostWaitingBytes.
   bool add(BridgeMessage message);
   /// Before those that wait, however many they are.
   void add_first(BridgeMessage message);
@@ -55,6 +57,7 @@ class BridgeCalls {
     std::shared_ptr<GatewayCall> call = std::make_shared<GatewayCall>();
   };
   void note(const Call& call);
+  bool may_take() const { return !waiting_.empty() && !opening_; }
   void go_on();
   void run();
 
@@ -63,6 +66,8 @@ class BridgeCalls {
   std::mutex mutex_;  ///< over what follows
   std::condition_variable changed_;
   std::deque<Call> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  bool opening_ = false;  ///< a session
   std::size_t idle_ = 0;  ///< threads
   bool finishing_ = false;
   struct Noted {

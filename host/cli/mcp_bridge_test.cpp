@@ -5,6 +5,7 @@
 #include "host/cli/command_line.hpp"
 #include "host/cli/fake_console.hpp"
 #include "host/cli/gateway_client.hpp"
+#include "host/cli/mcp_bridge_calls.hpp"
 #include "host/gateway/gateway_fixture.hpp"
 
 using namespace gateway_test;
@@ -176,8 +177,91 @@ TEST_CASE("Beyond what may wait a message is answered with what to do") {
   CHECK(b.run(lines) == 0);
   CHECK(b.api.invoked == kPlaces + kWaiting);
   CHECK_THAT(std::string(find_string(b.answer(kWaiting + 1)["error"], "message").value_or("")),
-             Catch::Contains("256 messages wait for the gateway already. Send it again"));
+             Catch::Contains("256 messages wait for the gateway already, or as many as have 16 MiB. Send it again"));
   CHECK(b.answer(kWaiting).HasMember("result"));
+}
+
+TEST_CASE("What waits for the gateway is bounded by its bytes as well") {
+  using cli::BridgeCalls;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::size_t begun = 0;
+  bool open = false;
+  BridgeCalls calls([&](const auto& message, const auto& call) {
+    std::unique_lock lock(mutex);
+    ++begun;
+    changed.notify_all();
+    changed.wait(lock, [&] { return open; });
+    lock.unlock();
+    calls.forget(message, call);
+  });
+  const auto add = [&](std::size_t bytes, const std::string& id = {}) {
+    return calls.add({.text = std::string(bytes, 'x'), .id_json = id});
+  };
+  for (std::size_t i = 0; i < BridgeCalls::kAtOnce; ++i) REQUIRE(add(1 << 20));
+  {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return begun == BridgeCalls::kAtOnce; });
+  }
+  // What is under way does not count. What is taken back gives its bytes free.
+  CHECK_FALSE(add(BridgeCalls::kMostWaitingBytes + 1));
+  CHECK(add(BridgeCalls::kMostWaitingBytes - 1, "7"));
+  CHECK(add(1));
+  CHECK_FALSE(add(1));
+  CHECK(calls.take_back("7") == BridgeCalls::Was::kWaiting);
+  CHECK(add(BridgeCalls::kMostWaitingBytes - 1));
+  CHECK_FALSE(add(1));
+  {
+    const std::lock_guard lock(mutex);
+    open = true;
+    changed.notify_all();
+  }
+  calls.finish();
+  CHECK(begun == BridgeCalls::kAtOnce + 2);
+}
+
+TEST_CASE("While a session is being opened the bridge reads on, and what follows waits for it") {
+  Bridged b;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::string> asked;  // the bodies, each with its session
+  Respond open;
+  HttpServer gateway(1);
+  const auto at = gateway.listen_tcp("127.0.0.1", 0, [&](const ServerRequest& request, const Respond& respond) {
+    const std::lock_guard lock(mutex);
+    if (request.method != "POST") return respond({.status = 405});
+    const auto session = std::string(request.header("mcp-session-id").value_or("none"));
+    asked.push_back(session + " " + request.body);
+    changed.notify_all();
+    if (request.body == kInitialize) {
+      open = respond;
+      return;
+    }
+    respond({.body = R"({"jsonrpc":"2.0","id":3,"result":{}})"});
+  });
+  b.console.before_line = [&] {
+    if (!b.console.lines.empty()) return;
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return open != nullptr; });
+    CHECK(asked.size() == 1);
+    ServerResponse opened{.body = R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18"}})"};
+    opened.headers.emplace_back("Mcp-Session-Id", "s1");
+    open(std::move(opened));
+  };
+  const auto cancelled = [](int id) {
+    return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" + std::to_string(id) + "}}";
+  };
+  // Taken back are what waits for the session, and not what opens it.
+  CHECK(b.run({kInitialize, call(2, "x"), cancelled(2), cancelled(1), call(3, "x")},
+              "http://127.0.0.1:" + std::to_string(at.port)) == 0);
+  CHECK(find_string(b.answer(1)["result"], "protocolVersion") == "2025-06-18");
+  CHECK(b.answer(3).HasMember("result"));
+  REQUIRE(asked.size() >= 2);
+  CHECK(asked[0] == "none " + kInitialize);
+  for (std::size_t i = 1; i < asked.size(); ++i) {
+    CHECK(asked[i].starts_with("s1 "));
+    CHECK(asked[i] != "s1 " + call(2, "x"));
+  }
 }
 
 TEST_CASE("What is told of a call comes before its answer") {

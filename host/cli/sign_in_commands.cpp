@@ -18,16 +18,9 @@ std::string known_by(const JsonValue& request) {
   return flag(request, "has_document") ? text(request, "client_id") : "nobody: it has registered itself";
 }
 
-/// Of what waits one half: the page that the operator has opened himself shows the other. Strangers may ask in the same
-/// name from the same address, and a whole code would be copied from whichever line looks right.
-std::string shown_code(const JsonValue& request) {
-  constexpr std::size_t half = 5;  // with the hyphen
-  const auto code = text(request, "code");
-  return text(request, "state") == "waiting" ? code.substr(0, half) + "...." : code;
-}
-
 void show_requests(const Session& session, const JsonValue& answer) {
-  Table table({{"CODE"},
+  Table table({{"REQUEST"},
+               {"CODE"},
                {"STATE"},
                {"CALLS ITSELF", false, true},
                {"KNOWN BY", false, true},
@@ -36,9 +29,9 @@ void show_requests(const Session& session, const JsonValue& answer) {
                {"AGENT"},
                {"ENDS"}});
   for (const auto& request : items(answer, "requests").GetArray())
-    table.add({shown_code(request), decision_cell(text(request, "state")), text(request, "client_name"),
-               known_by(request), text(request, "redirect_host"), text(request, "peer"), text(request, "agent"),
-               relative(number(request, "expires_at_ms"), session.now_ms)});
+    table.add({text(request, "request_id"), text(request, "code"), decision_cell(text(request, "state")),
+               text(request, "client_name"), known_by(request), text(request, "redirect_host"), text(request, "peer"),
+               text(request, "agent"), relative(number(request, "expires_at_ms"), session.now_ms)});
   if (table.empty()) {
     session.console.out() << "Nobody waits to sign in.\n";
     return;
@@ -73,24 +66,15 @@ std::string target_of(std::string_view room, const std::string& name, std::strin
   return std::string("/v1/sign-in/").append(room).append(url_encode(name)).append(action);
 }
 
-bool is_same_code(std::string a, std::string b) {
-  std::erase(a, '-');
-  std::erase(b, '-');
-  return equal_ignoring_case(a, b);
-}
-
 /// Asked before anything is done: who wants in is what the operator decides about.
 std::string question_of(const Session& session, const std::string& code, const std::string& agent) {
-  const auto answer = session.host.get("/v1/sign-in");
-  for (const auto& request : items(answer.json, "requests").GetArray()) {
-    if (!is_same_code(text(request, "code"), code)) continue;
-    return fmt::format(
-        "{} calls itself \"{}\", is known by {}, and goes back to {}. It will act as the agent {}. Did you "
-        "begin this yourself, and does its page show this code?",
-        printable(text(request, "code")), printable(text(request, "client_name")), printable(known_by(request)),
-        printable(text(request, "redirect_host")), printable(agent));
-  }
-  return fmt::format("It will act as the agent {}. Go on?", printable(agent));
+  const auto answer = session.host.get(target_of("", code, ""));
+  const auto& request = part(answer.json, "request");
+  return fmt::format(
+      "{} calls itself \"{}\", is known by {}, and goes back to {}. It will act as the agent {}. Did you "
+      "begin this yourself, and does its page show this code?",
+      printable(text(request, "code")), printable(text(request, "client_name")), printable(known_by(request)),
+      printable(text(request, "redirect_host")), printable(agent));
 }
 
 }  // namespace
@@ -105,7 +89,8 @@ int list_sign_in(const Session& session) {
 }
 
 int accept_sign_in(const Session& session, const std::string& code, const std::string& agent, bool yes) {
-  if (!yes && !session.confirm(question_of(session, code, agent), yes)) return kFailed;
+  if (!yes && session.console.reads_terminal() && !session.confirm(question_of(session, code, agent), yes))
+    return kFailed;
   const auto answer =
       session.host.post(target_of("", code, "/accept"), fmt::format(R"({{"agent":{}}})", json_string(agent)));
   if (session.printed(answer)) return kOk;
@@ -116,10 +101,10 @@ int accept_sign_in(const Session& session, const std::string& code, const std::s
   return kOk;
 }
 
-int reject_sign_in(const Session& session, const std::string& code) {
-  const auto answer = session.host.post(target_of("", code, "/reject"));
+int reject_sign_in(const Session& session, const std::string& code_or_id) {
+  const auto answer = session.host.post(target_of("", code_or_id, "/reject"));
   if (session.printed(answer)) return kOk;
-  session.console.out() << printable(text(part(answer.json, "request"), "code")) << " is refused.\n";
+  session.console.out() << printable(code_or_id) << " is refused.\n";
   return kOk;
 }
 

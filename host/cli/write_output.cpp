@@ -28,6 +28,11 @@ std::string time_of(const JsonValue& write, std::int64_t now_ms) {
   return text(write, "state") == "executing" ? "now" : relative(number(write, "due_at_ms"), now_ms);
 }
 
+/// Of what has not ended: a person decides about its time as well.
+bool is_scheduled(const JsonValue& write) {
+  return number(write, "send_at_ms") != 0 && number(write, "ended_at_ms") == 0;
+}
+
 std::string value_in_words(const JsonValue& value) {
   return value.IsString() ? std::string(view(value)) : to_json(value);
 }
@@ -88,15 +93,17 @@ std::string write_path(const std::string& id, std::string_view action) {
 void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes) {
   if (writes.Empty()) return;
   session.console.out() << styled(session.console, title, Style::kBold) << "\n";
-  Table table({{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"STATE"}, {time_title}});
-  for (const auto& write : writes.GetArray()) {
+  std::vector<Column> columns{{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"STATE"}, {time_title}};
+  const auto& all = writes.GetArray();
+  const bool scheduled = std::any_of(all.begin(), all.end(), is_scheduled);
+  if (scheduled) columns.push_back({"SCHEDULED FOR"});
+  Table table(std::move(columns));
+  for (const auto& write : all) {
     const auto state = text(write, "state");
-    table.add({text(write, "write_id"),
-               text(write, "agent"),
-               text(write, "operation"),
-               text(write, "summary"),
-               {state, style_of(state)},
-               time_of(write, session.now_ms)});
+    std::vector<Cell> row{text(write, "write_id"), text(write, "agent"),     text(write, "operation"),
+                          text(write, "summary"),  {state, style_of(state)}, time_of(write, session.now_ms)};
+    if (scheduled) row.emplace_back(is_scheduled(write) ? moment(number(write, "send_at_ms"), session.now_ms) : "");
+    table.add(std::move(row));
   }
   table.print(session.console);
   session.console.out() << "\n";

@@ -58,7 +58,8 @@ std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRe
                                                                   bool loopback_only) const {
   const bool is_mcp = request.path == kMcpPath;
   const bool signs_in = is_sign_in(request);
-  const auto served = is_mcp || signs_in ? WebPages::kOwn : WebPages::kNone;
+  const bool allowed = is_for_pages(request) && pages.allows(request);
+  const auto served = allowed ? WebPages::kAny : is_mcp || signs_in ? WebPages::kOwn : WebPages::kNone;
   if (auto refused = refuse_foreign(request, loopback_only, served, origin())) return refused;
   // What stands before the host opens no more of it than those who sign in need.
   const bool is_local = wants_socket(request) || request.path == kRpcPath || request.path == kUploadsPath;
@@ -66,6 +67,9 @@ std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRe
     return error_response(ErrorCode::kPolicyDenied,
                           "Under its public address the host serves sign-in and the Model Context Protocol over HTTP "
                           "(/mcp). Agents on its machine reach the rest under 127.0.0.1.");
+  if (allowed) {
+    if (auto answer = pages.preflight(request)) return answer;
+  }
   if (signs_in) return SignIn::refuse(request);
   if (wants_socket(request)) return why_no_web_socket(request);
   if (!is_mcp && request.path != kRpcPath && request.path != kUploadsPath)
@@ -75,6 +79,20 @@ std::optional<ServerResponse> AgentGateway::State::refuse_unknown(const ServerRe
   if (request.method != "POST" && !(is_mcp && (request.method == "DELETE" || request.method == "GET")))
     return wrong_method(is_mcp ? "POST, GET, DELETE" : "POST");
   return std::nullopt;
+}
+
+bool AgentGateway::State::is_for_pages(const ServerRequest& request) const {
+  return request.path == kMcpPath || (sign_in && SignIn::is_for_programs(request.path));
+}
+
+Respond AgentGateway::State::readable(const ServerRequest& request, const Respond& respond) const {
+  if (!pages.allows_any() || !is_for_pages(request)) return respond;
+  ServerResponse added;
+  pages.let_read(request, added);
+  return [respond, headers = std::move(added.headers)](ServerResponse response) {
+    response.headers.insert(response.headers.end(), headers.begin(), headers.end());
+    respond(std::move(response));
+  };
 }
 
 /// Of one call, the read is answered by the thread that received it.
@@ -301,7 +319,8 @@ KeyInAddress key_in_address(const ServerRequest& request, bool loopback_only, bo
 }  // namespace
 
 Handler AgentGateway::handler(bool loopback_only, bool tls) {
-  return [state = state_, loopback_only, tls](ServerRequest request, const Respond& respond) {
+  return [state = state_, loopback_only, tls](ServerRequest request, const Respond& to) {
+    const auto respond = state->readable(request, to);
     if (auto refused = state->refuse_unknown(request, loopback_only)) return respond(*std::move(refused));
     if (state->is_sign_in(request)) return state->sign_in->handle(std::move(request), respond);
     if (wants_socket(request)) return respond(state->open_socket(request, key_in_address(request, loopback_only, tls)));
@@ -311,10 +330,17 @@ Handler AgentGateway::handler(bool loopback_only, bool tls) {
 }
 
 Admission AgentGateway::admission(bool loopback_only, bool tls) {
-  return [state = state_, loopback_only, tls](const ServerRequest& head) -> std::variant<Admitted, Refused> {
+  const auto verdict = [state = state_, loopback_only,
+                        tls](const ServerRequest& head) -> std::variant<Admitted, Refused> {
     if (auto refused = state->refuse_unknown(head, loopback_only)) return Refused{*std::move(refused)};
     if (state->is_sign_in(head)) return Admitted{};  // a small body of anybody
     return state->admit(head, key_in_address(head, loopback_only, tls));
+  };
+  return [state = state_, verdict](const ServerRequest& head) {
+    auto outcome = verdict(head);
+    auto* refused = std::get_if<Refused>(&outcome);
+    if (refused && state->is_for_pages(head)) state->pages.let_read(head, refused->response);
+    return outcome;
   };
 }
 

@@ -91,6 +91,9 @@ struct GatewayOptions {
   /// Of _meta in answers to reads over /mcp, {integrity, confidentiality}; empty: not told.
   std::string labels_key = "ifc";
   SignInParts sign_in;
+  /// Of web pages that may use /mcp and sign-in, "https://app.example"; those of the host's own machine may not read
+  /// its answers either unless they stand here.
+  std::vector<std::string> allowed_origins = {};
 };
 
 /// Serves as an HttpServer's handler on any of its threads. What it is given must outlive the server, and the

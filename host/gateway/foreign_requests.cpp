@@ -47,7 +47,7 @@ std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool 
   const auto origin = request.header("origin");
   if (origin && served == WebPages::kNone)
     return error_response(ErrorCode::kPolicyDenied, "Requests from web pages (with an Origin header) are refused.");
-  if (origin && !is_own_page(*origin, public_origin))
+  if (origin && served == WebPages::kOwn && !is_own_page(*origin, public_origin))
     return error_response(ErrorCode::kPolicyDenied,
                           "Requests from web pages of other machines (by their Origin header) are refused.");
   const auto host = request.header("host");

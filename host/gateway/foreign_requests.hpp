@@ -10,7 +10,8 @@ namespace krux {
 
 enum class WebPages {
   kNone,  ///< whatever has an Origin header is refused
-  kOwn    ///< but of this machine's pages (http://localhost, 127.0.0.1 or [::1], of any port), and of its public origin
+  kOwn,   ///< but of this machine's pages (http://localhost, 127.0.0.1 or [::1], of any port), and of its public origin
+  kAny    ///< what asks was looked at
 };
 
 enum class NamedHost {

@@ -12,6 +12,7 @@
 #include "host/gateway/agent_gateway.hpp"
 #include "host/gateway/agent_key.hpp"
 #include "host/gateway/agent_methods.hpp"
+#include "host/gateway/cross_origin.hpp"
 #include "host/gateway/failed_tries.hpp"
 #include "host/gateway/mcp/methods.hpp"
 #include "host/gateway/sign_in.hpp"
@@ -33,6 +34,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
         mcp_methods(methods, agent_api, clock, options.meters, std::move(options.labels_key)),
         memory(options.limits.memory),
         places(options.limits.uploads_per_agent, options.limits.uploads),
+        pages(std::move(options.allowed_origins)),
         sign_in(options.sign_in.store ? std::make_unique<SignIn>(options.sign_in, clock) : nullptr) {}
 
   /// Why a request is for nobody here; its path may be one of sign-in.
@@ -40,6 +42,11 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   /// The public origin; empty: there is none.
   std::string_view origin() const { return sign_in ? std::string_view(sign_in->origin()) : std::string_view(); }
   bool is_sign_in(const ServerRequest& request) const { return sign_in && SignIn::serves(request.path); }
+
+  /// Whether web pages of allowed origins may ask for it.
+  bool is_for_pages(const ServerRequest& request) const;
+  /// The same, which a page may read where it is of an allowed origin.
+  Respond readable(const ServerRequest& request, const Respond& respond) const;
 
   /// Whose a key is, or an access token, which is good for /mcp alone.
   std::optional<Agent> agent_of(std::string_view credential, std::string_view path);
@@ -82,6 +89,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
   mcp::Methods mcp_methods;
   AgentMemory memory;
   UploadPlaces places;
+  const CrossOrigin pages;
   const std::unique_ptr<SignIn> sign_in;  ///< nullptr: there is none
   std::mutex sockets_mutex;
   std::map<Socket*, std::weak_ptr<Socket>> sockets;  ///< those that are open, under the lock

@@ -74,16 +74,19 @@ SignIn::SignIn(const SignInParts& parts, Clock& clock)
       begun_(clock, kBegunByOne),
       begun_by_all_(clock, kBegunByAll),
       storing_(2, 64),
-      fetching_(2, 16) {}
+      fetches_(documents_) {}
 
 void SignIn::set_origin(const std::string& origin) {
   origin_ = origin;
   resource_ = origin + std::string(kMcpPath);
 }
 
+bool SignIn::is_for_programs(std::string_view path) {
+  return path == kResourceMetadata || path == kResourceMetadataOfMcp || path == kServerMetadata || takes_body(path);
+}
+
 bool SignIn::serves(std::string_view path) {
-  return path == kResourceMetadata || path == kResourceMetadataOfMcp || path == kServerMetadata || path == kAuthorize ||
-         path.starts_with(kPages) || takes_body(path);
+  return is_for_programs(path) || path == kAuthorize || path.starts_with(kPages);
 }
 
 std::optional<ServerResponse> SignIn::refuse(const ServerRequest& head) {
@@ -193,7 +196,7 @@ ServerResponse SignIn::register_client(const ServerRequest& request) {
     throw SignInRefused("invalid_client_metadata", "A registration is sent as application/json.");
   ClientMetadata metadata;
   try {
-    metadata = client_metadata(parse_json(request.body, "The registration"));
+    metadata = client_metadata(parse_json(request.body, "The registration"), SaidIn::kRegistration);
   } catch (const Error& error) {
     throw SignInRefused("invalid_client_metadata", error.what());
   }

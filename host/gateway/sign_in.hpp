@@ -9,6 +9,7 @@
 #include "core/sign_in/client_documents.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "host/gateway/agent_gateway.hpp"
+#include "host/gateway/document_fetches.hpp"
 #include "host/gateway/failed_tries.hpp"
 #include "host/gateway/form_values.hpp"
 #include "host/http/http_types.hpp"
@@ -32,6 +33,8 @@ class SignIn {
   const std::string& origin() const { return origin_; }
 
   static bool serves(std::string_view path);
+  /// Whether programs ask for it, and not a person's browser.
+  static bool is_for_programs(std::string_view path);
   /// Before the body comes: why a request is not for here.
   static std::optional<ServerResponse> refuse(const ServerRequest& head);
   void handle(ServerRequest request, const Respond& respond);
@@ -57,8 +60,10 @@ class SignIn {
   ServerResponse register_client(const ServerRequest& request);
 
   void authorize(const ServerRequest& request, const Respond& respond);
-  ServerResponse begin(const FormValues& query, const std::string& peer);
-  SignInClient client_of(const std::string& client_id);
+  /// On this thread where it is in memory.
+  void find_client(const std::string& client_id, const std::string& peer, DocumentFetches::Fetched found,
+                   const Respond& respond);
+  ServerResponse begin(const FormValues& query, const std::string& peer, const SignInClient& client);
   std::optional<SignInRefused> why_not(const FormValues& query) const;
   bool is_ours(const std::string& resource) const;
   /// Of the browser that began it, alone.
@@ -79,7 +84,8 @@ class SignIn {
   std::string origin_, resource_;
   FailedTries begun_, begun_by_all_;
   // The last members: their threads use the others.
-  WorkerPool storing_, fetching_;
+  WorkerPool storing_;
+  DocumentFetches fetches_;  ///< which go on with `storing_`
 };
 
 /// {"error": …, "error_description": …}, with what RFC 6749 lets stand in the latter.

@@ -112,25 +112,47 @@ void SignIn::authorize(const ServerRequest& request, const Respond& respond) {
                              "again in the program that brought you here."));
   if (!may_begin(request.peer))
     return respond(text_page(429, "Not signed in", "Too many requests to sign in. Try again in a minute."));
-  const bool fetches = ClientDocuments::is_document_address(query->get("client_id"));
-  run(fetches ? fetching_ : storing_, For::kPerson, respond,
-      [this, peer = tries_key(request.peer.address), query = *std::move(query)] { return begin(query, peer); });
+  const auto peer = tries_key(request.peer.address);
+  const auto client_id = query->get("client_id");
+  auto found = [this, peer, respond, query = *std::move(query)](const DocumentFetches::Outcome& outcome) {
+    run(storing_, For::kPerson, respond, [this, peer, query, outcome] {
+      if (const auto* why = std::get_if<SignInRefused>(&outcome)) throw SignInRefused(*why);
+      return begin(query, peer, std::get<SignInClient>(outcome));
+    });
+  };
+  find_client(client_id, peer, std::move(found), respond);
 }
 
-SignInClient SignIn::client_of(const std::string& client_id) {
-  if (ClientDocuments::is_document_address(client_id)) return documents_.fetch(client_id);
-  if (auto client = store_.client(client_id)) return *std::move(client);
-  throw SignInRefused("invalid_client",
-                      "No client has registered under this client_id, or it did not sign in soon enough. Add the "
-                      "connector again in the program that brought you here.");
+void SignIn::find_client(const std::string& client_id, const std::string& peer, DocumentFetches::Fetched found,
+                         const Respond& respond) {
+  const bool has_document = ClientDocuments::is_document_address(client_id);
+  if (const auto client = has_document ? documents_.at_hand(client_id) : store_.client(client_id))
+    return found(*client);
+  if (!has_document)
+    return found(SignInRefused("invalid_client",
+                               "No client has registered under this client_id, or it did not sign in soon enough. Add "
+                               "the connector again in the program that brought you here."));
+  switch (fetches_.fetch(client_id, peer, std::move(found))) {
+    case DocumentFetches::Begun::kYes:
+      return;
+    case DocumentFetches::Begun::kTooManyOfPeer:
+      return respond(
+          text_page(429, "Not signed in",
+                    "As many documents are being fetched for your address as may be at a time. Try again in a "
+                    "few seconds."));
+    case DocumentFetches::Begun::kTooMany:
+      return respond(text_page(503, "Not signed in", "Too much waits already. Try again in a moment."));
+  }
 }
 
-ServerResponse SignIn::begin(const FormValues& query, const std::string& peer) {
+ServerResponse SignIn::begin(const FormValues& query, const std::string& peer, const SignInClient& client) {
   SignInAsk ask;
-  ask.client = client_of(query.get("client_id"));
+  ask.client = client;
   ask.redirect_uri = query.get("redirect_uri");
   if (!redirect_fits(ask.client.metadata, ask.redirect_uri))
-    throw SignInRefused("invalid_request", "The redirect_uri is none of the client's. You are sent nowhere.");
+    throw SignInRefused("invalid_request",
+                        "The redirect_uri is none of the client's, or none that this host leads to: https, or http to "
+                        "127.0.0.1, [::1] or localhost. You are sent nowhere.");
   ask.state = query.find("state");
   if (const auto why = why_not(query)) {
     // Nobody has looked at this client yet: a link, so that this address leads nobody astray by itself.

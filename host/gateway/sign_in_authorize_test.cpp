@@ -251,7 +251,8 @@ TEST_CASE("a document that is another's, too large, or at a private address is n
   const bool allowed = GENERATE(true, true, false);
   SignInGateway f("", documents.options(allowed ? std::vector<std::string>{"127.0.0.1"} : std::vector<std::string>{}));
   f.client_id = documents.id();
-  documents.body = "{\"client_id\":" + json_string(f.client_id) + ",\"redirect_uris\":[" + json_string(kBack) + "]}";
+  documents.body = "{\"client_id\":" + json_string(f.client_id) + ",\"client_name\":\"A\",\"redirect_uris\":[" +
+                   json_string(kBack) + "]}";
   if (allowed && GENERATE(true, false))
     documents.body.insert(1, "\"x\":\"" + std::string(20'000, 'x') + "\",");
   else if (allowed)

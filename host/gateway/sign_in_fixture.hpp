@@ -49,10 +49,11 @@ struct SignInGateway {
   std::string origin, client_id;
   std::map<std::string, std::string> cookies;  ///< of the browser, by page
 
-  explicit SignInGateway(const std::string& public_url = "", TransportOptions options = {})
+  explicit SignInGateway(const std::string& public_url = "", TransportOptions options = {},
+                         std::vector<std::string> allowed_origins = {})
       : transport(make_http_transport(std::move(options))),
         documents(transport, clock),
-        gateway(api, clock, {{}, nullptr, "ifc", {&store, &documents}}) {
+        gateway(api, clock, {{}, nullptr, "ifc", {&store, &documents}, std::move(allowed_origins)}) {
     store.when_tokens_end(gateway.on_keys_changed());
     port = server.listen_tcp("127.0.0.1", 0, gateway.handler(true), {}, std::nullopt, gateway.admission(true)).port;
     origin = public_url.empty() ? "http://127.0.0.1:" + std::to_string(port) : public_url;

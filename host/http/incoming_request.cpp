@@ -100,6 +100,11 @@ bool IncomingRequest::header_is_fit() {
   if (message.count(http::field::transfer_encoding) > 1 ||
       (coding != message.end() && !boost::beast::iequals(coding->value(), "chunked")))
     return refuse(501, "Of Transfer-Encoding, only chunked is known: send the body so, or with its Content-Length.");
+  // The parser takes "1, 1" for 1. Who stands between may not.
+  const auto length = message.find(http::field::content_length);
+  if (message.count(http::field::content_length) > 1 ||
+      (length != message.end() && as_std(length->value()).find_first_not_of("0123456789") != std::string_view::npos))
+    return refuse(400, "Content-Length must stand there once, as one number of bytes.");
   const auto expects = message.find(http::field::expect);
   if (expects != message.end() && !boost::beast::iequals(expects->value(), "100-continue"))
     return refuse(417, "Of Expect, only 100-continue is known.");

@@ -25,6 +25,7 @@ constexpr milliseconds kPauseForOthers(1);
 constexpr milliseconds kPauseForWant(100);
 constexpr milliseconds kRefillEvery(100);
 constexpr std::int64_t kTellEveryMs = 60'000;
+constexpr int kKernelUnsentBytes = 128 * 1024;
 
 }  // namespace
 
@@ -109,7 +110,12 @@ void Listener::admit(EventLoop& loop, StreamSocket socket) {
   ++shared_->connections;
   const Peer peer = peer_of(socket.native_handle());
   const int one = 1;
-  if (!peer.local) setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  if (!peer.local) {
+    setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    // What is written counts as received: a client that reads slowly must not be asked for a pong while megabytes wait
+    // here.
+    setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kKernelUnsentBytes, sizeof kKernelUnsentBytes);
+  }
   // The connection is there before it can be asked to go: it is added to its loop first.
   const auto key = std::make_shared<HttpConnection*>(nullptr);
   auto place = shared_->places.enter([&loop, key] {

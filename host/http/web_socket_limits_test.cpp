@@ -141,6 +141,8 @@ TEST_CASE("who does not read answers is not listened to meanwhile, and loses non
 TEST_CASE("who reads slowly gets all of it", "[websocket]") {
   Sockets served;
   RawWebSocket socket(served.port);
+  constexpr int kRoom = 64 * 1024;  // in the kernel, which would read all of it on its own
+  REQUIRE(::setsockopt(socket.client.fd(), SOL_SOCKET, SO_RCVBUF, &kRoom, sizeof kRoom) == 0);
   socket.text("big");
   std::string head = socket.client.receive_bytes(10);
   std::size_t got = 0;
@@ -149,7 +151,7 @@ TEST_CASE("who reads slowly gets all of it", "[websocket]") {
     REQUIRE_FALSE(piece.empty());
     got += piece.size();
     served.clock.advance(2'000);  // together far more than a piece may take, or a pong
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   CHECK(got == 20'000'000);
 }

@@ -10,6 +10,7 @@
 #include "core/metrics/account_label.hpp"
 #include "core/replica/replica.hpp"
 #include "core/replica/sync_scheduler.hpp"
+#include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agents.hpp"
 #include "core/vault/vault.hpp"
 #include "core/write/ledger_figures.hpp"
@@ -75,6 +76,10 @@ constexpr MetricName kCounted{"kruxos_limit_counted",
 constexpr MetricName kAllowed{"kruxos_limit_allowed", "Writes that the limit allows in its window."};
 constexpr MetricName kFull{"kruxos_limit_values_full", "Values, such as channels, of which the limit allows no more."};
 
+constexpr MetricName kSignInWaiting{"kruxos_sign_in_requests_waiting",
+                                    "Requests to sign in that wait for the operator."};
+constexpr MetricName kSignInGrants{"kruxos_sign_in_grants", "Grants of hosts that have signed in and that go on."};
+
 double seconds_since(std::int64_t then_ms, std::int64_t now_ms) {
   return static_cast<double>(std::max<std::int64_t>(now_ms - then_ms, 0)) / 1000;
 }
@@ -97,9 +102,22 @@ void put_listener(const std::string& listener, const PlaceFigures& figures, Metr
   }
 }
 
+void put_sign_in(const SignInStore& sign_in, MetricSheet& out) {
+  const auto requests = sign_in.requests();
+  const auto grants = sign_in.grants();
+  out.gauge(kSignInWaiting, {},
+            static_cast<double>(std::count_if(requests.begin(), requests.end(), [](const auto& one) {
+              return one.decision == SignInDecision::kWaiting;
+            })));
+  out.gauge(kSignInGrants, {}, static_cast<double>(std::count_if(grants.begin(), grants.end(), [](const auto& one) {
+              return one.ended_at_ms == 0;
+            })));
+}
+
 void put_host(const FigureParts& parts, std::int64_t started_ms, MetricSheet& out) {
   out.gauge(kBuild, {{"version", KRUXOS_VERSION}}, 1);
   out.gauge(kStart, {}, static_cast<double>(started_ms) / 1000);
+  put_sign_in(parts.sign_in, out);
   out.gauge(kLedgerFailing, {}, parts.store.failing() ? 1 : 0);
   for (const auto lane : kLanes) {
     const auto figures = parts.runner.figures(lane);

@@ -19,6 +19,7 @@ class Clock;
 class GroupCommit;
 class PluginRegistry;
 class ServiceHost;
+class SignInStore;
 class SyncScheduler;
 class Vault;
 class WriteBuffer;
@@ -30,6 +31,7 @@ struct FigureParts {
   const GroupCommit& store;
   Vault& vault;
   AgentStore& agents;
+  const SignInStore& sign_in;
   const PluginRegistry& plugins;
   const AdapterRunners& runners;
   const AccountDirectory& accounts;

@@ -8,6 +8,7 @@
 #include "core/metrics/agent_meters.hpp"
 #include "core/metrics/metric_registry.hpp"
 #include "core/oauth/token_meters.hpp"
+#include "core/sign_in/sign_in_meters.hpp"
 #include "core/write/write_meters.hpp"
 
 namespace krux {
@@ -23,6 +24,7 @@ struct Meters {
   AdapterMeters adapters{registry};
   AgentMeters agents{registry};
   TokenMeters tokens{registry};
+  SignInMeters sign_in{registry};
 };
 
 }  // namespace krux

@@ -150,6 +150,22 @@ TEST_CASE("requests to a service are counted by the class of their status") {
   CHECK_THAT(text, !Contains("secret") && !Contains("example.com"));
 }
 
+TEST_CASE("what happens at sign-in is counted, and what has not happened yet stands there") {
+  Counted counted;
+  auto& sign_in = counted.meters.sign_in;
+  sign_in.count(SignInMeters::Request::kBegun);
+  sign_in.count(SignInMeters::Request::kRejected);
+  sign_in.count(SignInMeters::Tokens::kReplayed);
+  sign_in.count(SignInMeters::Tokens::kReplayed);
+  CHECK_THAT(counted.text(), Contains(R"(kruxos_sign_in_requests_total{outcome="begun"} 1)") &&
+                                 Contains(R"(kruxos_sign_in_requests_total{outcome="accepted"} 0)") &&
+                                 Contains(R"(kruxos_sign_in_requests_total{outcome="rejected"} 1)") &&
+                                 Contains(R"(kruxos_sign_in_tokens_total{outcome="issued"} 0)") &&
+                                 Contains(R"(kruxos_sign_in_tokens_total{outcome="refreshed"} 0)") &&
+                                 Contains(R"(kruxos_sign_in_tokens_total{outcome="revoked"} 0)") &&
+                                 Contains(R"(kruxos_sign_in_tokens_total{outcome="replayed"} 2)"));
+}
+
 TEST_CASE("requests of agents are counted by method") {
   Counted counted;
   auto& agents = counted.meters.agents;

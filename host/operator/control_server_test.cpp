@@ -57,6 +57,7 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_post("/v1/agents/al/rotate", "")) == Asked{"rotate_agent al " + me()});
   CHECK(f.asked_for(http_post("/v1/agents/al/revoke", "")) == Asked{"revoke_agent al " + me()});
   CHECK(f.asked_for(http_get("/v1/sign-in")) == Asked{"sign_in"});
+  CHECK(f.asked_for(http_get("/v1/sign-in/bcdf-ghjk")) == Asked{"sign_in_request bcdf-ghjk"});
   CHECK(f.asked_for(http_post("/v1/sign-in/BCDF-GHJK/accept", R"({"agent":"al"})")) ==
         Asked{"accept_sign_in BCDF-GHJK al " + me()});
   CHECK(f.asked_for(http_post("/v1/sign-in/BCDF-GHJK/reject", "")) == Asked{"reject_sign_in BCDF-GHJK " + me()});

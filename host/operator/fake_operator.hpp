@@ -39,6 +39,7 @@ class FakeOperator : public OperatorApi {
     return call("revoke_agent", name, who);
   }
   std::string sign_in() override { return call("sign_in"); }
+  std::string sign_in_request(const std::string& code) override { return call("sign_in_request", code); }
   std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) override {
     return call("accept_sign_in", code, agent + " " + who);
   }

@@ -44,11 +44,13 @@ class OperatorApi {
   virtual std::string rotate_agent(const std::string& name_or_id, const std::string& who) = 0;
   virtual std::string revoke_agent(const std::string& name_or_id, const std::string& who) = 0;
 
-  /// Who wants to sign in, and who has.
+  /// Who wants to sign in, of whose codes it has one half, and who has.
   virtual std::string sign_in() = 0;
+  /// One request, for who has seen its page.
+  virtual std::string sign_in_request(const std::string& code) = 0;
   /// `agent`: a name or id; one of that name is made where there is none.
   virtual std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) = 0;
-  virtual std::string reject_sign_in(const std::string& code, const std::string& who) = 0;
+  virtual std::string reject_sign_in(const std::string& code_or_id, const std::string& who) = 0;
   virtual std::string end_sign_in(const std::string& grant_id, const std::string& who) = 0;
 
   virtual std::string connections() = 0;

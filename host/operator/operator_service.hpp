@@ -70,8 +70,9 @@ class OperatorService final : public OperatorApi {
   std::string rotate_agent(const std::string& name_or_id, const std::string& who) override;
   std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
   std::string sign_in() override;
+  std::string sign_in_request(const std::string& code) override;
   std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) override;
-  std::string reject_sign_in(const std::string& code, const std::string& who) override;
+  std::string reject_sign_in(const std::string& code_or_id, const std::string& who) override;
   std::string end_sign_in(const std::string& grant_id, const std::string& who) override;
   std::string connections() override;
   std::string connection(const std::string& service) override;
@@ -121,7 +122,9 @@ class OperatorService final : public OperatorApi {
   void put_session(JsonWriter& out, const std::string& session_id);
   void put_write(JsonWriter& out, const WriteRecord& write, bool whole);
   std::string agent_name(const std::string& agent_id);
-  void put_request(JsonWriter& out, const SignInRequest& request);
+  /// Whole to who has shown that he knows it.
+  enum class Code { kHalf, kWhole };
+  void put_request(JsonWriter& out, const SignInRequest& request, Code code);
   void put_grant(JsonWriter& out, const SignInGrant& grant);
   /// Without history and edits.
   std::string one_write(const WriteRecord& write);

@@ -20,11 +20,18 @@ void put_part(JsonWriter& out, std::string_view name, Fill fill) {
   out.EndObject();
 }
 
+/// What a list has of a code: the page has all of it. Strangers may ask in the same name from the same address, and a
+/// whole code would be copied from whichever line looks right.
+std::string half_of(const std::string& code) {
+  return code.substr(0, code.find('-') + 1) + "....";
+}
+
 }  // namespace
 
-void OperatorService::put_request(JsonWriter& out, const SignInRequest& request) {
+void OperatorService::put_request(JsonWriter& out, const SignInRequest& request, Code code) {
   const auto& ask = request.ask;
-  put(out, "code", request.code);
+  put(out, "request_id", request.request_id);
+  put(out, "code", code == Code::kWhole ? request.code : half_of(request.code));
   put(out, "state", to_string(request.decision));
   put(out, "client_id", ask.client.client_id);
   put(out, "client_name", ask.client.metadata.name);
@@ -57,36 +64,40 @@ void OperatorService::put_grant(JsonWriter& out, const SignInGrant& grant) {
 std::string OperatorService::sign_in() {
   return json_object([&](JsonWriter& out) {
     put(out, "enabled", parts_.config.server.sign_in.enabled);
-    put_objects(out, "requests", parts_.sign_in.requests(), [&](const auto& request) { put_request(out, request); });
+    put_objects(out, "requests", parts_.sign_in.requests(),
+                [&](const auto& request) { put_request(out, request, Code::kHalf); });
     put_objects(out, "grants", parts_.sign_in.grants(), [&](const auto& grant) { put_grant(out, grant); });
   });
+}
+
+std::string OperatorService::sign_in_request(const std::string& code) {
+  const auto request = parts_.sign_in.request(code);
+  return json_object(
+      [&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request, Code::kWhole); }); });
 }
 
 std::string OperatorService::accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) {
   if (!parts_.config.server.sign_in.enabled)
     throw conflict("Sign-in is off: set server.sign_in.enabled, start the host anew, and begin again in the program.");
-  if (const auto waiting = parts_.sign_in.request(code); waiting.decision != SignInDecision::kWaiting)
-    throw conflict(
-        fmt::format("{} is {} already, by {}.", waiting.code, to_string(waiting.decision), waiting.decided_by));
-  auto found = parts_.agents.find(agent);
-  if (found && found->revoked)
-    throw conflict(fmt::format("The agent \"{}\" is revoked: name another one.", found->name));
-  const bool is_new = !found;
-  // Its key goes to nobody: `agent rotate` makes one for whoever needs one.
-  if (is_new) found = parts_.agents.create(agent).agent;
-  const auto request = parts_.sign_in.accept(code, found->agent_id, who);
-  spdlog::info("{} let {} sign in as agent {} ({})", who, printable(request.ask.client.client_id), found->name,
-               found->agent_id);
+  SignInRequest request;
+  // A new one's key goes to nobody: `agent rotate` makes one for whoever needs one.
+  const auto found = parts_.agents.find_or_create(agent, [&](const Agent& used, const auto& make) {
+    if (used.revoked) throw conflict(fmt::format("The agent \"{}\" is revoked: name another one.", used.name));
+    request = parts_.sign_in.accept(code, used.agent_id, who, make);
+  });
+  spdlog::info("{} let {} sign in as agent {} ({})", who, printable(request.ask.client.client_id), found.agent.name,
+               found.agent.agent_id);
   return json_object([&](JsonWriter& out) {
-    put(out, "agent_is_new", is_new);
-    put_part(out, "request", [&] { put_request(out, request); });
+    put(out, "agent_is_new", found.is_new);
+    put_part(out, "request", [&] { put_request(out, request, Code::kWhole); });
   });
 }
 
-std::string OperatorService::reject_sign_in(const std::string& code, const std::string& who) {
-  const auto request = parts_.sign_in.reject(code, who);
+std::string OperatorService::reject_sign_in(const std::string& code_or_id, const std::string& who) {
+  const auto request = parts_.sign_in.reject(code_or_id, who);
   spdlog::info("{} refused to let {} sign in", who, printable(request.ask.client.client_id));
-  return json_object([&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request); }); });
+  return json_object(
+      [&](JsonWriter& out) { put_part(out, "request", [&] { put_request(out, request, Code::kHalf); }); });
 }
 
 std::string OperatorService::end_sign_in(const std::string& grant_id, const std::string& who) {

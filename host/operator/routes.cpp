@@ -314,7 +314,7 @@ struct Route {
   std::string (*run)(Call&);
 };
 
-constexpr std::array<Route, 44> kRoutes{{
+constexpr std::array<Route, 45> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -323,6 +323,7 @@ constexpr std::array<Route, 44> kRoutes{{
     {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], c.who); }},
     {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
     {"GET", "/v1/sign-in", [](Call& c) { return c.api.sign_in(); }},
+    {"GET", "/v1/sign-in/*", [](Call& c) { return c.api.sign_in_request(c.names[0]); }},
     {"POST", "/v1/sign-in/*/accept",
      [](Call& c) { return c.api.accept_sign_in(c.names[0], only_string(c, "agent"), c.who); }},
     {"POST", "/v1/sign-in/*/reject", [](Call& c) { return c.api.reject_sign_in(c.names[0], c.who); }},

@@ -332,7 +332,8 @@ TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
 }
 
 GatewayOptions HostProcess::Parts::gateway_options() {
-  GatewayOptions options{{}, meters ? &meters->agents : nullptr, config.server.mcp_labels_key, {}};
+  GatewayOptions options{
+      {}, meters ? &meters->agents : nullptr, config.server.mcp_labels_key, {}, config.server.allowed_origins};
   if (document_transport) {
     documents.emplace(document_transport, clock);
     options.sign_in = {&sign_in, &*documents};
@@ -342,8 +343,9 @@ GatewayOptions HostProcess::Parts::gateway_options() {
 
 void HostProcess::Parts::begin_metrics() {
   writes.ledger.count_into(&meters->writes);
-  metrics_page.emplace(meters->registry, host_figures({clock, store, vault, agents, plugins, runners, accounts, runner,
-                                                       writes, scheduler, services, listeners}));
+  sign_in.count_into(&meters->sign_in);
+  metrics_page.emplace(meters->registry, host_figures({clock, store, vault, agents, sign_in, plugins, runners, accounts,
+                                                       runner, writes, scheduler, services, listeners}));
 }
 
 void HostProcess::Parts::listen() {

@@ -1,5 +1,7 @@
 // A host that cannot send a key signs in, as such hosts do it: over the gateway alone, with the operator at the command
 // line.
+#include <poll.h>
+
 #include "core/oauth/form.hpp"
 #include "core/oauth/pkce.hpp"
 #include "host/http/http_types.hpp"
@@ -19,8 +21,36 @@ bool contains(const std::string& text, const std::string& part) {
 RigOptions with_sign_in() {
   RigOptions options;
   options.env["KRUXOS_SERVER__SIGN_IN__ENABLED"] = "true";
+  options.env["KRUXOS_NET__ALLOW_PRIVATE_HOSTS"] = "127.0.0.0/8,::1/128";  // of services
   return options;
 }
+
+/// A port of this machine at which nobody is answered.
+class SilentPort {
+ public:
+  SilentPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) == 0);
+    REQUIRE(::listen(fd_, 8) == 0);
+    REQUIRE(::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &size) == 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentPort() { ::close(fd_); }
+  SilentPort(const SilentPort&) = delete;
+  SilentPort& operator=(const SilentPort&) = delete;
+  std::uint16_t port() const { return port_; }
+  bool was_tried() const {
+    pollfd waiting{fd_, POLLIN, 0};
+    return ::poll(&waiting, 1, 0) != 0;
+  }
+
+ private:
+  const int fd_;
+  std::uint16_t port_ = 0;
+};
 
 /// What such a host knows.
 struct McpHost {
@@ -73,7 +103,7 @@ struct McpHost {
     REQUIRE(registered.status == 201);
     client_id = text_at(parse(registered.body), "/client_id");
   }
-  std::string begin() {
+  RawAnswer ask_leave() {
     std::string query;
     for (const auto& [name, value] :
          std::map<std::string, std::string>{{"response_type", "code"},
@@ -84,11 +114,29 @@ struct McpHost {
                                             {"code_challenge_method", "S256"},
                                             {"resource", resource}})
       krux::append_pair(query, name, value);
-    const auto answer = get(authorize + "?" + query);
+    return get(authorize + "?" + query);
+  }
+  std::string begin() {
+    const auto answer = ask_leave();
     REQUIRE(answer.status == 303);
     cookie = answer.headers.at("Set-Cookie");
     cookie.resize(cookie.find(';'));
     return answer.headers.at("Location");
+  }
+  /// What its page shows, and nothing else does.
+  std::string code_of(const std::string& page) {
+    const auto shown = get(page).body;
+    const std::string before = "<strong>";
+    const auto at = shown.find(before);
+    REQUIRE(at != std::string::npos);
+    const auto code = shown.substr(at + before.size(), std::string("BCDF-GHJK").size());
+    const auto listed = rig.operate({"sign-in", "list"});
+    CHECK(text_at(listed, "/requests/0/code") == code.substr(0, 5) + "....");
+    CHECK_FALSE(contains(text_of(listed), code));
+    CHECK_FALSE(contains(text_of(listed), code.substr(5)));
+    CHECK(text_at(parse(rig.control("GET", "/sign-in/" + code).body), "/request/request_id") ==
+          text_at(listed, "/requests/0/request_id"));
+    return code;
   }
   Json exchange(const std::string& code) {
     return parse(form(token, {{"grant_type", "authorization_code"},
@@ -110,8 +158,7 @@ struct McpHost {
   Json sign_in() {
     discover();
     const auto page = begin();
-    const auto code = text_at(rig.operate({"sign-in", "list"}), "/requests/0/code");
-    CHECK(contains(get(page).body, code));
+    const auto code = code_of(page);
     rig.operate({"sign-in", "accept", code, "--agent", "desktop"});
     const auto location = get(page).headers.at("Location");
     CHECK(location.starts_with(kBack + "?code="));
@@ -182,14 +229,65 @@ TEST_CASE("with its agent a host is shut out, and a refused one is told so") {
   CHECK(contains(text_at(rig.operate({"sign-in", "list"}), "/grants/0/end_reason"), "its agent was revoked"));
 
   const auto page = host.begin();
-  const auto code = text_at(rig.operate({"sign-in", "list"}), "/requests/0/code");
+  const auto code = host.code_of(page);
   const auto revoked = rig.kruxos({"sign-in", "accept", code, "--agent", "desktop", "-y"});
   CHECK(revoked.status.code == 5);
   CHECK(contains(revoked.err, "is revoked: name another one"));
   CHECK(rig.kruxos({"sign-in", "accept", code, "--agent", "no name", "-y"}).status.code == 1);
-  rig.operate({"sign-in", "reject", code});
+  const auto id = text_at(rig.operate({"sign-in", "list"}), "/requests/0/request_id");
+  CHECK(rig.kruxos({"sign-in", "accept", id, "--agent", "a", "-y"}).status.code == 4);
+  CHECK_FALSE(contains(text_of(rig.operate({"sign-in", "reject", id})), code));
   CHECK(contains(host.get(page).headers.at("Location"), "error=access_denied"));
   CHECK(rig.kruxos({"sign-in", "accept", "XXXX-XXXX", "--agent", "a"}).status.code == 4);
+
+  // Where services may be, strangers lead the host nowhere.
+  const SilentPort inside;
+  host.client_id = "https://localhost:" + std::to_string(inside.port()) + "/client.json";
+  const auto led = host.ask_leave();
+  CHECK(led.status == 400);
+  CHECK(contains(led.body, "could not be fetched"));
+  CHECK_FALSE(inside.was_tried());
+}
+
+TEST_CASE(
+    "under another public address, and with sign-in off, tokens are good for nothing, and are again when it is back") {
+  Rig rig;
+  const auto serve = [&](const std::string& sign_in) {
+    const auto from = rig.config_text.find("server:"), end = rig.config_text.find('\n', from);
+    rig.config_text.replace(
+        from, end - from,
+        "server: {port: " + std::to_string(rig.gateway_port()) + ", health_port: 0, sign_in: {" + sign_in + "}}");
+    if (rig.gateway_port() != 0) rig.stop();
+    rig.start();
+  };
+  serve("enabled: true");
+  McpHost host{rig, {}, {}, {}, {}, {}};
+  const auto tokens = host.sign_in();
+  const auto access = text_at(tokens, "/access_token"), renewal = text_at(tokens, "/refresh_token");
+  CHECK(host.mcp(access).status == 200);
+
+  serve("enabled: true, public_url: 'https://kruxos.example'");
+  const auto elsewhere = host.mcp(access);
+  CHECK(elsewhere.status == 401);
+  CHECK(contains(elsewhere.headers.at("WWW-Authenticate"),
+                 "error=\"invalid_token\", resource_metadata=\"https://kruxos.example/"));
+  CHECK(text_at(host.refresh(renewal), "/error") == "invalid_target");
+  host.resource.clear();
+  CHECK(text_at(host.refresh(renewal), "/error") == "invalid_grant");
+  CHECK(number_at(rig.operate({"sign-in", "list"}), "/grants/0/ended_at_ms") == 0);
+
+  serve("enabled: false");
+  const auto off = host.mcp(access);
+  CHECK(off.status == 401);
+  CHECK_FALSE(contains(off.headers.at("WWW-Authenticate"), "resource_metadata"));
+  CHECK(RawClient(rig.gateway_port()).ask(http_post("/token", "grant_type=refresh_token")).status == 404);
+  const auto listed = rig.operate({"sign-in", "list"});
+  CHECK_FALSE(bool_at(listed, "/enabled"));
+  CHECK(number_at(listed, "/grants/0/ended_at_ms") == 0);
+
+  serve("enabled: true");
+  CHECK(host.mcp(access).status == 200);
+  CHECK(host.mcp(text_at(host.refresh(renewal), "/access_token")).status == 200);
 }
 
 TEST_CASE("sign-in is refused where tokens would travel unencrypted, and off unless it is turned on") {
