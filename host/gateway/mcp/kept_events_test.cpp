@@ -133,13 +133,15 @@ TEST_CASE("So many answers of an agent are kept, and so much of each", "[mcp]") 
   RawClient gone(f.port);
   CHECK(gone.ask(f.get(session, ids[0])).status == 410);
   clients.back().close();
-  for (int i = 0; i < 3; ++i) f.api.last.tell(std::string(100'000, static_cast<char>('a' + i)));
+  for (int i = 0; i < 3; ++i) f.api.last.tell(std::string(100'000, static_cast<char>('w' + i)));
   f.api.answer_of_held = "\"" + std::string(mcp::KeptEvents::kLargestKept, 'z') + "\"";
   RawClient back(f.port);
   back.send(f.get(session, ids.back()));
   back.receive();
-  CHECK_THAT(next_event(back) + next_event(back),
-             Catch::Contains("bbb") && Catch::Contains("ccc") && !Catch::Contains("aaa"));
+  // Letters that no id has.
+  auto heard = next_event(back);
+  heard += next_event(back);
+  CHECK((heard.find("xxx") != heard.npos && heard.find("yyy") != heard.npos && heard.find("www") == heard.npos));
   f.api.release();
   CHECK_THAT(back.receive_chunks(), Catch::Contains("zzz"));  // whoever is there gets it, however large
   RawClient late(f.port);
