@@ -68,6 +68,22 @@ void CallContext::fail(CallFailure failure) {
   if (!ended_ && !failure_) failure_ = std::move(failure);
 }
 
+krux_status CallContext::ask(AskedInput input) {
+  if (!dialogue_) return KRUX_UNSUPPORTED;
+  if (dialogue_->hand_on) {
+    if (const auto status = dialogue_->hand_on(input); status != KRUX_OK) return status;
+  }
+  const std::lock_guard lock(mutex_);
+  if (ended_) return KRUX_CANCELLED;
+  if (!asked_) asked_ = std::move(input);
+  return KRUX_OK;
+}
+
+std::optional<AskedInput> CallContext::asked() const {
+  const std::lock_guard lock(mutex_);
+  return asked_;
+}
+
 std::optional<CallFailure> CallContext::failure() const {
   const std::lock_guard lock(mutex_);
   return failure_;

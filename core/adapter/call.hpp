@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/adapter/lane.hpp"
+#include "core/adapter/read_dialogue.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/error_type.hpp"
 
@@ -98,6 +99,15 @@ class CallContext {
 
   bool remember(std::string_view note_json);
 
+  /// Of a read; before it begins.
+  void converse(std::shared_ptr<const ReadDialogue> dialogue) { dialogue_ = std::move(dialogue); }
+  /// Null: there is nobody to speak to.
+  const ReadDialogue* dialogue() const { return dialogue_.get(); }
+  /// The read ends with these; the first ones count. KRUX_UNSUPPORTED without a dialogue, KRUX_CANCELLED when it has
+  /// ended.
+  krux_status ask(AskedInput input);
+  std::optional<AskedInput> asked() const;
+
   /// Called by HttpClient around what the call waits for, on any thread, several at a time: see Away.
   void begin_away(CallAway why);
   void end_away(CallAway why);
@@ -124,6 +134,7 @@ class CallContext {
   const Clock& clock_;
   const std::int64_t deadline_boot_ms_;
   const Remember remember_;
+  std::shared_ptr<const ReadDialogue> dialogue_;
   std::atomic<bool> cancelled_{false}, ended_{false}, cut_off_{false};
   std::atomic<std::uint32_t> requests_{0};
   std::atomic<std::uint64_t> replaced_{0};
@@ -135,6 +146,7 @@ class CallContext {
   std::function<void(std::optional<CallAway>)> on_away_;
   bool any_sent_ = false;
   std::optional<CallFailure> failure_;
+  std::optional<AskedInput> asked_;
   struct Callback {
     std::uint64_t token = 0;
     std::function<void()> run;

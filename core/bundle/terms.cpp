@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/definition/asks.hpp"
 #include "core/net/url.hpp"
 #include "core/policy/policy.hpp"
 
@@ -130,6 +131,9 @@ class Comparison {
       add(before->undoable, "{}: it can {} be undone", now.name, now.undoable ? "now" : "no longer");
     if (now.fetches != before->fetches)
       add(now.fetches, "{}: it {} its service to answer", now.name, now.fetches ? "calls" : "no longer calls");
+    if (now.asks != before->asks)
+      add((now.asks & ~before->asks) != 0, "{}: what it asks of whoever calls it is {} instead of {}", now.name,
+          now.asks ? asks_in_words(now.asks) : "nothing", before->asks ? asks_in_words(before->asks) : "nothing");
   }
 
   void limits() {
@@ -220,7 +224,7 @@ BundleTerms terms_of(const ServiceDefinition& definition, const std::string& ver
   }
   std::sort(terms.hosts.begin(), terms.hosts.end());
   for (const auto& c : definition.capabilities)
-    terms.capabilities.push_back({c.name, c.kind, c.tier, c.delay_ms, c.undoable, c.fetches});
+    terms.capabilities.push_back({c.name, c.kind, c.tier, c.delay_ms, c.undoable, c.fetches, c.asks});
   return terms;
 }
 

@@ -21,6 +21,7 @@ struct BundleTerms {
     std::optional<std::int64_t> delay_ms;  ///< of a write; nothing: the host's default
     bool undoable = false;                 ///< of a write
     bool fetches = false;                  ///< of a read
+    std::uint32_t asks = 0;                ///< of a read; see CapabilityDefinition::asks
   };
   std::vector<Capability> capabilities;
   std::vector<Limit> limits;

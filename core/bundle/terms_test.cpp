@@ -51,6 +51,8 @@ TEST_CASE("what is looser than before is marked, and stands first") {
   CHECK(changes("undoable: true", "undoable: false") == Words{"! mock.add: it can no longer be undone"});
   CHECK(changes("kind: read, tier: autonomous", "kind: read, fetches: true, tier: autonomous") ==
         Words{"! mock.find: it calls its service to answer"});
+  CHECK(changes("kind: read, tier: autonomous", "kind: read, asks: [form, url], tier: autonomous") ==
+        Words{"! mock.find: what it asks of whoever calls it is form, url instead of nothing"});
   CHECK(changes("scopes: [items]", "scopes: [all]") ==
         Words{"! asks for another scope of the token: all", "- no longer asks for the scope items"});
   CHECK(changes("connect:", "on_exceed: reject\nconnect:") ==

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "core/adapter/lane.hpp"
+#include "core/adapter/read_dialogue.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/completion.hpp"
+#include "core/capability/questions.hpp"
 #include "core/definition/definition.hpp"
 #include "core/util/cancellation.hpp"
 #include "core/util/error.hpp"
@@ -52,6 +54,8 @@ struct Invocation {
   std::shared_ptr<Cancellation> cancellation;
   /// Told how far a call has come that takes its time, a sentence each. On any thread; must not block. May be empty.
   std::function<void(std::string_view)> progress;
+  /// Of a read: what its caller can be asked and is told, and what he has answered. Null: nothing and nobody.
+  std::shared_ptr<const ReadDialogue> dialogue;
 
   bool is_given_up() const { return cancellation && cancellation->cancelled(); }
   void tell(std::string_view how_far) const {
@@ -68,6 +72,9 @@ struct InvocationResult {
   std::optional<Confidentiality> read_of{};
   /// The members of data_json that a model is handed as content.
   std::vector<ContentOutput> content{};
+  /// What a read must know before it can answer: it may be called again with the answers. Who cannot ask has an error
+  /// besides, InputRequired.
+  std::optional<Questions> questions{};
 };
 
 struct HandlerOptions {

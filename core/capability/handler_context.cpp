@@ -5,6 +5,7 @@
 #include "core/capability/answer_budget.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/definition/asks.hpp"
 #include "core/replica/replica.hpp"
 #include "core/state/sessions.hpp"
 
@@ -54,6 +55,18 @@ Error error_of(const std::exception& problem) {
 
 Error given_up() {
   return {ErrorCode::kCancelled, "Whoever made this call waits for its answer no more."};
+}
+
+void CheckedCall::ask(Questions questions) const {
+  const auto can_ask = invocation.dialogue ? invocation.dialogue->can_ask : 0;
+  questions.missing = questions.kinds() & ~can_ask;
+  const Error error(
+      ErrorCode::kInputRequired,
+      fmt::format("{} must be told something before it can answer, and nobody can be asked for it here: "
+                  "{}.",
+                  capability->name, asks_in_words(questions.missing ? questions.missing : questions.kinds())));
+  metered.ended({});
+  done({false, {}, error_json(error, definition.get()), std::nullopt, {}, std::move(questions)});
 }
 
 std::string recipients_of(const HandlerContext& context, const WriteRecord& write) {

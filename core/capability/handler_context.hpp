@@ -56,6 +56,8 @@ struct CheckedCall {
           reads ? std::optional(capability->confidentiality) : std::nullopt,
           reads ? content_outputs(*capability) : std::vector<ContentOutput>()});
   }
+  /// It ends with what it must know.
+  void ask(Questions questions) const;
   void fail(const Error& error) const {
     metered.ended(error.type());
     done({false, {}, error_json(error, definition.get())});

@@ -126,7 +126,31 @@ void tell_of_fetch(const CheckedCall& call, std::uint32_t requests) {
                   account.account_id, requests, call.arguments.params_json.substr(0, kMostNoted)));
 }
 
-std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on) {
+/// What the adapter has asked instead of answering. Throws krux::Error: it may not ask that.
+Questions questions_of(const CheckedCall& call, AskedInput asked) {
+  std::string why;
+  Questions questions;
+  try {
+    questions.all = parse_questions(asked.questions_json);
+    why = why_not_asked(questions.all, *call.capability, *call.definition);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  if (!why.empty())
+    throw Error(ErrorCode::kServiceUnavailable,
+                fmt::format("The adapter of {} asks what it may not: {}. This is a defect of the adapter; tell the "
+                            "operator.",
+                            call.definition->service, why));
+  questions.questions_json = std::move(asked.questions_json);
+  questions.state = std::move(asked.state);
+  return questions;
+}
+
+/// `asked`: instead of a result, which is empty then.
+std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on,
+                 std::optional<Questions>& asked) {
+  static const auto nobody = std::make_shared<const ReadDialogue>();
+  on->converse(call->invocation.dialogue ? call->invocation.dialogue : nobody);
   const auto& account = *call->account;
   if (call->capability->fetches) call->invocation.tell(fmt::format("{} is asked.", account.ref.service));
   const auto lent = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
@@ -138,6 +162,10 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
     return account.adapter->ask<"read">(on, rows, call->capability->name, call->arguments.params_json);
   });
   if (on->requests() > 0) tell_of_fetch(*call, on->requests());
+  if (auto input = on->asked()) {
+    asked = questions_of(*call, *std::move(input));
+    return {};
+  }
   if (const auto* failure = std::get_if<CallFailure>(&answer)) {
     // What is not found may be what the agent has just written.
     if (failure->status == KRUX_NOT_FOUND && !pending.writes.empty())
@@ -175,10 +203,14 @@ std::string finish_read(std::string result, const ReplicaFreshness& freshness, s
 
 void run_read(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   const auto timeout = call->capability->fetches ? call->definition->call_timeout_ms : context->options.read_timeout_ms;
+  // As the answer: of a worker that was abandoned nobody reads it.
+  const auto asked = std::make_shared<std::optional<Questions>>();
   run_on_worker(
-      context, call, timeout, [context, call](const CallContextPtr& on) { return read(context, call, on); },
-      [call](WorkAnswer answer) {
+      context, call, timeout,
+      [context, call, asked](const CallContextPtr& on) { return read(context, call, on, *asked); },
+      [call, asked](WorkAnswer answer) {
         if (const auto* error = std::get_if<Error>(&answer)) return call->fail(*error);
+        if (*asked) return call->ask(std::move(**asked));
         call->succeed(std::move(std::get<std::string>(answer)));
       });
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/definition/asks.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/definition/input_parser.hpp"
 #include "core/util/durations.hpp"
@@ -191,7 +192,7 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
             "summary", "counts_as", "recipients"},
            "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
-  if (kind != CapabilityKind::kRead) refuse({"fetches", "confidentiality"}, "read");
+  if (kind != CapabilityKind::kRead) refuse({"fetches", "confidentiality", "asks"}, "read");
   if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of", "schema"}, "read or write");
 }
 
@@ -208,6 +209,19 @@ void check_counts_as(const YamlValue& value, const std::vector<CapabilityDefinit
                         all[i].name, printable(rule.capability)));
     }
   }
+}
+
+std::uint32_t parse_asks(const YamlValue& value) {
+  std::uint32_t asks = 0;
+  for (const auto& one : value.list(kAsks.size())) {
+    const auto name = one.text();
+    const auto* const known =
+        std::find_if(kAsks.begin(), kAsks.end(), [&](const auto& ask) { return ask.second == name; });
+    if (known == kAsks.end())
+      one.fail(fmt::format("\"{}\" is nothing that can be asked: form, url, model, roots.", printable(name)));
+    asks |= known->first;
+  }
+  return asks;
 }
 
 std::string parse_capability_name(const YamlValue& value, const std::string& prefix) {
@@ -246,7 +260,8 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
                             "target",
                             "counts_as",
                             "recipients",
-                            "schema"});
+                            "schema",
+                            "asks"});
   CapabilityDefinition c;
   c.name = parse_capability_name(map.at("name"), prefix);
   c.kind = map.at("kind").choice_of<CapabilityKind>(
@@ -270,6 +285,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
   if (auto v = map.find("schema")) c.schema = parse_input_schema(*v);
   if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("asks")) c.asks = parse_asks(*v);
   if (auto v = map.find("confidentiality"))
     c.confidentiality =
         v->choice_of<Confidentiality>({{"private", Confidentiality::kPrivate}, {"public", Confidentiality::kPublic}});

@@ -96,6 +96,7 @@ struct CapabilityDefinition {
   // Reads
   bool fetches = false;                                         ///< may call the service (and is audited)
   Confidentiality confidentiality = Confidentiality::kPrivate;  ///< of what it reads
+  std::uint32_t asks = 0;  ///< what it may ask of whoever waits: KRUX_ASK_FORM ...; see core/definition/asks.hpp
   // Writes
   std::optional<std::int64_t> delay_ms;  ///< nothing: the host's default; 0 with `immediate`
   bool immediate = false;

@@ -37,6 +37,9 @@ constexpr RecoveryStep kForce[] = {
 constexpr RecoveryStep kAskWhoCancelled[] = {
     {"ask_operator", "If you did not take it back, ask the operator why it was.", ""}};
 
+constexpr RecoveryStep kOtherClient[] = {
+    {"use_another_client", "Call it over MCP, by a client that can ask the person or the model what it needs.", ""}};
+
 constexpr ErrorFacts kTable[] = {
     // code, name, retryable, HTTP, JSON-RPC, krux_status, recovery
     {C::kApprovalRejected, "ApprovalRejected", false, 409, kInternal, KRUX_INTERNAL, kAskWhy},
@@ -47,6 +50,7 @@ constexpr ErrorFacts kTable[] = {
     {C::kCannotCancel, "CannotCancel", false, 409, kInternal, KRUX_INTERNAL, kLookAtIt},
     {C::kConflictError, "ConflictError", true, 409, kInternal, KRUX_INTERNAL, kNewKey},
     {C::kDatabaseError, "DatabaseError", true, 503, kInternal, KRUX_STORAGE, kLaterOrAsk},
+    {C::kInputRequired, "InputRequired", false, 400, kInvalidRequest, KRUX_UNSUPPORTED, kOtherClient},
     {C::kInternal, "Internal", false, 500, kInternal, KRUX_INTERNAL, {}},
     {C::kInvalidInput, "InvalidInput", false, 400, kInvalidParams, KRUX_INVALID, kCorrect},
     {C::kMessageNotFound, "MessageNotFound", false, 400, kInternal, KRUX_INTERNAL, kSearchAgain},

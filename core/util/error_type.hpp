@@ -21,6 +21,7 @@ enum class ErrorCode : std::uint8_t {
   kCannotCancel,
   kConflictError,
   kDatabaseError,
+  kInputRequired,
   kInternal,
   kInvalidInput,
   kMessageNotFound,

@@ -1,5 +1,8 @@
 #include "host/bundles/terms_json.hpp"
 
+#include <algorithm>
+
+#include "core/definition/asks.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
 
@@ -44,6 +47,24 @@ Enum one_of(const JsonValue& object, const char* name, std::initializer_list<Enu
   return need(std::optional<Enum>(), name);
 }
 
+std::vector<std::string> asks_named(std::uint32_t asks) {
+  std::vector<std::string> names;
+  for (const auto& [bit, name] : kAsks) {
+    if (asks & bit) names.emplace_back(name);
+  }
+  return names;
+}
+
+std::uint32_t asks_of(const std::vector<std::string>& names) {
+  std::uint32_t asks = 0;
+  for (const auto& name : names) {
+    const auto* const known =
+        std::find_if(kAsks.begin(), kAsks.end(), [&](const auto& ask) { return ask.second == name; });
+    asks |= known == kAsks.end() ? need(std::optional<std::uint32_t>(), "asks") : known->first;
+  }
+  return asks;
+}
+
 BundleTerms::Capability parse_capability(const JsonValue& object) {
   using Kind = CapabilityKind;
   BundleTerms::Capability capability;
@@ -53,6 +74,8 @@ BundleTerms::Capability parse_capability(const JsonValue& object) {
   if (find_member(object, "delay_ms")) capability.delay_ms = need(find_int(object, "delay_ms"), "delay_ms");
   capability.undoable = flag(object, "undoable");
   capability.fetches = flag(object, "fetches");
+  // What was installed before had none.
+  if (find_member(object, "asks")) capability.asks = asks_of(texts(object, "asks"));
   return capability;
 }
 
@@ -81,6 +104,7 @@ void put_terms(JsonWriter& out, const BundleTerms& terms) {
     if (c.delay_ms) put(out, "delay_ms", *c.delay_ms);
     put(out, "undoable", c.undoable);
     put(out, "fetches", c.fetches);
+    if (c.asks) put(out, "asks", asks_named(c.asks));
   });
   put_objects(out, "limits", terms.limits, [&](const Limit& limit) {
     put(out, "operations", limit.operations);

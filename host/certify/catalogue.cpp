@@ -83,7 +83,8 @@ const std::vector<CheckInfo>& table() {
       {"sync.in_time", "The sync ends in time", "Synced while the service hangs, to a deadline and to a cancellation.",
        "It returns soon after cancelled() turns true.", "Ask call.cancelled() in loops.", kOnce, check_sync_in_time},
       {"read.answers", "A read answers", "Read twice from a synced replica, with the sample parameters.",
-       "A JSON object with the definition's outputs, the same both times, without an HTTP request unless `fetches`.",
+       "A JSON object with the definition's outputs, the same both times, without an HTTP request unless `fetches`; or "
+       "questions of the kinds in `asks`.",
        "", kRead, check_read},
       {"read.bad", "Bad parameters are refused", "Read with parameters of every kind that no host would pass.",
        "An answer or a failure, never a crash; a failure for a capability that it does not have.",

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/capability/questions.hpp"
 #include "core/definition/input_check.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
@@ -31,13 +32,30 @@ std::string sample_params(Lab& lab, const CapabilityDefinition& capability) {
   }
 }
 
+/// `asked`, if given: what it has ended with instead of an answer.
 CallAnswer<std::string> read(Lab& lab, const std::shared_ptr<ServiceAdapter>& adapter, const std::string& capability,
-                             const std::string& params) {
+                             const std::string& params,
+                             const std::shared_ptr<std::optional<AskedInput>>& asked = nullptr) {
   const auto* definition = lab.definition().find(capability);
+  const auto dialogue = std::make_shared<ReadDialogue>();
+  dialogue->can_ask = definition ? definition->asks : 0;
   const auto replica = lab.synced_replica();
   const auto reader = definition && definition->fetches ? replica->fetching_reader() : replica->reader();
-  return lab.call<std::string>(
-      "the read", {}, [=](const auto& call) { return adapter->ask<"read">(call, reader, capability, params); });
+  return lab.call<std::string>("the read", {}, [=](const auto& call) {
+    call->converse(dialogue);
+    auto answer = adapter->ask<"read">(call, reader, capability, params);
+    if (asked) *asked = call->asked();
+    return answer;
+  });
+}
+
+void check_questions(Lab& lab, const CapabilityDefinition& capability, const AskedInput& asked) {
+  try {
+    const auto why = why_not_asked(parse_questions(asked.questions_json), capability, lab.definition());
+    if (!why.empty()) throw CheckFailed(fmt::format("It asks what it may not: {}.", why));
+  } catch (const Error& error) {
+    throw CheckFailed(fmt::format("What it asks makes no sense: {}.", error.what()));
+  }
 }
 
 std::shared_ptr<ServiceAdapter> reader_of(Lab& lab) {
@@ -54,12 +72,14 @@ void check_read(Lab& lab, const std::string& subject) {
   const auto adapter = reader_of(lab);
   lab.synced_replica();
   lab.faults().clear();
-  const auto first = read(lab, adapter, subject, params);
+  const auto asked = std::make_shared<std::optional<AskedInput>>();
+  const auto first = read(lab, adapter, subject, params, asked);
   if (first.failure()) throw CheckFailed(fmt::format("It failed: {}", in_words(*first.failure())));
   if (!capability.fetches && lab.faults().count() > 0)
     throw CheckFailed(fmt::format("It made {} HTTP requests ({} {} was the first).", lab.faults().count(),
                                   lab.faults().seen().front().method, printable(lab.faults().seen().front().target)),
                       "Answer from the replica, or say `fetches: true` in the definition.");
+  if (*asked) return check_questions(lab, capability, **asked);  // nobody is here to answer
   check_outputs(capability, *first.value(), true);
   const auto second = read(lab, adapter, subject, params);
   if (second.failure()) throw CheckFailed(fmt::format("It failed the second time: {}", in_words(*second.failure())));

@@ -4,6 +4,7 @@
 
 #include <ostream>
 
+#include "core/definition/asks.hpp"
 #include "core/util/json_out.hpp"
 #include "host/bundles/terms_json.hpp"
 
@@ -34,9 +35,10 @@ void print_capabilities(const Session& session, const BundleTerms& terms) {
   Table table({{"CAPABILITY"}, {"KIND"}, {"TIER"}, {"DELAY"}, {"", false, true}});
   for (const auto& c : terms.capabilities) {
     const bool write = c.kind == CapabilityKind::kWrite;
-    const char* more = write       ? (c.undoable ? "can be undone" : "cannot be undone")
+    std::string more = write       ? (c.undoable ? "can be undone" : "cannot be undone")
                        : c.fetches ? "calls its service"
                                    : "";
+    if (c.asks) more += fmt::format("{}may ask whoever calls it: {}", more.empty() ? "" : ", ", asks_in_words(c.asks));
     table.add({c.name,
                to_string(c.kind),
                {to_string(c.tier), style_of(c.tier)},

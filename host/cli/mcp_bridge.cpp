@@ -80,7 +80,9 @@ BridgeMessage message_of(std::string text) {
   line.method = member_text(document, "method");
   line.listens = line.method == kListen;
   line.opens = line.method == "initialize";
-  if (const auto* id = find_member(document, "id")) line.id_json = to_json(*id);
+  // What the program answers to the host's own requests has an id of the host's, and no answer.
+  const auto* own_id = line.method.empty() ? nullptr : find_member(document, "id");
+  if (own_id) line.id_json = to_json(*own_id);
   const auto* params = find_member(document, "params");
   if (!params) return line;
   line.name = member_text(*params, line.method == "resources/read" ? "uri" : "name");

@@ -42,6 +42,12 @@ ServerResponse no_such_session() {
                         "There is no such session of this agent, or it has ended: initialize a new one.");
 }
 
+ServerResponse no_such_answer() {
+  return error_response(410, ErrorCode::kNotFound,
+                        "The answer to go on with is not kept any more: it was given a minute ago or longer, or before "
+                        "the host's last start. What was asked for may have been done.");
+}
+
 NamedHost names(const ServerRequest& request, std::string_view public_origin) {
   return named_host(request.header("host").value_or(""), public_origin);
 }
@@ -186,11 +192,14 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   if (!mcp_methods.goes_on(*head, agent_id, ends ? mcp::Methods::Names::kMust : mcp::Methods::Names::kMay))
     return respond(no_such_session());
   if (ends) return end_mcp_session(*head->session, agent_id, respond);
-  if (request.method == "GET") return respond(event_stream(mcp_methods.listen(*head, agent_id), request.memory));
+  if (request.method == "GET") {
+    auto stream = mcp_methods.listen(*head, agent_id);
+    return respond(stream ? event_stream(std::move(stream), request.memory) : no_such_answer());
+  }
   take(caller, std::move(request), respond,
        [self = shared_from_this(), caller, head](auto share, auto message, auto to) {
          const auto answer = std::make_shared<mcp::Answer>();
-         auto events = std::make_shared<mcp::CallEvents>();
+         auto events = self->mcp_methods.events_for(*head, caller->agent.agent_id);
          const auto by_events = std::make_shared<std::atomic<bool>>(false);
          if (head->takes_events && is_single(message))
            answer->begin_events = [share, events, by_events, to](std::function<void()> gone) {
@@ -217,7 +226,7 @@ void AgentGateway::State::end_mcp_session(const std::string& session_id, const s
                      [self = shared_from_this(), session_id, respond](const std::variant<bool, Error>& outcome) {
                        if (const auto* error = std::get_if<Error>(&outcome))
                          return respond(error_response(error->type(), error->what()));
-                       if (std::get<bool>(outcome)) self->mcp_methods.ended(session_id);
+                       if (std::get<bool>(outcome)) self->mcp_methods.session_ended(session_id);
                        respond(std::get<bool>(outcome) ? ServerResponse{.status = 204} : no_such_session());
                      });
 }
@@ -225,6 +234,7 @@ void AgentGateway::State::end_mcp_session(const std::string& session_id, const s
 void AgentGateway::State::run_mcp(const AgentMethods::CallerPtr& caller, const std::shared_ptr<MemoryShare>& share,
                                   const mcp::Head& head, std::string_view message,
                                   const std::shared_ptr<mcp::Answer>& answer, Answered answered) {
+  if (mcp_methods.take_answer(caller, head, message)) return answered({});
   const auto dispatch = [self = shared_from_this(), caller, share, &head, answer](const RpcRequest& request,
                                                                                   RpcReply reply) {
     self->mcp_methods.run(caller, head, request, answer, [share, reply = std::move(reply)](RpcOutcome outcome) {
@@ -288,7 +298,10 @@ std::variant<Admitted, Refused> AgentGateway::State::admit(const ServerRequest& 
 AgentGateway::AgentGateway(AgentApi& api, Clock& clock, GatewayOptions options)
     : state_(std::make_shared<State>(api, clock, std::move(options))) {}
 
-AgentGateway::~AgentGateway() = default;
+/// Calls that wait for an answer hold what they are answered by.
+AgentGateway::~AgentGateway() {
+  state_->mcp_methods.end();
+}
 
 void AgentGateway::set_origin(const std::string& origin) {
   if (state_->sign_in) state_->sign_in->set_origin(origin);

@@ -35,6 +35,7 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
   }
   ~Socket() override {
     sodium_memzero(key_.data(), key_.size());
+    if (head_.conversation) gateway_->mcp_methods.session_ended(head_.conversation->key());
     const std::lock_guard lock(gateway_->sockets_mutex);
     gateway_->sockets.erase(this);
   }

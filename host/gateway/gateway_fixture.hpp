@@ -59,9 +59,13 @@ class FakeApi final : public AgentApi {
     work();
   }
   void invoke(Invocation call, std::function<void(InvocationResult)> done) override {
+    {
+      const std::lock_guard lock(mutex_);
+      last = call;
+      ++invoked;
+    }
+    if (scripted) return done(scripted(call));
     const std::lock_guard lock(mutex_);
-    last = call;
-    ++invoked;
     if (call.capability == "wait")
       held_.push_back(std::move(done));
     else if (call.capability == "big")
@@ -156,8 +160,9 @@ class FakeApi final : public AgentApi {
   }
 
   std::string answer_of_held = "{}";
-  std::vector<Offered> offers;                     ///< set while no request is under way
-  std::vector<InputDefinition> inputs_in_headers;  ///< the same, of notes.search
+  std::function<InvocationResult(const Invocation&)> scripted;  ///< instead of the above; set as `offers`
+  std::vector<Offered> offers;                                  ///< set while no request is under way
+  std::vector<InputDefinition> inputs_in_headers;               ///< the same, of notes.search
   std::string watched_record;
   std::function<void()> record_changed;
   std::atomic<int> watches{0};

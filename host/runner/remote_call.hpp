@@ -90,6 +90,7 @@ class RemoteCall : public std::enable_shared_from_this<RemoteCall> {
   WireAnswer answer_keep(WireReader& in, const StreamPtr& stream);
   WireAnswer answer_upload(WireReader& in);
   WireAnswer remember(WireReader& in);
+  WireAnswer converse(RequestKind kind, WireReader& in);
   ReplicaReader& reader() const;
   void begin_exchange(Frame frame);
   WireAnswer exchange(const Frame& frame, const StreamPtr& stream);

@@ -1,8 +1,13 @@
 // What a runner asks for during a call, done.
+#include <kruxos/abi/entry.h>
+
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "core/util/text.hpp"
 #include "host/plugins/abi_bridge/edge.hpp"
 #include "host/plugins/abi_bridge/limits.hpp"
 #include "host/runner/remote_call.hpp"
@@ -64,6 +69,10 @@ WireAnswer RemoteCall::answer(const Frame& frame, const StreamPtr& stream) {
       return answer_upload(in);
     case RequestKind::kRemember:
       return remember(in);
+    case RequestKind::kProgress:
+    case RequestKind::kTell:
+    case RequestKind::kAskInput:
+      return converse(kind, in);
     default:
       return answer_store(kind, in, stream);
   }
@@ -236,6 +245,34 @@ WireAnswer RemoteCall::remember(WireReader& in) {
   parse_json(note, "the note");
   if (context_->remember(note)) return {};
   return failed(context_->ended() ? KRUX_CANCELLED : KRUX_STORAGE, "The note could not be kept.");
+}
+
+/// What a read says to whoever waits for it.
+WireAnswer RemoteCall::converse(RequestKind kind, WireReader& in) {
+  const auto* dialogue = context_->dialogue();
+  if (!dialogue) throw BadFrame("It speaks to somebody in a call that has nobody.");
+  if (kind == RequestKind::kAskInput) {
+    AskedInput input{std::string(in.text(limits::kLargestQuestions)), std::string(in.text(limits::kLargestReadState))};
+    in.end();
+    if (!is_json_object(input.questions_json, {limits::kLargestQuestions, 32}))
+      throw BadFrame("What a read asks is no JSON object.");
+    WireAnswer answer;
+    answer.status = context_->ask(std::move(input));
+    return answer;
+  }
+  if (kind == RequestKind::kTell) {
+    const auto level = in.below(KRUX_LOG_ERROR + 1);
+    const auto message = printable(in.text(limits::kLongestFailure));
+    in.end();
+    if (dialogue->tell) dialogue->tell(level, message);
+    return {};
+  }
+  const auto done = std::bit_cast<double>(in.u64()), total = std::bit_cast<double>(in.u64());
+  const auto message = printable(in.text(limits::kLongestFailure));
+  in.end();
+  if (!std::isfinite(done) || !std::isfinite(total)) throw BadFrame("Progress is a number.");
+  if (dialogue->progress) dialogue->progress({done, total, message});
+  return {};
 }
 
 /// Passes an answer of the service on.

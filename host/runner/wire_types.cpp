@@ -199,6 +199,20 @@ Query get_query(WireReader& in) {
   return query;
 }
 
+void put_dialogue(WireWriter& out, const ReadDialogue* dialogue) {
+  out.flag(dialogue != nullptr);
+  if (dialogue) out.u32(dialogue->can_ask).text(dialogue->answers_json).text(dialogue->state);
+}
+
+std::optional<ReadDialogue> get_dialogue(WireReader& in) {
+  if (!in.flag()) return std::nullopt;
+  ReadDialogue dialogue;
+  dialogue.can_ask = in.u32();
+  dialogue.answers_json = in.text(limits::kLargestAnswers);
+  dialogue.state = in.text(limits::kLargestReadState);
+  return dialogue;
+}
+
 void put_headers(WireWriter& out, const HttpHeaders& headers) {
   out.u32(static_cast<std::uint32_t>(headers.size()));
   for (const auto& [name, value] : headers) out.text(name).text(value);

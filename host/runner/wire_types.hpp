@@ -25,6 +25,10 @@ Record get_record(WireReader& in);
 void put_query(WireWriter& out, const Query& query);
 Query get_query(WireReader& in);
 
+/// What a call's adapter may say to whoever waits; its functions do not travel.
+void put_dialogue(WireWriter& out, const ReadDialogue* dialogue);
+std::optional<ReadDialogue> get_dialogue(WireReader& in);
+
 void put_headers(WireWriter& out, const HttpHeaders& headers);
 HttpHeaders get_headers(WireReader& in);
 

@@ -58,6 +58,34 @@ void crash(const std::string& how) {
   throw std::runtime_error("The mock throws, as its script says.");
 }
 
+/// Real time, too.
+void say(const kruxos::Call& call, const std::vector<Saying>& says) {
+  using Level = kruxos::TellLevel;
+  for (const auto& one : says) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(one.delay_ms));
+    if (!one.message) {
+      call.progress(one.done, one.total);
+      continue;
+    }
+    const auto& level = one.level;
+    call.tell(level == "debug"   ? Level::kDebug
+              : level == "warn"  ? Level::kWarn
+              : level == "error" ? Level::kError
+                                 : Level::kInfo,
+              *one.message);
+  }
+}
+
+std::vector<std::string> can_ask(const kruxos::Call& call) {
+  using kruxos::Ask;
+  std::vector<std::string> names;
+  for (const auto& [what, name] : {std::pair(Ask::kForm, "form"), std::pair(Ask::kUrl, "url"),
+                                   std::pair(Ask::kModel, "model"), std::pair(Ask::kRoots, "roots")}) {
+    if (call.can_ask(what)) names.emplace_back(name);
+  }
+  return names;
+}
+
 /// Real time, in steps, so that a cancelled call comes back: the delay is the mock's, not the host's clock.
 void wait(const kruxos::Call& call, const Act& act) {
   constexpr auto step = std::chrono::milliseconds(5);
@@ -74,7 +102,9 @@ std::string perform(const kruxos::Call& call, const Asked& asked, const std::str
   const bool acts = asked.call == "execute_write" || asked.call == "rollback";
   const bool succeeds = !act.error && act.crash.empty() && !act.hang;
   if (acts) script().note(asked, act.effect.value_or(succeeds), answer);
+  say(call, act.says);
   wait(call, act);
+  if (!act.questions_json.empty()) throw kruxos::InputRequired(act.questions_json).state(act.state);
   if (!act.crash.empty()) crash(act.crash);
   if (!act.error) return answer;
   auto error = kruxos::ProxyError(kind_of(act.error->status), act.error->message);
@@ -142,7 +172,10 @@ class MockAdapter final : public kruxos::SyncAdapter,
 
   std::string read(const kruxos::Call& call, const kruxos::Reader&, std::string_view capability,
                    std::string_view params) override {
-    const auto answer = perform(call, {"read", std::string(capability), "", std::string(params)}, "");
+    const auto answer = perform(call,
+                                {"read", std::string(capability), "", std::string(params),
+                                 std::string(call.answers_json()), std::string(call.state()), can_ask(call)},
+                                "");
     if (!answer.empty()) return answer;
     throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported,
                              "The mock's script has no rule for a read of " + std::string(capability) + ".")

@@ -18,8 +18,9 @@ namespace {
 constexpr const char* kCalls[] = {"verify",       "revoke",        "full_sync",   "incremental_sync",      "read",
                                   "resolve",      "execute_write", "find_effect", "create_rollback_point", "rollback",
                                   "find_rollback"};
-constexpr const char* kRuleKeys[] = {"call",   "operation", "when",  "times",  "skip", "delay_ms",
-                                     "answer", "raw",       "error", "effect", "hang", "crash"};
+constexpr const char* kRuleKeys[] = {"call",   "operation", "when",    "times",  "skip", "delay_ms",
+                                     "answer", "raw",       "error",   "effect", "hang", "crash",
+                                     "state",  "answered",  "can_ask", "says",   "ask",  "answers_as"};
 constexpr const char* kKeys[] = {"service",     "prefix",  "version",  "account",
                                  "collections", "records", "undoable", "rules"};
 
@@ -51,6 +52,11 @@ bool is_one_of(const std::string& name, const char* const (&all)[N]) {
 bool fits(const Json& rule, const Asked& asked) {
   if (text(rule, "call") != asked.call) return false;
   if (rule.HasMember("operation") && text(rule, "operation") != asked.operation) return false;
+  if (rule.HasMember("state") && text(rule, "state") != asked.state) return false;
+  if (rule.HasMember("answered") && rule["answered"].IsTrue() == asked.answers_json.empty()) return false;
+  const auto& can_ask = asked.can_ask;
+  if (rule.HasMember("can_ask") && std::find(can_ask.begin(), can_ask.end(), text(rule, "can_ask")) == can_ask.end())
+    return false;
   const auto when = rule.FindMember("when");
   if (when == rule.MemberEnd()) return true;
   rapidjson::Document params;
@@ -63,14 +69,47 @@ bool fits(const Json& rule, const Asked& asked) {
   return true;
 }
 
-Act act_of(const Json& rule) {
+Saying saying_of(const Json& one) {
+  Saying saying;
+  saying.delay_ms = number(one, "delay_ms", 0);
+  if (one.HasMember("message")) saying.message = text(one, "message");
+  saying.level = text(one, "level", "info");
+  const auto amount = [&](const char* name) {
+    return one.HasMember(name) && one[name].IsNumber() ? one[name].GetDouble() : 0;
+  };
+  saying.done = amount("done");
+  saying.total = amount("total");
+  return saying;
+}
+
+/// The answer, with what was answered to the read as its member `name`.
+std::string with_answers(const std::string& answer, const std::string& name, const std::string& answers_json) {
+  rapidjson::Document whole, answers;
+  whole.Parse(answer.c_str(), answer.size());
+  answers.Parse(answers_json.c_str(), answers_json.size());
+  if (whole.HasParseError() || !whole.IsObject() || answers.HasParseError()) return answer;
+  auto& allocator = whole.GetAllocator();
+  whole.AddMember(Json(name.c_str(), allocator), Json(answers, allocator), allocator);
+  return written(whole);
+}
+
+Act act_of(const Json& rule, const Asked& asked) {
   Act act;
+  if (rule.HasMember("says")) {
+    for (const auto& one : rule["says"].GetArray()) act.says.push_back(saying_of(one));
+  }
+  if (const auto ask = rule.FindMember("ask"); ask != rule.MemberEnd()) {
+    if (ask->value.HasMember("questions")) act.questions_json = written(ask->value["questions"]);
+    act.state = text(ask->value, "state");
+  }
   act.delay_ms = number(rule, "delay_ms", 0);
   const auto hang = text(rule, "hang");
   act.deaf = hang == "deaf";
   act.hang = act.deaf || (rule.HasMember("hang") && rule["hang"].IsTrue());
   act.crash = text(rule, "crash");
   if (rule.HasMember("answer")) act.answer = written(rule["answer"]);
+  if (act.answer && rule.HasMember("answers_as"))
+    act.answer = with_answers(*act.answer, text(rule, "answers_as"), asked.answers_json);
   if (rule.HasMember("raw")) act.answer = text(rule, "raw");
   if (rule.HasMember("effect")) act.effect = rule["effect"].IsTrue();
   if (const auto error = rule.FindMember("error"); error != rule.MemberEnd()) {
@@ -119,6 +158,13 @@ void Script::load() {
       }
       if (rule.HasMember("when") && !rule["when"].IsObject()) refuse("\"when\" must be an object of parameters.");
       if (rule.HasMember("error") && !rule["error"].IsObject()) refuse("\"error\" must be an object.");
+      if (rule.HasMember("ask") && !rule["ask"].IsObject()) refuse("\"ask\" must be an object.");
+      if (rule.HasMember("says")) {
+        const auto& says = rule["says"];
+        const auto is_object = [](const Json& one) { return one.IsObject(); };
+        if (!says.IsArray() || !std::all_of(says.Begin(), says.End(), is_object))
+          refuse("\"says\" must be a list of objects.");
+      }
     }
   }
   read_ = std::filesystem::last_write_time(file_);
@@ -148,7 +194,7 @@ Act Script::act_on(const Asked& asked) {
     const auto met = met_[i]++;
     const auto skip = number(rules[i], "skip", 0), times = number(rules[i], "times", -1);
     if (met < skip || (times >= 0 && met >= skip + times)) continue;
-    return act_of(rules[i]);
+    return act_of(rules[i], asked);
   }
   return {};
 }

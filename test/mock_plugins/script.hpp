@@ -23,6 +23,17 @@ struct Asked {
   std::string operation;  ///< or the capability of a read; empty for others
   std::string id;         ///< write_id or rollback_id; empty for others
   std::string params_json;
+  // Of a read.
+  std::string answers_json{}, state{};  ///< what it was given to what it had asked
+  std::vector<std::string> can_ask{};   ///< "form", "url", "model", "roots"
+};
+
+/// What a read says to whoever waits, in order.
+struct Saying {
+  std::int64_t delay_ms = 0;           ///< before it
+  std::optional<std::string> message;  ///< of an `level`; nothing: it is how far the read has come
+  std::string level;                   ///< "debug", "info", "warn", "error"
+  double done = 0, total = 0;
 };
 
 struct Failure {
@@ -39,6 +50,9 @@ struct Act {
   std::string crash;                  ///< "segv", "abort", "exit", "throw"; empty: none
   std::optional<std::string> answer;  ///< one JSON value as text, or whatever `raw` says
   std::optional<Failure> error;
+  std::vector<Saying> says;
+  std::string questions_json;  ///< a read ends with these; empty: it does not
+  std::string state;           ///< with them
   std::optional<bool> effect;  ///< whether the journal has it as done; nothing: if it succeeded
 };
 

@@ -3,7 +3,9 @@ import contextlib
 import io
 import pathlib
 import shutil
+import signal
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -115,6 +117,8 @@ class FixturesHost(PeerHost):
         self.start_with("")
         for service in services:
             self.connect(service)
+        self.asked_for = threading.Thread(target=self.change_when_asked)
+        self.asked_for.start()
 
     def connect(self, service):
         self.kruxos("connect", service, stdin="fixtures-peers1234\n", quiet=True)
@@ -124,3 +128,18 @@ class FixturesHost(PeerHost):
         self.kruxos("disconnect", "test", "--yes", quiet=True)
         self.connect("test")  # its records come anew
         self.kruxos("sync", "test", "--wait", quiet=True)
+
+    def change_when_asked(self):
+        """An operator who has the definitions read anew whenever a trigger of the suite's was carried out."""
+        journal, seen = self.directory / "adapters" / "test.mock.json.journal", 0
+        host = next(process for name, process in self.processes if name == "kruxosd")
+        while host.poll() is None:
+            size = journal.stat().st_size if journal.exists() else 0
+            if size > seen:
+                seen = size
+                host.send_signal(signal.SIGHUP)
+            time.sleep(0.05)
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.asked_for.join()

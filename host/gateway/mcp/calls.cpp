@@ -14,14 +14,6 @@ std::string key_of(const std::string& session, std::string_view id_json) {
   return fmt::format("{} {}", session, id_json);
 }
 
-/// Between values a JSON text may have line ends, which would end the event's.
-std::string event(std::string_view message) {
-  std::string line(message);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return fmt::format("event: message\ndata: {}\n\n", line);
-}
-
 /// Runs what it was given when it goes, unless it was let off.
 class AtEnd {
  public:
@@ -38,6 +30,14 @@ class AtEnd {
 };
 
 }  // namespace
+
+/// Between values a JSON text may have line ends, which would end the event's.
+std::string event_text(std::string_view message) {
+  std::string line(message);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return fmt::format("event: message\ndata: {}\n\n", line);
+}
 
 std::shared_ptr<void> Calls::add(const std::string& session, std::string_view id_json, std::function<void()> give_up) {
   auto key = key_of(session, id_json);
@@ -62,13 +62,15 @@ void Calls::cancel(const std::string& session, std::string_view id_json) {
   if (give_up) give_up();
 }
 
-std::function<void(std::shared_ptr<ResponseStream>)> CallEvents::opening(std::function<void()> gone) {
+std::function<void(std::shared_ptr<ResponseStream>)> PassingEvents::opening(std::function<void()> gone) {
   // Let go of without being called, nobody is there to read.
-  return [self = shared_from_this(), guard = std::make_shared<AtEnd>(std::move(gone))](
-             std::shared_ptr<ResponseStream> stream) { self->open(std::move(stream), guard->let_off()); };
+  return [self = std::static_pointer_cast<PassingEvents>(shared_from_this()),
+          guard = std::make_shared<AtEnd>(std::move(gone))](std::shared_ptr<ResponseStream> stream) {
+    self->open(std::move(stream), guard->let_off());
+  };
 }
 
-void CallEvents::open(std::shared_ptr<ResponseStream> stream, std::function<void()> gone) {
+void PassingEvents::open(std::shared_ptr<ResponseStream> stream, std::function<void()> gone) {
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return stream->end_with(std::exchange(waiting_, {}));
@@ -81,20 +83,21 @@ void CallEvents::open(std::shared_ptr<ResponseStream> stream, std::function<void
   if (gone) stream->when_gone(std::move(gone));
 }
 
-void CallEvents::tell(std::string_view message) {
+bool PassingEvents::tell(std::string_view message) {
   const std::lock_guard lock(mutex_);
-  if (ended_) return;
+  if (ended_) return false;
   if (stream_) {
     // Its client does not read, and hears no more: `gone` takes the call back where that is what it means.
-    if (!stream_->send(event(message))) ended_ = true;
+    if (!stream_->send(event_text(message))) ended_ = true;
   } else {
-    waiting_ += event(message);
+    waiting_ += event_text(message);
   }
+  return !ended_;
 }
 
-void CallEvents::end(std::string_view answer) {
+void PassingEvents::end(std::string_view answer) {
   std::shared_ptr<ResponseStream> stream;
-  const auto last = answer.empty() ? std::string() : event(answer);
+  const auto last = answer.empty() ? std::string() : event_text(answer);
   {
     const std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
@@ -106,9 +109,25 @@ void CallEvents::end(std::string_view answer) {
 
 void Progress::operator()(std::string_view message) {
   const std::lock_guard lock(mutex_);
+  tell(told_ + 1, R"(,"message":)" + json_string(message));
+}
+
+void Progress::at(const ReadProgress& how_far) {
+  const std::lock_guard lock(mutex_);
+  if (any_ && how_far.done <= told_) return;
+  std::string more;
+  if (how_far.total > 0) more += fmt::format(R"(,"total":{})", how_far.total);
+  if (!how_far.message.empty()) more += R"(,"message":)" + json_string(how_far.message);
+  tell(how_far.done, more);
+}
+
+/// Under the lock.
+void Progress::tell(double done, std::string_view more) {
+  told_ = done;
+  any_ = true;
   tell_(fmt::format(
-      R"({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":{},"message":{}}}}})",
-      token_json_, ++told_, json_string(message)));
+      R"({{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{},"progress":{}{}}}}})",
+      token_json_, done, more));
 }
 
 }  // namespace krux::mcp

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/adapter/read_dialogue.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::mcp {
@@ -37,11 +38,24 @@ class Calls {
 /// The answer to one call as server-sent events: what is told meanwhile, then the answer. Any thread.
 class CallEvents : public std::enable_shared_from_this<CallEvents> {
  public:
+  virtual ~CallEvents() = default;
   /// As ServerResponse::stream. `gone` runs once when the client goes before the end, also before it was opened.
-  std::function<void(std::shared_ptr<ResponseStream>)> opening(std::function<void()> gone);
-  void tell(std::string_view message);
+  virtual std::function<void(std::shared_ptr<ResponseStream>)> opening(std::function<void()> gone) = 0;
+  /// False: nobody reads it any more.
+  virtual bool tell(std::string_view message) = 0;
   /// `answer` is empty where nobody wants one any more.
-  void end(std::string_view answer);
+  virtual void end(std::string_view answer) = 0;
+};
+
+/// One event of it.
+std::string event_text(std::string_view message);
+
+/// Over one connection, with which it ends.
+class PassingEvents final : public CallEvents {
+ public:
+  std::function<void(std::shared_ptr<ResponseStream>)> opening(std::function<void()> gone) override;
+  bool tell(std::string_view message) override;
+  void end(std::string_view answer) override;
 
  private:
   void open(std::shared_ptr<ResponseStream> stream, std::function<void()> gone);
@@ -59,12 +73,17 @@ class Progress {
   Progress(std::string token_json, std::function<void(std::string_view)> tell)
       : token_json_(std::move(token_json)), tell_(std::move(tell)) {}
   void operator()(std::string_view message);
+  /// In a unit of the call's own; what is not more than before is not told.
+  void at(const ReadProgress& how_far);
 
  private:
+  void tell(double done, std::string_view more);
+
   const std::string token_json_;
   const std::function<void(std::string_view)> tell_;
   std::mutex mutex_;  ///< what is told stands in order
-  std::uint64_t told_ = 0;
+  double told_ = 0;   ///< how far, at last
+  bool any_ = false;
 };
 
 }  // namespace krux::mcp

@@ -226,7 +226,7 @@ TEST_CASE("In a session the end of a connection takes nothing back, and a call h
   CHECK(client.receive().headers.at("Content-Type") == "text/event-stream");
   f.api.wait_for_held(1);
   f.api.last.tell("It waits.");
-  CHECK_THAT(client.receive_bytes(120), Catch::Contains(R"("progressToken":5,"progress":1)"));
+  CHECK_THAT(client.receive_bytes(240), Catch::Contains(R"("progressToken":5,"progress":1)"));
   client.close();
   f.server.stop(0);
   CHECK_FALSE(f.api.last.is_given_up());
@@ -253,8 +253,8 @@ TEST_CASE("Over a WebSocket calls hear of themselves, and are taken back", "[mcp
 }
 
 TEST_CASE("No conversation has the number of another one, also not of one that has ended", "[mcp]") {
-  std::set<std::uint64_t> numbers;
-  for (int i = 0; i < 100; ++i) numbers.insert(std::make_unique<mcp::Conversation>(nullptr)->number());
+  std::set<std::string> numbers;
+  for (int i = 0; i < 100; ++i) numbers.insert(std::make_unique<mcp::Conversation>(nullptr)->key());
   CHECK(numbers.size() == 100);
 }
 

@@ -19,7 +19,7 @@ class Conversation {
   explicit Conversation(std::shared_ptr<ResponseStream> out) : out_(std::move(out)) {}
 
   /// No other has it, also not after this one's end: calls that it began may still be under way then.
-  std::uint64_t number() const { return number_; }
+  std::string key() const { return "WebSocket " + std::to_string(number_); }
   /// The client has initialized it. False: it had before.
   bool begin() {
     const std::lock_guard lock(mutex_);

@@ -31,6 +31,14 @@ Head::Head(const ServerRequest& request)
       tools(query_value(request.query, "tools").value_or("")),
       takes_events(request.header("accept").value_or("").find("text/event-stream") != std::string_view::npos) {}
 
+std::string session_key(const Head& head) {
+  return head.conversation ? head.conversation->key() : head.session.value_or("");
+}
+
+bool goes_on_elsewhere(const Head& head) {
+  return !head.conversation && head.session && head.version == kWithSessions[0];
+}
+
 std::optional<std::string> decoded(std::string_view value) {
   constexpr std::string_view begins = "=?base64?", ends = "?=";
   if (value.size() < begins.size() + ends.size() || !value.starts_with(begins) || !value.ends_with(ends))

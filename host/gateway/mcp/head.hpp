@@ -29,6 +29,13 @@ struct Head {
   std::shared_ptr<Conversation> conversation;  ///< over a WebSocket, where of the above there are the tools alone
 };
 
+/// The session that what came with it belongs to: a connection's own, or the one that it names; empty: none.
+std::string session_key(const Head& head);
+
+/// Whether its client may go on with an answer over another connection: of the newest version with sessions, since
+/// those before know no event without data.
+bool goes_on_elsewhere(const Head& head);
+
 /// A header's value that may be Base64 between "=?base64?" and "?="; nothing where it is not what it says.
 std::optional<std::string> decoded(std::string_view value);
 

@@ -66,10 +66,7 @@ struct Methods::Call {
     });
   }
   /// In which its client may take it back by a message of its own; empty: in none.
-  std::string session() const {
-    if (head.conversation) return fmt::format("WebSocket {}", head.conversation->number());
-    return stateless ? std::string() : head.session.value_or("");
-  }
+  std::string session() const { return stateless ? std::string() : session_key(head); }
   /// The client wants to hear how far it has come, under this token; empty: it does not.
   std::string progress_token() const {
     const auto* token = meta.find("progressToken");

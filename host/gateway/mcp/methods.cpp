@@ -36,7 +36,7 @@ std::optional<std::string> client_name(const JsonParts& params) {
 void put_capabilities(JsonWriter& out) {
   put_raw(out, "capabilities",
           R"({"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},)"
-          R"("prompts":{"listChanged":true},"completions":{}})");
+          R"("prompts":{"listChanged":true},"completions":{},"logging":{}})");
 }
 
 }  // namespace
@@ -72,6 +72,7 @@ void Methods::run(Call& call) {
     return subscribe_resource(call);
   if (!call.stateless && method == "initialize") return initialize(call);
   if (!call.stateless && method == "ping") return call.reply("{}");
+  if (!call.stateless && method == "logging/setLevel") return call.reply(set_log_level(call));
   if (method == "notifications/initialized") begin_to_tell(call);
   if (method == "notifications/cancelled") cancel(call);
   if (method.starts_with("notifications/")) return call.reply("{}");
@@ -99,9 +100,13 @@ void Methods::initialize(const Call& call) {
   session.agent_id = call.caller->agent.agent_id;
   session.origin = AgentSession::Origin::kMcp;
   session.name = client_name(call.params).value_or(call.caller->agent.name);
-  api_.sessions().create(std::move(session), [conversation, answer = call.answer, reply = call.reply,
-                                              result = std::move(result)](const auto& outcome) {
+  const auto* capabilities = call.params.find("capabilities");
+  api_.sessions().create(std::move(session), [this, conversation, answer = call.answer, reply = call.reply,
+                                              result = std::move(result), agent_id = call.caller->agent.agent_id,
+                                              can = std::string(capabilities ? capabilities->raw : std::string_view())](
+                                                 const auto& outcome) {
     const auto* made = std::get_if<AgentSession>(&outcome);
+    if (conversation || made) know_client(agent_id, conversation ? conversation->key() : made->session_id, can);
     if (made && conversation) conversation->is_session(made->session_id);
     if (made && !conversation) answer->session = made->session_id;
     // A connection goes on without: what is done over it then belongs to the agent's day.
@@ -145,6 +150,11 @@ RpcOutcome Methods::list_tools(const Call& call) {
 
 Knows Methods::knows() const {
   return [&api = api_](const std::string& capability) { return api.knows(capability); };
+}
+
+std::shared_ptr<CallEvents> Methods::events_for(const Head& head, const std::string& agent_id) {
+  if (goes_on_elsewhere(head)) return kept_.make(agent_id, *head.session);
+  return std::make_shared<PassingEvents>();
 }
 
 bool Methods::goes_on(const Head& head, const std::string& agent_id, Names names) {

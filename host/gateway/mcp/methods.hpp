@@ -6,8 +6,14 @@
 #include <string_view>
 
 #include "host/gateway/agent_methods.hpp"
+#include "host/gateway/mcp/call_channel.hpp"
 #include "host/gateway/mcp/calls.hpp"
+#include "host/gateway/mcp/capability_call.hpp"
+#include "host/gateway/mcp/client_abilities.hpp"
+#include "host/gateway/mcp/client_questions.hpp"
 #include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/kept_events.hpp"
+#include "host/gateway/mcp/request_state.hpp"
 #include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/mcp/subscriptions.hpp"
 #include "host/gateway/mcp/tool_names.hpp"
@@ -29,22 +35,36 @@ struct Answer {
 class Methods {
  public:
   /// `labels_key`: see ResultForm.
-  Methods(AgentMethods& agents, AgentApi& api, AgentMeters* meters, std::string labels_key)
-      : agents_(agents), api_(api), labels_key_(std::move(labels_key)), meters_(meters) {}
+  Methods(AgentMethods& agents, AgentApi& api, Clock& clock, AgentMeters* meters, std::string labels_key)
+      : agents_(agents),
+        api_(api),
+        labels_key_(std::move(labels_key)),
+        questions_(clock),
+        kept_(clock),
+        seal_(clock),
+        meters_(meters) {}
 
   /// `reply` once, on any thread.
   void run(const AgentMethods::CallerPtr& caller, const Head& head, const RpcRequest& request,
            const std::shared_ptr<Answer>& answer, RpcReply reply);
 
+  /// Whether the message was a client's answer to what it was asked, in a session: then it is taken.
+  bool take_answer(const AgentMethods::CallerPtr& caller, const Head& head, std::string_view message);
+  /// Nobody answers in it any more; see session_key().
+  void session_ended(const std::string& session);
+  /// Nothing is asked any more, and what waits for an answer is dropped.
+  void end() { questions_.end(); }
+
   /// Whether the session that the head names is this agent's, began with a handshake and goes on; also where it names
   /// none and need not.
   enum class Names { kMay, kMust };
   bool goes_on(const Head& head, const std::string& agent_id, Names names = Names::kMay);
-  /// Of the model with sessions: what the client is told without having asked.
+  /// Of the model with sessions: what the client is told without having asked, or the rest of the answer whose event it
+  /// has heard last. Nothing: that answer is not kept any more.
   std::function<void(std::shared_ptr<ResponseStream>)> listen(const Head& head, const std::string& agent_id);
+  /// How a call that came with that head is answered by events.
+  std::shared_ptr<CallEvents> events_for(const Head& head, const std::string& agent_id);
   const std::shared_ptr<Streams>& streams() const { return streams_; }
-  /// The session has ended.
-  void ended(const std::string& session) { subscriptions_->end(session); }
 
  private:
   struct Call;
@@ -63,8 +83,11 @@ class Methods {
   void call_tool(Call& call);
   void invoke(Call& call, Invocation invocation, const std::function<RpcOutcome(const InvocationResult&)>& outcome_of);
   ResultForm form_of(const Call& call) const;
-  std::function<void(std::string_view)> prepare(Call& call, const std::string& capability,
-                                                const std::function<void()>& give_up);
+  static std::shared_ptr<CallChannel> channel_of(const Call& call, const std::function<void()>& give_up);
+  SessionClient client_of(const Call& call) const;
+  RpcOutcome set_log_level(const Call& call);
+  void know_client(const std::string& agent_id, const std::string& session, std::string_view capabilities_json);
+  static std::optional<RpcError> given_input(const Call& call, GivenInput& given);
   Knows knows() const;
   std::optional<Subscriptions::Watch> watch_of(const std::vector<Offered>& offered, std::string_view uri);
   void subscribe_resource(const Call& call);
@@ -74,6 +97,10 @@ class Methods {
   AgentApi& api_;
   const std::string labels_key_;
   Calls calls_;
+  SessionClients clients_;
+  ClientQuestions questions_;
+  KeptAnswers kept_;
+  const StateSeal seal_;
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();
   const std::shared_ptr<Subscriptions> subscriptions_ = std::make_shared<Subscriptions>(

@@ -21,18 +21,14 @@ RpcError no_such_prompt(std::string_view name) {
   return invalid_params(fmt::format("There is no prompt \"{}\". prompts/list shows all.", shown(name)));
 }
 
-/// Whether its client shows forms to a person: who names no way means forms.
+/// Whether its client shows forms to a person.
 bool shows_forms(const JsonParts& meta) {
-  std::string why;
   const auto* client = find(meta, "io.modelcontextprotocol/clientCapabilities", JsonKind::kObject);
-  const auto all = client ? members(client->raw, why) : std::nullopt;
-  const auto* elicitation = all ? find(*all, "elicitation", JsonKind::kObject) : nullptr;
-  const auto ways = elicitation ? members(elicitation->raw, why) : std::nullopt;
-  return ways && (find(*ways, "form", JsonKind::kObject) || !find(*ways, "url", JsonKind::kObject));
+  return client && (abilities_of(client->raw) & KRUX_ASK_FORM) != 0;
 }
 
 /// What its client's user has answered meanwhile goes to what was given. Returns whether he has, in whatever way.
-std::variant<bool, RpcError> take_answer(const JsonParts& params, PromptArguments& given) {
+std::variant<bool, RpcError> take_arguments(const JsonParts& params, PromptArguments& given) {
   const auto* responses = params.find("inputResponses");
   if (!responses || responses->kind == JsonKind::kNull) return false;
   std::string why = "no object";
@@ -157,7 +153,7 @@ RpcOutcome Methods::get_prompt(const Call& call) {
   auto taken = prompt_arguments(call.params.find("arguments"));
   if (auto* why = std::get_if<std::string>(&taken)) return invalid_params(std::move(*why));
   auto given = std::get<PromptArguments>(std::move(taken));
-  auto answered = call.stateless ? take_answer(call.params, given) : false;
+  auto answered = call.stateless ? take_arguments(call.params, given) : false;
   if (auto* why = std::get_if<RpcError>(&answered)) return std::move(*why);
   if (auto why = why_not_arguments(prompt, given); !why.empty()) return invalid_params(std::move(why));
   const auto missing = missing_arguments(prompt, given);

@@ -74,6 +74,8 @@ RpcOutcome Methods::listen_to(const Call& call) {
 
 std::function<void(std::shared_ptr<ResponseStream>)> Methods::listen(const Head& head, const std::string& agent_id) {
   const auto session = head.session.value_or("");
+  if (head.last_event && KeptAnswers::names_answer(*head.last_event))
+    return kept_.behind(agent_id, session, *head.last_event);
   return [open = streams_->opening({agent_id, session}, {}, Streams::Hears::all_lists(), head.goes_on, head.last_event),
           session, subscriptions = subscriptions_](std::shared_ptr<ResponseStream> stream) {
     open(std::move(stream));

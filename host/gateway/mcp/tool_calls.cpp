@@ -1,4 +1,8 @@
 // The methods that call a capability: tools and resources.
+#include <kruxos/abi/call.h>
+
+#include "host/gateway/mcp/call_channel.hpp"
+#include "host/gateway/mcp/capability_call.hpp"
 #include "host/gateway/mcp/method_call.hpp"
 #include "host/gateway/mcp/param_headers.hpp"
 #include "host/gateway/mcp/resources.hpp"
@@ -46,46 +50,58 @@ ResultForm Methods::form_of(const Call& call) const {
   return {call.stateless, labels_key_, knows()};
 }
 
-/// So that its client may take it back, and hear how far it has come.
+/// So that its client may take it back, hear how far it has come, and be asked.
 void Methods::invoke(Call& call, Invocation invocation,
                      const std::function<RpcOutcome(const InvocationResult&)>& outcome_of) {
+  CapabilityCallOptions options;
+  if (auto why = given_input(call, options.given)) return call.refuse(400, *std::move(why));
   invocation.session_id = session_of(call);
   invocation.for_model = true;
-  const auto reply = once(call.reply);
-  const auto cancellation = invocation.cancellation = std::make_shared<Cancellation>();
-  const auto give_up = [reply, cancellation] {
-    reply(RpcSilence{});
-    cancellation->cancel();
+  invocation.cancellation = std::make_shared<Cancellation>();
+  const bool takes_time = api_.takes_time(invocation.capability);
+  // What ends a call that has begun to be answered is not known yet where it begins.
+  const auto running = std::make_shared<std::weak_ptr<CapabilityCall>>();
+  const auto give_up = [running] {
+    if (const auto one = running->lock()) one->give_up();
   };
-  invocation.progress = prepare(call, invocation.capability, give_up);
+  options.channel = channel_of(call, give_up);
+  if (const auto token = call.progress_token(); !token.empty() && options.channel->reaches()) {
+    options.progress = std::make_shared<Progress>(
+        token, [channel = options.channel](std::string_view message) { channel->send(message); });
+    invocation.progress = [progress = options.progress](std::string_view message) { (*progress)(message); };
+  }
+  const auto client = client_of(call);
   const auto session = call.session();
-  const auto listed = session.empty() ? nullptr : calls_.add(session, call.id, give_up);
-  const auto refused = agents_.call(call.caller, std::move(invocation),
-                                    [outcome_of, reply, cancellation, listed](const InvocationResult& done) {
-                                      if (!cancellation->cancelled()) reply(outcome_of(done));
-                                    });
-  if (refused) reply(outcome_of({false, {}, error_json(*refused, nullptr)}));
+  options.caller = call.caller;
+  options.model = call.stateless ? Model::kStateless : Model::kWithSessions;
+  options.session = session;
+  // Without a stateless result or a way to the client nobody is asked.
+  options.can_ask = call.stateless || options.channel->reaches() ? client.abilities : 0;
+  options.log_level = client.log_level;
+  options.logger = tool_name(invocation.capability);
+  options.invocation = std::move(invocation);
+  options.outcome_of = outcome_of;
+  options.reply = once(call.reply);
+  options.set_status = [answer = call.answer, stateless = call.stateless](int status) {
+    if (stateless && status != 0) answer->status = status;
+  };
+  const auto channel = options.channel;
+  const auto one = std::make_shared<CapabilityCall>(CallParts{agents_, questions_, seal_}, std::move(options));
+  *running = one;
+  if (!session.empty()) one->hold(calls_.add(session, call.id, give_up));
+  // Where closing the answer is how it is taken back, how it is heard of, or what may be gone on with elsewhere, the
+  // answer has to have begun.
+  if (takes_time && (call.stateless || !call.progress_token().empty() || goes_on_elsewhere(call.head))) channel->open();
+  one->begin();
 }
 
-/// Where it is told how far the call has come; empty: nowhere. What may take its time is answered by events where the
-/// client wants to hear of that, and where closing them is how it is taken back.
-std::function<void(std::string_view)> Methods::prepare(Call& call, const std::string& capability,
-                                                       const std::function<void()>& give_up) {
-  const auto token = call.progress_token();
-  const bool wants_events = (call.stateless || !token.empty()) && call.answer->begin_events;
-  std::function<void(std::string_view)> tell;
-  if (wants_events && api_.takes_time(capability)) {
-    // Who has a session may lose his connection without meaning anything by it.
-    tell = [events = call.answer->begin_events(call.stateless ? give_up : nullptr)](std::string_view message) {
-      events->tell(message);
-    };
-  } else if (call.head.conversation && call.caller->to) {
-    tell = [to = call.caller->to](std::string_view message) { to->send(message); };
-  }
-  if (token.empty() || !tell) return {};
-  return [progress = std::make_shared<Progress>(token, std::move(tell))](std::string_view message) {
-    (*progress)(message);
-  };
+/// How the call's client is reached before the answer.
+std::shared_ptr<CallChannel> Methods::channel_of(const Call& call, const std::function<void()>& give_up) {
+  if (call.head.conversation) return std::make_shared<CallChannel>(nullptr, call.caller->to);
+  if (!call.answer->begin_events) return std::make_shared<CallChannel>(nullptr, nullptr);
+  // Who has a session may lose his connection without meaning anything by it.
+  return std::make_shared<CallChannel>(
+      [begin = call.answer->begin_events, gone = call.stateless ? give_up : nullptr] { return begin(gone); }, nullptr);
 }
 
 /// What there is no such call of is over.

@@ -39,6 +39,8 @@ CallResult<std::string> read_object(const LentCall& call, krux_status status, Bo
     return defect_of_adapter(
         fmt::format("The adapter's answer to {} is larger than {} KiB.", function, out.max() / 1024));
   if (status != KRUX_OK) return call.failure(status);
+  // It has ended with questions: what it wrote besides is no answer.
+  if (call.context()->asked()) return std::string("{}");
   const JsonLimits limits{out.max(), kDeepestJson};
   std::string why;
   auto object = out.take();

@@ -32,8 +32,9 @@ inline CallResult<bool> answer_without(Fn<"supports_rollback">, std::string_view
 /// A cleanup that the definition promises: for good, so that a person is told.
 CallResult<bool> answer_without(Fn<"clean_up">, const AdapterWrite&);
 
-/// One JSON object, or what is wrong with it. `function`: which one's answer. NULs, halves of surrogate pairs and
-/// what is no UTF-8 come from the service, become U+FFFD and are counted in the call.
+/// One JSON object, or what is wrong with it; an empty one of a call that has asked(). `function`: which one's answer.
+/// NULs, halves of surrogate pairs and what is no UTF-8 come from the service, become U+FFFD and are counted in the
+/// call.
 CallResult<std::string> read_object(const LentCall& call, krux_status status, BoundedSink& out,
                                     std::string_view function);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "core/util/json.hpp"
@@ -11,8 +12,6 @@
 
 namespace krux {
 namespace {
-
-constexpr std::size_t kLongestMessage = 4096;
 
 /// Which tables are lent at this moment, so that one that an adapter kept too long leads nowhere.
 struct LiveCalls {
@@ -28,7 +27,7 @@ LiveCalls& live() {
 /// An adapter's sentence, fit to be shown.
 std::string clean_message(krux_str message) {
   if (message.len == 0 || !message.ptr) return {};
-  std::string_view text(message.ptr, std::min(message.len, kLongestMessage));
+  std::string_view text(message.ptr, std::min(message.len, limits::kLongestSentence));
   if (text.size() < message.len) {  // not in the middle of a character
     while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0) == 0x80) text.remove_suffix(1);
     if (!text.empty()) text.remove_suffix(1);
@@ -60,8 +59,35 @@ LentCall::LentCall(CallContextPtr call, Notes notes) : call_(std::move(call)), n
     auto& me = *static_cast<LentCall*>(self);
     return me.guard([&] { return me.remember(note); });
   };
+  lend_dialogue();
   const std::lock_guard lock(live().mutex);
   live().calls.emplace(&table_, call_);
+}
+
+void LentCall::lend_dialogue() {
+  if (const auto* dialogue = call_->dialogue()) {
+    table_.can_ask = dialogue->can_ask;
+    table_.answers_json = to_abi(dialogue->answers_json);
+    table_.state = to_abi(dialogue->state);
+  }
+  table_.progress = [](void* self, double done, double total, krux_str message) noexcept {
+    auto& me = *static_cast<LentCall*>(self);
+    me.guard([&] {
+      me.progress(done, total, message);
+      return KRUX_OK;
+    });
+  };
+  table_.tell = [](void* self, std::int32_t level, krux_str message) noexcept {
+    auto& me = *static_cast<LentCall*>(self);
+    me.guard([&] {
+      me.tell(level, message);
+      return KRUX_OK;
+    });
+  };
+  table_.ask = [](void* self, krux_str questions, krux_str state) noexcept -> krux_status {
+    auto& me = *static_cast<LentCall*>(self);
+    return me.guard([&] { return me.ask(questions, state); });
+  };
 }
 
 LentCall::~LentCall() {
@@ -96,6 +122,25 @@ krux_status LentCall::remember(krux_str note) {
   parse_json(text, "the note");
   if (call_->remember(text)) return KRUX_OK;
   return call_->ended() ? KRUX_CANCELLED : KRUX_STORAGE;
+}
+
+void LentCall::progress(double done, double total, krux_str message) {
+  const auto* dialogue = call_->dialogue();
+  if (!dialogue || !dialogue->progress || !std::isfinite(done) || !std::isfinite(total)) return;
+  dialogue->progress({done, total, clean_message(message)});
+}
+
+void LentCall::tell(std::int32_t level, krux_str message) {
+  const auto* dialogue = call_->dialogue();
+  if (dialogue && dialogue->tell)
+    dialogue->tell(std::clamp<std::int32_t>(level, KRUX_LOG_DEBUG, KRUX_LOG_ERROR), clean_message(message));
+}
+
+krux_status LentCall::ask(krux_str questions, krux_str state) {
+  if (!call_->dialogue()) return KRUX_UNSUPPORTED;
+  const auto text = text_of(questions, "The questions", limits::kLargestQuestions);
+  if (!is_json_object(text, {limits::kLargestQuestions, 32})) return KRUX_INVALID;
+  return call_->ask({std::string(text), std::string(text_of(state, "The state", limits::kLargestReadState))});
 }
 
 krux_status LentCall::host_failed(krux_status status, const char* words) noexcept {

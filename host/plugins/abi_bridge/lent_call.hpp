@@ -52,6 +52,10 @@ class LentCall {
  private:
   void fail(const krux_failure& failure);
   krux_status remember(krux_str note);
+  void lend_dialogue();
+  void progress(double done, double total, krux_str message);
+  void tell(std::int32_t level, krux_str message);
+  krux_status ask(krux_str questions, krux_str state);
   krux_status host_failed(krux_status status, const char* words) noexcept;
 
   const CallContextPtr call_;

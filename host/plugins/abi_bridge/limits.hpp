@@ -34,6 +34,10 @@ constexpr std::size_t largest_object(bool small) {
   return small ? kLargestPoint : kLargestResult;
 }
 inline constexpr std::size_t kLargestNote = 64 * 1024;
+/// Of a read: what it asks, what it keeps with that, and a sentence for whoever waits.
+inline constexpr std::size_t kLargestQuestions = 64 * 1024, kLargestReadState = 16 * 1024, kLongestSentence = 4096;
+/// Of what was answered to it; a message of an agent has 1 MiB.
+inline constexpr std::size_t kLargestAnswers = 1 << 20;
 inline constexpr std::int64_t kLongestWaitMs = replica_limits::kLongestWaitMs;
 using krux::kLongestRetryAfterMs;
 

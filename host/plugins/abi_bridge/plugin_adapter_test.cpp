@@ -2,6 +2,9 @@
 // also runs with the adapter as the release 1.0 of the boundary built it.
 #include "host/plugins/abi_bridge/plugin_adapter.hpp"
 
+#include <fmt/format.h>
+#include <kruxos/abi/entry.h>
+
 #include <catch2/catch.hpp>
 
 #include "core/util/text.hpp"
@@ -429,4 +432,43 @@ TEST_CASE("A fetching read puts what the replica lacks", "[abi-1.2]") {
         std::vector<std::pair<std::string, std::string>>{{"i1", "{}"}, {"n1", R"({"fetched":true})"}});
   CHECK(good(put("large")) == R"({"taken":false,"why":"its JSON has 2097160 bytes, at most 1048576 are possible"})");
   CHECK(failed(put("undeclared")).status == KRUX_INVALID);
+}
+
+TEST_CASE("A read speaks to whoever waits, ends with questions, and gets the answers", "[abi-1.3]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  std::vector<std::string> heard;
+  const auto dialogue = std::make_shared<ReadDialogue>();
+  dialogue->can_ask = KRUX_ASK_FORM;
+  dialogue->progress = [&](const ReadProgress& progress) {
+    heard.push_back(fmt::format("{}/{} {}", progress.done, progress.total, progress.message));
+  };
+  dialogue->tell = [&](std::int32_t level, std::string_view message) {
+    heard.push_back(fmt::format("{} {}", level, message));
+  };
+  const auto read = [&](const CallContextPtr& call) {
+    return good(adapter->ask<"read">(call, bridge.reader, "mock.ask", "{}"));
+  };
+  const auto first = bridge.call();
+  first->converse(dialogue);
+  read(first);
+  CHECK(heard == std::vector<std::string>{"1/4 a\\x1b[2J quarter", fmt::format("{} careful", KRUX_LOG_WARN)});
+  const auto asked = first->asked();
+  REQUIRE(asked);
+  CHECK(asked->state == "page 2");
+  CHECK(asked->questions_json ==
+        R"({"where":{"kind":"roots"},"who":{"kind":"form","message":"Say \"who\":","schema":{"type":"object",)"
+        R"("properties":{"name":{"type":"string"}}}}})");
+
+  const auto answered = std::make_shared<ReadDialogue>();
+  answered->answers_json = R"({"who":{"action":"decline"}})";
+  answered->state = asked->state;
+  const auto second = bridge.call();
+  second->converse(answered);
+  CHECK(read(second) == R"({"answers":{"who":{"action":"decline"}},"state":"page 2"})");
+  CHECK_FALSE(second->asked());
+
+  // Where nobody waits whom a read could speak to.
+  const auto alone = failed(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.ask", "{}"));
+  CHECK(alone.status == KRUX_UNSUPPORTED);
 }

@@ -126,6 +126,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
       host_.log(99, std::string("line\n\x1b[2J"));
       return "{}";
     }
+    if (capability == "mock.ask") return ask(call);
     if (capability == "mock.query") return query(reader);
     if (capability == "mock.find_tagged") return find_tagged(reader);
     if (capability == "mock.kept") return kept(call, reader);
@@ -135,6 +136,19 @@ class MockAdapter final : public kruxos::SyncAdapter,
     }
     if (capability == "mock.cancelled") return call.cancelled() ? "{\"cancelled\":true}" : "{\"cancelled\":false}";
     throw kruxos::ProxyError(kruxos::ErrorKind::kUnsupported, "There is no such capability.");
+  }
+
+  /// Tells how far it is, then asks, until it has answers.
+  static std::string ask(const kruxos::Call& call) {
+    call.progress(1, 4, "a\x1b[2J quarter");
+    call.tell(kruxos::TellLevel::kWarn, "careful");
+    if (!call.answers_json().empty())
+      return "{\"answers\":" + std::string(call.answers_json()) + ",\"state\":\"" + std::string(call.state()) + "\"}";
+    kruxos::InputRequired input;
+    input.roots("where").state("page 2");
+    if (call.can_ask(kruxos::Ask::kForm))
+      input.form("who", "Say \"who\":", R"({"type":"object","properties":{"name":{"type":"string"}}})");
+    throw input;
   }
 
   std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {

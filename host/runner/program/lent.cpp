@@ -1,6 +1,7 @@
 #include "host/runner/program/lent.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <condition_variable>
 
 #include "core/util/error.hpp"
@@ -231,6 +232,28 @@ bool remember(Link& link, RunningCall& call, std::string_view note_json) {
   payload.text(note_json);
   Request request(link, call.id, FrameKind::kRequest, payload.bytes());
   return answer_in(request.next()).status == KRUX_OK;
+}
+
+std::shared_ptr<const ReadDialogue> dialogue_of(Link& link, RunningCall& call, ReadDialogue known) {
+  const auto ask = [&link, &call](const WireWriter& payload) {
+    const std::lock_guard lock(call.replica);
+    Request request(link, call.id, FrameKind::kRequest, payload.bytes());
+    return answer_in(request.next()).status;
+  };
+  known.progress = [ask](const ReadProgress& progress) {
+    auto payload = request_of(RequestKind::kProgress);
+    payload.u64(std::bit_cast<std::uint64_t>(progress.done)).u64(std::bit_cast<std::uint64_t>(progress.total));
+    ask(payload.text(progress.message));
+  };
+  known.tell = [ask](std::int32_t level, std::string_view message) {
+    auto payload = request_of(RequestKind::kTell);
+    ask(payload.u8(static_cast<std::uint8_t>(level)).text(message));
+  };
+  known.hand_on = [ask](const AskedInput& input) {
+    auto payload = request_of(RequestKind::kAskInput);
+    return ask(payload.text(input.questions_json).text(input.state));
+  };
+  return std::make_shared<const ReadDialogue>(std::move(known));
 }
 
 std::size_t LentUploadReader::read(const CallContext& call, std::string_view upload_id, std::uint64_t offset,

@@ -108,5 +108,7 @@ class LentUploadReader final : public UploadReader {
 
 /// For CallContext::Remember.
 bool remember(Link& link, RunningCall& call, std::string_view note_json);
+/// What `known` has, and functions that ask the host. Not to be used after `call`, whose context may hold it.
+std::shared_ptr<const ReadDialogue> dialogue_of(Link& link, RunningCall& call, ReadDialogue known);
 
 }  // namespace krux::runner

@@ -155,6 +155,7 @@ RunningCallPtr Server::begin(std::uint64_t id, const Asked& asked) {
   call->context = std::make_shared<CallContext>(
       owner, clock_, clock_.boot_ms() + asked.left_ms,
       [this, raw = call.get()](std::string_view note) { return remember(link_, *raw, note); });
+  if (asked.dialogue) call->context->converse(dialogue_of(link_, *call, *asked.dialogue));
   calls_.add(call);
   return call;
 }
@@ -168,6 +169,7 @@ Server::Asked Server::read_call(const Frame& frame) const {
   asked.write_id = in.text(limits::kLongestId);
   asked.left_ms = in.i64();
   asked.wall_ms = in.i64();
+  asked.dialogue = get_dialogue(in);
   asked.arguments = in.rest();
   return asked;
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "core/adapter/service_adapter.hpp"
@@ -40,6 +41,7 @@ class Server {
     std::uint32_t attempt = 0;
     std::string write_id;
     std::int64_t left_ms = 0, wall_ms = 0;
+    std::optional<ReadDialogue> dialogue;
     std::string arguments;
   };
 

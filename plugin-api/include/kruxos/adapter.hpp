@@ -14,6 +14,7 @@
 //   KRUXOS_PLUGIN(NotesAdapter, "notes", "notes", "1.0.0");
 #pragma once
 #include <kruxos/abi.h>
+#include <kruxos/adapter/ask.hpp>
 #include <kruxos/adapter/call.hpp>
 #include <kruxos/adapter/error.hpp>
 #include <kruxos/adapter/http.hpp>

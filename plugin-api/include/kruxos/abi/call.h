@@ -25,6 +25,15 @@ typedef struct krux_failure {
   int64_t retry_after_ms; /* how long to wait before the next try, at most 7 days; -1: none given */
 } krux_failure;
 
+/* Since 1.3: what a read may ask of the program that waits for it, or of the person in front of that. Bits of
+ * krux_call.can_ask. */
+enum {
+  KRUX_ASK_FORM = 1,  /* a person fills a form in */
+  KRUX_ASK_URL = 2,   /* a person goes to an address */
+  KRUX_ASK_MODEL = 4, /* the program's model answers a prompt */
+  KRUX_ASK_ROOTS = 8  /* the program names the directories that it works in */
+};
+
 /* Lent to one function of the adapter and valid until that function returns: neither the table nor a copy of it may be
  * used afterwards. */
 typedef struct krux_call {
@@ -47,6 +56,39 @@ typedef struct krux_call {
    * long), KRUX_STORAGE, KRUX_CANCELLED (the attempt has ended), KRUX_UNSUPPORTED outside execute_write.
    * [any thread] */
   krux_status (*remember)(void* self, krux_str note_json) KRUX_NOEXCEPT;
+
+  /* Since 1.3, all that follows; in krux_read_adapter.read alone. Elsewhere there is nothing to ask, progress and tell
+   * go nowhere. */
+  uint32_t can_ask; /* what whoever waits can be asked: KRUX_ASK_FORM ...; 0: nothing */
+  uint32_t reserved;
+  /* Of a read that is called again, once what it had asked for is there: one JSON object, the answers under the names
+   * of the questions. They fit the questions, and are somebody's text all the same. Empty at first. Valid until the
+   * call returns. FORM   {"action": "accept", "content": {...}}: content fits the schema; or {"action": "decline"} or
+   * "cancel" URL    {"action": "accept"}, "decline" or "cancel": of whether the person goes there, not of what he does
+   * there MODEL  {"text": "..."}, perhaps with "model": its name ROOTS  {"roots": [{"uri": "file:///...", "name":
+   * "..."}]}; name may be missing */
+  krux_str answers_json;
+  krux_str state; /* what ask() was given with these questions; empty at first. Nobody else can read or change it */
+  /* How far the read has come: `done` of `total`, in any unit; total 0: not known. A sentence for people, or empty, cut
+   * at 4096 bytes. What is not more than before is dropped. Never blocks for long. [any thread] */
+  void (*progress)(void* self, double done, double total, krux_str message) KRUX_NOEXCEPT;
+  /* A message for whoever waits, at a level of krux_log: KRUX_LOG_DEBUG ... KRUX_LOG_ERROR. He sees it where he has
+   * asked for that level, and nobody else does: it is no line of the host's log. Cut at 4096 bytes; never contains a
+   * credential. [any thread] */
+  void (*tell)(void* self, int32_t level, krux_str message) KRUX_NOEXCEPT;
+  /* Ends the read with questions: where KRUX_OK comes back, return KRUX_OK at once; what was written as a result is
+   * dropped, and the same read is called again with the answers and `state` (any bytes of UTF-8, at most 16 KiB), maybe
+   * never, maybe by another run of the host, at most 8 times for one call of an agent. Nothing waits meanwhile.
+   * questions_json is one JSON object of at most 64 KiB with 1 to 8 questions under names of 1 to 64 letters, digits,
+   * '_' and '-':
+   *   {"kind": "form", "message": "...", "schema": {...}}   schema: a flat object, as docs/plugin-abi.md says
+   *   {"kind": "url", "message": "...", "url": "https://..."}   of one of the definition's hosts
+   *   {"kind": "model", "message": "...", "max_tokens": 100}   perhaps with "system", a text
+   *   {"kind": "roots"}
+   * Only what the definition of the capability lists in `asks`, and what can_ask has: otherwise the call is refused
+   * with a sentence of the host's. KRUX_INVALID: no JSON object, or too long; KRUX_UNSUPPORTED: not in a read;
+   * KRUX_CANCELLED: the call has ended. The first one counts. [any thread] */
+  krux_status (*ask)(void* self, krux_str questions_json, krux_str state) KRUX_NOEXCEPT;
 } krux_call;
 
 KRUX_END_DECLS

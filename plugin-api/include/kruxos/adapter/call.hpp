@@ -1,6 +1,7 @@
 // kruxos/adapter/call.hpp - the running call, and the edge at which exceptions become statuses.
 #pragma once
 #include <kruxos/abi/call.h>
+#include <kruxos/abi/entry.h>
 #include <kruxos/adapter/error.hpp>
 
 #include <cstdint>
@@ -18,6 +19,22 @@ inline krux_str to_abi(std::string_view text) noexcept {
 inline std::string_view from_abi(krux_str text) noexcept {
   return text.len == 0 ? std::string_view() : std::string_view(text.ptr, text.len);
 }
+
+/// What a read may ask of the program that waits for it; each is the KRUX_ASK_ of the same name.
+enum class Ask : std::uint32_t {
+  kForm = KRUX_ASK_FORM,
+  kUrl = KRUX_ASK_URL,
+  kModel = KRUX_ASK_MODEL,
+  kRoots = KRUX_ASK_ROOTS,
+};
+
+/// How much a message matters to whoever waits.
+enum class TellLevel : std::int32_t {
+  kDebug = KRUX_LOG_DEBUG,
+  kInfo = KRUX_LOG_INFO,
+  kWarn = KRUX_LOG_WARN,
+  kError = KRUX_LOG_ERROR,
+};
 
 /// One running call. Borrowed: valid until the function that got it returns. Any thread that the function started and
 /// joins may use it.
@@ -49,6 +66,31 @@ class Call {
     if (status != KRUX_OK) {
       throw ProxyError(static_cast<ErrorKind>(status), "The host could not keep the note of this write.");
     }
+  }
+
+  // In read() alone, and of hosts since 1.3: elsewhere nothing can be asked, and what is told goes nowhere.
+
+  /// Whether whoever waits can be asked that; see InputRequired (kruxos/adapter/ask.hpp).
+  bool can_ask(Ask what) const noexcept {
+    return KRUX_HAS(krux_call, call_, can_ask) && (call_->can_ask & static_cast<std::uint32_t>(what)) != 0;
+  }
+  /// Of a read that is called again with what it had asked for: the answers under the names of the questions, one JSON
+  /// object; empty at first. kruxos/abi/call.h has each kind's form. They fit the questions, and are text of others.
+  std::string_view answers_json() const noexcept {
+    return KRUX_HAS(krux_call, call_, answers_json) ? from_abi(call_->answers_json) : std::string_view();
+  }
+  /// What InputRequired::state() was given; empty at first.
+  std::string_view state() const noexcept {
+    return KRUX_HAS(krux_call, call_, state) ? from_abi(call_->state) : std::string_view();
+  }
+  /// How far the read has come, in any unit; total 0: not known. What is not more than before is dropped.
+  void progress(double done, double total = 0, std::string_view message = {}) const noexcept {
+    if (KRUX_HAS(krux_call, call_, progress)) call_->progress(call_->self, done, total, to_abi(message));
+  }
+  /// A message for whoever waits, who sees it where he has asked for that level; cut at 4096 bytes. It is no line of
+  /// the host's log, and never contains a credential.
+  void tell(TellLevel level, std::string_view message) const noexcept {
+    if (KRUX_HAS(krux_call, call_, tell)) call_->tell(call_->self, static_cast<std::int32_t>(level), to_abi(message));
   }
 
   /// The host's table, as long-lived as the call.

@@ -1,6 +1,7 @@
 // kruxos/adapter/tables.hpp - fills the C tables from an author's class. Nothing in here is for authors to call.
 #pragma once
 #include <kruxos/abi/entry.h>
+#include <kruxos/adapter/ask.hpp>
 #include <kruxos/adapter/roles.hpp>
 
 #include <concepts>
@@ -10,23 +11,6 @@
 #include <type_traits>
 
 namespace kruxos::detail {
-
-// Always called with its namespace: std::quoted would be found beside it.
-inline std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr char digits[] = "0123456789abcdef";
-      out += "\\u00";
-      out += digits[(c >> 4) & 15];
-      out += digits[c & 15];
-      continue;
-    }
-    out += c;
-  }
-  return out + '"';
-}
 
 inline std::string to_json(const std::vector<NamedText>& texts) {
   std::string out = "[";
@@ -116,8 +100,13 @@ struct Tables {
   }
   static krux_status read(void* self, const krux_call* call, const krux_reader* reader, krux_str capability,
                           krux_str params, const krux_sink* out) noexcept {
-    return guard(call,
-                 [&] { emit(out, of(self).read(Call(call), Reader(reader), from_abi(capability), from_abi(params))); });
+    return guard(call, [&] {
+      try {
+        emit(out, of(self).read(Call(call), Reader(reader), from_abi(capability), from_abi(params)));
+      } catch (const InputRequired& input) {
+        ask(call, input);
+      }
+    });
   }
   static krux_status resolve(void* self, const krux_call* call, const krux_reader* reader, krux_str operation,
                              krux_str params, const krux_sink* out) noexcept {

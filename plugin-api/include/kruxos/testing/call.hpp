@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -43,8 +44,18 @@ class FakeCall {
   explicit FakeCall(const FakeClock& clock, CallKind kind = CallKind::kAny, std::string write_id = {},
                     std::uint32_t attempt = 0)
       : clock_(clock), kind_(kind), write_id_(std::move(write_id)) {
-    abi_ = {sizeof(krux_call), attempt, this, to_abi(write_id_), clock.now_ms + 300'000,
-            &is_cancelled,     &fail,   &now, &remember};
+    abi_.size = sizeof(krux_call);
+    abi_.attempt = attempt;
+    abi_.self = this;
+    abi_.write_id = to_abi(write_id_);
+    abi_.deadline_ms = clock.now_ms + 300'000;
+    abi_.cancelled = &is_cancelled;
+    abi_.fail = &fail;
+    abi_.now_ms = &now;
+    abi_.remember = &remember;
+    abi_.progress = &progress;
+    abi_.tell = &tell;
+    abi_.ask = &ask;
     const std::lock_guard lock(live().mutex);
     live().calls.emplace(&abi_, this);
   }
@@ -79,6 +90,26 @@ class FakeCall {
     std::int64_t retry_after_ms = -1;
   };
   std::optional<Failure> failure;  ///< the first word of krux_call.fail
+
+  /// Of a read: what whoever waits can be asked, and the answers to what it had asked before. Set it before the call is
+  /// used.
+  void set_answers(std::initializer_list<Ask> can_ask, std::string answers_json = {}, std::string state = {}) {
+    answers_ = std::move(answers_json);
+    state_ = std::move(state);
+    for (const auto what : can_ask) abi_.can_ask |= static_cast<std::uint32_t>(what);
+    abi_.answers_json = to_abi(answers_);
+    abi_.state = to_abi(state_);
+  }
+  struct Asked {
+    std::string questions_json, state;
+  };
+  std::optional<Asked> asked;  ///< what a read has ended with
+  struct Progress {
+    double done = 0, total = 0;
+    std::string message;
+  };
+  std::vector<Progress> progressed;                     ///< in order
+  std::vector<std::pair<TellLevel, std::string>> told;  ///< in order
 
   bool should_end() const { return cancelled || clock_.now_ms >= abi_.deadline_ms; }
   Wire wire() const { return sent_ == 0 ? Wire::kNothingSent : answered_ == sent_ ? Wire::kAnswered : Wire::kOpen; }
@@ -116,9 +147,28 @@ class FakeCall {
     return KRUX_OK;
   }
 
+  static void progress(void* self, double done, double total, krux_str message) noexcept {
+    const std::lock_guard lock(of(self).mutex_);
+    of(self).progressed.push_back({done, total, std::string(from_abi(message))});
+  }
+  static void tell(void* self, std::int32_t level, krux_str message) noexcept {
+    const std::lock_guard lock(of(self).mutex_);
+    of(self).told.emplace_back(static_cast<TellLevel>(level), from_abi(message));
+  }
+  static krux_status ask(void* self, krux_str questions, krux_str state) noexcept {
+    if (of(self).kind_ == CallKind::kWrite) return KRUX_UNSUPPORTED;
+    const auto text = from_abi(questions);
+    if (text.size() > 64 * 1024 || state.len > 16 * 1024 || !detail::JsonCheck(text, 32).problem(true).empty())
+      return KRUX_INVALID;
+    const std::lock_guard lock(of(self).mutex_);
+    if (!of(self).asked) of(self).asked = Asked{std::string(text), std::string(from_abi(state))};
+    return KRUX_OK;
+  }
+
   const FakeClock& clock_;
   const CallKind kind_;
   const std::string write_id_;
+  std::string answers_, state_;
   std::mutex mutex_;
   std::set<std::string> requests_;
   std::atomic<int> sent_ = 0, answered_ = 0;

@@ -1,0 +1,187 @@
+#include "host/gateway/mcp/capability_call.hpp"
+
+#include <fmt/format.h>
+
+#include "core/definition/asks.hpp"
+#include "host/gateway/mcp/client_abilities.hpp"
+#include "host/gateway/mcp/tools.hpp"
+
+namespace krux::mcp {
+namespace {
+
+// Of the protocol's own range.
+constexpr int kMissingCapability = -32021, kBadRequest = 400;
+
+std::string log_message(std::string_view level, std::string_view logger, std::string_view text) {
+  return fmt::format(
+      R"({{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{}","logger":{},"data":{}}}}})", level,
+      json_string(logger), json_string(text));
+}
+
+/// Without the braces around it.
+std::string members_of(const Question& question) {
+  const auto object = json_object([&](JsonWriter& out) { put_request(out, question, Model::kWithSessions); });
+  return object.substr(1, object.size() - 2);
+}
+
+}  // namespace
+
+CapabilityCall::CapabilityCall(const CallParts& parts, CapabilityCallOptions options)
+    : parts_(parts), options_(std::move(options)), given_(std::move(options_.given.responses)) {}
+
+CallName CapabilityCall::name() const {
+  return {options_.caller->agent.agent_id, options_.invocation.capability, options_.invocation.arguments_json};
+}
+
+void CapabilityCall::begin() {
+  const auto& sealed = options_.given.request_state;
+  if (!sealed) return invoke({}, {});
+  try {
+    auto before = parts_.seal.open(name(), *sealed);
+    round_ = before.round;
+    Questions questions;
+    questions.all = parse_questions(before.questions_json);
+    questions.questions_json = std::move(before.questions_json);
+    questions.state = std::move(before.state);
+    questions.missing = questions.kinds() & ~options_.can_ask;
+    if (take_given(questions)) return;
+    --round_;  // the same is asked once more
+    ask_by_result(questions);
+  } catch (const Error& error) {
+    refuse({rpc_code::kInvalidParams, error.what(), {}}, kBadRequest);
+  }
+}
+
+void CapabilityCall::invoke(std::string answers_json, std::string state) {
+  auto invocation = options_.invocation;
+  invocation.dialogue = dialogue(std::move(answers_json), std::move(state));
+  const auto refused =
+      parts_.agents.call(options_.caller, std::move(invocation),
+                         [self = shared_from_this()](const InvocationResult& done) { self->take(done); });
+  if (refused) fail(*refused);
+}
+
+std::shared_ptr<const ReadDialogue> CapabilityCall::dialogue(std::string answers_json, std::string state) const {
+  ReadDialogue dialogue;
+  dialogue.can_ask = options_.can_ask;
+  dialogue.answers_json = std::move(answers_json);
+  dialogue.state = std::move(state);
+  if (const auto progress = options_.progress)
+    dialogue.progress = [progress](const ReadProgress& how_far) { progress->at(how_far); };
+  if (options_.channel->reaches() && options_.log_level != kHearsNothing)
+    dialogue.tell = [channel = options_.channel, least = options_.log_level, logger = options_.logger](
+                        std::int32_t level, std::string_view text) {
+      if (level >= least) channel->send(log_message(log_level_name(level), logger, text));
+    };
+  return std::make_shared<const ReadDialogue>(std::move(dialogue));
+}
+
+void CapabilityCall::take(const InvocationResult& result) {
+  if (options_.invocation.is_given_up()) return;
+  if (!result.questions) return answer(result);
+  ask(*result.questions, result);
+}
+
+void CapabilityCall::ask(const Questions& questions, const InvocationResult& result) {
+  if (round_ >= kMostRounds)
+    return fail({ErrorCode::kServiceUnavailable,
+                 fmt::format("{} has asked {} times and wants to ask again, which is no end. This is a defect of the "
+                             "adapter; tell the operator.",
+                             options_.invocation.capability, kMostRounds)});
+  try {
+    if (!given_.empty() && questions.missing == 0 && take_given(questions)) return;
+  } catch (const Error& error) {
+    return refuse({rpc_code::kInvalidParams, error.what(), {}}, kBadRequest);
+  }
+  if (options_.model == Model::kStateless) return ask_by_result(questions);
+  if (questions.missing != 0 || !options_.channel->reaches()) return answer(result);
+  ask_client(questions);
+}
+
+/// What the client has sent along may answer what is asked. Throws krux::Error: it does not fit.
+bool CapabilityCall::take_given(const Questions& questions) {
+  auto answers = answers_json(questions, std::exchange(given_, {}));
+  if (answers.empty()) return false;
+  invoke(std::move(answers), questions.state);
+  return true;
+}
+
+void CapabilityCall::ask_by_result(const Questions& questions) {
+  if (questions.missing != 0)
+    return refuse({kMissingCapability,
+                   fmt::format("{} must ask for what the client has not declared that it can answer: {}.",
+                               tool_name(options_.invocation.capability), asks_in_words(questions.missing)),
+                   R"({"requiredCapabilities":)" + capabilities_for(questions.missing) + "}"},
+                  kBadRequest);
+  const auto sealed = parts_.seal.seal(name(), {questions.questions_json, questions.state, round_ + 1});
+  finish(json_object([&](JsonWriter& out) {
+    put_result_frame(out, "input_required");
+    put_key(out, "inputRequests");
+    out.StartObject();
+    for (const auto& question : questions.all) {
+      put_key(out, question.name);
+      out.StartObject();
+      put_request(out, question, Model::kStateless);
+      out.EndObject();
+    }
+    out.EndObject();
+    put(out, "requestState", sealed);
+  }));
+}
+
+void CapabilityCall::ask_client(const Questions& questions) {
+  ++round_;
+  ClientQuestions::Asked asked;
+  asked.agent_id = options_.caller->agent.agent_id;
+  asked.session = options_.session;
+  for (const auto& question : questions.all) asked.requests.push_back({question.name, members_of(question)});
+  asked.send = [channel = options_.channel](std::string_view message) { return channel->send(message); };
+  asked.done = [self = shared_from_this(), questions](const std::variant<ClientAnswers, Error>& outcome) {
+    if (const auto* error = std::get_if<Error>(&outcome)) return self->fail(*error);
+    self->go_on(questions, std::get<ClientAnswers>(outcome));
+  };
+  const auto number = parts_.questions.ask(std::move(asked));
+  bool late = false;
+  {
+    const std::lock_guard lock(mutex_);
+    asked_ = number;
+    late = given_up_;
+  }
+  if (late) parts_.questions.drop(number);
+}
+
+void CapabilityCall::go_on(const Questions& questions, const ClientAnswers& answers) {
+  std::string all;
+  try {
+    all = answers_json(questions, answers);
+  } catch (const Error& error) {
+    return fail(error);
+  }
+  invoke(std::move(all), questions.state);
+}
+
+void CapabilityCall::give_up() {
+  options_.invocation.cancellation->cancel();
+  ClientQuestions::Number asked = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    given_up_ = true;
+    asked = asked_;
+  }
+  parts_.questions.drop(asked);
+  options_.channel->close();
+  options_.reply(RpcSilence{});
+}
+
+void CapabilityCall::refuse(RpcError error, int status) {
+  options_.channel->close();
+  options_.set_status(status);
+  options_.reply(std::move(error));
+}
+
+void CapabilityCall::finish(RpcOutcome outcome) {
+  options_.channel->close();
+  options_.reply(std::move(outcome));
+}
+
+}  // namespace krux::mcp

@@ -1,0 +1,163 @@
+#include "host/gateway/mcp/kept_events.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/util/ids.hpp"
+
+namespace krux::mcp {
+namespace {
+
+constexpr std::string_view kPrefix = "answer-";  // no number, as those of a session's own stream are
+constexpr std::size_t kAnswerIdBytes = 12;
+constexpr int kRetryMs = 1000;
+
+struct NamedEvent {
+  std::string_view id;
+  std::uint64_t number = 0;
+};
+
+std::optional<NamedEvent> event_named(std::string_view last_event) {
+  const auto dash = last_event.rfind('-');
+  if (!last_event.starts_with(kPrefix) || dash < kPrefix.size()) return std::nullopt;
+  NamedEvent named{last_event.substr(0, dash), 0};
+  const auto* const end = last_event.data() + last_event.size();
+  const auto read = std::from_chars(last_event.data() + dash + 1, end, named.number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return named;
+}
+
+}  // namespace
+
+std::function<void(std::shared_ptr<ResponseStream>)> KeptEvents::opening(std::function<void()>) {
+  const auto self = std::static_pointer_cast<KeptEvents>(shared_from_this());
+  begun_(self);
+  return [self](const std::shared_ptr<ResponseStream>& stream) { self->open(stream, 0, true); };
+}
+
+void KeptEvents::go_on(std::shared_ptr<ResponseStream> stream, std::uint64_t number) {
+  open(stream, number, false);
+}
+
+void KeptEvents::open(const std::shared_ptr<ResponseStream>& stream, std::uint64_t number, bool first) {
+  std::shared_ptr<ResponseStream> before;
+  {
+    const std::lock_guard lock(mutex_);
+    // Without data: where to go on, and how soon.
+    const auto begin = first ? fmt::format("id: {}-0\nretry: {}\ndata: \n\n", id_, kRetryMs) : std::string();
+    const auto missed = begin + behind(number);
+    before = std::exchange(stream_, nullptr);
+    if (ended_) {
+      stream->end_with(missed);
+    } else if (missed.empty() || stream->send(missed)) {
+      stream_ = stream;
+    }
+  }
+  if (before) before->end();
+  stream->when_gone([weak = weak_from_this(), raw = stream.get()] {
+    const auto self = std::static_pointer_cast<KeptEvents>(weak.lock());
+    if (!self) return;
+    std::shared_ptr<ResponseStream> gone;
+    const std::lock_guard lock(self->mutex_);
+    if (self->stream_.get() == raw) gone = std::move(self->stream_);
+  });
+}
+
+/// Under the lock.
+std::string KeptEvents::behind(std::uint64_t number) const {
+  std::string missed;
+  const auto first = last_ + 1 - kept_.size();
+  for (std::size_t i = number < first ? 0 : number + 1 - first; i < kept_.size(); ++i) missed += kept_[i];
+  return missed;
+}
+
+/// Under the lock.
+std::string KeptEvents::add(std::string_view message) {
+  auto event = fmt::format("id: {}-{}\n{}", id_, ++last_, event_text(message));
+  bytes_ += event.size();
+  kept_.push_back(event);
+  while (bytes_ > kMostBytes && kept_.size() > 1) {
+    bytes_ -= kept_.front().size();
+    kept_.pop_front();
+  }
+  return event;
+}
+
+bool KeptEvents::tell(std::string_view message) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return false;
+  const auto event = add(message);
+  if (stream_ && !stream_->send(event)) stream_ = nullptr;
+  return true;
+}
+
+void KeptEvents::end(std::string_view answer) {
+  std::shared_ptr<ResponseStream> stream;
+  std::string last;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(ended_, true)) return;
+    if (!answer.empty()) last = add(answer);
+    if (last.size() > kLargestKept) kept_.clear();
+    stream = std::move(stream_);
+  }
+  if (stream) stream->end_with(last);
+}
+
+bool KeptEvents::has_ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+/// Under the lock. What is forgotten goes without it.
+void KeptAnswers::State::forget(std::list<Kept>& gone) {
+  const auto now = clock.boot_ms();
+  for (auto at = all.begin(); at != all.end();) {
+    const auto next = std::next(at);
+    if (!at->until_boot_ms && at->events->has_ended()) at->until_boot_ms = now + kKeptMs;
+    if (at->until_boot_ms && *at->until_boot_ms <= now) gone.splice(gone.end(), all, at);
+    at = next;
+  }
+}
+
+void KeptAnswers::keep(State& state, Kept one) {
+  std::list<Kept> gone;
+  const std::lock_guard lock(state.mutex);
+  state.forget(gone);
+  const auto is_his = [&](const Kept& kept) { return kept.agent_id == one.agent_id; };
+  if (std::count_if(state.all.begin(), state.all.end(), is_his) >= static_cast<std::ptrdiff_t>(kPerAgent))
+    gone.splice(gone.end(), state.all, std::find_if(state.all.begin(), state.all.end(), is_his));
+  state.all.push_back(std::move(one));
+}
+
+std::shared_ptr<CallEvents> KeptAnswers::make(const std::string& agent_id, const std::string& session) {
+  return std::make_shared<KeptEvents>(std::string(kPrefix) + random_hex(kAnswerIdBytes),
+                                      [state = state_, agent_id, session](std::shared_ptr<KeptEvents> events) {
+                                        keep(*state, {agent_id, session, std::move(events), std::nullopt});
+                                      });
+}
+
+std::function<void(std::shared_ptr<ResponseStream>)> KeptAnswers::behind(const std::string& agent_id,
+                                                                         const std::string& session,
+                                                                         std::string_view last_event) {
+  const auto named = event_named(last_event);
+  if (!named) return nullptr;
+  std::list<Kept> gone;
+  const std::lock_guard lock(state_->mutex);
+  state_->forget(gone);
+  const auto found = std::find_if(state_->all.begin(), state_->all.end(), [&](const Kept& kept) {
+    return kept.events->id() == named->id && kept.agent_id == agent_id && kept.session == session;
+  });
+  if (found == state_->all.end()) return nullptr;
+  return [events = found->events, number = named->number](std::shared_ptr<ResponseStream> stream) {
+    events->go_on(std::move(stream), number);
+  };
+}
+
+bool KeptAnswers::names_answer(std::string_view last_event) {
+  return last_event.starts_with(kPrefix);
+}
+
+}  // namespace krux::mcp
