@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
 #include <vector>
 
@@ -154,8 +155,7 @@ std::string why_not(const FormField& field, const JsonValue& value) {
   if (field.value.type == InputType::kInteger) {
     if (!value.IsNumber()) return field.is_number ? "must be a number" : "must be a whole number";
     const auto number = value.GetDouble();
-    if (!field.is_number && number != static_cast<double>(static_cast<std::int64_t>(number)))
-      return "must be a whole number";
+    if (!field.is_number && number != std::trunc(number)) return "must be a whole number";
     if (field.has_minimum && number < field.minimum) return fmt::format("must be at least {}", field.minimum);
     if (field.has_maximum && number > field.maximum) return fmt::format("must be at most {}", field.maximum);
     return {};

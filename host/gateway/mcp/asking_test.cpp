@@ -185,8 +185,13 @@ TEST_CASE("What does not fit, and a state that is none of this call's, is refuse
   for (const auto& forged :
        {state + "-TAMPERED", state.substr(1), state.substr(0, 20), std::string("x"), std::string(300'000, 'A')})
     refused(f.call(f.responses(kAccept, forged), kCanAll, kKey, mine), "none that was given for this call");
-  f.clock.advance(mcp::StateSeal::kGoodForMs + 1);
+  // Who lets himself be asked once more has no longer than before.
+  f.clock.advance(mcp::StateSeal::kGoodForMs / 2);
+  const auto renewed = f.call(R"("requestState":")" + state + "\"", kCanAll, kKey, mine).request_state();
+  CHECK(f.call(f.responses(kAccept, renewed), kCanAll, kKey, mine).type() == "complete");
+  f.clock.advance(mcp::StateSeal::kGoodForMs / 2 + 1);
   refused(f.call(with, kCanAll, kKey, mine), "has expired");
+  refused(f.call(f.responses(kAccept, renewed), kCanAll, kKey, mine), "has expired");
 }
 
 TEST_CASE("Only what a client has declared is asked of it, and no call asks for ever", "[mcp]") {
@@ -256,6 +261,23 @@ TEST_CASE("What a client refuses, fills in wrongly, or cannot be asked, is a fai
                R"(,"error":{"code":-1,"message":"No \u001b way"}})";
       },
       "has refused: No");
+  // Each answer is a message of its own: together they are bounded.
+  f.api.scripted = Asker{R"({"a":{"kind":"model","message":"A","max_tokens":9},"b":{"kind":"model","message":"B",)"
+                         R"("max_tokens":9},"c":{"kind":"roots"}})"};
+  {
+    const auto able = f.session(kCanAll);
+    RawClient client(f.port);
+    client.send(f.in(able, kCallText, kTakesEvents));
+    client.receive();
+    std::vector<JsonDocument> requests;
+    for (int i = 0; i < 3; ++i) requests.push_back(next_event(client));
+    for (int i = 0; i < 2; ++i)
+      f.post_in(able, answer_to(requests[i], R"({"role":"assistant","model":"m","content":{"type":"text","text":")" +
+                                                 std::string(600'000, 'x') + "\"}}"));
+    CHECK(find_string(next_event(client), "method") == "notifications/cancelled");  // what is not answered yet
+    CHECK_THAT(to_json(next_event(client)["result"]), Catch::Contains("more than 1024 KiB together"));
+  }
+  f.api.scripted = Asker{kWho};
   // Without events, and without the ability, nobody is asked.
   CHECK_THAT(f.post_in(session, kCallText).body, Catch::Contains("InputRequired"));
   CHECK(f.api.last.dialogue->can_ask == 0);
@@ -317,6 +339,18 @@ TEST_CASE("Over a WebSocket questions are messages, and end with the connection"
   CHECK(find_string(request, "method") == "elicitation/create");
   const auto answer = socket.ask(answer_to(request, R"({"action":"decline"})"));
   CHECK_THAT(answer, Catch::Contains(R"("structuredContent":{"answers":{"who":{"action":"decline"}})"));
+  // What is said after the answer reaches nobody.
+  socket.ask(R"({"jsonrpc":"2.0","id":8,"method":"logging/setLevel","params":{"level":"debug"}})");
+  std::function<void(std::int32_t, std::string_view)> tell;
+  f.api.scripted = [&](const Invocation& call) {
+    tell = call.dialogue->tell;
+    return InvocationResult{true, "{}", {}};
+  };
+  socket.ask(kCallText);
+  REQUIRE(tell);
+  tell(KRUX_LOG_WARN, "late");
+  CHECK_THAT(socket.ask(R"({"jsonrpc":"2.0","id":9,"method":"ping"})"), Catch::Contains(R"("id":9)"));
+  f.api.scripted = Asker{kWho};
   socket.ask(kCallText);  // and goes
 }
 

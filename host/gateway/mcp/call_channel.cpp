@@ -14,13 +14,13 @@ void CallChannel::open() {
 }
 
 bool CallChannel::send(std::string_view message) {
-  if (socket_) return socket_->send(message);
   std::shared_ptr<CallEvents> to;
   {
     const std::lock_guard lock(mutex_);
-    to = events();
+    if (closed_) return false;
+    if (!socket_) to = events();
   }
-  return to && to->tell(message);
+  return socket_ ? socket_->send(message) : to && to->tell(message);
 }
 
 void CallChannel::close() {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/definition/asks.hpp"
 #include "host/gateway/mcp/client_abilities.hpp"
 #include "host/gateway/mcp/tools.hpp"
@@ -46,7 +48,7 @@ void CapabilityCall::begin() {
     questions.missing = questions.kinds() & ~options_.can_ask;
     if (take_given(questions)) return;
     --round_;  // the same is asked once more
-    ask_by_result(questions);
+    ask_by_result(questions, before.until_boot_ms);
   } catch (const Error& error) {
     refuse({rpc_code::kInvalidParams, error.what(), {}}, kBadRequest);
   }
@@ -106,14 +108,14 @@ bool CapabilityCall::take_given(const Questions& questions) {
   return true;
 }
 
-void CapabilityCall::ask_by_result(const Questions& questions) {
+void CapabilityCall::ask_by_result(const Questions& questions, std::int64_t until_boot_ms) {
   if (questions.missing != 0)
     return refuse({kMissingCapability,
                    fmt::format("{} must ask for what the client has not declared that it can answer: {}.",
                                tool_name(options_.invocation.capability), asks_in_words(questions.missing)),
                    R"({"requiredCapabilities":)" + capabilities_for(questions.missing) + "}"},
                   kBadRequest);
-  const auto sealed = parts_.seal.seal(name(), {questions.questions_json, questions.state, round_ + 1});
+  const auto sealed = parts_.seal.seal(name(), {questions.questions_json, questions.state, round_ + 1, until_boot_ms});
   finish(json_object([&](JsonWriter& out) {
     put_result_frame(out, "input_required");
     put_key(out, "inputRequests");
@@ -144,7 +146,7 @@ void CapabilityCall::ask_client(const Questions& questions) {
   bool late = false;
   {
     const std::lock_guard lock(mutex_);
-    asked_ = number;
+    asked_ = std::max(asked_, number);  // an answer that came at once may have led to a later question
     late = given_up_;
   }
   if (late) parts_.questions.drop(number);

@@ -67,7 +67,8 @@ class CapabilityCall : public std::enable_shared_from_this<CapabilityCall> {
   void take(const InvocationResult& result);
   bool take_given(const Questions& questions);
   void ask(const Questions& questions, const InvocationResult& result);
-  void ask_by_result(const Questions& questions);
+  /// `until_boot_ms`: of what is asked once more; see RequestState.
+  void ask_by_result(const Questions& questions, std::int64_t until_boot_ms = 0);
   void ask_client(const Questions& questions);
   void go_on(const Questions& questions, const ClientAnswers& answers);
   void refuse(RpcError error, int status = 0);

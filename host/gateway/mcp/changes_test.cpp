@@ -94,6 +94,8 @@ TEST_CASE("What cannot be subscribed to says why") {
   CHECK_THAT(f.in_session(session, "resources/subscribe", "other://a"), Catch::Contains("-32002"));
   CHECK_THAT(f.ask("resources/subscribe", R"({"uri":1})", "Mcp-Session-Id: " + session + "\r\n").body,
              Catch::Contains("\"uri\\\" is missing") || Catch::Contains("is missing"));
+  CHECK_THAT(f.in_session(session, "resources/subscribe", "notes://" + std::string(5'000, 'a')),
+             Catch::Contains("-32002"));
   for (std::size_t i = 0; i < mcp::Subscriptions::kPerSession; ++i)
     f.in_session(session, "resources/subscribe", "notes://" + std::to_string(i));
   CHECK_THAT(f.in_session(session, "resources/subscribe", "notes://more"), Catch::Contains("64 resources at most"));

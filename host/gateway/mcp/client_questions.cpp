@@ -8,9 +8,11 @@
 #include <mutex>
 #include <optional>
 
+#include "core/definition/asks.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
+#include "host/gateway/mcp/question_forms.hpp"
 
 namespace krux::mcp {
 namespace {
@@ -42,6 +44,7 @@ struct ClientQuestions::State {
     Asked asked;
     std::map<std::string, std::string> names;  ///< of what is not answered yet, by the request's id
     ClientAnswers answers;
+    std::size_t bytes = 0;  ///< of them
     std::int64_t until_boot_ms = 0;
   };
   using Taken = std::optional<Group>;
@@ -163,11 +166,18 @@ void ClientQuestions::answered(const std::string& agent_id, const std::string& s
   if (at == state_->groups.end()) return;
   auto& group = at->second;
   const auto name = group.names.extract(id).mapped();
-  if (error.empty()) group.answers.emplace(name, result);
-  if (error.empty() && !group.names.empty()) return;
+  const bool fits = (group.bytes += result.size()) < kLargestAnswers;
+  if (error.empty() && fits) {
+    group.answers.emplace(name, result);
+    if (!group.names.empty()) return;
+  }
   const auto whole = state_->take(at->first);
   lock.unlock();
-  if (error.empty()) return whole->asked.done(whole->answers);
+  if (error.empty() && fits) return whole->asked.done(whole->answers);
+  if (!fits) {
+    withdraw(whole->asked, whole->names, "The answers are too large together.");
+    return whole->asked.done(no_answer(too_much_answered()));
+  }
   withdraw(whole->asked, whole->names, "Another question was refused.");
   whole->asked.done(
       no_answer(fmt::format("The client was asked for \"{}\" and has refused: {}", name, reason_in(error))));

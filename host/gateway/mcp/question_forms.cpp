@@ -4,6 +4,7 @@
 #include <kruxos/abi/call.h>
 
 #include "core/capability/form_schema.hpp"
+#include "core/definition/asks.hpp"
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 
@@ -119,6 +120,11 @@ std::string answer_json(const Question& question, std::string_view result_json) 
   }
 }
 
+std::string too_much_answered() {
+  return fmt::format("The answers to what the call has asked have more than {} KiB together. Answer more briefly.",
+                     kLargestAnswers >> 10);
+}
+
 std::string answers_json(const Questions& questions, const std::map<std::string, std::string>& by_name) {
   std::string out = "{";
   for (const auto& question : questions.all) {
@@ -127,6 +133,7 @@ std::string answers_json(const Questions& questions, const std::map<std::string,
     if (out.size() > 1) out += ',';
     out += json_string(question.name) + ':' + answer_json(question, given->second);
   }
+  if (out.size() >= kLargestAnswers) throw invalid_input(too_much_answered());
   return out + '}';
 }
 

@@ -19,6 +19,8 @@ void put_request(JsonWriter& out, const Question& question, Model model);
 /// question is taken over. Throws krux::Error InvalidInput with a sentence that names the question.
 std::string answer_json(const Question& question, std::string_view result_json);
 
+/// The sentence that answers are refused with which have more than kLargestAnswers together.
+std::string too_much_answered();
 /// The answers of `by_name` to all of the questions, as krux_call.answers_json; empty: some are missing. Throws as the
 /// above.
 std::string answers_json(const Questions& questions, const std::map<std::string, std::string>& by_name);

@@ -14,7 +14,7 @@ namespace {
 constexpr auto kVariant = sodium_base64_VARIANT_URLSAFE_NO_PADDING;
 constexpr std::size_t kNonce = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
                       kTag = crypto_aead_xchacha20poly1305_ietf_ABYTES;
-constexpr std::size_t kLongestSealed = 256 << 10;
+constexpr std::size_t kLongestSealed = 384 << 10;  // 64 KiB of questions and 16 KiB of state, however they are escaped
 constexpr JsonLimits kState{kLongestSealed, 40};
 static_assert(crypto_aead_xchacha20poly1305_ietf_KEYBYTES == 32);
 
@@ -62,7 +62,7 @@ StateSeal::~StateSeal() {
 
 std::string StateSeal::seal(const CallName& call, const RequestState& state) const {
   const auto text = json_object([&](JsonWriter& out) {
-    put(out, "until", clock_.boot_ms() + kGoodForMs);
+    put(out, "until", state.until_boot_ms ? state.until_boot_ms : clock_.boot_ms() + kGoodForMs);
     put(out, "round", std::int64_t{state.round});
     put(out, "questions", state.questions_json);
     put(out, "state", state.state);
@@ -88,11 +88,12 @@ RequestState StateSeal::open(const CallName& call, std::string_view sealed) cons
                                                  bound_to.size(), bytes(*raw), key_.data()) != 0)
     throw not_of_this_call();
   const auto document = parse_json(text, "the state", kState);
-  if (find_int(document, "until").value_or(0) < clock_.boot_ms())
+  const auto until = find_int(document, "until").value_or(0);
+  if (until < clock_.boot_ms())
     throw invalid_input("\"requestState\" has expired: it is good for an hour. Call again without it.");
   return {std::string(find_string(document, "questions").value_or("")),
           std::string(find_string(document, "state").value_or("")),
-          static_cast<int>(find_int(document, "round").value_or(0))};
+          static_cast<int>(find_int(document, "round").value_or(0)), until};
 }
 
 }  // namespace krux::mcp

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kNotFoundWithSessions = -32002;  // of the versions before 2026-07-28, which has -32602
 constexpr std::size_t kLongestAddressShown = 300;
+constexpr std::size_t kLongestAddress = 4096;  // who waits for its changes has it in memory, several times
 
 /// `take(resource, its capability)` of each that the agent may read, until it returns true.
 template <class Take>
@@ -100,6 +101,7 @@ std::string resource_templates_json(const std::vector<Offered>& offered) {
 
 std::optional<ResourceRead> resource_at(const std::vector<Offered>& offered, std::string_view uri) {
   std::optional<ResourceRead> found;
+  if (uri.size() > kLongestAddress) return found;
   for (const bool templates : {false, true}) {
     each_resource(offered, [&](const ResourceDefinition& resource, const Offered& one) {
       if (!found && has_inputs(resource.uri) == templates) found = read_of(resource, one, uri);

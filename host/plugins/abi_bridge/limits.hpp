@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/definition/asks.hpp"
 #include "core/net/retry_after.hpp"
 #include "core/replica/replica_limits.hpp"
 
@@ -36,8 +37,7 @@ constexpr std::size_t largest_object(bool small) {
 inline constexpr std::size_t kLargestNote = 64 * 1024;
 /// Of a read: what it asks, what it keeps with that, and a sentence for whoever waits.
 inline constexpr std::size_t kLargestQuestions = 64 * 1024, kLargestReadState = 16 * 1024, kLongestSentence = 4096;
-/// Of what was answered to it; a message of an agent has 1 MiB.
-inline constexpr std::size_t kLargestAnswers = 1 << 20;
+using krux::kLargestAnswers;
 inline constexpr std::int64_t kLongestWaitMs = replica_limits::kLongestWaitMs;
 using krux::kLongestRetryAfterMs;
 
