@@ -36,6 +36,7 @@ void Methods::know_client(const std::string& agent_id, const std::string& sessio
 void Methods::session_ended(const std::string& session) {
   questions_.session_ended(session);
   subscriptions_->end(session);
+  kept_.end(session);
 }
 
 bool Methods::take_answer(const AgentMethods::CallerPtr& caller, const Head& head, std::string_view message) {

@@ -100,7 +100,8 @@ void KeptEvents::end(std::string_view answer) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(ended_, true)) return;
     if (!answer.empty()) last = add(answer);
-    if (last.size() > kLargestKept) kept_.clear();
+    lost_ = last.size() > kLargestKept;
+    if (lost_) kept_.clear();
     stream = std::move(stream_);
   }
   if (stream) stream->end_with(last);
@@ -109,6 +110,11 @@ void KeptEvents::end(std::string_view answer) {
 bool KeptEvents::has_ended() const {
   const std::lock_guard lock(mutex_);
   return ended_;
+}
+
+bool KeptEvents::is_lost() const {
+  const std::lock_guard lock(mutex_);
+  return lost_;
 }
 
 /// Under the lock. What is forgotten goes without it.
@@ -134,8 +140,9 @@ void KeptAnswers::keep(State& state, Kept one) {
 
 std::shared_ptr<CallEvents> KeptAnswers::make(const std::string& agent_id, const std::string& session) {
   return std::make_shared<KeptEvents>(std::string(kPrefix) + random_hex(kAnswerIdBytes),
-                                      [state = state_, agent_id, session](std::shared_ptr<KeptEvents> events) {
-                                        keep(*state, {agent_id, session, std::move(events), std::nullopt});
+                                      [weak = std::weak_ptr(state_), agent_id, session](auto events) {
+                                        if (const auto state = weak.lock())  // which holds the events
+                                          keep(*state, {agent_id, session, std::move(events), std::nullopt});
                                       });
 }
 
@@ -150,10 +157,20 @@ std::function<void(std::shared_ptr<ResponseStream>)> KeptAnswers::behind(const s
   const auto found = std::find_if(state_->all.begin(), state_->all.end(), [&](const Kept& kept) {
     return kept.events->id() == named->id && kept.agent_id == agent_id && kept.session == session;
   });
-  if (found == state_->all.end()) return nullptr;
+  if (found == state_->all.end() || found->events->is_lost()) return nullptr;
   return [events = found->events, number = named->number](std::shared_ptr<ResponseStream> stream) {
     events->go_on(std::move(stream), number);
   };
+}
+
+void KeptAnswers::end(const std::string& session) {
+  std::list<Kept> gone;
+  const std::lock_guard lock(state_->mutex);
+  for (auto at = state_->all.begin(); at != state_->all.end();) {
+    const auto next = std::next(at);
+    if (at->session == session) gone.splice(gone.end(), state_->all, at);
+    at = next;
+  }
 }
 
 bool KeptAnswers::names_answer(std::string_view last_event) {

@@ -36,6 +36,8 @@ class KeptEvents final : public CallEvents {
   void go_on(std::shared_ptr<ResponseStream> stream, std::uint64_t number);
   const std::string& id() const { return id_; }
   bool has_ended() const;
+  /// Its answer was too large to be kept.
+  bool is_lost() const;
 
  private:
   void open(const std::shared_ptr<ResponseStream>& stream, std::uint64_t number, bool first);
@@ -48,7 +50,7 @@ class KeptEvents final : public CallEvents {
   std::deque<std::string> kept_;  ///< the last of them is the event `last_`
   std::size_t bytes_ = 0;
   std::uint64_t last_ = 0;
-  bool ended_ = false;
+  bool ended_ = false, lost_ = false;
   std::shared_ptr<ResponseStream> stream_;
 };
 
@@ -66,6 +68,8 @@ class KeptAnswers {
   /// is kept for this agent and session.
   std::function<void(std::shared_ptr<ResponseStream>)> behind(const std::string& agent_id, const std::string& session,
                                                               std::string_view last_event);
+  /// What was kept for that session is forgotten.
+  void end(const std::string& session);
   /// Whether `last_event` is one of an answer's, kept or not.
   static bool names_answer(std::string_view last_event);
 
