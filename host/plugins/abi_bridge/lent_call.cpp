@@ -1,6 +1,7 @@
 #include "host/plugins/abi_bridge/lent_call.hpp"
 
 #include <fmt/format.h>
+#include <kruxos/abi/entry.h>
 
 #include <algorithm>
 #include <cmath>
