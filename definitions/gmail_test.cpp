@@ -9,6 +9,7 @@
 #include "core/net/quota.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "definitions/shipped_prompts.hpp"
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
@@ -222,17 +223,6 @@ TEST_CASE("gmail: prompts speak of tools that they need, by their names") {
   const auto d = gmail();
   REQUIRE(d.prompts.size() == 2);
   CHECK(d.prompts[0].name == "email.triage");
-  for (const auto& prompt : d.prompts) {
-    std::string said;
-    filled(prompt.messages.at(0).text, prompt, {}, [&](std::string_view own) {
-      said += own;
-      return std::string();
-    });
-    for (const auto& capability : d.capabilities) {
-      INFO(prompt.name << ", " << capability.name);
-      const bool needed = std::count(prompt.needs.begin(), prompt.needs.end(), capability.name) > 0;
-      CHECK((said.find(capability.name) != std::string::npos) == needed);
-    }
-  }
+  test::check_tools_of_prompts(d);
   CHECK(missing_arguments(d.prompts[0], {}).empty());
 }

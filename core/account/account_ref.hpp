@@ -13,4 +13,9 @@ struct AccountRef {
   bool operator==(const AccountRef&) const = default;
 };
 
+/// One text for each: of a service's account, one of its connectings.
+inline std::string text_of(const AccountRef& account) {
+  return account.service + '/' + account.account_id + '#' + std::to_string(account.generation);
+}
+
 }  // namespace krux

@@ -26,6 +26,7 @@ struct ReadDialogue {
   std::uint32_t can_ask = 0;  ///< KRUX_ASK_FORM ...
   std::string answers_json;   ///< to what the read had asked before: one JSON object; empty: it has asked nothing
   std::string state;          ///< what came with those questions
+  std::string account;        ///< whose read had asked; empty: it has asked nothing
   std::function<void(const ReadProgress&)> progress;
   /// `level`: KRUX_LOG_DEBUG to KRUX_LOG_ERROR.
   std::function<void(std::int32_t level, std::string_view message)> tell;

@@ -33,7 +33,9 @@ struct FormField {
 void allow_only(std::string_view field, const JsonValue& object, std::initializer_list<std::string_view> known) {
   for (const auto& member : object.GetObject()) {
     const auto name = view(member.name);
-    if (name == "title" || name == "description" || name == "default") continue;
+    const bool is_shown = name == "title" || name == "description";
+    if (is_shown && !member.value.IsString()) refuse_field(field, fmt::format("has a \"{}\" that is no text", name));
+    if (is_shown || name == "default") continue;
     if (std::find(known.begin(), known.end(), name) == known.end())
       refuse_field(field, fmt::format("has \"{}\", which is no part of a form", printable(name.substr(0, 64))));
   }
@@ -70,7 +72,9 @@ void read_text(FormField& field, std::string_view name, const JsonValue& object)
   if (const auto* list = find_member(object, "enum")) field.value.one_of = choices(name, *list, false);
   if (const auto* list = find_member(object, "oneOf")) field.value.one_of = choices(name, *list, true);
   const auto* names = find_member(object, "enumNames");
-  if (names && (!names->IsArray() || names->Size() != field.value.one_of.size()))
+  const auto is_text = [](const JsonValue& one) { return one.IsString(); };
+  if (names && (!names->IsArray() || names->Size() != field.value.one_of.size() ||
+                !std::all_of(names->Begin(), names->End(), is_text)))
     refuse_field(name, "has not one of \"enumNames\" for each choice");
   if (!find_member(object, "format")) return;
   field.format = find_string(object, "format").value_or("");
@@ -142,7 +146,7 @@ bool fits_format(const std::string& format, std::string_view text) {
     return colon != std::string_view::npos && colon > 0 && text.find_first_of(" \t\r\n") == text.npos;
   }
   constexpr std::size_t day = 10;  // 2026-11-21
-  if ((format == "date") != (text.size() == day)) return format.empty();
+  if ((format == "date") != (text.size() == day)) return false;
   try {
     parse_time(text, "It");
     return true;
@@ -172,7 +176,39 @@ bool is_required(const JsonValue& schema, std::string_view name) {
   return std::any_of(all.begin(), all.end(), [&](const JsonValue& one) { return view(one) == name; });
 }
 
-}  // namespace
+JsonValue cleaned(std::string_view text, JsonDocument& owner) {
+  const auto clean = printable_lines(text);
+  return {clean.c_str(), static_cast<rapidjson::SizeType>(clean.size()), owner.GetAllocator()};
+}
+
+void must_be_clean(std::string_view text) {
+  if (printable_lines(text) != text)
+    throw invalid_input(
+        fmt::format("The form has \"{}\", with characters that people do not see.", printable(text.substr(0, 64))));
+}
+
+/// People read it: nothing of it may steer what shows it, or seem to be something else.
+void clean(JsonValue& part, JsonDocument& owner) {  // NOLINT(misc-no-recursion)
+  if (part.IsString()) return must_be_clean(view(part));
+  if (part.IsArray()) {
+    for (auto& one : part.GetArray()) clean(one, owner);
+  }
+  if (!part.IsObject()) return;
+  for (auto& member : part.GetObject()) {
+    const auto name = view(member.name);
+    must_be_clean(name);
+    const bool is_shown = name == "title" || name == "description";
+    if (is_shown && member.value.IsString()) {
+      member.value = cleaned(view(member.value), owner);
+    } else if (name == "enumNames" && member.value.IsArray()) {
+      for (auto& one : member.value.GetArray()) {
+        if (one.IsString()) one = cleaned(view(one), owner);
+      }
+    } else {
+      clean(member.value, owner);
+    }
+  }
+}
 
 void check_form(const JsonValue& schema) {
   const auto* properties = schema.IsObject() ? find_member(schema, "properties") : nullptr;
@@ -196,6 +232,16 @@ void check_form(const JsonValue& schema) {
     if (!name.IsString() || !find_member(*properties, view(name)))
       throw invalid_input("The form's \"required\" must be a list of its properties.");
   }
+}
+
+}  // namespace
+
+std::string checked_form(const JsonValue& schema) {
+  check_form(schema);
+  JsonDocument form;
+  form.CopyFrom(schema, form.GetAllocator());
+  clean(form, form);
+  return to_json(form);
 }
 
 std::string checked_content(const JsonValue& schema, const JsonValue& content) {

@@ -11,10 +11,12 @@ namespace krux {
 /// format email, uri, date or date-time, enum with enumNames, oneOf of {const, title}), integers and numbers (minimum,
 /// maximum), booleans, arrays of choices (items with enum or anyOf; minItems, maxItems); each with title, description,
 /// default. Throws krux::Error InvalidInput with a sentence for anything else: nothing is asked that is not checked.
-void check_form(const JsonValue& schema);
+/// Returns it with its titles and descriptions as printable_lines(); what is compared with an answer must be so
+/// already.
+std::string checked_form(const JsonValue& schema);
 
 /// `content` as far as the form asks for it, as one JSON object; what it has besides is left out. `schema` is good by
-/// check_form(). Throws krux::Error InvalidInput with a sentence that names what does not fit.
+/// checked_form(). Throws krux::Error InvalidInput with a sentence that names what does not fit.
 std::string checked_content(const JsonValue& schema, const JsonValue& content);
 
 }  // namespace krux

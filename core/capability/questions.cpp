@@ -48,8 +48,7 @@ void read_more(Question& question, const JsonValue& value) {
   if (question.kind == KRUX_ASK_FORM) {
     const auto* schema = find_member(value, "schema");
     if (!schema) refuse_question(question, "has no \"schema\"");
-    check_form(*schema);
-    question.schema_json = to_json(*schema);
+    question.schema_json = checked_form(*schema);
   } else if (question.kind == KRUX_ASK_URL) {
     question.url = find_string(value, "url").value_or("");
     if (question.url.empty() || question.url.size() > kLongestUrl) refuse_question(question, "has no \"url\"");
@@ -71,6 +70,7 @@ Question read_question(std::string_view name, const JsonValue& value) {
   question.message = find_string(value, "message").value_or("");
   if (question.message.empty() || (question.kind != KRUX_ASK_MODEL && question.message.size() > kLongestMessage))
     refuse_question(question, fmt::format("needs a \"message\", of at most {} bytes", kLongestMessage));
+  if (question.kind != KRUX_ASK_MODEL) question.message = printable_lines(question.message);
   read_more(question, value);
   return question;
 }

@@ -14,8 +14,8 @@ namespace krux {
 struct Question {
   std::string name;
   std::uint32_t kind = 0;   ///< one of KRUX_ASK_FORM ...
-  std::string message;      ///< but of roots
-  std::string schema_json;  ///< of a form; see check_form()
+  std::string message;      ///< but of roots; for people it is printable_lines()
+  std::string schema_json;  ///< of a form; see checked_form()
   std::string url;          ///< of an address
   std::string system;       ///< for a model; may be empty
   std::int64_t max_tokens = 0;
@@ -25,6 +25,7 @@ struct Questions {
   std::vector<Question> all;
   std::string questions_json;  ///< as the adapter gave them: parse_questions() makes `all` of it again
   std::string state;           ///< the adapter's own
+  std::string account;         ///< whose read it was: the answers are for that connecting of it alone
   std::uint32_t missing = 0;   ///< what is asked, and whoever waits cannot be asked: KRUX_ASK_FORM ...
 
   std::uint32_t kinds() const;

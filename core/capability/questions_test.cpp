@@ -26,7 +26,7 @@ std::string form_of(const std::string& properties, const std::string& more = {})
 }
 
 std::string refused_form(const std::string& schema) {
-  return refusal([&] { check_form(parse_json(schema, "the form")); });
+  return refusal([&] { checked_form(parse_json(schema, "the form")); });
 }
 
 const std::string kForm = form_of(
@@ -67,6 +67,10 @@ TEST_CASE("questions: a form whose each key is known is taken, and no other") {
       {form_of(R"("a":{"type":"string","enum":[1]})"), "a choice that is none"},
       {form_of(R"("a":{"type":"string","enum":["a"],"enumNames":[]})"), "\"enumNames\""},
       {form_of(R"("a":{"type":"string","oneOf":[{"const":"x"}]})"), "a choice that is none"},
+      {form_of(R"("a":{"type":"string","enum":["a"],"enumNames":[{"b":1}]})"), "\"enumNames\""},
+      {form_of(R"("a":{"type":"string","title":{"b":1}})"), "\"title\" that is no text"},
+      {form_of(R"("a":{"type":"string","enum":["\u202ea"]})"), "characters that people do not see"},
+      {form_of(R"("a\u001b":{"type":"string"})"), "characters that people do not see"},
       {form_of(R"("a":{"type":"integer","minimum":"1"})"), "no number"},
       {form_of(R"("a":{"type":"integer","default":1.5})"), "a default that must be a whole number"},
       {form_of(R"("a":{"type":"array","items":{"type":"string"}})"), "without choices"},
@@ -76,6 +80,16 @@ TEST_CASE("questions: a form whose each key is known is taken, and no other") {
     CAPTURE(schema);
     CHECK_THAT(refused_form(schema), Catch::Contains(why));
   }
+}
+
+TEST_CASE("questions: nothing of what people read steers what shows it") {
+  const auto all = parse_questions(
+      R"({"a":{"kind":"form","message":"One\n\u001b[2Jtwo","schema":{"type":"object","properties":{"b":)"
+      R"({"type":"string","title":"T\u202e","oneOf":[{"const":"x","title":"X\u009b"}]}}}}})");
+  CHECK(all.at(0).message == "One\n\\x1b[2Jtwo");
+  CHECK(
+      all.at(0).schema_json ==
+      R"({"type":"object","properties":{"b":{"type":"string","title":"T\\u202e","oneOf":[{"const":"x","title":"X\\x9b"}]}}})");
 }
 
 TEST_CASE("questions: what was filled in is taken over as far as the form asks for it") {
@@ -197,6 +211,15 @@ TEST_CASE("questions: a read that asks is handed on with its questions, or fails
   const auto whole = invoke(answered);
   CHECK_FALSE(whole.questions);
   CHECK_THAT(whole.data_json, Catch::StartsWith(R"({"answers":{"who":{"action":"cancel"}},"state":"s1")"));
+
+  // The same connecting of the account answers, and no other.
+  CHECK_FALSE(asked.questions->account.empty());
+  auto bound = std::make_shared<ReadDialogue>(*answered);
+  bound->account = asked.questions->account;
+  CHECK(invoke(bound).success);
+  bound = std::make_shared<ReadDialogue>(*answered);
+  bound->account = asked.questions->account + "0";
+  CHECK_THAT(message_of(Host::document(invoke(bound))), Catch::Contains("not connected any more"));
 
   // What its definition does not list, and what makes no sense.
   for (const auto& [capability, questions] : {std::pair<std::string, std::string>("notes.search", question),

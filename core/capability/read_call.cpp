@@ -143,6 +143,7 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
                             call.definition->service, why));
   questions.questions_json = std::move(asked.questions_json);
   questions.state = std::move(asked.state);
+  questions.account = text_of(call.account->ref);
   return questions;
 }
 
@@ -150,14 +151,19 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on,
                  std::optional<Questions>& asked) {
   static const auto nobody = std::make_shared<const ReadDialogue>();
-  on->converse(call->invocation.dialogue ? call->invocation.dialogue : nobody);
   const auto& account = *call->account;
+  const auto& dialogue = call->invocation.dialogue ? call->invocation.dialogue : nobody;
+  if (!dialogue->account.empty() && dialogue->account != text_of(account.ref))
+    throw invalid_input(
+        "What was answered is for an account that is not connected any more, or another one. Call again from the "
+        "beginning.");
   if (call->capability->fetches) call->invocation.tell(fmt::format("{} is asked.", account.ref.service));
   const auto lent = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
   // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
   // touches nothing of the host any more.
   const auto now_ms = context->clock.wall_ms();
   const auto pending = pending_of(*context, *call, on, account.replica->state());
+  on->converse(dialogue);  // the read's alone
   const auto [answer, reader] = answer_from_rows(account, on, lent, [&](const std::shared_ptr<ReplicaReader>& rows) {
     return account.adapter->ask<"read">(on, rows, call->capability->name, call->arguments.params_json);
   });

@@ -350,6 +350,7 @@ TEST_CASE("an input says which header repeats it, and which values of the replic
   CHECK(query(", header: X-Region_1").header == "X-Region_1");
   CHECK(query(", values_from: {collection: notes, member: title}").values_from->member == "title");
   const std::pair<const char*, const char*> rows[] = {
+      {", aliases: [text], header: A", "remove the header or the aliases"},
       {", header: \"a b\"", "no part of a header's name"},
       {", header: \"a:\"", "no part of a header's name"},
       {", header: \"\"", "header"},
@@ -358,8 +359,7 @@ TEST_CASE("an input says which header repeats it, and which values of the replic
       {", values_from: {collection: Notes, member: title}", "small letters"},
   };
   for (const auto& [more, why] : rows) CHECK_THROWS_WITH(query(more), Catch::Contains(why));
-  const auto twice =
-      with("description: How many., default: 20,", "description: How many., default: 20, header: REGION,");
+  const auto twice = with("maximum: 100, aliases: [max_results]}", "maximum: 100, header: REGION}");
   const auto at = twice.find("description: The text., default");
   auto both = twice;
   both.insert(at, "header: Region, ");

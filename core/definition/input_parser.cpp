@@ -109,7 +109,10 @@ void parse_hints(const YamlMap& map, InputDefinition& input) {
   }
   const bool simple =
       input.type == InputType::kString || input.type == InputType::kInteger || input.type == InputType::kBoolean;
-  if (auto v = find_for(map, "header", simple, "String, Integer or Boolean")) input.header = parse_header(*v);
+  const auto header = find_for(map, "header", simple, "String, Integer or Boolean");
+  if (!header) return;
+  if (!input.aliases.empty()) header->fail("clients repeat an input by its name; remove the header or the aliases.");
+  input.header = parse_header(*header);
 }
 
 InputDefinition parse_input(const YamlValue& value) {

@@ -30,8 +30,15 @@ bool is_of(const JsonValue& value, std::string_view type) {
   return value.IsNull();
 }
 
-std::string as_shown(const JsonValue& value) {
-  return printable(to_json(value).substr(0, kLongestValueShown));
+std::string as_shown(const JsonValue& of_schema) {
+  return printable(to_json(of_schema).substr(0, kLongestValueShown));
+}
+
+/// Of what is given, which may be large and is looked at often.
+std::string as_given(const JsonValue& value) {
+  if (value.IsObject()) return "an object";
+  if (value.IsArray()) return "a list";
+  return value.IsString() ? json_string(printable(view(value).substr(0, kLongestValueShown))) : as_shown(value);
 }
 
 std::string within(const std::string& path, const std::string& name) {
@@ -66,11 +73,11 @@ class JsonSchemaCheck {
   std::string by_kind(const Node& node, const JsonValue& value, const std::string& path) const {
     const auto is = [&](const std::string& type) { return is_of(value, type); };
     if (!node.types.empty() && std::none_of(node.types.begin(), node.types.end(), is))
-      return fmt::format("{} must be of type {}, not {}", named(path), fmt::join(node.types, " or "), as_shown(value));
+      return fmt::format("{} must be of type {}, not {}", named(path), fmt::join(node.types, " or "), as_given(value));
     if (node.constant && *node.constant != value)
-      return fmt::format("{} must be {}, not {}", named(path), as_shown(*node.constant), as_shown(value));
+      return fmt::format("{} must be {}, not {}", named(path), as_shown(*node.constant), as_given(value));
     if (node.values && std::find(node.values->Begin(), node.values->End(), value) == node.values->End())
-      return fmt::format("{} must be one of {}, not {}", named(path), as_shown(*node.values), as_shown(value));
+      return fmt::format("{} must be one of {}, not {}", named(path), as_shown(*node.values), as_given(value));
     return {};
   }
 
@@ -78,9 +85,9 @@ class JsonSchemaCheck {
     if (value.IsNumber()) {
       const auto number = value.GetDouble();
       if ((node.minimum && number < *node.minimum) || (node.above && number <= *node.above))
-        return fmt::format("{} is too small: {}", named(path), as_shown(value));
+        return fmt::format("{} is too small: {}", named(path), as_given(value));
       if ((node.maximum && number > *node.maximum) || (node.below && number >= *node.below))
-        return fmt::format("{} is too large: {}", named(path), as_shown(value));
+        return fmt::format("{} is too large: {}", named(path), as_given(value));
     }
     if (value.IsString())
       return by_count(node.min_length, node.max_length, code_points(view(value)), "characters", path);

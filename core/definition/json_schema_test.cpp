@@ -4,6 +4,7 @@
 
 #include "core/definition/definition_loader.hpp"
 #include "core/definition/input_check.hpp"
+#include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
 using namespace krux;
@@ -62,7 +63,7 @@ TEST_CASE("a JSON Schema holds what each of its keywords says") {
 
 TEST_CASE("what does not fit is named by its place") {
   CHECK(why_not(R"({"properties":{"to":{"items":{"type":"string"}}}})", R"({"to":["a",{}]})") ==
-        R"("to[1]" must be of type string, not {})");
+        R"("to[1]" must be of type string, not an object)");
   CHECK(why_not(R"({"anyOf":[{"required":["phone"]},{"required":["email"]}]})", "{}") ==
         R"(one of these must be otherwise: "phone" is missing; or "email" is missing)");
 }
@@ -104,16 +105,7 @@ TEST_CASE("a schema that the host cannot check whole is refused") {
 
 TEST_CASE("a capability's schema holds of its arguments together, and stands beside its inputs") {
   const auto definition = [](const std::string& schema) {
-    return parse_definition(R"(
-schema: 1
-service: notes
-display_name: Notes
-description: Notes.
-version: 1.0.0
-adapter: {min_version: 1.0.0}
-api_base_url: https://notes.example/
-capabilities:
-  - name: notes.search
+    return parse_definition(test::kNotesHead + R"(  - name: notes.search
     kind: read
     tier: autonomous
     purpose: S.

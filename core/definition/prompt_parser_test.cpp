@@ -3,22 +3,15 @@
 #include <catch2/catch.hpp>
 
 #include "core/definition/definition_loader.hpp"
+#include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
 using namespace krux;
 
 namespace {
 
-const std::string kHead = R"(
-schema: 1
-service: notes
-display_name: Notes
-description: Notes.
-version: 1.0.0
-adapter: {min_version: 1.0.0}
-api_base_url: https://notes.example/
-capabilities:
-  - {name: notes.search, kind: read, tier: autonomous, purpose: S., when_to_use: S.}
+const std::string kHead =
+    test::kNotesHead + R"(  - {name: notes.search, kind: read, tier: autonomous, purpose: S., when_to_use: S.}
   - {name: notes.add, kind: write, tier: notify, purpose: A., when_to_use: A.}
 prompts:
 )";

@@ -3,22 +3,14 @@
 #include <catch2/catch.hpp>
 
 #include "core/definition/definition_loader.hpp"
+#include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
 using namespace krux;
 
 namespace {
 
-const std::string kHead = R"(
-schema: 1
-service: notes
-display_name: Notes
-description: Notes.
-version: 1.0.0
-adapter: {min_version: 1.0.0}
-api_base_url: https://notes.example/
-capabilities:
-  - name: notes.page
+const std::string kHead = test::kNotesHead + R"(  - name: notes.page
     kind: read
     tier: autonomous
     purpose: Read a page.

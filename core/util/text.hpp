@@ -23,6 +23,9 @@ std::string fold(std::string_view text, bool keep_separators = false);
 /// visible escapes (\x1b, \u202e); tabs and line feeds as \t and \n.
 std::string printable(std::string_view text);
 
+/// The same with its line feeds as they are: for what people read.
+std::string printable_lines(std::string_view text);
+
 /// What somebody calls himself, as one line: white space of every kind becomes single spaces, with none at the ends;
 /// what printable() would escape is left out; double quotation marks of every kind become apostrophes, so that the name
 /// does not end before its end where it stands in quotes.

@@ -29,6 +29,7 @@ InvocationResult asks(const Invocation& call, const std::string& questions_json,
   questions.all = parse_questions(questions_json);
   questions.questions_json = questions_json;
   questions.state = state;
+  questions.account = "x/1#1";
   questions.missing = questions.kinds() & ~call.dialogue->can_ask;
   result.questions = std::move(questions);
   return result;
@@ -40,6 +41,7 @@ struct Asker {
   InvocationResult operator()(const Invocation& call) const {
     const auto& dialogue = *call.dialogue;
     if (dialogue.answers_json.empty()) return asks(call, questions, "kept");
+    CHECK(dialogue.account == "x/1#1");
     return {true, R"({"answers":)" + dialogue.answers_json + R"(,"state":")" + dialogue.state + "\"}", {}};
   }
 };
@@ -130,10 +132,10 @@ TEST_CASE("Without sessions a result asks, and the call goes on with the answers
   CHECK(first.type() == "input_required");
   CHECK(
       to_json(first.result()["inputRequests"]) ==
-      R"({"who":{"method":"elicitation/create","params":{"message":"Who?","requestedSchema":)" + kForm +
+      R"({"who":{"method":"elicitation/create","params":{"message":"x__ask asks: Who?","requestedSchema":)" + kForm +
           R"(}},"say":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text",)"
           R"("text":"Hi"}}],"systemPrompt":"Be kind.","maxTokens":9}},"go":{"method":"elicitation/create","params":)"
-          R"({"message":"Go","mode":"url","url":"https://x.example/"}},"where":{"method":"roots/list","params":{}}})");
+          R"({"message":"x__ask asks: Go","mode":"url","url":"https://x.example/"}},"where":{"method":"roots/list","params":{}}})");
   CHECK(f.api.last.dialogue->can_ask == kEverything);
 
   const auto given = [&](const std::string& state) {
@@ -226,7 +228,7 @@ TEST_CASE("In a session the client is asked on the stream of the call, and answe
   CHECK(client.receive().headers.at("Content-Type") == "text/event-stream");
   const auto request = next_event(client);
   CHECK(find_string(request, "method") == "elicitation/create");
-  CHECK(to_json(request["params"]) == R"({"message":"Who?","requestedSchema":)" + kForm + "}");
+  CHECK(to_json(request["params"]) == R"({"message":"x__ask asks: Who?","requestedSchema":)" + kForm + "}");
   // Another session's word is nobody's, and so is what was not asked.
   CHECK(f.post_in(other, answer_to(request, kAccept)).status == 202);
   CHECK(f.post_in(session, R"({"jsonrpc":"2.0","id":"x","result":{}})").status == 202);

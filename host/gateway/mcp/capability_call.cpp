@@ -21,8 +21,8 @@ std::string log_message(std::string_view level, std::string_view logger, std::st
 }
 
 /// Without the braces around it.
-std::string members_of(const Question& question) {
-  const auto object = json_object([&](JsonWriter& out) { put_request(out, question, Model::kWithSessions); });
+std::string members_of(const Question& question, std::string_view asked_by) {
+  const auto object = json_object([&](JsonWriter& out) { put_request(out, question, asked_by, Model::kWithSessions); });
   return object.substr(1, object.size() - 2);
 }
 
@@ -45,6 +45,7 @@ void CapabilityCall::begin() {
     questions.all = parse_questions(before.questions_json);
     questions.questions_json = std::move(before.questions_json);
     questions.state = std::move(before.state);
+    questions.account = std::move(before.account);
     questions.missing = questions.kinds() & ~options_.can_ask;
     if (take_given(questions)) return;
     --round_;  // the same is asked once more
@@ -54,20 +55,22 @@ void CapabilityCall::begin() {
   }
 }
 
-void CapabilityCall::invoke(std::string answers_json, std::string state) {
+void CapabilityCall::invoke(std::string answers_json, const Questions& answered) {
   auto invocation = options_.invocation;
-  invocation.dialogue = dialogue(std::move(answers_json), std::move(state));
+  invocation.dialogue = dialogue(std::move(answers_json), answered);
   const auto refused =
       parts_.agents.call(options_.caller, std::move(invocation),
                          [self = shared_from_this()](const InvocationResult& done) { self->take(done); });
   if (refused) fail(*refused);
 }
 
-std::shared_ptr<const ReadDialogue> CapabilityCall::dialogue(std::string answers_json, std::string state) const {
+std::shared_ptr<const ReadDialogue> CapabilityCall::dialogue(std::string answers_json,
+                                                             const Questions& answered) const {
   ReadDialogue dialogue;
   dialogue.can_ask = options_.can_ask;
   dialogue.answers_json = std::move(answers_json);
-  dialogue.state = std::move(state);
+  dialogue.state = answered.state;
+  dialogue.account = answered.account;
   if (const auto progress = options_.progress)
     dialogue.progress = [progress](const ReadProgress& how_far) { progress->at(how_far); };
   if (options_.channel->reaches() && options_.log_level != kHearsNothing)
@@ -104,7 +107,7 @@ void CapabilityCall::ask(const Questions& questions, const InvocationResult& res
 bool CapabilityCall::take_given(const Questions& questions) {
   auto answers = answers_json(questions, std::exchange(given_, {}));
   if (answers.empty()) return false;
-  invoke(std::move(answers), questions.state);
+  invoke(std::move(answers), questions);
   return true;
 }
 
@@ -115,7 +118,8 @@ void CapabilityCall::ask_by_result(const Questions& questions, std::int64_t unti
                                tool_name(options_.invocation.capability), asks_in_words(questions.missing)),
                    R"({"requiredCapabilities":)" + capabilities_for(questions.missing) + "}"},
                   kBadRequest);
-  const auto sealed = parts_.seal.seal(name(), {questions.questions_json, questions.state, round_ + 1, until_boot_ms});
+  const auto sealed = parts_.seal.seal(
+      name(), {questions.questions_json, questions.state, questions.account, round_ + 1, until_boot_ms});
   finish(json_object([&](JsonWriter& out) {
     put_result_frame(out, "input_required");
     put_key(out, "inputRequests");
@@ -123,7 +127,7 @@ void CapabilityCall::ask_by_result(const Questions& questions, std::int64_t unti
     for (const auto& question : questions.all) {
       put_key(out, question.name);
       out.StartObject();
-      put_request(out, question, Model::kStateless);
+      put_request(out, question, options_.logger, Model::kStateless);
       out.EndObject();
     }
     out.EndObject();
@@ -136,7 +140,8 @@ void CapabilityCall::ask_client(const Questions& questions) {
   ClientQuestions::Asked asked;
   asked.agent_id = options_.caller->agent.agent_id;
   asked.session = options_.session;
-  for (const auto& question : questions.all) asked.requests.push_back({question.name, members_of(question)});
+  for (const auto& question : questions.all)
+    asked.requests.push_back({question.name, members_of(question, options_.logger)});
   asked.send = [channel = options_.channel](std::string_view message) { return channel->send(message); };
   asked.done = [self = shared_from_this(), questions](const std::variant<ClientAnswers, Error>& outcome) {
     if (const auto* error = std::get_if<Error>(&outcome)) return self->fail(*error);
@@ -159,7 +164,7 @@ void CapabilityCall::go_on(const Questions& questions, const ClientAnswers& answ
   } catch (const Error& error) {
     return fail(error);
   }
-  invoke(std::move(all), questions.state);
+  invoke(std::move(all), questions);
 }
 
 void CapabilityCall::give_up() {

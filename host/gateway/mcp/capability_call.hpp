@@ -38,7 +38,7 @@ struct CapabilityCallOptions {
   std::string session;  ///< in which the client is asked
   std::uint32_t can_ask = 0;
   std::int32_t log_level = 0;  ///< the least that the client hears
-  std::string logger;          ///< whose messages these are, for the client
+  std::string logger;          ///< whose messages and questions these are, for the client: the tool's name
   GivenInput given;
   std::shared_ptr<CallChannel> channel;
   std::shared_ptr<Progress> progress;  ///< null: the client does not want to hear of it
@@ -62,8 +62,9 @@ class CapabilityCall : public std::enable_shared_from_this<CapabilityCall> {
 
  private:
   CallName name() const;
-  void invoke(std::string answers_json, std::string state);
-  std::shared_ptr<const ReadDialogue> dialogue(std::string answers_json, std::string state) const;
+  /// `answered`: what was asked before; empty at first.
+  void invoke(std::string answers_json, const Questions& answered);
+  std::shared_ptr<const ReadDialogue> dialogue(std::string answers_json, const Questions& answered) const;
   void take(const InvocationResult& result);
   bool take_given(const Questions& questions);
   void ask(const Questions& questions, const InvocationResult& result);

@@ -12,9 +12,9 @@ namespace gateway_test {
 class Listening {
  public:
   Listening(std::uint16_t port, const std::string& request) : client_(port) { client_.send(request); }
-  /// Reads until `text` has come.
-  bool hears(const std::string& text) {
-    while (seen_.find(text) == std::string::npos) {
+  /// Reads until `text` has come, as often as that.
+  bool hears(const std::string& text, int times = 1) {
+    while (count(text) < times) {
       std::array<char, 4096> chunk;
       const auto got = ::recv(client_.fd(), chunk.data(), chunk.size(), 0);
       if (got <= 0) return false;
@@ -25,6 +25,12 @@ class Listening {
   const std::string& seen() const { return seen_; }
 
  private:
+  int count(const std::string& text) const {
+    int found = 0;
+    for (auto at = seen_.find(text); at != std::string::npos; at = seen_.find(text, at + 1)) ++found;
+    return found;
+  }
+
   RawClient client_;
   std::string seen_;
 };

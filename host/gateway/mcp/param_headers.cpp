@@ -18,15 +18,10 @@ std::optional<double> number_of(std::string_view text) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
-/// By its name, or another that agents may use; null is not given.
+/// Null is not given.
 const JsonSpan* given(const JsonParts& arguments, const InputDefinition& input) {
-  auto names = input.aliases;
-  names.insert(names.begin(), input.name);
-  for (const auto& name : names) {
-    const auto* found = arguments.find(name);
-    if (found && found->kind != JsonKind::kNull) return found;
-  }
-  return nullptr;
+  const auto* found = arguments.find(input.name);
+  return found && found->kind != JsonKind::kNull ? found : nullptr;
 }
 
 bool says_the_same(const JsonSpan& value, const std::string& header) {

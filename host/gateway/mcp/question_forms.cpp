@@ -31,8 +31,9 @@ void put_prompt(JsonWriter& out, const Question& question) {
   put(out, "maxTokens", question.max_tokens);
 }
 
-void put_elicitation(JsonWriter& out, const Question& question, Model model) {
-  put(out, "message", question.message);
+/// An adapter's text may say that it is anybody's: who really asks stands in front of it.
+void put_elicitation(JsonWriter& out, const Question& question, std::string_view asked_by, Model model) {
+  put(out, "message", fmt::format("{} asks: {}", asked_by, question.message));
   if (question.kind == KRUX_ASK_FORM) return put_raw(out, "requestedSchema", question.schema_json);
   put(out, "mode", "url");
   put(out, "url", question.url);
@@ -98,7 +99,7 @@ std::string read_answer(const Question& question, std::string_view result_json) 
 
 }  // namespace
 
-void put_request(JsonWriter& out, const Question& question, Model model) {
+void put_request(JsonWriter& out, const Question& question, std::string_view asked_by, Model model) {
   const bool asks_model = question.kind == KRUX_ASK_MODEL, asks_roots = question.kind == KRUX_ASK_ROOTS;
   put(out, "method", asks_model ? "sampling/createMessage" : asks_roots ? "roots/list" : "elicitation/create");
   put_key(out, "params");
@@ -106,7 +107,7 @@ void put_request(JsonWriter& out, const Question& question, Model model) {
   if (asks_model) {
     put_prompt(out, question);
   } else if (!asks_roots) {
-    put_elicitation(out, question, model);
+    put_elicitation(out, question, asked_by, model);
   }
   out.EndObject();
 }

@@ -12,8 +12,8 @@ namespace krux::mcp {
 
 enum class Model { kStateless, kWithSessions };
 
-/// "method" and "params" of the request that asks it.
-void put_request(JsonWriter& out, const Question& question, Model model);
+/// "method" and "params" of the request that asks it. `asked_by`: the tool's name, which people are told.
+void put_request(JsonWriter& out, const Question& question, std::string_view asked_by, Model model);
 
 /// What the client has answered (one JSON value), as the adapter is given it. It is somebody's: only what fits the
 /// question is taken over. Throws krux::Error InvalidInput with a sentence that names the question.

@@ -66,6 +66,7 @@ std::string StateSeal::seal(const CallName& call, const RequestState& state) con
     put(out, "round", std::int64_t{state.round});
     put(out, "questions", state.questions_json);
     put(out, "state", state.state);
+    put(out, "account", state.account);
   });
   const auto bound_to = binding(call);
   std::vector<unsigned char> sealed(kNonce + text.size() + kTag);
@@ -93,6 +94,7 @@ RequestState StateSeal::open(const CallName& call, std::string_view sealed) cons
     throw invalid_input("\"requestState\" has expired: it is good for an hour. Call again without it.");
   return {std::string(find_string(document, "questions").value_or("")),
           std::string(find_string(document, "state").value_or("")),
+          std::string(find_string(document, "account").value_or("")),
           static_cast<int>(find_int(document, "round").value_or(0)), until};
 }
 

@@ -18,9 +18,9 @@ struct CallName {
 };
 
 struct RequestState {
-  std::string questions_json, state;
-  int round = 1;                   ///< how often the call has asked
-  std::int64_t until_boot_ms = 0;  ///< how long it is good, however often it is asked again; 0: from now on
+  std::string questions_json, state, account;  ///< as in Questions
+  int round = 1;                               ///< how often the call has asked
+  std::int64_t until_boot_ms = 0;              ///< how long it is good, however often it is asked again; 0: from now on
 };
 
 /// With a key of this run of the host. Any thread.

@@ -62,11 +62,12 @@ typedef struct krux_call {
   uint32_t can_ask; /* what whoever waits can be asked: KRUX_ASK_FORM ...; 0: nothing */
   uint32_t reserved;
   /* Of a read that is called again, once what it had asked for is there: one JSON object, the answers under the names
-   * of the questions. They fit the questions, and are somebody's text all the same. Empty at first. Valid until the
-   * call returns. FORM   {"action": "accept", "content": {...}}: content fits the schema; or {"action": "decline"} or
-   * "cancel" URL    {"action": "accept"}, "decline" or "cancel": of whether the person goes there, not of what he does
-   * there MODEL  {"text": "..."}, perhaps with "model": its name ROOTS  {"roots": [{"uri": "file:///...", "name":
-   * "..."}]}; name may be missing */
+   * of the questions. They fit the questions, and are somebody's text all the same; at most 1 MiB together. Empty at
+   * first. Valid until the call returns.
+   *   form   {"action": "accept", "content": {...}}   content fits the schema; or "decline", or "cancel"
+   *   url    {"action": "accept"}   or "decline", or "cancel": whether the person goes there, not what he does there
+   *   model  {"text": "..."}   perhaps with "model", its name
+   *   roots  {"roots": [{"uri": "file:///...", "name": "..."}]}   name may be missing */
   krux_str answers_json;
   krux_str state; /* what ask() was given with these questions; empty at first. Nobody else can read or change it */
   /* How far the read has come: `done` of `total`, in any unit; total 0: not known. A sentence for people, or empty, cut
@@ -78,13 +79,17 @@ typedef struct krux_call {
   void (*tell)(void* self, int32_t level, krux_str message) KRUX_NOEXCEPT;
   /* Ends the read with questions: where KRUX_OK comes back, return KRUX_OK at once; what was written as a result is
    * dropped, and the same read is called again with the answers and `state` (any bytes of UTF-8, at most 16 KiB), maybe
-   * never, maybe by another run of the host, at most 8 times for one call of an agent. Nothing waits meanwhile.
+   * never, at most 8 times for one call of an agent, and for the same connecting of the same account. Nothing waits
+   * meanwhile.
    * questions_json is one JSON object of at most 64 KiB with 1 to 8 questions under names of 1 to 64 letters, digits,
    * '_' and '-':
    *   {"kind": "form", "message": "...", "schema": {...}}   schema: a flat object, as docs/plugin-abi.md says
    *   {"kind": "url", "message": "...", "url": "https://..."}   of one of the definition's hosts
    *   {"kind": "model", "message": "...", "max_tokens": 100}   perhaps with "system", a text
    *   {"kind": "roots"}
+   * What people read (message, title, description, enumNames) is shown with control characters made visible, and the
+   * tool's name in front of the message; names and choices of a form must have none. Asking counts also where the read
+   * fails afterwards.
    * Only what the definition of the capability lists in `asks`, and what can_ask has: otherwise the call is refused
    * with a sentence of the host's. KRUX_INVALID: no JSON object, or too long; KRUX_UNSUPPORTED: not in a read;
    * KRUX_CANCELLED: the call has ended. The first one counts. [any thread] */
