@@ -203,6 +203,10 @@ bool is_notification(std::string_view message) {
   return parts && parts->kind == JsonKind::kObject && read_request(*parts).notification;
 }
 
+bool is_single(std::string_view message) {
+  return message.find_first_not_of(" \t\r\n") != message.find('[');
+}
+
 void run_json_rpc(std::string_view message, const RpcDispatch& dispatch, const RpcLimits& limits,
                   std::function<void(std::string)> done) {
   std::string why;

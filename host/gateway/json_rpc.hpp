@@ -47,6 +47,9 @@ struct RpcLimits {
   std::size_t batch = 100;  ///< at most kMaxParts
 };
 
+/// One message, and no batch.
+bool is_single(std::string_view message);
+
 /// Answers one message, single or batch. `done` runs exactly once with the answer's text, which is empty when the
 /// message held nothing but notifications, or nobody wants an answer any more; on this thread or on the one of the last
 /// reply. Never throws.
