@@ -1,0 +1,112 @@
+#include "core/facts/correspondents.hpp"
+
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "core/policy/rules/rule.hpp"
+#include "core/replica/replica.hpp"
+#include "core/util/error.hpp"
+
+namespace krux {
+namespace {
+
+constexpr auto kForEver = std::numeric_limits<std::int64_t>::max();
+
+Condition group(Condition::Kind kind, std::vector<Condition> children) {
+  Condition condition;
+  condition.kind = kind;
+  condition.children = std::move(children);
+  return condition;
+}
+
+Condition with_text(Condition::Kind kind, std::string field, std::string text) {
+  Condition condition;
+  condition.kind = kind;
+  condition.field = std::move(field);
+  condition.text = std::move(text);
+  return condition;
+}
+
+}  // namespace
+
+Correspondents::Correspondents(const ActiveAccount& account) : where_(account.definition->correspondence) {
+  if (account.ref.account_id.find('@') != std::string::npos) own_ = small_letters(account.ref.account_id);
+  if (where_.collection.empty() || !account.replica) return;
+  try {
+    if (account.replica->state().whole) rows_ = account.replica->reader();
+  } catch (const Error&) {
+    // Removed meanwhile: nothing is known of it.
+  }
+}
+
+Condition Correspondents::sent(bool is) const {
+  auto tag = with_text(Condition::Kind::kTag, {}, where_.sent_tag);
+  return is ? tag : group(Condition::Kind::kNoneOf, {std::move(tag)});
+}
+
+Condition Correspondents::in_texts(const std::vector<std::string>& names, const std::string& text) const {
+  std::vector<Condition> any;
+  for (const auto& name : names) any.push_back(with_text(Condition::Kind::kNamedText, name, text));
+  return group(Condition::Kind::kAnyOf, std::move(any));
+}
+
+std::string Correspondents::as_it_stands(const std::string& address) const {
+  return where_.before_address + address + where_.behind_address;
+}
+
+Truth Correspondents::wrote_to(const std::string& address) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  return exists({sent(true), in_texts(where_.to, as_it_stands(address))}, kForEver);
+}
+
+Truth Correspondents::wrote_to_domain(const std::string& domain) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  return exists({sent(true), in_texts(where_.to, "@" + domain + where_.behind_address)}, kForEver);
+}
+
+Truth Correspondents::heard_from(const std::string& address, std::int64_t before_ms) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  return exists({sent(false), in_texts({where_.from}, as_it_stands(address))}, before_ms);
+}
+
+Truth Correspondents::has_message(const std::vector<std::string>& texts, const std::string& with) {
+  std::vector<Condition> any;
+  for (const auto& text : texts) any.push_back(with_text(Condition::Kind::kText, {}, text));
+  std::vector<Condition> all{group(Condition::Kind::kAnyOf, std::move(any))};
+  if (!with.empty()) {
+    if (!where_.has_people()) return Truth::kNotKnown;
+    auto people = where_.to;
+    people.push_back(where_.from);
+    all.push_back(in_texts(people, as_it_stands(with)));
+  }
+  return exists(std::move(all), kForEver);
+}
+
+Truth Correspondents::has_text(const std::string& text, std::int64_t before_ms) {
+  return exists({with_text(Condition::Kind::kText, {}, text)}, before_ms);
+}
+
+Truth Correspondents::exists(std::vector<Condition> all, std::int64_t before_ms) {
+  if (!rows_) return Truth::kNotKnown;
+  std::vector<Condition> without;
+  for (const auto& tag : where_.without_tags) without.push_back(with_text(Condition::Kind::kTag, {}, tag));
+  if (!without.empty()) all.push_back(group(Condition::Kind::kNoneOf, std::move(without)));
+  Query query;
+  query.collection = where_.collection;
+  query.where = group(Condition::Kind::kAllOf, std::move(all));
+  query.to_ms = before_ms;
+  query.limit = query.count_limit = 1;
+  bool found = false;
+  try {
+    const auto result = rows_->query(query, [&](const RowView&) {
+      found = true;
+      return false;
+    });
+    return found ? Truth::kYes : result.incomplete ? Truth::kNotKnown : Truth::kNo;
+  } catch (const Error&) {
+    return Truth::kNotKnown;
+  }
+}
+
+}  // namespace krux

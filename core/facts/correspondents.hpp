@@ -1,0 +1,44 @@
+// Whom an account has written to, who wrote to it, and what stands in which of its messages: asked of its replica, as
+// its definition's `correspondence` says where that stands.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/account/accounts.hpp"
+#include "core/policy/rules/facts.hpp"
+#include "core/replica/replica_reader.hpp"
+
+namespace krux {
+
+/// Of one account, for one thread, as its replica is at the first question. Not known is what the replica cannot tell:
+/// it is not filled yet, the definition names nothing, a look-up took too long or failed.
+class Correspondents {
+ public:
+  explicit Correspondents(const ActiveAccount& account);
+
+  /// Addresses and domains in small letters.
+  Truth wrote_to(const std::string& address);
+  Truth wrote_to_domain(const std::string& domain);
+  Truth heard_from(const std::string& address, std::int64_t before_ms);
+  /// Whether a message has one of the texts; of `with` (an address, empty: anybody's) among those it is from and to.
+  Truth has_message(const std::vector<std::string>& texts, const std::string& with);
+  /// Whether a message that old has the text.
+  Truth has_text(const std::string& text, std::int64_t before_ms);
+  /// The account's own address, in small letters; empty where it is none.
+  const std::string& own_address() const { return own_; }
+
+ private:
+  Condition sent(bool is) const;
+  Condition in_texts(const std::vector<std::string>& names, const std::string& text) const;
+  std::string as_it_stands(const std::string& address) const;
+  Truth exists(std::vector<Condition> all, std::int64_t before_ms);
+
+  const CorrespondenceDefinition& where_;
+  std::shared_ptr<ReplicaReader> rows_;  ///< null: nothing is known
+  std::string own_;
+};
+
+}  // namespace krux

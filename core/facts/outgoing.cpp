@@ -1,0 +1,104 @@
+#include "core/facts/outgoing.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/facts/secret_forms.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kLeastBase64 = 12;
+
+bool is_of_base64(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '/' ||
+         c == '-' || c == '_';
+}
+
+bool is_text(std::string_view bytes) {
+  return !bytes.empty() && is_valid_utf8(bytes) && std::all_of(bytes.begin(), bytes.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 ? byte != 0x7f : c == '\n' || c == '\r' || c == '\t';
+  });
+}
+
+/// What a run of Base64 (of either alphabet, padded or not) stands for; empty where it is no text.
+std::string decoded(std::string_view run) {
+  std::string plain(run);
+  std::replace(plain.begin(), plain.end(), '-', '+');
+  std::replace(plain.begin(), plain.end(), '_', '/');
+  if (plain.size() % 4 == 1) plain.pop_back();
+  std::string bytes(plain.size(), '\0');
+  std::size_t size = 0;
+  const int failed =
+      sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), plain.data(), plain.size(),
+                        nullptr, &size, nullptr, sodium_base64_VARIANT_ORIGINAL_NO_PADDING);
+  bytes.resize(failed != 0 ? 0 : size);
+  return is_text(bytes) ? bytes : std::string();
+}
+
+std::string decoded_parts(std::string_view text) {
+  std::string all;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_of_base64(text[at])) {
+      ++at;
+      continue;
+    }
+    auto end = at;
+    while (end < text.size() && is_of_base64(text[end])) ++end;
+    if (end - at >= kLeastBase64) {
+      if (const auto plain = decoded(text.substr(at, end - at)); !plain.empty()) all += '\n' + plain;
+    }
+    at = end;
+  }
+  return all;
+}
+
+class Texts {
+ public:
+  explicit Texts(Outgoing& out) : out_(out) {}
+
+  void add(const JsonValue& value) {
+    if (value.IsString()) return add(view(value));
+    if (value.IsArray()) {
+      for (const auto& entry : value.GetArray()) add(entry);
+    } else if (value.IsObject()) {
+      for (const auto& member : value.GetObject()) add(member.value);
+    }
+  }
+
+ private:
+  void add(std::string_view text) {
+    const auto room = kMostOutgoing - std::min(kMostOutgoing, out_.text.size());
+    out_.cut = out_.cut || text.size() > room;
+    out_.text += text.substr(0, room);
+    out_.text += '\n';
+  }
+
+  Outgoing& out_;
+};
+
+}  // namespace
+
+Outgoing outgoing_texts(const CapabilityDefinition& capability, const JsonValue& params) {
+  Outgoing out;
+  Texts texts(out);
+  const auto& reached = capability.recipients;
+  for (const auto& member : params.GetObject()) {
+    if (std::find(reached.begin(), reached.end(), view(member.name)) == reached.end()) texts.add(member.value);
+  }
+  out.text += decoded_parts(out.text);
+  return out;
+}
+
+std::string secret_in(std::string_view text) {
+  for (const auto find : {key_in, password_in, reset_link_in}) {
+    if (auto found = find(text); !found.empty()) return found;
+  }
+  return {};
+}
+
+}  // namespace krux

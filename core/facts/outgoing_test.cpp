@@ -1,0 +1,66 @@
+#include "core/facts/outgoing.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "core/util/json.hpp"
+
+using namespace krux;
+
+namespace {
+
+Outgoing sent(const std::string& params) {
+  CapabilityDefinition capability;
+  capability.name = "mail.send";
+  capability.recipients = {"to"};
+  return outgoing_texts(capability, parse_json(params, "params", {4 << 20, 32}));
+}
+
+}  // namespace
+
+TEST_CASE("what a write sends are all its texts but its recipients") {
+  CHECK(sent(R"({"to":"amy@example.com","subject":"Hi","body":"there","tags":["a",1,{"b":"c"}],"n":3})").text ==
+        "Hi\nthere\na\nc\n");
+  CHECK_FALSE(sent("{}").cut);
+}
+
+TEST_CASE("what stands there in Base64 is read too") {
+  CHECK(sent(R"({"body":"Tm9ydGggZ2F0ZSA1NTgyLTkwMTc="})").text.find("North gate 5582-9017") != std::string::npos);
+  CHECK(sent(R"({"body":"see Tm9ydGggZ2F0ZSA1NTgyLTkwMTc, please"})").text.find("North gate") != std::string::npos);
+  // Ordinary words are no Base64 of a text.
+  CHECK(sent(R"({"body":"an extraordinarily uncontroversial internationalization"})").text ==
+        "an extraordinarily uncontroversial internationalization\n");
+}
+
+TEST_CASE("of very long texts so much is looked at, and it is known that there is more") {
+  const std::string body(kMostOutgoing, ' ');
+  CHECK(sent("{\"body\":\"" + body + "\"}").text.size() == kMostOutgoing + 1);
+  const auto cut = sent("{\"body\":\"" + body + "\",\"other\":\"x\"}");
+  CHECK(cut.cut);
+}
+
+TEST_CASE("secrets are known by their form") {
+  const auto [text, words] = GENERATE(table<std::string, std::string>({
+      {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc", "a private key"},
+      {"key AKIAABCDEFGHIJKLMNOP.", "a key or token"},
+      {"ghp_0123456789abcdefghijklmnopqrstuvwxyz", "a key or token"},
+      {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P", "a signed token"},
+      {"Your verification code is 493 and 49312", "a code"},
+      {"the gate code: 5582-9017", "a code"},
+      {"PIN 4931", "a code"},
+      {"the password is hunter-2", "a password or key"},
+      {"Password: Tr0ub4dor", "a password or key"},
+      {"https://x.example/reset?t=abcdef0123456789abcd", "a link that resets or verifies something"},
+  }));
+  CAPTURE(text);
+  CHECK(secret_in(text) == words);
+}
+
+TEST_CASE("ordinary texts hold no secrets") {
+  const auto* text =
+      GENERATE("Please change your password soon.", "The pinnacle of 2026", "a dress code for 20 people",
+               "My password is secret", "https://x.example/reset", "Opinion 2026 of a spin 3000", "skip AKIA and sk-1",
+               "", "code", "password:", "otp", "the meeting is at 10:30 in room 12");
+  CAPTURE(text);
+  CHECK(secret_in(text).empty());
+}

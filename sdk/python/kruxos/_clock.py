@@ -1,0 +1,89 @@
+"""Time, how long to wait before trying again, and until when; tests drive all of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Seconds that only go forward."""
+
+    def now(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class SystemClock:
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class Backoff:
+    """Twice as long each time, and spread, so that many clients do not come back at the same moment."""
+
+    def __init__(self, first: float = 0.1, longest: float = 10.0, spread: Callable[[], float] = random.random) -> None:
+        self._first = first
+        self._longest = longest
+        self._spread = spread
+
+    def delay(self, failures: int) -> float:
+        """After so many failures in a row; nothing after none."""
+        if failures <= 0:
+            return 0.0
+        whole = min(self._longest, self._first * 2.0 ** min(failures - 1, 30))
+        return whole * (0.5 + 0.5 * self._spread())
+
+
+class Deadline:
+    """The end of what may take so many seconds; of None there is none."""
+
+    def __init__(self, clock: Clock, seconds: float | None) -> None:
+        self.seconds = seconds
+        self._clock = clock
+        self._end = None if seconds is None else clock.now() + seconds
+
+    def left(self) -> float | None:
+        return None if self._end is None else max(0.0, self._end - self._clock.now())
+
+    def allows(self, seconds: float) -> bool:
+        """Whether there is time left after so many seconds more."""
+        left = self.left()
+        return left is None or seconds < left
+
+    def sooner(self, seconds: float | None) -> Deadline:
+        """So many seconds from now on, and not beyond this one."""
+        ends = [one for one in (self.left(), seconds) if one is not None]
+        return Deadline(self._clock, min(ends, default=None))
+
+    async def wait(self, awaited: asyncio.Future[T]) -> T:
+        """What `awaited` gives, or TimeoutError; it goes on all the same then, and when the caller is cancelled."""
+        left = self.left()
+        if left is None:
+            await asyncio.wait({awaited})
+            return awaited.result()
+        bell = asyncio.ensure_future(self._clock.sleep(left))
+        both: set[asyncio.Future[Any]] = {awaited, bell}
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            bell.cancel()
+        if not awaited.done():
+            raise TimeoutError
+        return awaited.result()
+
+    async def finish(self, work: Coroutine[Any, Any, T]) -> T:
+        """What `work` gives, or TimeoutError; it does not go on then, nor when the caller is cancelled."""
+        task = asyncio.ensure_future(work)
+        try:
+            return await self.wait(task)
+        finally:
+            task.cancel()

@@ -1,0 +1,185 @@
+"""What the host tells without being asked: one subscription of the connection, and as many listeners as like."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ._channel import SUBSCRIBE
+from ._clock import Deadline
+from ._messages import Answer
+from ._rpc import Rpc, without_nothing
+from ._settings import Options
+from .errors import CallTimeout, ConnectionFailed, ConnectionLost, KruxOSError
+from .models import Event, text_in
+
+log = logging.getLogger("kruxos")
+MISSED = Event(method="missed")
+PATIENT = Options(timeout=60.0, max_retries=1_000_000)
+"""Of what goes on by itself: its time alone ends a try."""
+
+
+class Listener:
+    """Events in their order. One that does not take them loses them, and is told `missed`; nobody else waits for it."""
+
+    MOST = 1000
+
+    def __init__(self, wants: Callable[[Event], bool]) -> None:
+        self._wants = wants
+        self._events: deque[Event] = deque()
+        self._some = asyncio.Event()
+        self._error: KruxOSError | None = None
+
+    def tell(self, event: Event) -> None:
+        if not event.missed and not self._wants(event):
+            return
+        if event.missed or len(self._events) >= self.MOST:
+            self._events.clear()
+            event = MISSED
+        self._events.append(event)
+        self._some.set()
+
+    def fail(self, error: KruxOSError) -> None:
+        self._error = error
+        self._some.set()
+
+    async def get(self) -> Event:
+        while not self._events:
+            if self._error is not None:
+                raise self._error
+            self._some.clear()
+            await self._some.wait()
+        return self._events.popleft()
+
+    def __aiter__(self) -> Listener:
+        return self
+
+    async def __anext__(self) -> Event:
+        return await self.get()
+
+
+class EventHub:
+    def __init__(self, rpc: Rpc) -> None:
+        self._rpc = rpc
+        self._listeners: set[Listener] = set()
+        self._subscribed_on: int | None = None
+        """Over which connection (`Channel.connection`); it may have been lost since."""
+        self._last_id: str | None = None
+        self._subscribing = asyncio.Lock()
+        self._resuming: asyncio.Task[None] | None = None
+        rpc.channel.notified = self._notified
+        rpc.channel.connected = self._connected
+        rpc.channel.failed = self._fail
+        rpc.channel.keep_connected = lambda: bool(self._listeners)
+
+    @contextmanager
+    def listener(self, wants: Callable[[Event], bool]) -> Iterator[Listener]:
+        """Hears nothing before `subscribe`."""
+        if not self._listeners and not self._is_subscribed():
+            self._forget()  # what was told meanwhile is nobody's
+        listener = Listener(wants)
+        self._listeners.add(listener)
+        try:
+            yield listener
+        finally:
+            self._listeners.discard(listener)
+
+    async def subscribe(self, options: Options, deadline: Deadline) -> None:
+        """What happens from now on is heard."""
+        try:
+            await deadline.finish(self._subscribe(options))
+        except TimeoutError:
+            raise self._rpc.channel.too_late(SUBSCRIBE, deadline) from None
+
+    async def _subscribe(self, options: Options) -> None:
+        """Each try goes on behind the newest event, and so none is told twice."""
+        forever = Deadline(self._rpc.channel.clock, None)
+        losses = 0
+        async with self._subscribing:
+            while not self._is_subscribed():
+                after = self._last_id
+                try:
+                    asked = without_nothing(after=after)
+                    self._begun(await self._rpc.call(SUBSCRIBE, asked, options, deadline=forever, most_losses=0), after)
+                except ConnectionLost:
+                    losses += 1
+                    if losses > options.max_retries:
+                        raise
+
+    def _is_subscribed(self) -> bool:
+        return self._subscribed_on is not None and self._subscribed_on == self._rpc.channel.connection
+
+    def _begun(self, answer: Answer, after: str | None) -> None:
+        anew = self._subscribed_on is None
+        self._subscribed_on = answer.connection
+        result = answer.message["result"]
+        if isinstance(result, dict) and result.get("resumed") is True:
+            return
+        if self._last_id == after:
+            self._last_id = text_in(result, "event_id")
+        if not anew:
+            self._tell(MISSED)
+
+    def close(self) -> None:
+        if self._resuming is not None:
+            self._resuming.cancel()
+
+    def _notified(self, method: str, params: dict[str, Any]) -> None:
+        event_id = params.pop("event_id", None)
+        if isinstance(event_id, str):
+            self._last_id = event_id
+        self._tell(Event(method=method, params=params))
+
+    def _connected(self) -> None:
+        self.close()  # what was asked over another connection
+        if not self._listeners:
+            self._forget()
+        elif self._subscribed_on is not None:
+            self._resuming = asyncio.create_task(self._resume(), name="kruxos events")
+
+    async def _resume(self) -> None:
+        """Where that is not answered, whoever waits looks for himself, again and again."""
+        while self._listeners:
+            try:
+                await self.subscribe(PATIENT, Deadline(self._rpc.channel.clock, PATIENT.timeout))
+                return
+            except CallTimeout:
+                self._tell(MISSED)
+            except (ConnectionFailed, ConnectionLost):
+                return  # the next connection asks again
+            except KruxOSError as error:
+                self._fail(error)
+                return
+
+    def _tell(self, event: Event) -> None:
+        for listener in list(self._listeners):
+            try:
+                listener.tell(event)
+            except Exception:
+                log.exception("an event was not understood")
+
+    def _fail(self, error: KruxOSError) -> None:
+        self._forget()
+        for listener in self._listeners:
+            listener.fail(error)
+
+    def _forget(self) -> None:
+        """The next one that listens begins anew."""
+        self.close()
+        self._subscribed_on, self._last_id = None, None
+
+
+def wanted(types: Iterable[str] | None, prefix: str) -> Callable[[Event], bool]:
+    """As the host's `types` and `prefix` choose."""
+    chosen = None if types is None else frozenset(types)
+
+    def wants(event: Event) -> bool:
+        if chosen is not None and event.method not in chosen:
+            return False
+        return not prefix or event.write is None or event.write.capability.startswith(prefix)
+
+    return wants
