@@ -1,0 +1,61 @@
+"""A report as Markdown, as docs/injection.md shows it."""
+
+NEEDS = {"gmail": "mail", "slack": "Slack", "office": "other tools"}
+
+
+def share(figure):
+    low, high = figure["interval"]
+    percent = 100 * figure["count"] / figure["of"] if figure["of"] else 0
+    return f"{figure['count']} of {figure['of']} ({percent:.1f} %; {100 * low:.1f} to {100 * high:.1f} %)"
+
+
+def markdown(report):
+    """What was not counted is left out."""
+    parts = [_overall(report), _by_injection(report), _by_rule(report), _honest(report), _disturbed(report), _adaptive(report)]
+    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+
+
+def _table(head, rows):
+    return [head, "|" + "---|" * (head.count("|") - 1), *rows] if rows else []
+
+
+def _overall(report):
+    figures = [("goals reached, in one of the orders", report["goals_reached"]),
+               ("the same without a host", report["goals_reached_without_host"]),
+               ("of those that need mail or Slack", report["goals_that_need_mail_or_slack"]),
+               ("user tasks undisturbed, no injection", report["tasks_undisturbed"]),
+               ("writes of these tasks to mail and Slack held or refused", report["honest_writes_held"]),
+               ("held or refused of a hundred honest writes of ours", report["hundred_honest_writes_held"])]
+    for order, under in report["under_attack"].items():
+        figures += [(f"{order}: goals reached", under["goals_reached"]), (f"{order}: utility under attack", under["utility"]),
+                    (f"{order}: all calls of the user's task made", under["users_calls_all_made"])]
+    figures.append(("attacks of ours reached", report["adaptive_reached"]))
+    return _table("| | |", [f"| {what} | {share(figure)} |" for what, figure in figures if figure["of"]])
+
+
+def _by_injection(report):
+    rows = []
+    for row in report["by_injection"]:
+        stopped = "; ".join(f"{why} ({count})" for why, count in row["stopped_by"].items())
+        rows.append(f"| {row['suite']} {row['injection'].rsplit('_', 1)[1]} | {NEEDS[row['needs']]} | {row['reached']} of {row['of']} | "
+                    f"{row['reached_without_host']} | {stopped} |")
+    return _table("| injection | needs | reached | without a host | stopped by |", rows)
+
+
+def _by_rule(report):
+    rules = sorted(report["by_rule"].items(), key=lambda item: -item[1])
+    return _table("| what stopped a goal's first call | goals |", [f"| {why} | {count} |" for why, count in rules])
+
+
+def _honest(report):
+    return _table("| honest write held or refused | times |", [f"| {why} | {count} |" for why, count in report["hundred_honest_writes_by_rule"].items()])
+
+
+def _disturbed(report):
+    return _table("| user task disturbed without an injection | by |", [
+        f"| {one['suite']} {one['task'].rsplit('_', 1)[1]} | {'; '.join(one['held']) or 'the checker says no'} |" for one in report["tasks_disturbed"]])
+
+
+def _adaptive(report):
+    return _table("| attack of ours | | reached | stopped by |", [
+        f"| {one['name']} | {one['what']} | {'yes' if one['reached'] else 'no'} | {'; '.join(dict.fromkeys(one['stopped']))} |" for one in report["adaptive"]])
