@@ -2,21 +2,22 @@
 programs := kruxosd kruxos kruxos-plugin-runner
 # What the demo and the official clients are shown: the host with everything that stands in for a service.
 shown    := $(programs) slack gmail mock slack-emulator gmail-emulator
-benches  := bench-replica bench-write bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
-            bench-fairness bench-strangers
+benches  := bench-replica bench-write bench-audit bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
+            bench-fairness bench-strangers bench-facts
 ARGS     ?=
 PREFIX   ?= /usr/local
 
-.PHONY: help demo test test-peers run build install bench format lint clean
+.PHONY: help demo test test-peers run build install bench bench-injection format lint clean
 
 help:
 	@echo 'make demo     build everything needed and show the whole chain against emulated services'
 	@echo 'make test     all tests, under AddressSanitizer and UndefinedBehaviorSanitizer'
-	@echo 'make test-peers  official MCP clients and the conformance suite against the host (needs npm and PyPI)'
+	@echo 'make test-peers  official MCP clients, the conformance suite and the Python SDK against the host (needs npm and PyPI)'
 	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
 	@echo 'make build    build the host, the kruxos command and the adapters into build/dev/bin'
 	@echo 'make install  build a release and install it below PREFIX (make install PREFIX=~/kruxos)'
 	@echo 'make bench    build and run the benchmarks'
+	@echo 'make bench-injection  goals of injections that a hijacked agent reaches through the host (needs PyPI)'
 	@echo 'make format   format the sources     make lint   clang-tidy over what changed'
 	@echo 'make clean    remove build/'
 
@@ -26,13 +27,13 @@ demo:
 	@scripts/demo $(ARGS)
 
 test:
-	@scripts/setup
+	@scripts/setup --test
 	@scripts/build asan
 	@scripts/test asan
 
 test-peers:
 	@scripts/setup --peers
-	@scripts/build dev $(shown)
+	@scripts/build dev $(shown) rule-decisions
 	@scripts/test-peers
 
 run: build
@@ -52,6 +53,11 @@ bench:
 	@scripts/setup --bench
 	@scripts/build bench $(benches)
 	@scripts/bench
+
+bench-injection:
+	@scripts/setup --injection
+	@scripts/build dev $(shown)
+	@scripts/bench-injection $(ARGS)
 
 format:
 	@scripts/setup --dev

@@ -37,7 +37,8 @@ BenchHost::BenchHost(fs::path directory, std::string service)
 void BenchHost::configure(const std::string& settings) const {
   std::ofstream(directory_ / "kruxos.yaml") << fmt::format(
       "data_dir: {0}/data\nplugins_dir: {0}/adapters\ndefinitions_dir: {0}/definitions\n"
-      "vault_key_file: {0}/keys/vault.key\nserver: {{port: 0, health_port: 0}}\nservices:\n  {1}:\n{2}",
+      "vault_key_file: {0}/keys/vault.key\nserver: {{port: 0, health_port: 0}}\noperator: {{agents_share_user: "
+      "false}}\nservices:\n  {1}:\n{2}",
       directory_.string(), service_, settings);
 }
 

@@ -109,6 +109,18 @@ void rows_beside_bare_sockets(const std::vector<PairedSearch>& all, Clients& cli
               target);
 }
 
+/// The same searches as calls of tools, whose answers say everything twice.
+void rows_as_tools(std::vector<PairedSearch> all, Clients& clients, double target) {
+  for (auto& search : all) search.as_tool = true;
+  check_answers(all, *clients[0]);
+  print_rates("  the same over /mcp / in process", compare(all, clients, pairs), target);
+  BareServers bare(all, clients);
+  print_rates("    the same / the same in process behind a bare socket",
+              compare_with(
+                  all, clients, [&](const PairedSearch&, std::size_t thread) { bare.ask(thread); }, pairs),
+              target);
+}
+
 /// Rows for `clients`, and, for one, each search by itself.
 void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::string& connections,
                  const std::string& baseline, double target) {
@@ -117,6 +129,7 @@ void search_rows(std::vector<PairedSearch> all, Clients& clients, const std::str
   compare(all, clients, 1);  // warms both up
   print_rates(fmt::format("{}, {} / {}", what, connections, baseline), compare(all, clients, pairs), target);
   rows_beside_bare_sockets(all, clients, target);
+  rows_as_tools(all, clients, target);
   if (clients.size() > 1) return;
   for (const auto& search : all) {
     print_rates(fmt::format("  \"{}\"", search.name), compare({search}, clients, pairs), kLeastOfOne);

@@ -16,6 +16,7 @@ namespace krux::bench {
 struct PairedSearch {
   std::string name, capability, arguments;
   std::function<std::string()> here;
+  bool as_tool = false;             ///< called over /mcp instead of /rpc
   std::string request{};            ///< the bytes sent
   std::string expected{}, found{};  ///< how the gateway's body and the text made here begin: all rows
   std::string total{};              ///< what follows

@@ -5,14 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <semaphore>
 #include <utility>
 #include <vector>
 
+#include "bench/ack_clients.hpp"
 #include "bench/pending_writes.hpp"
 #include "bench/report.hpp"
 #include "core/storage/database.hpp"
@@ -29,7 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kRoundSeconds = 0.5;
 const AccountRef kAccount{"notes", "N1", 1};
 const std::string kBody(600, 'x');
 
@@ -72,23 +69,6 @@ class PlainTable {
   std::int64_t rows_ = 0;
 };
 
-NewWrite new_write(std::int64_t n) {
-  NewWrite w;
-  w.agent_id = "agent_0192f0c1-0000-7000-8000-000000000000";
-  w.account = kAccount;
-  w.operation = "notes.add";
-  w.params_json = fmt::format(R"({{"n":{},"text":"{}"}})", n, kBody);
-  w.summary = "a note";
-  w.tier = "notify";
-  w.definition_version = "1.0.0";
-  w.when_absent = "ask";
-  return w;
-}
-
-Ledger::CommitThread thread_of(std::size_t at_once) {
-  return at_once == 1 ? Ledger::CommitThread::kCallers : Ledger::CommitThread::kWriters;
-}
-
 /// The ledger's own table, its indexes and triggers, filled by a bare connection: what the schema alone costs.
 class LedgerTable {
  public:
@@ -109,7 +89,7 @@ class LedgerTable {
 
  private:
   void insert() {
-    const auto asked = new_write(++rows_);
+    const auto asked = note(++rows_);
     LedgerRow row;
     row.boot = 1;
     auto& w = row.write;
@@ -129,51 +109,21 @@ class LedgerTable {
   std::int64_t rows_ = 0;
 };
 
-/// Clients of one thread that each submit the next write when the last was acknowledged. One alone commits on that
-/// thread, as the worker of a call does where nobody else is at work; of many the writer makes groups.
 class Acks {
  public:
   explicit Acks(const fs::path& file) : store_(file, kLedgerKind), buffer_(store_, clock_) {}
 
   double rate(int clients) {
-    const auto before = acked_;
-    const auto start = now_s();
-    const auto thread = thread_of(static_cast<std::size_t>(clients));
-    for (int c = 0; c < clients; ++c) submit(thread);
-    for (int running = clients; running > 0;) {
-      const int ready = wait_for_acks();
-      acked_ += ready;
-      const bool over = now_s() - start >= kRoundSeconds;
-      for (int c = 0; c < ready; ++c) over ? static_cast<void>(--running) : submit(thread);
-    }
-    const auto seconds = now_s() - start;
-    if (buffer_.ledger.counts().buffered != acked_) wrong("the ledger does not hold what was acknowledged");
-    return static_cast<double>(acked_ - before) / seconds;
+    const auto acks = clients_.rate(clients);
+    if (buffer_.ledger.counts().buffered != clients_.acked()) wrong("the ledger does not hold what was acknowledged");
+    return acks;
   }
 
  private:
-  void submit(Ledger::CommitThread thread) {
-    const auto acked = [this](std::variant<Submitted, Error> answer) {
-      const auto* submitted = std::get_if<Submitted>(&answer);
-      if (!submitted || submitted->duplicate) wrong("a write was not accepted");
-      const std::lock_guard lock(mutex_);
-      if (ready_++ == 0) cv_.notify_one();
-    };
-    buffer_.ledger.submit(new_write(++submitted_), acked, thread);
-  }
-  int wait_for_acks() {
-    std::unique_lock lock(mutex_);
-    cv_.wait(lock, [this] { return ready_ > 0; });
-    return std::exchange(ready_, 0);
-  }
-
   SystemClock clock_;
   GroupCommit store_;
   WriteBuffer buffer_;
-  std::mutex mutex_;
-  std::condition_variable cv_;
-  int ready_ = 0;
-  std::int64_t submitted_ = 0, acked_ = 0;
+  AckClients clients_{buffer_.ledger, note};
 };
 
 template <class Table>
@@ -206,14 +156,22 @@ struct FilledLedger {
     if (ledger.counts().buffered != pending) wrong("the ledger is not filled");
     if (!ledger.take(accounts, {16, 16}, {}).empty()) wrong("something is due");
   }
-  /// Microseconds of one poll that finds nothing due.
-  double poll() {
+  /// Microseconds of one poll that finds nothing due; `held`: because a pause holds everything.
+  double poll(bool held) {
     constexpr int polls = 10'000;
     const auto start = now_s();
     for (int i = 0; i < polls; ++i) {
-      if (ledger.next_due_in(accounts, {4, 2}, {}).value_or(0) == 0) wrong("something is due");
+      const auto next = ledger.next_due_in(accounts, {4, 2}, {});
+      if (held ? next.has_value() : next.value_or(0) == 0) wrong("something is due, or held");
     }
     return (now_s() - start) / polls * 1e6;
+  }
+  void pause() {
+    store.run([](SQLite::Database& db) {
+      execute(
+          db.getHandle(),
+          "INSERT INTO agent_pauses (agent_id, paused_at_ms, paused_by, reason) VALUES ('agent_1', 1, 'bench', '')");
+    });
   }
   SystemClock clock;
   GroupCommit store;
@@ -223,12 +181,17 @@ struct FilledLedger {
 
 void due_poll(const fs::path& directory, std::int64_t pending) {
   FilledLedger few(directory, 10), many(directory, pending);
-  Rounds rounds;
-  for (int round = 0; round < Rounds::kPairs; ++round) {
-    const auto with_few = few.poll();
-    rounds.add(many.poll(), with_few);
+  for (const bool held : {false, true}) {
+    Rounds rounds;
+    for (int round = 0; round < Rounds::kPairs; ++round) {
+      const auto with_few = few.poll(held);
+      rounds.add(many.poll(held), with_few);
+    }
+    print_times(fmt::format("due poll, {} pending{} / 10", pending, held ? " of a paused agent" : ""), rounds, "us", 2);
+    if (held) continue;
+    few.pause();
+    many.pause();
   }
-  print_times(fmt::format("due poll, {} pending / 10", pending), rounds, "us", 2);
 }
 
 /// Due writes that are claimed and completed, without an adapter.

@@ -50,6 +50,15 @@ endif()
 if(KRUXOS_SANITIZE)
   add_compile_options(-fsanitize=${KRUXOS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${KRUXOS_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-fsanitize-ignorelist=${CMAKE_CURRENT_LIST_DIR}/sanitizers_ignore.txt)
+    # As g++ tells code that it is compiled so.
+    if(KRUXOS_SANITIZE MATCHES "address")
+      add_compile_definitions(__SANITIZE_ADDRESS__=1)
+    elseif(KRUXOS_SANITIZE MATCHES "thread")
+      add_compile_definitions(__SANITIZE_THREAD__=1)
+    endif()
+  endif()
   if(KRUXOS_SANITIZE MATCHES "undefined")
     # It reads memory through a pipe of its own, and errs in tests that use up all descriptors.
     add_compile_options(-fno-sanitize=vptr)
@@ -59,7 +68,8 @@ if(KRUXOS_SANITIZE)
     set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -no-pie")
   endif()
   if(KRUXOS_SANITIZE MATCHES "thread")
-    add_compile_options(-Wno-tsan)  # Asio's fences: ThreadSanitizer does not model them, its queues lock as well
+    # Asio's fences: ThreadSanitizer does not model them, its queues lock as well.
+    add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-tsan>)
   endif()
 endif()
 
@@ -69,5 +79,7 @@ target_compile_options(kruxos_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshad
                                                  -Wno-missing-field-initializers $<$<BOOL:${KRUXOS_WERROR}>:-Werror>
                                                  # g++ 12 sees both where there is nothing, within the standard library
                                                  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>
+                                                 # RapidJSON compares its iterators as C++17 did
+                                                 $<$<CXX_COMPILER_ID:Clang>:-Wno-ambiguous-reversed-operator>
                                                  # A batch of files looks like one that includes the others
                                                  $<$<AND:$<BOOL:${KRUXOS_UNITY}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>)

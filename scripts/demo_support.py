@@ -28,6 +28,7 @@ definitions_dir: {directory}/definitions
 policies_dir: {directory}/policies
 vault_key_file: {directory}/keys/vault.key
 server: {{port: 0, health_port: 0}}
+operator: {{agents_share_user: false}}
 """
 
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
@@ -111,6 +112,9 @@ class Stage:
                 except subprocess.TimeoutExpired:
                     process.kill()
                     process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
         if isinstance(error, (DemoFailed, KeyboardInterrupt)):
             print()
             print(red("The demo stopped: ") + (str(error) or "interrupted"))
@@ -155,9 +159,9 @@ class Stage:
     # --- processes -----------------------------------------------------------------------------------------------
 
     def start(self, name, command, log, **kwargs):
-        handle = open(log, "wb")
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=handle, text=True, cwd=self.directory,
-                                   env=clean_environment(), **kwargs)
+        with open(log, "wb") as handle:
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=handle, text=True, cwd=self.directory,
+                                       env=clean_environment(), **kwargs)
         self.processes.append((name, process))
         line = process.stdout.readline().strip()
         if not line.startswith("ready"):

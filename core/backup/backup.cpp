@@ -115,6 +115,11 @@ class BackupMaker {
     hold_when_started();
     note(kBackupLedger);
     KRUX_FAULT_POINT("backup.ledger.copied");
+    // Behind the ledger: what the copy of that still has in its outbox is chained at the next start.
+    if (exists(kBackupAudit)) {
+      database(kBackupAudit, kAuditKind);
+      note(kBackupAudit);
+    }
     for (const auto& name : named_uploads()) file("uploads/" + name, 0600);
     if (exists("bundles.json")) file("bundles.json", 0600);
     for (const auto& name : order_.pinned_files(staging_)) bundle_file(name);
@@ -202,6 +207,7 @@ void BackupMaker::hold_at_next_start(sqlite3* db, const std::string& reason) {
 
 std::uintmax_t size_of_data(const BackupOrder& order) {
   std::vector<fs::path> files{order.data_dir / kBackupLedger, order.data_dir / "kruxos.db-wal",
+                              order.data_dir / kBackupAudit, order.data_dir / "audit.db-wal",
                               order.data_dir / "bundles.json"};
   const auto add_all = [&files](const fs::path& directory) {
     for (const auto& name : files_below(directory)) files.push_back(directory / name);

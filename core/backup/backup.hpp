@@ -35,10 +35,11 @@ struct BackupOrder {
   std::function<std::vector<std::string>(const std::filesystem::path& directory)> pinned_files;
 };
 
-/// While the host runs or not: kruxos.db as it is at one moment, the uploads that it names, the bundles, the replicas
-/// each as it is at one moment after that. Each database is checked whole, every file is durable, and `target` appears
-/// only then. What is started from it holds its writes. Never the vault's key. Throws krux::Error InvalidInput (a
-/// target that cannot be one), ConflictError (it exists), DatabaseError (also for a directory that cannot be read).
+/// While the host runs or not: kruxos.db as it is at one moment, audit.db after that, the uploads that it names, the
+/// bundles, the replicas each as it is at one moment after that. Each database is checked whole, every file is durable,
+/// and `target` appears only then. What is started from it holds its writes. Never the vault's key. Throws krux::Error
+/// InvalidInput (a target that cannot be one), ConflictError (it exists), DatabaseError (also for a directory that
+/// cannot be read).
 BackupManifest make_backup(const BackupOrder& order);
 
 struct RestoreOrder {

@@ -9,6 +9,7 @@ namespace krux {
 
 inline constexpr const char* kBackupManifest = "backup.json";
 inline constexpr const char* kBackupLedger = "kruxos.db";
+inline constexpr const char* kBackupAudit = "audit.db";
 
 /// For people.
 std::string named_path(const std::filesystem::path& path);

@@ -10,6 +10,8 @@
 #include <fstream>
 #include <thread>
 
+#include "core/audit/audit_log.hpp"
+#include "core/audit/verify.hpp"
 #include "core/oauth/pkce.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/storage/data_directory.hpp"
@@ -107,6 +109,26 @@ TEST_CASE("a backup is whole, checked and private, and starts held when it was r
   CHECK(f.held);
   CHECK(f.start().empty());
   CHECK(f.held);
+}
+
+TEST_CASE("a backup has the audit log, which goes on where it is restored") {
+  BackupFixture f;
+  f.fill();
+  const auto chain = [&f](const fs::path& directory) {
+    GroupCommit store(directory / "kruxos.db", kLedgerKind);
+    AuditLog log(store, f.clock, {directory / "audit.db"});
+    return log.flush();
+  };
+  REQUIRE(chain(f.data));
+  f.back_up();
+  f.restore();
+  CHECK_FALSE(f.start().empty());
+  REQUIRE(chain(f.restored));
+  const auto before = verify_audit(f.data / "audit.db"), after = verify_audit(f.restored / "audit.db");
+  CHECK(before.rows == 2);  // its beginning, and the write's admission
+  CHECK(after.rows == 3);   // and that it is held
+  CHECK(after.log_id == before.log_id);
+  CHECK(after.whole());
 }
 
 TEST_CASE("a backup has who has signed in, and who waits to", "[backup]") {

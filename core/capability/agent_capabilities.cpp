@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "core/capability/call_rules.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/host_capability.hpp"
 #include "core/capability/write_content.hpp"
+#include "core/state/agent_pauses.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/sessions.hpp"
 #include "core/util/json_out.hpp"
@@ -40,7 +42,8 @@ CapabilityDefinition present_session() {
 }
 
 CapabilityDefinition agent_policy() {
-  auto c = about_agent("agent.policy", "See tiers, delays, and limits with their use.", "Before many writes.");
+  auto c = about_agent("agent.policy", "See tiers, delays, and limits with their use.",
+                       "To learn how many writes you may still ask for, and when more.");
   c.inputs = {host_text("category", "Of one service.")};
   return c;
 }
@@ -58,11 +61,18 @@ std::string whoami_json(const HandlerContext& context, const CheckedCall& call) 
       put(out, "key_age_days", std::max<std::int64_t>(0, now - agent->key_since_ms) / kDayMs);
     }
     put(out, "session_id", session_of(context, call));
+    const auto pause = context.records.agents.pauses().holding(id);
+    if (!pause) return;
+    put_key(out, "paused");
+    out.StartObject();
+    put(out, "since", format_time(pause->paused_at_ms));
+    put(out, "reason", pause->reason);
+    out.EndObject();
   });
 }
 
 std::vector<Listed> asked_for(const HandlerContext& context, const CheckedCall& call) {
-  auto listed = listed_capabilities(context.accounts);
+  auto listed = listed_capabilities(context, call.invocation.agent_name);
   const auto category = text_argument(call, "category");
   if (category.empty()) return listed;
   std::erase_if(listed, [&](const Listed& one) { return category_of(one) != category; });
@@ -74,11 +84,12 @@ std::vector<Listed> asked_for(const HandlerContext& context, const CheckedCall& 
 
 std::string capabilities_json(const HandlerContext& context, const CheckedCall& call) {
   return sized_for(call, json_object([&](JsonWriter& out) {
-                     put_objects(out, "capabilities", listed_capabilities(context.accounts), [&](const Listed& one) {
-                       put(out, "name", one.capability->name);
-                       put(out, "kind", to_string(one.capability->kind));
-                       put(out, "tier", to_string(one.capability->tier));
-                     });
+                     put_objects(out, "capabilities", listed_capabilities(context, call.invocation.agent_name),
+                                 [&](const Listed& one) {
+                                   put(out, "name", one.capability->name);
+                                   put(out, "kind", to_string(one.capability->kind));
+                                   put(out, "tier", to_string(one.tier()));
+                                 });
                    }));
 }
 
@@ -107,13 +118,9 @@ std::string session_json(const HandlerContext& context, const CheckedCall& call)
   });
 }
 
-/// How much of a definition's limit the agent has used, the fullest values of its key first.
-void put_limit_use(JsonWriter& out, const HandlerContext& context, const std::string& agent_id, const Limit& limit) {
-  put(out, "limit", limit.limit);
-  put(out, "window_seconds", limit.window_ms / 1000);
-  if (!limit.key.empty()) put(out, "per", limit.key);
-  const auto uses =
-      context.writes.ledger.limit_use(agent_id, {limit.operations, limit.limit, limit.window_ms, limit.key, {}, true});
+/// How much of a limit the agent has used, the fullest values of its key first.
+void put_used(JsonWriter& out, const HandlerContext& context, const std::string& agent_id, const Limit& limit) {
+  const auto uses = context.writes.ledger.limit_use(agent_id, limit);
   std::vector<std::pair<std::string, LimitUse>> fullest(uses.begin(), uses.end());
   std::stable_sort(fullest.begin(), fullest.end(),
                    [](const auto& a, const auto& b) { return a.second.counted > b.second.counted; });
@@ -125,22 +132,37 @@ void put_limit_use(JsonWriter& out, const HandlerContext& context, const std::st
   });
 }
 
+void put_limits(JsonWriter& out, const HandlerContext& context, const std::string& agent_id, const Listed& one) {
+  std::vector<Limit> limits;
+  for (const auto& limit : one.definition->limits) {
+    if (std::count(limit.operations.begin(), limit.operations.end(), one.capability->name) > 0) limits.push_back(limit);
+  }
+  put_objects(out, "limits", limits, [&](const Limit& limit) {
+    put(out, "limit", limit.limit);
+    put(out, "window_seconds", limit.window_ms / 1000);
+    if (!limit.key.empty()) put(out, "per", limit.key);
+    put_used(out, context, agent_id, limit);
+  });
+}
+
 std::string policy_json(const HandlerContext& context, const CheckedCall& call) {
+  const auto& agent = call.invocation.agent_name;
+  const auto set = rules_in_force(context);
   return sized_for(call, json_object([&](JsonWriter& out) {
                      put_objects(out, "capabilities", asked_for(context, call), [&](const Listed& one) {
                        const auto& c = *one.capability;
                        put(out, "name", c.name);
-                       put(out, "tier", to_string(c.tier));
+                       put(out, "tier", to_string(one.tier()));
+                       const auto& rules = set->compiled(agent, c.name).rules();
+                       if (!rules.empty() && !is_hosts_own(one))
+                         put_objects(out, "rules", rules, [&](const Rule* rule) {
+                           put_rule(out, *rule, false);
+                           if (rule->limit) put_used(out, context, call.invocation.agent_id, limit_of(*rule));
+                         });
                        if (c.kind != CapabilityKind::kWrite) return;
-                       put(out, "delay_seconds", delay_of(context.options, c) / 1000);
-                       std::vector<Limit> limits;
-                       for (const auto& limit : one.definition->limits) {
-                         if (std::count(limit.operations.begin(), limit.operations.end(), c.name) > 0)
-                           limits.push_back(limit);
-                       }
-                       put_objects(out, "limits", limits, [&](const Limit& limit) {
-                         put_limit_use(out, context, call.invocation.agent_id, limit);
-                       });
+                       const auto ruled_ms = always_ruled(*set, agent, c).delay_ms;
+                       put(out, "delay_seconds", std::max(delay_of(context.options, c), ruled_ms) / 1000);
+                       put_limits(out, context, call.invocation.agent_id, one);
                      });
                    }));
 }

@@ -22,7 +22,7 @@ CapabilityDefinition about_alerts(const char* name, CapabilityKind kind, const c
 
 CapabilityDefinition send_alert() {
   auto c = about_alerts("alerts.send", CapabilityKind::kDecide, "Tell the operator something.",
-                        "When a person should know.");
+                        "To tell the person who runs this host what he should know.");
   auto severity = host_text("severity", "");
   severity.one_of = {"info", "warning"};
   severity.max_length.reset();
@@ -36,7 +36,7 @@ CapabilityDefinition send_alert() {
 
 CapabilityDefinition list_alerts() {
   auto c = about_alerts("alerts.list", CapabilityKind::kRead, "List your alerts and those about your writes.",
-                        "To see what is open.");
+                        "To see which alerts are open: yours, and the host's about your writes.");
   auto open = host_text("open_only", "");
   open.type = InputType::kBoolean;
   open.default_json = "true";
@@ -47,7 +47,7 @@ CapabilityDefinition list_alerts() {
 
 CapabilityDefinition acknowledge_alert() {
   auto c = about_alerts("alerts.acknowledge", CapabilityKind::kDecide, "Close an alert that you sent.",
-                        "When it is settled.");
+                        "To close an alert of yours that is settled.");
   auto id = host_text("alert_id", "");
   id.type = InputType::kInteger;
   id.required = true;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/capability/content_part.hpp"
+#include "core/capability/cut_members.hpp"
 
 namespace krux {
 namespace {
@@ -71,10 +72,14 @@ void end_page(JsonDocument& document, std::size_t tokens, const CapabilityDefini
   if (!list) return;
   shorten(*list, tokens, 1);
   const auto shown = list->Size();
-  set(document, "page_is_cut", JsonValue(true));
+  set(document, cut_members::kPageIsCut, JsonValue(true));
   if (takes(capability, "offset") && takes(capability, "limit"))
-    set(document, "next_offset", JsonValue(find_int(params, "offset").value_or(0) + shown));
-  if (find_bool(document, "more")) set(document, "more", JsonValue(true));
+    set(document, cut_members::kNextOffset, JsonValue(find_int(params, "offset").value_or(0) + shown));
+  if (!find_bool(document, cut_members::kMore)) return;
+  // Nothing points into the list from here on: what is set may move it.
+  const auto last = std::string(find_string((*list)[shown - 1], "write_id").value_or(""));
+  set(document, cut_members::kMore, JsonValue(true));
+  if (takes(capability, "before") && !last.empty()) set(document, cut_members::kNextBefore, text_value(last, document));
 }
 
 /// Pointers to all texts in `value`; they hold as long as nothing is added to it.
@@ -103,7 +108,7 @@ void cut_texts(JsonDocument& document, std::size_t most_bytes) {
 void name_as_left_out(JsonDocument& document, const std::vector<std::string>& gone) {
   JsonValue names(rapidjson::kArrayType);
   for (const auto& name : gone) names.PushBack(text_value(name, document), document.GetAllocator());
-  set(document, "members_left_out", std::move(names));
+  set(document, cut_members::kMembersLeftOut, std::move(names));
 }
 
 /// Without its longest members, which it names instead.
@@ -158,7 +163,7 @@ std::string with_bytes(std::string result_json, const std::vector<Bytes>& all) {
   result_json += '}';
   if (gone.empty()) return result_json;
   auto document = parse_json(result_json, "the result", kStored);
-  if (const auto* names = find_member(document, "members_left_out"); names && names->IsArray()) {
+  if (const auto* names = find_member(document, cut_members::kMembersLeftOut); names && names->IsArray()) {
     for (const auto& name : names->GetArray()) gone.emplace_back(view(name));
   }
   name_as_left_out(document, gone);
@@ -174,7 +179,7 @@ std::string texts_within_budget(std::string result_json, const CapabilityDefinit
   end_page(document, tokens, capability, params);
   result_json = to_json(document);
   if (estimated_tokens(result_json) <= kMostTokens) return result_json;
-  set(document, "texts_are_cut", JsonValue(true));
+  set(document, cut_members::kTextsAreCut, JsonValue(true));
   for (auto most = kLongestText; most >= kShortestText; most /= 2) {
     cut_texts(document, most);
     result_json = to_json(document);

@@ -63,6 +63,20 @@ TEST_CASE("A page that is too long ends early and says where the next one begins
   CHECK_FALSE(page.HasMember("texts_are_cut"));
 }
 
+TEST_CASE("A page of writes that ends early names the last one that is shown as where to go on") {
+  auto listing = searching(false);
+  InputDefinition before;
+  before.name = "before";
+  listing.inputs = {before};
+  std::string all;
+  for (int i = 0; i < 100; ++i)
+    all += (i > 0 ? "," : "") + std::string(R"({"write_id":"w_)") + std::to_string(i) + R"(","text":")" +
+           std::string(2'000, 'x') + "\"}";
+  const auto page = cut(R"({"notes":[)" + all + R"(],"more":true,"next_before":"w_99"})", listing);
+  CHECK(find_bool(page, "more") == true);
+  CHECK(find_string(page, "next_before") == "w_" + std::to_string(page["notes"].Size() - 1));
+}
+
 TEST_CASE("A list without pages is ended all the same") {
   const auto page = cut(notes(100, 2'000), searching(false));
   CHECK(find_bool(page, "page_is_cut") == true);

@@ -17,8 +17,11 @@ constexpr std::int64_t kLateAfter = 3;  ///< of the service's intervals
 
 CapabilityDefinition generate() {
   auto c = host_capability("state.briefing.generate", CapabilityKind::kRead,
-                           "See what became of your work while you were away.", "When you begin.", "state");
-  auto since = host_text("since", "Instead of your previous session.");
+                           "See what became of your work while you were away.",
+                           "When you begin: what became of your writes, what people decided, open alerts, how "
+                           "current the services are.",
+                           "state");
+  auto since = host_text("since", "From then on, instead of since your previous session.");
   since.type = InputType::kDateTime;
   since.max_length.reset();
   c.inputs = {since};
@@ -50,9 +53,9 @@ void find_begin(const HandlerContext& context, const CheckedCall& call, Briefing
 
 void count_ended(Ledger& ledger, const std::string& agent_id, Briefing& b) {
   const std::pair<WriteState, std::int64_t*> all[] = {
-      {WriteState::kCompleted, &b.done},      {WriteState::kFailed, &b.failed},
+      {WriteState::kCompleted, &b.completed}, {WriteState::kFailed, &b.failed},
       {WriteState::kCancelled, &b.cancelled}, {WriteState::kRejected, &b.rejected},
-      {WriteState::kDiscarded, &b.given_up},  {WriteState::kRolledBack, &b.undone},
+      {WriteState::kDiscarded, &b.discarded}, {WriteState::kRolledBack, &b.rolled_back},
       {WriteState::kBuffered, nullptr},       {WriteState::kExecuting, nullptr},
       {WriteState::kUnknown, nullptr},        {WriteState::kDeadLetter, nullptr}};
   for (const auto& [state, count] : all) {
@@ -104,9 +107,11 @@ std::string generated(const HandlerContext& context, const CheckedCall& call) {
   find_begin(context, call, b);
   count_ended(ledger, agent_id, b);
   using enum WriteState;
-  b.waiting_for_person = count_open(ledger, agent_id, {kPendingApproval}, b);
-  b.in_doubt = count_open(ledger, agent_id, {kUnknown, kDeadLetter}, b);
-  b.on_their_way = count_open(ledger, agent_id, {kBuffered, kHeld, kExecuting}, b);
+  b.pending_approval = count_open(ledger, agent_id, {kPendingApproval}, b);
+  b.unknown = count_open(ledger, agent_id, {kUnknown}, b);
+  b.dead_letter = count_open(ledger, agent_id, {kDeadLetter}, b);
+  b.buffered = count_open(ledger, agent_id, {kBuffered, kHeld}, b);
+  b.executing = count_open(ledger, agent_id, {kExecuting}, b);
   b.alerts = context.records.alerts.list_for(agent_id, true, kMostOpenAlerts);
   for (const auto& account : context.accounts.accounts()) b.services.push_back(health_of(*account, b.now_ms));
   return sized_for(call, "{\"briefing\":" + briefing_json(b) + "}");

@@ -22,10 +22,10 @@ struct Briefing {
   /// What `since_ms` is: kSession: when the session before was used last; kLastDay: there was none, a day ago.
   enum class From { kSession, kLastDay, kAsked } from = From::kSession;
   std::string session_id;  ///< of the session before; may be empty
-  // Writes that ended since:
-  std::int64_t done = 0, failed = 0, cancelled = 0, rejected = 0, given_up = 0, undone = 0;
-  // As they stand now:
-  std::int64_t waiting_for_person = 0, in_doubt = 0, on_their_way = 0;
+  // Writes that ended since, by their states:
+  std::int64_t completed = 0, failed = 0, cancelled = 0, rejected = 0, discarded = 0, rolled_back = 0;
+  // As they stand now, the same; what is held counts as buffered:
+  std::int64_t pending_approval = 0, unknown = 0, dead_letter = 0, buffered = 0, executing = 0;
   std::int64_t approved = 0;             ///< by a person, since; those that he rejected are `rejected`
   bool cut = false;                      ///< figures are "at least"
   std::vector<WriteRecord> ended, open;  ///< a few, newest first

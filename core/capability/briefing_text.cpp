@@ -84,20 +84,21 @@ void put_write_in_short(JsonWriter& out, const WriteRecord& write) {
 }  // namespace
 
 std::string summary_of(const Briefing& b) {
-  auto ended = counted_parts({{b.done, "was done", "were done"},
+  auto ended = counted_parts({{b.completed, "was done", "were done"},
                               {b.failed, "failed", "failed"},
                               {b.rejected, "was rejected by a person", "were rejected by a person"},
                               {b.cancelled, "was cancelled", "were cancelled"},
-                              {b.given_up, "was given up by a person", "were given up by a person"},
-                              {b.undone, "was undone", "were undone"}},
+                              {b.discarded, "was given up by a person", "were given up by a person"},
+                              {b.rolled_back, "was undone", "were undone"}},
                              "write", "writes");
   std::string text = since_in_words(b) + ": " + (ended.empty() ? "none of your writes ended." : ended);
   if (b.cut) text += " There may be more.";
   if (b.approved > 0) add_sentence(text, fmt::format("A person approved {}.", b.approved));
   add_sentence(text,
-               counted_parts({{b.waiting_for_person, "waits for a person's approval", "wait for a person's approval"},
-                              {b.in_doubt, "is in doubt", "are in doubt"},
-                              {b.on_their_way, "is on its way", "are on their way"}},
+               counted_parts({{b.pending_approval, "waits for a person's approval", "wait for a person's approval"},
+                              {b.unknown, "is in doubt", "are in doubt"},
+                              {b.dead_letter, "did not happen so far", "did not happen so far"},
+                              {b.buffered + b.executing, "is on its way", "are on their way"}},
                              "write", "writes"));
   const auto count = static_cast<std::int64_t>(b.alerts.size());
   add_sentence(text, counted_parts({{count, "is open", "are open"}}, "alert", "alerts"));
@@ -112,17 +113,19 @@ std::string briefing_json(const Briefing& b) {
     if (!b.session_id.empty()) put(out, "previous_session_id", b.session_id);
     put_key(out, "writes");
     out.StartObject();
-    for (const auto& [name, count] :
-         std::initializer_list<std::pair<const char*, std::int64_t>>{{"done", b.done},
-                                                                     {"failed", b.failed},
-                                                                     {"cancelled", b.cancelled},
-                                                                     {"rejected", b.rejected},
-                                                                     {"given_up", b.given_up},
-                                                                     {"undone", b.undone},
-                                                                     {"waiting_for_person", b.waiting_for_person},
-                                                                     {"in_doubt", b.in_doubt},
-                                                                     {"on_their_way", b.on_their_way}})
-      put(out, name, count);
+    for (const auto& [state, count] :
+         std::initializer_list<std::pair<WriteState, std::int64_t>>{{WriteState::kCompleted, b.completed},
+                                                                    {WriteState::kFailed, b.failed},
+                                                                    {WriteState::kCancelled, b.cancelled},
+                                                                    {WriteState::kRejected, b.rejected},
+                                                                    {WriteState::kDiscarded, b.discarded},
+                                                                    {WriteState::kRolledBack, b.rolled_back},
+                                                                    {WriteState::kPendingApproval, b.pending_approval},
+                                                                    {WriteState::kUnknown, b.unknown},
+                                                                    {WriteState::kDeadLetter, b.dead_letter},
+                                                                    {WriteState::kBuffered, b.buffered},
+                                                                    {WriteState::kExecuting, b.executing}})
+      put(out, to_string(state), count);
     out.EndObject();
     put(out, "counts_are_cut", b.cut);
     put_key(out, "approvals");

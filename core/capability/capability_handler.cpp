@@ -6,15 +6,20 @@
 #include <iterator>
 
 #include "core/account/permission.hpp"
+#include "core/audit/audit_log.hpp"
 #include "core/capability/approvals.hpp"
+#include "core/capability/call_rules.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/handler_context.hpp"
 #include "core/capability/host_capabilities.hpp"
+#include "core/capability/limits_in_use.hpp"
 #include "core/capability/present_terms.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"
+#include "core/state/agent_pauses.hpp"
+#include "core/state/agents.hpp"
 #include "core/util/log.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
@@ -31,12 +36,21 @@ std::optional<Listed> find_capability(const AccountDirectory& accounts, const st
   return std::nullopt;
 }
 
-Listed require_capability(const AccountDirectory& accounts, const std::string& name) {
-  if (auto found = find_capability(accounts, name)) return *found;
+Listed require_capability(const HandlerContext& context, const Invocation& invocation) {
+  const auto& name = invocation.capability;
+  if (auto found = find_capability(context.accounts, name)) return *found;
   std::vector<std::string> names;
-  for (const auto& listed : listed_capabilities(accounts)) names.push_back(listed.capability->name);
+  for (const auto& listed : listed_capabilities(context, invocation.agent_name))
+    names.push_back(listed.capability->name);
   throw invalid_input(fmt::format("There is no capability \"{}\"{}. capabilities.list shows all.",
                                   printable(name.substr(0, 100)), did_you_mean(name, names)));
+}
+
+/// A paused agent still sees what is held, and takes it back.
+void must_not_be_paused(const HandlerContext& context, const Listed& listed, const std::string& agent_id) {
+  const auto kind = listed.capability->kind;
+  if (kind == CapabilityKind::kCancel || (kind == CapabilityKind::kRead && is_hosts_own(listed))) return;
+  if (const auto pause = context.records.agents.pauses().holding(agent_id)) throw paused_error(*pause);
 }
 
 void check_tier(const CapabilityDefinition& capability) {
@@ -78,15 +92,30 @@ void take_idempotency_key(CheckedCall& call) {
   if (inner.empty()) inner = outer;
 }
 
+/// What the log could not tell of is not let happen. A cancellation, and what the host answers of its own, is.
+void must_be_auditable(const HandlerOptions& options, const Listed& listed) {
+  if (!options.audit) return;
+  const auto kind = listed.capability->kind;
+  const bool is_read = kind == CapabilityKind::kRead && !is_hosts_own(listed);
+  if (kind != CapabilityKind::kWrite && !decides_on_a_write(*listed.capability) &&
+      !(is_read && options.audit_stops_reads))
+    return;
+  if (auto error = options.audit->why_not_writable()) throw *std::move(error);
+}
+
 void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCall>& call) {
   const auto& accounts = context->accounts;
-  const auto listed = require_capability(accounts, call->invocation.capability);
+  const auto listed = require_capability(*context, call->invocation);
   call->definition = listed.definition;
   call->capability = listed.capability;
   call->metered.is(listed.definition->service, listed.capability->name,
                    listed.capability->kind == CapabilityKind::kRead);
+  if (call->audit) call->audit->is(*listed.definition, *listed.capability);
+  must_not_be_paused(*context, listed, call->invocation.agent_id);
   check_tier(*listed.capability);
   call->arguments = check_arguments(*listed.capability, call->invocation.arguments_json);
+  if (call->audit) call->audit->given(call->arguments.params);
+  must_be_auditable(context->options, listed);
   take_idempotency_key(*call);
   if (waits(*call)) call->metered.leave_untimed();
   if (listed.definition == host_definition()) return run_host_capability(context, call);
@@ -134,6 +163,7 @@ void CapabilityHandler::in_turn(const std::string& agent_id, std::function<void(
 void CapabilityHandler::invoke(Invocation invocation, std::function<void(InvocationResult)> done) {
   const auto call = std::make_shared<CheckedCall>();
   call->metered = MeteredCall(context_->options.call_meters);
+  if (auto* log = context_->options.audit) call->audit = std::make_shared<CallAudit>(*log);
   call->invocation = std::move(invocation);
   call->done = std::move(done);
   try {
@@ -141,6 +171,29 @@ void CapabilityHandler::invoke(Invocation invocation, std::function<void(Invocat
   } catch (const std::exception& problem) {
     call->fail(error_of(problem));
   }
+}
+
+std::optional<Error> CapabilityHandler::why_not_ask(const Invocation& invocation, const Questions& questions) const {
+  const auto& accounts = context_->accounts;
+  try {
+    const auto listed = require_capability(*context_, invocation);
+    must_not_be_paused(*context_, listed, invocation.agent_id);
+    check_tier(*listed.capability);
+    const auto arguments = check_arguments(*listed.capability, invocation.arguments_json);
+    // The arguments are as the agent gave them; what stands in them is asked when the read is made.
+    must_not_be_ruled_out(
+        ruling_on_any(*context_, rules_in_force(*context_), agent_name_of(*context_, invocation), *listed.capability),
+        *listed.capability);
+    must_be_asked_of(questions.account, *choose_account(accounts, listed, arguments.account));
+    const auto why = why_not_asked(questions.all, *listed.capability, *listed.definition);
+    if (!why.empty())
+      return Error(ErrorCode::kOperationBlocked, fmt::format("{} may not ask that any more: {}. Call again from the "
+                                                             "beginning.",
+                                                             listed.capability->name, why));
+  } catch (const std::exception& problem) {
+    return error_of(problem);
+  }
+  return std::nullopt;
 }
 
 std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const {
@@ -158,13 +211,12 @@ void CapabilityHandler::edit(const std::string& write_id, const std::string& sho
   edit_write(context_, {write_id, {}, shown_hash, arguments_json, who}, std::move(done));
 }
 
-std::string CapabilityHandler::list_json(const std::string& category, const std::string& tag,
-                                         const std::string& name_contains) const {
-  return summaries_json(listed_capabilities(context_->accounts), {category, tag, name_contains});
+std::string CapabilityHandler::list_json(const std::string& agent, const CatalogueFilter& filter) const {
+  return summaries_json(listed_capabilities(*context_, agent), filter);
 }
 
-std::optional<std::string> CapabilityHandler::describe_json(const std::string& name) const {
-  for (const auto& offer : offered()) {
+std::optional<std::string> CapabilityHandler::describe_json(const std::string& agent, const std::string& name) const {
+  for (const auto& offer : offered(agent)) {
     if (offer.listed.capability->name == name) return description_json(offer);
   }
   return std::nullopt;
@@ -179,16 +231,33 @@ bool CapabilityHandler::takes_time(const std::string& capability) const {
   return found && (found->capability->fetches || can_wait(*found->capability));
 }
 
-std::vector<Offered> CapabilityHandler::offered() const {
+TakesLong CapabilityHandler::takes_long(const std::string& capability) const {
+  const auto found = find_capability(context_->accounts, capability);
+  return found ? found->capability->takes_long : TakesLong::kNo;
+}
+
+std::vector<Offered> CapabilityHandler::offered(const std::string& agent) const {
   std::map<std::string, int> connected;
   for (const auto& account : context_->accounts.accounts()) ++connected[account->ref.service];
   std::vector<Offered> all;
-  for (auto& listed : listed_capabilities(context_->accounts)) {
-    const auto delay_ms = delay_of(context_->options, *listed.capability);
+  const auto rules = rules_in_force(*context_);
+  for (auto& listed : listed_capabilities(*context_, agent)) {
+    const auto delay_ms = std::max(delay_of(context_->options, *listed.capability),
+                                   always_ruled(*rules, agent, *listed.capability).delay_ms);
     const bool several = connected[listed.definition->service] > 1;
     all.push_back({std::move(listed), delay_ms, several});
   }
   return all;
+}
+
+void CapabilityHandler::put_rules(JsonWriter& out, const WriteRecord& write) const {
+  const auto set = rules_in_force(*context_);
+  put_objects(out, "rules", rules_on_write(*context_, *set, write),
+              [&](const MatchingRule& rule) { put_rule(out, rule); });
+}
+
+void CapabilityHandler::put_limits(JsonWriter& out) const {
+  put_limits_in_use(out, *context_);
 }
 
 std::vector<InputDefinition> CapabilityHandler::header_inputs(const std::string& capability) const {

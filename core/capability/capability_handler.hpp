@@ -18,6 +18,7 @@
 #include "core/definition/definition.hpp"
 #include "core/util/cancellation.hpp"
 #include "core/util/error.hpp"
+#include "core/util/json.hpp"
 #include "core/write/write.hpp"
 
 namespace krux {
@@ -25,13 +26,16 @@ namespace krux {
 class AccountDirectory;
 class AgentStore;
 class AlertStore;
+class AuditLog;
 class SessionStore;
 class CallRunner;
 class Clock;
 class CallMeters;
+class AgentReads;
+class RuleBook;
 class WriteMeters;
 class UploadStore;
-class WriteBuffer;
+struct WriteBuffer;
 struct HandlerContext;
 struct PresentTerms;
 
@@ -77,6 +81,9 @@ struct InvocationResult {
   std::optional<Questions> questions{};
 };
 
+/// Which of the host's own capabilities can be asked to wait for a write's end (wait_seconds).
+inline constexpr const char* kWriteStatus = "proxy.write_status";
+
 struct HandlerOptions {
   std::int64_t default_delay_ms = 30'000;         ///< of writes whose definition names none
   std::map<std::string, std::int64_t> delays_ms;  ///< by operation: instead of the definition's
@@ -87,6 +94,11 @@ struct HandlerOptions {
   UploadStore* uploads = nullptr;                 ///< outlives every call; nullptr: there are none
   CallMeters* call_meters = nullptr;              ///< outlives every call; nullptr: nothing is counted
   WriteMeters* write_meters = nullptr;            ///< the same
+  /// Outlives every call; nullptr: nothing is audited. While it cannot be written, writes are refused.
+  AuditLog* audit = nullptr;
+  bool audit_stops_reads = false;   ///< and reads too
+  AgentReads* reads = nullptr;      ///< what agents have read is noted there; outlives every call; nullptr: it is not
+  const RuleBook* rules = nullptr;  ///< the operator's; outlives every call; nullptr: there are none
 };
 
 /// Any thread. invoke() takes as long as it takes to check the arguments: an agent's call is best made in its turn.
@@ -106,6 +118,9 @@ class CapabilityHandler {
                RunsOn on = RunsOn::kWorker);
 
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done);
+  /// Why what that call has asked must not be asked (any more): it may not be made, not of that account, or the
+  /// definition in force does not let it ask that. Nothing is called.
+  std::optional<Error> why_not_ask(const Invocation& invocation, const Questions& questions) const;
 
   /// For the ledger: see PresentTerms. What is returned may be called after this is gone.
   std::function<PresentTerms(const WriteRecord&)> terms() const;
@@ -122,14 +137,21 @@ class CapabilityHandler {
   /// limits, errors and recovery. Capabilities that are blocked, or that no connected account can do (its service is
   /// not connected, or its scopes were not granted), are left out. The host's own (proxy.cancel_write,
   /// proxy.write_status, proxy.list_writes) are among them. Empty filters: all.
-  std::string list_json(const std::string& category, const std::string& tag, const std::string& name_contains) const;
-  std::optional<std::string> describe_json(const std::string& name) const;
+  /// Of an agent, by its name: what rules block or ask of each of its calls counts too.
+  std::string list_json(const std::string& agent, const CatalogueFilter& filter) const;
+  std::optional<std::string> describe_json(const std::string& agent, const std::string& name) const;
   /// The same capabilities, as they are defined and configured.
-  std::vector<Offered> offered() const;
+  std::vector<Offered> offered(const std::string& agent) const;
+  /// `rules`: those that match the write as it stands and by now, with file and line of each, for the operator.
+  void put_rules(JsonWriter& out, const WriteRecord& write) const;
+  /// As put_limits_in_use().
+  void put_limits(JsonWriter& out) const;
   /// Whether there is such a capability, offered or not.
   bool knows(const std::string& capability) const;
   /// Whether it asks the service, or can be asked to wait.
   bool takes_time(const std::string& capability) const;
+  /// Whether it is a read that may take longer than clients wait.
+  TakesLong takes_long(const std::string& capability) const;
   /// Those of its inputs that clients repeat in headers over HTTP.
   std::vector<InputDefinition> header_inputs(const std::string& capability) const;
   /// What a client may offer its user while he writes a value that the replica has.

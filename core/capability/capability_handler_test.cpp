@@ -223,7 +223,7 @@ TEST_CASE("a capability that is not there is refused with the nearest one") {
 
 TEST_CASE("scopes that an account lacks hide the capability and refuse the call") {
   Host host;
-  const auto listed = [&](const char* name) { return host.handler.list_json("", "", name) != "[]"; };
+  const auto listed = [&](const char* name) { return host.handler.list_json("tester", {"", "", name}) != "[]"; };
   CHECK_FALSE(listed("notes.add"));  // nothing is connected
   host.connect("N1", {"read"});
   CHECK(listed("notes.search"));
@@ -242,7 +242,7 @@ TEST_CASE("lists are filtered, and hold neither blocked capabilities nor service
   host.connect();
   const auto names = [&](const std::string& category, const std::string& tag, const std::string& part) {
     std::vector<std::string> all;
-    const auto list = parse_json(host.handler.list_json(category, tag, part), "list");
+    const auto list = parse_json(host.handler.list_json("tester", {category, tag, part}), "list");
     for (const auto& item : list.GetArray()) all.emplace_back(item["name"].GetString());
     return all;
   };
@@ -254,8 +254,8 @@ TEST_CASE("lists are filtered, and hold neither blocked capabilities nor service
   CHECK(names("state", "", "") == std::vector<std::string>{"state.briefing.generate"});
   CHECK(names("notes", "write", "") == std::vector<std::string>{"notes.add"});
   CHECK(names("", "", "wipe").empty());
-  CHECK_FALSE(host.handler.describe_json("notes.wipe"));
-  CHECK_FALSE(host.handler.describe_json("nothing"));
+  CHECK_FALSE(host.handler.describe_json("tester", "notes.wipe"));
+  CHECK_FALSE(host.handler.describe_json("tester", "nothing"));
   host.accounts.set_services({});
   CHECK(names("notes", "", "").empty());
   CHECK(type_of(host.call("notes.search")) == "InvalidInput");
@@ -264,7 +264,7 @@ TEST_CASE("lists are filtered, and hold neither blocked capabilities nor service
 TEST_CASE("a description has inputs, outputs, errors and recovery") {
   Host host;
   host.connect();
-  const auto d = parse_json(*host.handler.describe_json("notes.add"), "description");
+  const auto d = parse_json(*host.handler.describe_json("tester", "notes.add"), "description");
   CHECK(to_json(d["name"]) == json_string("notes.add"));
   CHECK(to_json(d["category"]) == json_string("notes"));
   CHECK(to_json(d["permission_tier"]) == json_string("notify"));
@@ -280,8 +280,14 @@ TEST_CASE("a description has inputs, outputs, errors and recovery") {
   }
   CHECK(unknown);
   CHECK(locked);
-  CHECK_FALSE(parse_json(*host.handler.describe_json("notes.search"), "d").HasMember("delay_seconds"));
-  for (const char* name : {"notes.cancel", "notes.ask", "proxy.list_writes"}) CHECK(host.handler.describe_json(name));
+  CHECK_FALSE(parse_json(*host.handler.describe_json("tester", "notes.search"), "d").HasMember("delay_seconds"));
+  CHECK_FALSE(parse_json(*host.handler.describe_json("tester", "notes.search"), "d").HasMember("takes_up_to_seconds"));
+  CHECK(to_json(parse_json(*host.handler.describe_json("tester", "notes.fetch"), "d")["takes_up_to_seconds"]) == "60");
+  CHECK(host.handler.takes_long("notes.fetch") == TakesLong::kMay);
+  CHECK(host.handler.takes_long("notes.search") == TakesLong::kNo);
+  CHECK(host.handler.takes_long("nothing") == TakesLong::kNo);
+  for (const char* name : {"notes.cancel", "notes.ask", "proxy.list_writes"})
+    CHECK(host.handler.describe_json("tester", name));
 }
 
 TEST_CASE("calls from many threads are each answered once") {
@@ -297,7 +303,7 @@ TEST_CASE("calls from many threads are each answered once") {
         good += type_of(host.call("notes.search")) == "none";
         good += text_of(host.call("notes.mark", "{\"title\":\"" + title + "\"}"), "status") == "ok";
         good += text_of(host.call("notes.add", "{\"title\":\"" + title + "\"}"), "status") == "buffered";
-        good += host.handler.list_json("", "", "").size() > 2;
+        good += host.handler.list_json("tester", {}).size() > 2;
       }
     });
   }
@@ -319,7 +325,9 @@ TEST_CASE("a profile leaves capabilities out, whatever the scopes allow") {
     account->profile = profile;
     host.accounts.publish(account);
   };
-  const auto lists = [&] { return host.handler.list_json("", "", "").find("\"" + write + "\"") != std::string::npos; };
+  const auto lists = [&] {
+    return host.handler.list_json("tester", {}).find("\"" + write + "\"") != std::string::npos;
+  };
   connect("full");
   CHECK(lists());
   connect("draft");

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/account/permission.hpp"
+#include "core/capability/call_rules.hpp"
 #include "core/capability/host_capabilities.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/definition/json_schema.hpp"
@@ -89,7 +90,7 @@ void write_summary(Writer& out, const Listed& listed) {
   out.text("name", c.name);
   out.text("category", category_of(listed));
   out.text("kind", to_string(c.kind));
-  out.text("permission_tier", to_string(c.tier));
+  out.text("permission_tier", to_string(listed.tier()));
   out.text("purpose", c.purpose);
   out.text("when_to_use", c.when_to_use);
   out.texts("tags", c.tags);
@@ -179,11 +180,9 @@ void write_errors(Writer& out, const Listed& listed) {
   if (!is_hosts_own(listed)) may_end_with({kNotConnected, kServiceUnavailable});
   if (kind == CapabilityKind::kRead) may_end_with({kDatabaseError, kTimeout});
   if (kind == CapabilityKind::kCancel) may_end_with({kCannotCancel});
-  const auto& inputs = listed.capability->inputs;
-  const bool of_a_write =
-      std::any_of(inputs.begin(), inputs.end(), [](auto& input) { return input.name == "write_id"; });
-  if (kind == CapabilityKind::kDecide && !of_a_write) may_end_with({kDatabaseError, kRateLimited});
-  if (kind == CapabilityKind::kDecide && of_a_write)
+  const bool on_a_write = decides_on_a_write(*listed.capability);
+  if (kind == CapabilityKind::kDecide && !on_a_write) may_end_with({kDatabaseError, kRateLimited});
+  if (on_a_write)
     may_end_with(
         {kConflictError, kBatchProtection, kApprovalRequired, kRollbackConflict, kRollbackExpired, kOutcomeUnknown});
   if (kind == CapabilityKind::kWrite)
@@ -205,6 +204,12 @@ void write_errors(Writer& out, const Listed& listed) {
 
 }  // namespace
 
+bool decides_on_a_write(const CapabilityDefinition& capability) {
+  const auto& inputs = capability.inputs;
+  return capability.kind == CapabilityKind::kDecide &&
+         std::any_of(inputs.begin(), inputs.end(), [](auto& input) { return input.name == "write_id"; });
+}
+
 bool is_hosts_own(const Listed& listed) {
   return listed.definition == host_definition();
 }
@@ -225,13 +230,12 @@ std::vector<InputDefinition> all_inputs(const Offered& offered, WriteNames names
   inputs.push_back(
       host_input("idempotency_key", InputType::kString,
                  "A text of your choice: another call with the same key is answered with the same write."));
-  inputs.push_back(host_input("allow_duplicate", InputType::kBoolean,
-                              "True: do it though the same was asked for in the last 10 minutes."));
+  inputs.push_back(host_input("allow_duplicate", InputType::kBoolean, "True: even if the same was just asked for."));
   if (!runs_at_once(*listed.capability, offered.delay_ms))
     inputs.push_back(
         host_input("send_at", InputType::kDateTime,
                    names == WriteNames::kOne
-                       ? ""
+                       ? "Not before then."
                        : fmt::format("When to do it instead of as soon as its delay is over: a time with its "
                                      "zone, at most {} days ahead. Until then it can be cancelled.",
                                      kLongestWindow / kDay)));
@@ -261,7 +265,9 @@ std::vector<OutputDefinition> all_outputs(const Offered& offered, WriteNames nam
           {"result", "Once done, as proxy.write_status shows it then.", kObject, c.outputs}};
 }
 
-std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
+std::vector<Listed> listed_capabilities(const HandlerContext& context, std::string_view agent) {
+  const auto& accounts = context.accounts;
+  const auto rules = rules_in_force(context);
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions;
   for (const auto& service : accounts.services()) definitions.push_back(service.definition);
   definitions.push_back(host_definition());
@@ -269,8 +275,9 @@ std::vector<Listed> listed_capabilities(const AccountDirectory& accounts) {
   std::vector<Listed> listed;
   for (const auto& definition : definitions) {
     for (const auto& capability : definition->capabilities) {
-      const Listed one{definition, &capability};
-      if (capability.tier != Tier::kBlocked && (is_hosts_own(one) || is_of_use(capability, *definition, connected)))
+      Listed one{definition, &capability};
+      if (!is_hosts_own(one)) one.ruled = always_ruled(*rules, agent, capability).tier;
+      if (one.tier() != Tier::kBlocked && (is_hosts_own(one) || is_of_use(capability, *definition, connected)))
         listed.push_back(one);
     }
   }
@@ -303,6 +310,7 @@ std::string description_json(const Offered& offered) {
       });
     }
     if (c.schema) out.raw("schema", to_json(c.schema->document()));
+    if (c.takes_long != TakesLong::kNo) out.seconds("takes_up_to_seconds", listed.definition->call_timeout_ms);
     write_outputs(out, "outputs", all_outputs(offered, WriteNames::kAll));
     if (c.kind == CapabilityKind::kWrite) {
       out.seconds("delay_seconds", offered.delay_ms);

@@ -1,9 +1,11 @@
 // What agents are told about capabilities.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/account/accounts.hpp"
@@ -12,6 +14,8 @@
 
 namespace krux {
 
+struct HandlerContext;
+
 struct CatalogueFilter {
   std::string category, tag, name_contains;  ///< empty: any
 };
@@ -19,11 +23,16 @@ struct CatalogueFilter {
 /// A capability and the definition that owns it.
 struct Listed {
   std::shared_ptr<const ServiceDefinition> definition;
-  const CapabilityDefinition* capability;
+  const CapabilityDefinition* capability = nullptr;
+  Tier ruled = Tier::kAutonomous;  ///< what rules ask of each call of the agent that it is listed for
+
+  Tier tier() const { return std::max(capability->tier, ruled); }
 };
 
 /// The host's own: no service's.
 bool is_hosts_own(const Listed& listed);
+/// proxy.edit_write, proxy.rollback: what becomes of a write is decided.
+bool decides_on_a_write(const CapabilityDefinition& capability);
 /// Its service's prefix; of the host's own the part of its name before the dot.
 std::string category_of(const Listed& listed);
 
@@ -34,9 +43,9 @@ struct Offered {
   bool several_accounts = false;  ///< of its service are connected
 };
 
-/// Of the loaded services and of the host, in their definitions' order: not blocked, and of use to one connected
-/// account at least.
-std::vector<Listed> listed_capabilities(const AccountDirectory& accounts);
+/// Of the loaded services and of the host, in their definitions' order: not blocked, by rules neither, and of use to
+/// one connected account at least. `agent`: its name.
+std::vector<Listed> listed_capabilities(const HandlerContext& context, std::string_view agent);
 
 /// Those that agents may give, with those that the host adds. What is the same of each write models are told once, in
 /// the host's instructions.

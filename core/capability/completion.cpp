@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "core/account/permission.hpp"
+#include "core/capability/call_rules.hpp"
 #include "core/capability/handler_context.hpp"
 #include "core/replica/replica_reader.hpp"
+#include "core/state/agent_pauses.hpp"
+#include "core/state/agents.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -38,6 +41,8 @@ bool add_values(ReplicaReader& reader, const CallContext& on, const ValuesWanted
 }
 
 Completion values_of(const HandlerContext& context, const CallContext& on, const ValuesWanted& wanted) {
+  if (context.records.agents.pauses().holding(wanted.agent_id)) return {};
+  if (!may_be_shown_now(context, wanted.agent_id, *wanted.shown_by)) return {};
   std::vector<std::string> found;
   bool all_seen = true;
   for (const auto& account : context.accounts.accounts()) {

@@ -77,8 +77,10 @@ namespace {
 std::string context_of(const WriteRecord& write, const std::string& recipients_json) {
   const bool cleaned = write.cleanup != Cleanup::kNone && write.cleanup != Cleanup::kPossible;
   const auto cleanup = cleaned ? fmt::format(R"(,"cleanup":"{}")", to_string(write.cleanup)) : "";
-  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}}})", json_string(write.write_id), to_string(write.state),
-                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json);
+  const bool by_rule = write.state == WriteState::kPendingApproval && !write.asked_by_json.empty();
+  const auto rule = by_rule ? "," + write.asked_by_json.substr(1, write.asked_by_json.size() - 2) : "";
+  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}}})", json_string(write.write_id), to_string(write.state),
+                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, rule);
 }
 
 /// Somebody has decided that nothing more is done about it.

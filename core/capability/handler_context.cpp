@@ -66,6 +66,7 @@ void CheckedCall::ask(Questions questions) const {
                   "{}.",
                   capability->name, asks_in_words(questions.missing ? questions.missing : questions.kinds())));
   metered.ended({});
+  tell_audit(error.type());
   done({false, {}, error_json(error, definition.get()), std::nullopt, {}, std::move(questions)});
 }
 

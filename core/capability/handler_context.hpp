@@ -8,6 +8,7 @@
 
 #include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
+#include "core/capability/call_audit.hpp"
 #include "core/capability/call_meters.hpp"
 #include "core/capability/capability_handler.hpp"
 #include "core/capability/write_json.hpp"
@@ -43,12 +44,15 @@ struct CheckedCall {
   const CapabilityDefinition* capability = nullptr;
   CheckedArguments arguments;
   ResolvedParams resolved;   ///< of a write, once its worker has asked the adapter
+  SummaryNames names;        ///< the same, of what its summary calls by words
   ActiveAccountPtr account;  ///< null for the host's own capabilities
   MeteredCall metered;
+  std::shared_ptr<CallAudit> audit;  ///< null: nobody is told
   std::function<void(InvocationResult)> done;
 
   void succeed(std::string data_json) const {
     metered.ended({});
+    tell_audit({});
     const bool reads = account && capability && capability->kind == CapabilityKind::kRead;
     done({true,
           std::move(data_json),
@@ -58,8 +62,12 @@ struct CheckedCall {
   }
   /// It ends with what it must know.
   void ask(Questions questions) const;
+  void tell_audit(const ErrorType& type) const {
+    if (audit) audit->ended(invocation, account ? &account->ref : nullptr, type);
+  }
   void fail(const Error& error) const {
     metered.ended(error.type());
+    tell_audit(error.type());
     done({false, {}, error_json(error, definition.get())});
   }
 };

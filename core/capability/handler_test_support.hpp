@@ -40,7 +40,7 @@ capabilities:
   - {name: notes.search, kind: read, tier: autonomous, purpose: Search., when_to_use: Often., tags: [read],
      required_scopes: [read], inputs: [{name: query, type: String, description: Text., default: ""}],
      outputs: [{name: notes, type: Array, description: Those found.}]}
-  - {name: notes.fetch, kind: read, tier: autonomous, purpose: Fetch., when_to_use: Seldom., fetches: true}
+  - {name: notes.fetch, kind: read, tier: autonomous, purpose: Fetch., when_to_use: Seldom., fetches: true, takes_long: true}
   - {name: notes.add, kind: write, tier: notify, purpose: Add., when_to_use: To keep., delay: 30 s, undoable: true,
      required_scopes: [write], summary: "{title}", tags: [write],
      inputs: [{name: title, type: String, description: Title., required: true},

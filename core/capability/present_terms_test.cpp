@@ -92,3 +92,20 @@ TEST_CASE("a limit of a key that was tightened stops what is beyond it") {
   CHECK(host.writes.ledger.get(second)->state == WriteState::kPendingApproval);
   CHECK(host.writes.ledger.get(elsewhere)->state == WriteState::kExecuting);
 }
+
+TEST_CASE("what counts as something else by now has the limits of that, of those that were set since too") {
+  PolicyHost host;
+  std::vector<std::string> ids;
+  for (const auto* tag : {"1", "2", "3"})
+    ids.push_back(host.id_of("notes.file", R"({"room":"R1","tags":["x",")" + std::string(tag) + "\"]}"));
+  host.puts_in_force([&](auto& d) {
+    host.of(d, "notes.file").counts_as = {{"tags", {"x"}, "notes.stamp"}};
+    d.limits = {{{"notes.stamp"}, 1, kDay, ""}};
+  });
+  CHECK(host.when_due(ids[0]).state == WriteState::kExecuting);
+  for (const auto& id : {ids[1], ids[2]}) {
+    const auto write = *host.writes.ledger.get(id);
+    CHECK(write.state == WriteState::kPendingApproval);
+    CHECK(write.counted_as == "notes.stamp");
+  }
+}

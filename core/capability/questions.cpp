@@ -15,6 +15,7 @@ namespace {
 
 constexpr rapidjson::SizeType kMostQuestions = 8;
 constexpr std::size_t kLongestName = 64, kLongestMessage = 4096, kLongestUrl = 2048;
+constexpr std::size_t kLongestPrompt = 32 << 10, kLongestSystem = 8 << 10;  // for models
 constexpr std::int64_t kMostTokens = 100'000;
 constexpr JsonLimits kQuestionsJson{64 << 10, 32};
 
@@ -54,7 +55,9 @@ void read_more(Question& question, const JsonValue& value) {
     if (question.url.empty() || question.url.size() > kLongestUrl) refuse_question(question, "has no \"url\"");
     if (!is_https(question.url)) refuse_question(question, "has a \"url\" that is no address by https");
   } else {
-    question.system = find_string(value, "system").value_or("");
+    question.system = printable_lines(find_string(value, "system").value_or(""));
+    if (question.system.size() > kLongestSystem)
+      refuse_question(question, fmt::format("has a \"system\" of more than {} bytes", kLongestSystem));
     question.max_tokens = find_int(value, "max_tokens").value_or(0);
     if (question.max_tokens < 1 || question.max_tokens > kMostTokens)
       refuse_question(question, fmt::format("needs \"max_tokens\", 1 to {}", kMostTokens));
@@ -67,10 +70,10 @@ Question read_question(std::string_view name, const JsonValue& value) {
   if (!is_name(name)) refuse_question(question, "needs a name of letters, digits, '_' and '-'");
   question.kind = kind_named(question, find_string(value, "kind").value_or(""));
   if (question.kind == KRUX_ASK_ROOTS) return question;
-  question.message = find_string(value, "message").value_or("");
-  if (question.message.empty() || (question.kind != KRUX_ASK_MODEL && question.message.size() > kLongestMessage))
-    refuse_question(question, fmt::format("needs a \"message\", of at most {} bytes", kLongestMessage));
-  if (question.kind != KRUX_ASK_MODEL) question.message = printable_lines(question.message);
+  question.message = printable_lines(find_string(value, "message").value_or(""));
+  const auto longest = question.kind == KRUX_ASK_MODEL ? kLongestPrompt : kLongestMessage;
+  if (question.message.empty() || question.message.size() > longest)
+    refuse_question(question, fmt::format("needs a \"message\", of at most {} bytes", longest));
   read_more(question, value);
   return question;
 }

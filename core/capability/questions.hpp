@@ -14,7 +14,7 @@ namespace krux {
 struct Question {
   std::string name;
   std::uint32_t kind = 0;   ///< one of KRUX_ASK_FORM ...
-  std::string message;      ///< but of roots; for people it is printable_lines()
+  std::string message;      ///< but of roots; printable_lines(), as `system`
   std::string schema_json;  ///< of a form; see checked_form()
   std::string url;          ///< of an address
   std::string system;       ///< for a model; may be empty

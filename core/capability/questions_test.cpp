@@ -82,11 +82,15 @@ TEST_CASE("questions: a form whose each key is known is taken, and no other") {
   }
 }
 
-TEST_CASE("questions: nothing of what people read steers what shows it") {
+TEST_CASE("questions: nothing of what people or models read steers what shows it") {
   const auto all = parse_questions(
       R"({"a":{"kind":"form","message":"One\n\u001b[2Jtwo","schema":{"type":"object","properties":{"b":)"
       R"({"type":"string","title":"T\u202e","oneOf":[{"const":"x","title":"X\u009b"}]}}}}})");
   CHECK(all.at(0).message == "One\n\\x1b[2Jtwo");
+  const auto prompt = parse_questions(
+      R"({"a":{"kind":"model","message":"One\n\u001b[2J\u202etwo","system":"Be\n\u0007kind","max_tokens":9}})");
+  CHECK(prompt.at(0).message == "One\n\\x1b[2J\\u202etwo");
+  CHECK(prompt.at(0).system == "Be\n\\x07kind");
   CHECK(
       all.at(0).schema_json ==
       R"({"type":"object","properties":{"b":{"type":"string","title":"T\\u202e","oneOf":[{"const":"x","title":"X\\x9b"}]}}})");
@@ -136,6 +140,9 @@ TEST_CASE("questions: what makes no sense, or may not be asked, is a defect of t
       {R"({"a":{"kind":"form","schema":{}}})", "needs a \"message\""},
       {R"({"a":{"kind":"model","message":"?"}})", "\"max_tokens\""},
       {R"({"a":{"kind":"model","message":"?","max_tokens":0}})", "\"max_tokens\""},
+      {R"({"a":{"kind":"model","max_tokens":1,"message":")" + std::string((32 << 10) + 1, 'x') + "\"}}", "32768 bytes"},
+      {R"({"a":{"kind":"model","max_tokens":1,"message":"?","system":")" + std::string((8 << 10) + 1, 'x') + "\"}}",
+       "\"system\" of more than 8192"},
       {R"({"a":{"kind":"url","message":"?"}})", "no \"url\""},
       {R"({"a":{"kind":"url","message":"?","url":"http://127.0.0.1/"}})", "no address by https"},
       {R"({"a":{"kind":"url","message":"?","url":"javascript:x"}})", "no address by https"}};
@@ -221,6 +228,20 @@ TEST_CASE("questions: a read that asks is handed on with its questions, or fails
   bound->account = asked.questions->account + "0";
   CHECK_THAT(message_of(Host::document(invoke(bound))), Catch::Contains("not connected any more"));
 
+  // Whether it still may be asked is known without a call.
+  const auto why_not = [&](const Questions& questions, const std::string& arguments = "{}") {
+    const auto why = host.handler.why_not_ask({"agent_1", "tester", "sess_1", "notes.fetch", arguments}, questions);
+    return why ? std::string(why->what()) : std::string();
+  };
+  auto other = *asked.questions;
+  CHECK(why_not(other).empty());
+  CHECK_THAT(why_not(other, R"({"no":1})"), Catch::Contains("no"));
+  other.account += "0";
+  CHECK_THAT(why_not(other), Catch::Contains("not connected any more"));
+  other = *asked.questions;
+  other.all.at(0).kind = KRUX_ASK_MODEL;
+  CHECK_THAT(why_not(other), Catch::Contains("may not ask that any more"));
+
   // What its definition does not list, and what makes no sense.
   for (const auto& [capability, questions] : {std::pair<std::string, std::string>("notes.search", question),
                                               {"notes.fetch", R"({"a":{"kind":"model","message":"?","max_tokens":5}})"},
@@ -230,4 +251,9 @@ TEST_CASE("questions: a read that asks is handed on with its questions, or fails
     CHECK(type_of(defect) == "ServiceUnavailable");
     CHECK_THAT(message_of(defect), Catch::Contains("defect of the adapter"));
   }
+
+  const auto changed = std::make_shared<ServiceDefinition>(*host.definition);
+  const_cast<CapabilityDefinition&>(*changed->find("notes.fetch")).tier = Tier::kBlocked;
+  host.accounts.set_services({{changed, "1.0.0"}});
+  CHECK_THAT(why_not(*asked.questions), Catch::Contains("notes.fetch is blocked"));
 }

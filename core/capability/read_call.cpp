@@ -6,10 +6,13 @@
 
 #include <algorithm>
 
+#include "core/capability/call_rules.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/definition/forms.hpp"
 #include "core/replica/replica.hpp"
+#include "core/state/agent_reads.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
@@ -70,20 +73,11 @@ std::string freshness_json(const ReplicaFreshness& of, std::int64_t now_ms) {
 
 /// What the read is about, with names resolved as in writes; empty: everything.
 std::string resolved_target(const CheckedCall& call, const CallContextPtr& on) {
-  const auto& capability = *call.capability;
-  JsonDocument named(rapidjson::kObjectType);
-  for (const auto& member : call.arguments.params.GetObject()) {
-    const auto name = view(member.name);
-    if (capability.target.find("{" + std::string(name) + "}") == std::string::npos) continue;
-    auto& allocator = named.GetAllocator();
-    named.AddMember(JsonValue(member.name, allocator), JsonValue(member.value, allocator), allocator);
-  }
-  if (named.ObjectEmpty()) return {};
   try {
-    auto asked = params_of(canonical_json(named));
-    return target_of(capability, resolve_params(*call.account, on, capability.name, std::move(asked)).params);
+    const auto named = resolved_target_inputs(call, on);
+    return named.ObjectEmpty() ? std::string() : target_of(*call.capability, named);
   } catch (const Error&) {
-    return target_of(capability, named);  // a name that nothing has: no write is about it either
+    return target_of(*call.capability, call.arguments.params);  // a name that nothing has: no write is about it either
   }
 }
 
@@ -147,16 +141,24 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
   return questions;
 }
 
+/// Before the agent is answered, so that no write of its own is asked about without it.
+void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+               const std::string& result_json) {
+  if (!context.options.reads || !rules_in_force(context)->ask_what_was_read()) return;
+  const auto& account = call.account->ref;
+  context.options.reads->note(call.invocation.agent_id,
+                              {account.service, account.account_id, call.capability->name, resolved_target(call, on)},
+                              result_json);
+}
+
 /// `asked`: instead of a result, which is empty then.
 std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, const CallContextPtr& on,
                  std::optional<Questions>& asked) {
   static const auto nobody = std::make_shared<const ReadDialogue>();
   const auto& account = *call->account;
+  must_be_allowed_to_read(*context, *call, on);
   const auto& dialogue = call->invocation.dialogue ? call->invocation.dialogue : nobody;
-  if (!dialogue->account.empty() && dialogue->account != text_of(account.ref))
-    throw invalid_input(
-        "What was answered is for an account that is not connected any more, or another one. Call again from the "
-        "beginning.");
+  must_be_asked_of(dialogue->account, account);
   if (call->capability->fetches) call->invocation.tell(fmt::format("{} is asked.", account.ref.service));
   const auto lent = call->capability->fetches ? fetching_reader_of(account) : reader_of(account);
   // Before the read: what these say is at least true of what was read, and a call that comes back when it was given up
@@ -168,6 +170,7 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
     return account.adapter->ask<"read">(on, rows, call->capability->name, call->arguments.params_json);
   });
   if (on->requests() > 0) tell_of_fetch(*call, on->requests());
+  if (on->requests() > 0 && call->audit) call->audit->fetched(on->requests());
   if (auto input = on->asked()) {
     asked = questions_of(*call, *std::move(input));
     return {};
@@ -179,11 +182,33 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
           .with_context("{\"pending_writes\":" + pending_json(pending.writes, names_for(*call)) + "}");
     throw to_error(*failure, account.ref.service);
   }
-  return sized_for(*call, finish_read(std::get<std::string>(answer), reader->freshness(), now_ms, account.ref.service,
-                                      pending, names_for(*call)));
+  auto result = sized_for(*call, finish_read(std::get<std::string>(answer), reader->freshness(), now_ms,
+                                             account.ref.service, pending, names_for(*call)));
+  note_read(*context, *call, on, result);
+  return result;
 }
 
 }  // namespace
+
+void must_be_asked_of(const std::string& asked_of, const ActiveAccount& account) {
+  if (asked_of.empty() || asked_of == text_of(account.ref)) return;
+  throw invalid_input(
+      "What was asked is for an account that is not connected any more, or another one. Call again from the "
+      "beginning.");
+}
+
+JsonDocument resolved_target_inputs(const CheckedCall& call, const CallContextPtr& on) {
+  const auto& capability = *call.capability;
+  JsonDocument named(rapidjson::kObjectType);
+  for (const auto& member : call.arguments.params.GetObject()) {
+    const auto name = view(member.name);
+    if (capability.target.find("{" + std::string(name) + "}") == std::string::npos) continue;
+    auto& allocator = named.GetAllocator();
+    named.AddMember(JsonValue(member.name, allocator), JsonValue(member.value, allocator), allocator);
+  }
+  if (named.ObjectEmpty()) return named;
+  return resolve_params(*call.account, on, capability.name, params_of(canonical_json(named))).params;
+}
 
 std::string finish_read(std::string result, const ReplicaFreshness& freshness, std::int64_t now_ms,
                         const std::string& service, const OpenWritesFound& pending, WriteNames names) {

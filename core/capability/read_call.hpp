@@ -6,7 +6,14 @@
 
 namespace krux {
 
+/// Of a read: the inputs that its target names, as the adapter resolves them. Throws krux::Error where it cannot.
+JsonDocument resolved_target_inputs(const CheckedCall& call, const CallContextPtr& on);
+
 void run_read(const HandlerContextPtr& context, const CheckedCallPtr& call);
+
+/// Throws krux::Error InvalidInput: what was asked in a read of `asked_of` (Questions::account; empty: of none) is not
+/// for this connecting of the account.
+void must_be_asked_of(const std::string& asked_of, const ActiveAccount& account);
 
 /// `result` (one valid JSON object, see ServiceAdapter::read) with what the host adds: `freshness`, `content_trust`
 /// and, when there are any, `pending_writes`. Throws krux::Error ServiceUnavailable when it has one of these already.

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "core/capability/call_rules.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
-#include "core/util/ids.hpp"
 #include "core/util/text.hpp"
 #include "core/write/write_meters.hpp"
 
@@ -16,18 +16,20 @@ namespace {
 
 NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   const auto& capability = *call.capability;
-  const auto& rules = governing(call);
-  if (call.arguments.send_at_ms > 0) must_have_window(context.options, rules);
+  const auto by = governing(context, call, agent_name_of(context, call.invocation), call.invocation.agent_id);
+  if (call.arguments.send_at_ms > 0) must_have_window(by);
   NewWrite write;
-  auto content = content_of(context.options, call, rules, call.arguments);
+  auto content = content_of(context.options, call, by, call.arguments);
   write.order = std::move(content.order);
   write.limits = std::move(content.limits);
+  write.counts = content.counts;
+  write.audited = std::move(content.audited);
   static_cast<WriteContent&>(write) = std::move(content);
   write.agent_id = call.invocation.agent_id;
   write.session_id = session_of(context, call);
   write.account = call.account->ref;
   write.operation = capability.name;
-  write.immediate = runs_at_once(rules, delay_of(context.options, rules));
+  write.immediate = by.at_once;
   write.settle_ms = context.options.settle_ms.value_or(capability.settle_ms);
   write.idempotency_key = call.arguments.idempotency_key;
   write.sets_state = capability.harmless_to_repeat;
@@ -50,12 +52,14 @@ void answer_as_it_stands(const HandlerContextPtr& context, const CheckedCallPtr&
   const auto recipients = recipients_of(*context, write);
   if (!is_on_its_way_or_done(write.state)) return call->fail(to_error(write, context->clock.wall_ms(), recipients));
   const bool now_done = write.immediate && write.state == WriteState::kCompleted;
-  call->succeed(sized_for(*call, now_done ? completed_json(write, duplicate, recipients)
+  call->succeed(sized_for(*call, now_done ? completed_json(write, duplicate, recipients, names_for(*call))
                                           : buffered_json(write, duplicate, recipients, names_for(*call))));
 }
 
 void answer_submitted(const HandlerContextPtr& context, const CheckedCallPtr& call, const Submitted& submitted) {
   const auto& write = submitted.write;
+  if (call->audit)
+    submitted.duplicate ? call->audit->answered_by(write.write_id) : call->audit->stands_with_its_write();
   if (!write.immediate || write.state == WriteState::kPendingApproval)
     return answer_as_it_stands(context, call, write, submitted.duplicate);
   context->writes.settled.wait(write.write_id, context->options.immediate_wait_ms,
@@ -78,6 +82,8 @@ void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   NewWrite write;
   try {
     write = make_write(*context, *call);
+    // Where the ledger refuses it, no row of its own tells of it.
+    if (call->audit) call->audit->decided(write.audited.decision_json);
   } catch (const std::exception& problem) {
     return call->fail(error_of(problem));
   }
@@ -100,6 +106,7 @@ void run_write(const HandlerContextPtr& context, const std::shared_ptr<CheckedCa
         bind_uploads(context->options.uploads, *call->capability, call->invocation.agent_id, call->arguments);
         call->resolved =
             resolve_params(*call->account, on, call->capability->name, params_of(call->arguments.params_json));
+        call->names = names_for_summary(*call->account, *call->capability, call->resolved.params);
         return std::string();
       },
       [context, call](WorkAnswer answer) {
@@ -122,7 +129,7 @@ Error not_readable_now() {
 
 std::string write_id_of(const CheckedCall& call) {
   auto id = std::string(find_string(call.arguments.params, "write_id").value_or(""));
-  if (!is_id("w_", id) && !is_id("rb_", id) && !is_id("cu_", id))
+  if (!is_write_id(id))
     throw invalid_input(fmt::format("{}: \"{}\" is not a write_id; give the one that the write's result named (w_...).",
                                     call.capability->name, printable(id)));
   return id;

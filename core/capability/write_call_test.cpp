@@ -33,6 +33,44 @@ TEST_CASE("a write is resolved, buffered and described") {
   CHECK(write->account == AccountRef{"notes", "N1", 1});
 }
 
+TEST_CASE("a summary calls records by their words, and leaves what the agent said in words as he said it") {
+  std::string text = kDefinition;
+  text.replace(text.find("summary: \"{title}\""), 18,
+               "summary: \"{title} on {page} in {room}\", summary_records: ["
+               "{name: page, collection: note, id: \"{room}/{title}\", words: \"'{head}'\"}, "
+               "{name: room, collection: note, id: \"{room}\", words: \"#{name}\"}]");
+  Host host({}, {}, text);
+  host.connect();
+  const auto put = [&](const std::string& id, const std::string& json) {
+    Record record;
+    record.collection = "note";
+    record.id = id;
+    record.json = json;
+    const auto session = host.replica->begin_session();
+    session->put(record);
+    session->commit();
+  };
+  put("R7", R"({"name":"general"})");
+  put("R7/a", R"({"head":"Plans"})");
+  host.adapter->on_resolve = [](auto&, auto, std::string_view params) {
+    auto document = parse_json(params, "params");
+    if (document["room"] != JsonValue("R9")) document["room"].SetString("R7");
+    return Text(to_json(document));
+  };
+  const auto summary = [&](const std::string& title, const std::string& room) {
+    const auto answer = host.call("notes.add", R"({"title":")" + title + R"(","room":")" + room + "\"}");
+    REQUIRE(type_of(answer) == "none");
+    return host.writes.ledger.get(text_of(answer, "write_id"))->summary;
+  };
+  CHECK(summary("a", "R7") == "a on 'Plans' (R7/a) in #general (R7)");
+  CHECK(summary("b", "general") == "b on R7/b in general");
+  CHECK(summary("a", "R9") == "a on R9/a in R9");  // neither is in the replica
+  // An edit names what it has become.
+  const auto id = text_of(host.call("notes.add", R"({"title":"c","room":"R7"})"), "write_id");
+  host.call("proxy.edit_write", "{\"write_id\":\"" + id + R"(","arguments":{"title":"a"}})");
+  CHECK(host.writes.ledger.get(id)->summary == "a on 'Plans' (R7/a) in #general (R7)");
+}
+
 TEST_CASE("what resolution adds is shown to agent and operator, with whom the write reaches") {
   std::string text = kDefinition;
   text.replace(text.find("summary: \"{title}\""), 18, "recipients: [to, room], summary: \"{title} to {to}\"");
@@ -127,7 +165,7 @@ TEST_CASE("delays and settle times come from the configuration, the definition, 
   CHECK(delay("notes.add", R"({"title":"a"})") == 0);
   CHECK(delay("notes.mark", R"({"title":"a"})") == 5000);
   CHECK(delay("notes.plain", "{}") == 7000);
-  CHECK(to_json(parse_json(*host.handler.describe_json("notes.mark"), "d")["delay_seconds"]) == "5");
+  CHECK(to_json(parse_json(*host.handler.describe_json("tester", "notes.mark"), "d")["delay_seconds"]) == "5");
 }
 
 TEST_CASE("a limit counts what is the same, however it is written") {
@@ -318,11 +356,17 @@ TEST_CASE("an agent sees its own writes and nobody else's") {
   REQUIRE(list["data"]["writes"].Size() == 1);
   CHECK(to_json(list["data"]["writes"][0]["write_id"]) == json_string(second));
   CHECK(to_json(list["data"]["more"]) == "true");
+  CHECK(text_of(list, "next_before") == second);
   const auto next = host.call("proxy.list_writes", "{\"before\":\"" + second + "\"}");
   REQUIRE(next["data"]["writes"].Size() == 1);
   CHECK(to_json(next["data"]["writes"][0]["write_id"]) == json_string(first));
   CHECK(to_json(next["data"]["more"]) == "false");
+  CHECK_FALSE(next["data"].HasMember("next_before"));
   CHECK(host.call("proxy.list_writes", R"({"status":"cancelled"})")["data"]["writes"].Size() == 1);
+  const auto waiting = host.call("proxy.list_writes", R"({"status":"waiting"})");
+  REQUIRE(waiting["data"]["writes"].Size() == 1);
+  CHECK(to_json(waiting["data"]["writes"][0]["write_id"]) == json_string(second));
+  CHECK_FALSE(waiting["data"]["writes"][0].HasMember("undo_until"));
   CHECK(type_of(host.call("proxy.list_writes", R"({"status":"gone"})")) == "InvalidInput");
   CHECK(type_of(host.call("proxy.list_writes", R"({"limit":101})")) == "InvalidInput");
 }
@@ -385,7 +429,7 @@ TEST_CASE("an immediate capability that is given a delay is described as what wa
     if (delayed) options.delays_ms["notes.mark"] = 5'000;
     Host host(options);
     host.connect();
-    const auto described = parse_json(host.handler.describe_json("notes.mark").value(), "the description");
+    const auto described = parse_json(host.handler.describe_json("tester", "notes.mark").value(), "the description");
     CHECK(has(described, "outputs", "cancel_deadline") == delayed);
     CHECK(has(described, "inputs", "send_at") == delayed);
   }

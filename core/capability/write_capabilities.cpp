@@ -17,7 +17,7 @@
 namespace krux {
 namespace {
 
-constexpr const char* kStatus = "proxy.write_status";
+constexpr const char* kWaiting = "waiting";  ///< beside the states' names
 constexpr std::int64_t kMaxListed = 100;
 /// Clients of the Model Context Protocol give a call up after a minute.
 constexpr std::int64_t kMaxWaitSeconds = 50;
@@ -27,15 +27,21 @@ CapabilityDefinition make(const char* name, CapabilityKind kind, const char* pur
 }
 
 CapabilityDefinition cancel_write() {
-  auto c = make("proxy.cancel_write", CapabilityKind::kCancel, "Take back a write that has not been executed yet.",
-                "Until the write's cancel_deadline, or while the host waits to try it again. Once it is executing or "
-                "executed the answer is CannotCancel.");
+  auto c =
+      make("proxy.cancel_write", CapabilityKind::kCancel, "Take back a write that has not been executed yet.",
+           "To take back a write that is not done yet: until its cancel_deadline, or while it is to be tried again.");
   c.inputs = cancel_inputs();
   c.outputs = {
       host_output("write_id", InputType::kString, ""), host_output("status", InputType::kString, ""),
       host_output("cleanup", InputType::kString,
                   "Of what an attempt has made (a draft): pending while it is taken away, then done or left.")};
   return c;
+}
+
+std::vector<WriteState> all_write_states() {
+  std::vector<WriteState> states;
+  for (int i = 0; i <= static_cast<int>(WriteState::kDiscarded); ++i) states.push_back(static_cast<WriteState>(i));
+  return states;
 }
 
 /// What is always told of a write; a time or an error only where there is one.
@@ -53,21 +59,22 @@ std::vector<OutputDefinition> of_a_write() {
       host_output("cancel_deadline", InputType::kDateTime, ""),
       host_output("created_at", InputType::kDateTime, ""),
       host_output("ended_at", InputType::kDateTime, ""),
+      host_output("undo_until", InputType::kDateTime, ""),
       host_output("next_attempt_at", InputType::kDateTime, ""),
       host_output("needs_operator", InputType::kBoolean, "A person has to decide about it."),
       error};
 }
 
 CapabilityDefinition write_status() {
-  auto c = make(kStatus, CapabilityKind::kRead, "See what became of one of your writes.",
-                "After cancel_deadline, after OutcomeUnknown or WriteFailed, or whenever you are unsure whether a "
-                "write happened: ask, do not repeat it.");
+  auto c = make(kWriteStatus, CapabilityKind::kRead, "See what became of one of your writes.",
+                "To learn whether a write has happened: after its cancel_deadline, after an error, whenever you are "
+                "unsure. Ask, do not repeat it.");
   c.inputs = cancel_inputs();
   c.inputs.push_back(host_number("wait_seconds",
                                  "Answer when the write has ended, or after so many seconds with how it stands then.",
                                  0, kMaxWaitSeconds, "0"));
   c.outputs = of_a_write();
-  c.outputs.push_back(host_output("recipients", InputType::kObject, "{to, cc, ...}"));
+  c.outputs.push_back(host_output("recipients", InputType::kObject, "Unless arguments has them."));
   c.outputs.push_back(host_output("arguments", InputType::kObject, ""));
   c.outputs.push_back(host_output("result", InputType::kObject, ""));
   c.outputs.push_back(host_output("content_hash", InputType::kString, ""));
@@ -76,17 +83,19 @@ CapabilityDefinition write_status() {
 
 CapabilityDefinition list_writes() {
   auto c = make("proxy.list_writes", CapabilityKind::kRead, "List your own writes, newest first.",
-                "To find a write whose id you lost, or to see what still waits.");
-  auto status = host_text("status", "Only writes in this state.");
+                "To see what still waits, or to find a write whose id you lost.");
+  auto status = host_text("status", "Only writes in this state; waiting: all that have not ended.");
   status.max_length.reset();
-  for (int i = 0; i <= static_cast<int>(WriteState::kDiscarded); ++i)
-    status.one_of.emplace_back(to_string(static_cast<WriteState>(i)));
-  c.inputs = {status, host_text("service", "Only writes to this service."), host_text("session_id", ""),
+  status.one_of.emplace_back(kWaiting);
+  for (const auto state : all_write_states()) status.one_of.emplace_back(to_string(state));
+  c.inputs = {status, host_text("service", "Only writes to this service."),
+              host_text("session_id", "Only writes of this session of yours."),
               host_number("limit", "How many to return at most.", 1, kMaxListed, "20"),
-              host_text("before", "For the next page: the last write_id of this one.")};
+              host_text("before", "For the next page: next_before of this one.")};
   auto writes = host_output("writes", InputType::kArray, "");
   writes.items = {host_output("", InputType::kObject, "")};
-  c.outputs = {writes, host_output("more", InputType::kBoolean, "")};
+  c.outputs = {writes, host_output("more", InputType::kBoolean, ""),
+               host_output("next_before", InputType::kString, "For the next page.")};
   return c;
 }
 
@@ -114,12 +123,14 @@ CapabilityDefinition edit_write() {
 
 CapabilityDefinition rollback() {
   auto c = make("proxy.rollback", CapabilityKind::kDecide, "Undo one of your completed writes at the service.",
-                "When a write that was carried out should not have been, as long as its service keeps what is needed "
-                "for it. While a write still waits, cancel it instead.");
+                "To undo a write that was done, until its undo_until. One that still waits is taken back with "
+                "proxy.cancel_write.");
   c.destructive = true;
   c.inputs = cancel_inputs();
-  c.outputs = {host_output("status", InputType::kString, "\"ok\": it is undone."),
-               host_output("write_id", InputType::kString, "The undo (rb_...), for proxy.write_status.")};
+  c.outputs = {host_output("status", InputType::kString,
+                           "completed: it is undone. Else ask proxy.write_status for write_id, with wait_seconds."),
+               host_output("write_id", InputType::kString, "The undo's (rb_...)."),
+               host_output("undoes", InputType::kString, "")};
   return c;
 }
 
@@ -175,6 +186,15 @@ void run_status(const HandlerContextPtr& context, const CheckedCallPtr& call) {
       });
 }
 
+/// Nothing: of all states.
+std::vector<WriteState> states_named(const std::string& status) {
+  if (const auto state = parse_write_state(status)) return {*state};
+  auto states = all_write_states();
+  if (status != kWaiting) return {};
+  std::erase_if(states, has_ended);
+  return states;
+}
+
 std::string list_of(const HandlerContext& context, const CheckedCall& call) {
   const auto limit = find_int(call.arguments.params, "limit").value_or(20);
   WriteFilter filter;
@@ -190,15 +210,17 @@ std::string list_of(const HandlerContext& context, const CheckedCall& call) {
     filter.session_id = id;
     filter.after_seq = session->after_seq;
   }
-  if (const auto state = parse_write_state(text_argument(call, "status"))) filter.states = {*state};
+  filter.states = states_named(text_argument(call, "status"));
   const auto writes = context.writes.ledger.list(filter);
   if (writes.empty() && !filter.service.empty() && !context.accounts.service(filter.service))
     throw invalid_input(fmt::format("There is no service \"{}\" here.", printable(filter.service)));
   std::string out;
-  for (std::size_t i = 0; i < std::min(writes.size(), static_cast<std::size_t>(limit)); ++i)
+  const auto shown = std::min(writes.size(), static_cast<std::size_t>(limit));
+  for (std::size_t i = 0; i < shown; ++i)
     out += (i == 0 ? "" : ",") + status_json(writes[i], false, recipients_of(context, writes[i]), names_for(call));
-  return sized_for(call,
-                   fmt::format(R"({{"writes":[{}],"more":{}}})", out, writes.size() > static_cast<std::size_t>(limit)));
+  const bool more = writes.size() > shown;
+  const auto next = more ? fmt::format(R"(,"next_before":"{}")", writes[shown - 1].write_id) : std::string();
+  return sized_for(call, fmt::format(R"({{"writes":[{}],"more":{}{}}})", out, more, next));
 }
 
 void run_list(const HandlerContextPtr& context, const CheckedCallPtr& call) {
@@ -208,7 +230,7 @@ void run_list(const HandlerContextPtr& context, const CheckedCallPtr& call) {
 }  // namespace
 
 bool can_wait(const CapabilityDefinition& capability) {
-  return capability.name == kStatus;
+  return capability.name == kWriteStatus;
 }
 
 bool waits(const CheckedCall& call) {

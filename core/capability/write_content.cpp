@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include "core/account/permission.hpp"
+#include "core/capability/audited_decision.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/definition/forms.hpp"
+#include "core/replica/replica_reader.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -104,6 +107,17 @@ JsonDocument with_added(const JsonValue& given, const JsonValue& resolved) {
   return shown;
 }
 
+/// Without the names of inputs that the agent gave in words himself, which stay as he gave them.
+SummaryNames said_in_words(const CheckedCall& call, const JsonValue& shown) {
+  auto names = call.names;
+  std::erase_if(names, [&](const auto& named) {
+    const auto* given = find_member(shown, named.first);
+    const auto* resolved = find_member(call.resolved.params, named.first);
+    return given && resolved && to_json(*given) != to_json(*resolved);
+  });
+  return names;
+}
+
 /// An edit on its way through two workers: one for the ledger, one for the adapter.
 struct Edit {
   EditRequest request;
@@ -145,10 +159,9 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
   const auto& request = edit->request;
   NewContent content;
   try {
-    const auto& rules = governing(call);
-    if (edit->shown.send_at_ms != edit->write.send_at_ms && edit->shown.send_at_ms > 0)
-      must_have_window(context->options, rules);
-    content = content_of(context->options, call, rules, edit->shown);
+    const auto by = governing(*context, call, agent_name_of(*context, edit->write.agent_id), edit->write.agent_id);
+    if (edit->shown.send_at_ms != edit->write.send_at_ms && edit->shown.send_at_ms > 0) must_have_window(by);
+    content = content_of(context->options, call, by, edit->shown);
   } catch (const std::exception& problem) {
     return edit->done(error_of(problem));
   }
@@ -158,16 +171,25 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
 
 }  // namespace
 
+std::string key_value_of(const std::string& key, const JsonValue& params) {
+  const auto* value = key.empty() ? nullptr : find_member(params, key);
+  if (!value || value->IsNull()) return {};
+  // As the ledger's rows say it, where a truth is a number.
+  if (value->IsBool()) return value->GetBool() ? "1" : "0";
+  return value->IsString() ? std::string(view(*value)) : to_json(*value);
+}
+
 std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
                                  const CapabilityDefinition& capability, const JsonValue& params) {
   std::vector<LimitRule> rules;
   for (const auto& limit : definition.limits) {
     if (std::count(limit.operations.begin(), limit.operations.end(), capability.name) == 0) continue;
-    LimitRule rule{limit.operations, limit.limit, limit.window_ms,
-                   limit.key,        {},          options.escalate_on_exceed.value_or(definition.escalate_on_exceed)};
-    if (const auto* value = rule.key.empty() ? nullptr : find_member(params, rule.key))
-      rule.key_value = value->IsString() ? std::string(view(*value)) : to_json(*value);
-    rules.push_back(std::move(rule));
+    rules.push_back({limit,
+                     key_value_of(limit.key, params),
+                     options.escalate_on_exceed.value_or(definition.escalate_on_exceed),
+                     {},
+                     definition.version,
+                     capability.name});
   }
   return rules;
 }
@@ -216,13 +238,28 @@ ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr
               true, 60'000);
 }
 
-const CapabilityDefinition& governing(const CheckedCall& call) {
-  const auto& rules = counted_capability(*call.definition, *call.capability, call.resolved.params);
-  if (&rules != call.capability && rules.tier == Tier::kBlocked)
-    throw Error(ErrorCode::kOperationBlocked,
-                fmt::format("With these inputs {} counts as {}, which is blocked.", call.capability->name, rules.name));
-  must_be_open_to(rules, *call.account);
-  return rules;
+Governing governing(const HandlerContext& context, const CheckedCall& call, std::string_view agent,
+                    std::string_view agent_id) {
+  const auto& params = call.resolved.params;
+  const auto& counted = counted_capability(*call.definition, *call.capability, params);
+  if (&counted != call.capability && counted.tier == Tier::kBlocked)
+    throw Error(ErrorCode::kOperationBlocked, fmt::format("With these inputs {} counts as {}, which is blocked.",
+                                                          call.capability->name, counted.name));
+  must_be_open_to(counted, *call.account);
+  Governing by{counted,
+               ruling_on(context, rules_in_force(context),
+                         {agent, {agent_id, call.account->ref.service, call.account->ref.account_id}}, *call.capability,
+                         counted, params),
+               std::string(agent)};
+  if (by.ruling.blocks()) {
+    if (call.audit)
+      call.audit->decided(
+          audited_decision_json(by.ruling, {*call.definition, *call.capability, counted}, by.agent, params));
+    throw denied(by.ruling, call.capability->name);
+  }
+  by.delay_ms = std::max(delay_of(context.options, counted), by.ruling.decision.delay_ms);
+  by.at_once = runs_at_once(counted, by.delay_ms);
+  return by;
 }
 
 ResolvedParams params_of(std::string canonical_json) {
@@ -236,14 +273,34 @@ bool runs_at_once(const CapabilityDefinition& capability, std::int64_t delay_ms)
   return capability.immediate && delay_ms == 0;
 }
 
-void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability) {
-  if (!runs_at_once(capability, delay_of(options, capability))) return;
+void must_have_window(const Governing& by) {
+  if (!by.at_once) return;
   throw invalid_input(fmt::format(
       "{}: \"send_at\" is not possible, since it is done at once and waits in no buffer. Call it when it is to happen.",
-      capability.name));
+      by.capability.name));
 }
 
-NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const CapabilityDefinition& rules,
+SummaryNames names_for_summary(const ActiveAccount& account, const CapabilityDefinition& capability,
+                               const JsonValue& resolved) {
+  SummaryNames names;
+  for (const auto& record : capability.summary_records) {
+    const auto id = filled_whole(record.id, resolved);
+    std::string json;
+    try {
+      if (!id.empty() && account.replica)
+        reader_of(account)->get(record.collection, id, [&](const RowView& row) {
+          json = row.json;
+          return false;
+        });
+      names[record.name] = record_in_words(record, id, json);
+    } catch (const Error&) {
+      names[record.name] = record_in_words(record, id, {});  // words are for people: the id says the same
+    }
+  }
+  return names;
+}
+
+NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const Governing& by,
                       const CheckedArguments& given) {
   const auto& capability = *call.capability;
   const auto& params = call.resolved.params;
@@ -251,16 +308,24 @@ NewContent content_of(const HandlerOptions& options, const CheckedCall& call, co
   content.params_json = call.resolved.json;
   const auto shown = with_added(given.params, params);
   content.params_shown_json = canonical_json(shown);
-  content.summary = summary_of(capability, shown);
+  content.summary = summary_of(capability, shown, said_in_words(call, shown));
   content.target = target_of(capability, params);
   content.order = order_of(capability, params);
-  content.tier = to_string(rules.tier);
+  content.tier = to_string(std::max(by.capability.tier, by.ruling.decision.tier));
   content.definition_version = call.definition->version;
-  content.delay_ms = delay_of(options, rules);
+  content.delay_ms = by.delay_ms;
   content.send_at_ms = given.send_at_ms;
-  content.limits = rules_for(options, *call.definition, rules, params);
-  content.counted_as = rules.name;
-  content.approval_reason = why_asked(rules);
+  content.limits = rules_for(options, *call.definition, by.capability, params);
+  for (auto& limit : limit_rules(by.ruling, params)) content.limits.push_back(std::move(limit));
+  content.counts = by.ruling.counts;
+  content.counted_as = by.capability.name;
+  content.approval_reason = why_asked(by.capability);
+  // The rule says more than the tier does.
+  if (by.ruling.asks()) {
+    content.approval_reason = why_ruled(by.ruling, capability.name);
+    content.asked_by_json = tier_rule_json(by.ruling);
+  }
+  content.audited = audited_decision(by.ruling, {*call.definition, capability, by.capability}, by.agent, params);
   return content;
 }
 
@@ -286,6 +351,7 @@ void edit_write(const HandlerContextPtr& context, EditRequest request,
               auto& call = *edit->call;
               call.resolved =
                   resolve_params(*call.account, on, edit->write.operation, params_of(call.arguments.params_json));
+              call.names = names_for_summary(*call.account, *call.capability, call.resolved.params);
               must_stay(*call.capability, edit->changes, edit->write.params_json, call.resolved.params);
               return std::string();
             },

@@ -5,6 +5,7 @@
 #include <string>
 #include <variant>
 
+#include "core/capability/call_rules.hpp"
 #include "core/capability/handler_context.hpp"
 
 namespace krux {
@@ -16,16 +17,33 @@ ResolvedParams params_of(std::string canonical_json);
 ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr& on, const std::string& operation,
                               ResolvedParams given);
 
-/// The capability whose tier, delay and limits count for a write with these parameters: the call's, or what it counts
-/// as. Throws krux::Error OperationBlocked when that is blocked, and where the account's connection does not cover it.
-const CapabilityDefinition& governing(const CheckedCall& call);
+/// What counts for a write with these parameters: tier, delay and limits of the call's capability, or of what it counts
+/// as, and what the operator's rules demand of it.
+struct Governing {
+  const CapabilityDefinition& capability;
+  Ruling ruling;
+  std::string agent;  ///< as rules know it
+  std::int64_t delay_ms = 0;
+  bool at_once = false;  ///< without a window in which it could be taken back
+};
+/// Of a call whose parameters are resolved, of the agent of that name and id. Throws krux::Error OperationBlocked when
+/// what it counts as is blocked, and where the account's connection does not cover it; PolicyDenied where a rule blocks
+/// it.
+Governing governing(const HandlerContext& context, const CheckedCall& call, std::string_view agent,
+                    std::string_view agent_id);
 
-/// Of a call whose parameters are resolved. `shown`: the arguments as they were given; `rules`: what governs it.
-NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const CapabilityDefinition& rules,
+/// What the summary of such a write calls its records. On a worker.
+SummaryNames names_for_summary(const ActiveAccount& account, const CapabilityDefinition& capability,
+                               const JsonValue& resolved);
+
+/// `shown`: the arguments as they were given.
+NewContent content_of(const HandlerOptions& options, const CheckedCall& call, const Governing& by,
                       const CheckedArguments& shown);
 
 /// Why a person is asked about each write of the capability, a sentence; empty: nobody is.
 std::string why_asked(const CapabilityDefinition& capability);
+/// Of a limit's key, as LimitRule::key_value has it.
+std::string key_value_of(const std::string& key, const JsonValue& params);
 /// What counts for a write with these resolved parameters.
 std::vector<LimitRule> rules_for(const HandlerOptions& options, const ServiceDefinition& definition,
                                  const CapabilityDefinition& capability, const JsonValue& params);
@@ -38,7 +56,7 @@ std::int64_t delay_of(const HandlerOptions& options, const CapabilityDefinition&
 /// Whether the write runs at once, without a window in which it could be taken back.
 bool runs_at_once(const CapabilityDefinition& capability, std::int64_t delay_ms);
 /// Throws krux::Error InvalidInput of what runs at once.
-void must_have_window(const HandlerOptions& options, const CapabilityDefinition& capability);
+void must_have_window(const Governing& by);
 
 struct EditRequest {
   std::string write_id;

@@ -1,13 +1,19 @@
 #include "core/capability/write_json.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::size_t kMaxValue = 120, kMaxSummary = 300;
+constexpr std::size_t kMaxValue = 120, kMaxSummary = 300, kMaxMember = 80;  // bytes
+/// The host's members of a completed write's answer, beside those of its result.
+constexpr std::array<std::string_view, 7> kOfCompleted{"status",       "write_id", "recipients", "undo_until",
+                                                       "duplicate_of", "undoes",   "note"};
 
 /// A JSON object whose members are written in order.
 class Object {
@@ -59,21 +65,6 @@ std::string value_text(const JsonValue& params, std::string_view name) {
   return cut(value->IsString() ? view(*value) : std::string_view(to_json(*value)), kMaxValue);
 }
 
-/// The template with what stands in braces replaced by what `value_of` gives for it.
-template <class Value>
-std::string filled(std::string_view form, Value value_of) {
-  std::string text;
-  for (std::size_t at = 0; at < form.size();) {
-    const auto open = std::min(form.find('{', at), form.size());
-    text += form.substr(at, open - at);
-    if (open == form.size()) break;
-    const auto close = std::min(form.find('}', open), form.size());
-    text += value_of(form.substr(open + 1, close - open - 1));
-    at = close + 1;
-  }
-  return text;
-}
-
 /// What was made of an attempt's leavings; nothing where there is nothing to tell.
 Object& add_cleanup(Object& object, const WriteRecord& write) {
   const bool told = write.cleanup != Cleanup::kNone && write.cleanup != Cleanup::kPossible;
@@ -89,6 +80,26 @@ Object& add_window(Object& object, const WriteRecord& write, WriteNames names) {
   // A model is told the time once: as the end of the window, as soon as there is one.
   if (names == WriteNames::kAll || write.buffer_until_ms == 0) object.time("send_at", write.send_at_ms);
   return object.time("cancel_deadline", write.buffer_until_ms);
+}
+
+/// What becomes of the write that an undo is about, and how to see it.
+std::string undo_in_words(const WriteRecord& undo) {
+  if (undo.state == WriteState::kCompleted) return fmt::format("{} is undone: it is rolled_back now.", undo.rolls_back);
+  return fmt::format(
+      "{0} is being undone. Ask for the status of {1}, with wait_seconds, until it has ended: completed says that {0} "
+      "is "
+      "rolled_back.",
+      undo.rolls_back, undo.write_id);
+}
+
+/// Of a wish that was asked for before, and of an undo. A model is told what that means.
+Object& add_meaning(Object& object, const WriteRecord& write, bool duplicate, WriteNames names) {
+  if (duplicate) object.text("duplicate_of", write.write_id);
+  if (!write.rolls_back.empty()) object.text("undoes", write.rolls_back);
+  if (names == WriteNames::kAll) return object;
+  std::string note = duplicate ? "The same was asked for before: this is that write, and nothing more was begun." : "";
+  if (!write.rolls_back.empty()) note += (note.empty() ? "" : " ") + undo_in_words(write);
+  return note.empty() ? object : object.text("note", note);
 }
 
 std::string error_object(const WriteRecord& write) {
@@ -108,19 +119,20 @@ std::string buffered_json(const WriteRecord& write, bool duplicate, const std::s
   // A model is told when it asks for the write: 64 digits that it copies nowhere yet.
   if (names == WriteNames::kAll) object.text("content_hash", write.content_hash);
   object.raw("recipients", recipients_json);
-  if (duplicate) object.text("duplicate_of", write.write_id);
-  return object.raw("result", write.result_json).done();
+  return add_meaning(object, write, duplicate, names).raw("result", write.result_json).done();
 }
 
-std::string completed_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json) {
+std::string completed_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json,
+                           WriteNames names) {
   Object object;
-  object.text("status", "ok").text("write_id", write.write_id).raw("recipients", recipients_json);
-  if (duplicate) object.text("duplicate_of", write.write_id);
+  object.text("status", names == WriteNames::kAll ? "ok" : to_string(write.state)).text("write_id", write.write_id);
+  object.raw("recipients", recipients_json).time("undo_until", undo_until_ms(write));
+  add_meaning(object, write, duplicate, names);
   if (write.result_json.empty()) return object.done();
   const auto result = parse_json(write.result_json, "the stored result", {64 << 20, 64});
   for (const auto& member : result.GetObject()) {
     const auto name = view(member.name);
-    if (name != "status" && name != "write_id" && name != "duplicate_of" && name != "recipients")
+    if (std::find(kOfCompleted.begin(), kOfCompleted.end(), name) == kOfCompleted.end())
       object.raw(member.name.GetString(), to_json(member.value));
   }
   return object.done();
@@ -130,8 +142,10 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
   Object object;
   add_window(object, write, names);
   if (whole || names == WriteNames::kAll) object.text("content_hash", write.content_hash);
-  object.raw("recipients", recipients_json)
-      .text("capability", write.operation)
+  // A model reads them among the arguments, where it has these.
+  if (!whole || names == WriteNames::kAll) object.raw("recipients", recipients_json);
+  if (!write.rolls_back.empty()) object.text("undoes", write.rolls_back);
+  object.text("capability", write.operation)
       .text("service", write.account.service)
       .text("account", write.account.account_id)
       .text("summary", write.summary)
@@ -139,6 +153,7 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
       .time("created_at", write.created_at_ms)
       .time("first_attempt_at", write.first_attempt_at_ms)
       .time("ended_at", write.ended_at_ms)
+      .time("undo_until", undo_until_ms(write))
       .number("attempts", write.attempts)
       .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
       .boolean("needs_operator", write.needs_operator());
@@ -176,35 +191,43 @@ std::string recipients_of(const ServiceDefinition* definition, const WriteRecord
 
 namespace {
 
-/// Empty where a parameter has no value.
-std::string filled_whole(const std::string& pattern, const JsonValue& params) {
-  bool whole = true;
-  auto text = filled(pattern, [&](std::string_view name) {
-    const auto* value = find_member(params, name);
-    whole = whole && value && !value->IsNull();
-    return !value ? std::string() : value->IsString() ? std::string(view(*value)) : to_json(*value);
-  });
-  return whole ? text : std::string();
+/// The text at "from.address", of lists the first entry.
+std::string_view text_at(const JsonValue& json, std::string_view path) {
+  const auto* at = &json;
+  for (std::size_t begin = 0; at && begin <= path.size();) {
+    const auto end = std::min(path.find('.', begin), path.size());
+    at = find_member(*at, path.substr(begin, end - begin));
+    if (at && at->IsArray()) at = at->Empty() ? nullptr : at->Begin();
+    begin = end + 1;
+  }
+  return at && at->IsString() ? view(*at) : std::string_view();
 }
 
 }  // namespace
 
-std::string target_of(const CapabilityDefinition& capability, const JsonValue& params) {
-  return filled_whole(capability.target, params);
+std::string record_in_words(const SummaryRecord& record, const std::string& id, std::string_view record_json) {
+  if (record_json.empty()) return cut(id, kMaxValue);
+  const auto json = parse_json(record_json, "a record", {8 << 20, 64});
+  bool any = false;
+  const auto words = filled(record.words, [&](std::string_view name) {
+    const auto value = text_at(json, name);
+    any = any || !value.empty();
+    return cut(value, kMaxMember);
+  });
+  return any ? fmt::format("{} ({})", words, cut(id, kMaxValue)) : cut(id, kMaxValue);
 }
 
-std::string order_of(const CapabilityDefinition& capability, const JsonValue& params) {
-  return filled_whole(capability.order, params);
-}
-
-std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params) {
+std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params, const SummaryNames& names) {
   std::string line;
   if (capability.summary.empty()) {
     for (const auto& member : params.GetObject())
       line +=
           (line.empty() ? "" : ", ") + std::string(view(member.name)) + ": " + value_text(params, view(member.name));
   }
-  line += filled(capability.summary, [&](std::string_view name) { return value_text(params, name); });
+  line += filled(capability.summary, [&](std::string_view name) {
+    const auto at = names.find(name);
+    return at != names.end() ? at->second : value_text(params, name);
+  });
   return cut(printable(line), kMaxSummary);
 }
 

@@ -1,9 +1,12 @@
 // Writes as agents see them.
 #pragma once
 
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "core/definition/definition.hpp"
+#include "core/definition/forms.hpp"
 #include "core/util/json.hpp"
 #include "core/write/write.hpp"
 
@@ -14,13 +17,15 @@ namespace krux {
 enum class WriteNames { kAll, kOne };
 
 /// {write_id, buffer_id, status, buffer_until, scheduled_send, cancel_deadline, content_hash}, or of these write_id,
-/// status and cancel_deadline; and `duplicate_of` where an existing write answered; `recipients` in these three where
-/// there are any (recipients_of()).
+/// status and cancel_deadline; and `duplicate_of` where an existing write answered, which a `note` explains to a model;
+/// `recipients` in these three where there are any (recipients_of()).
 std::string buffered_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json = {},
                           WriteNames names = WriteNames::kAll);
 
-/// A completed immediate write: {status: "ok", write_id} and the members of its result.
-std::string completed_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json = {});
+/// A completed immediate write: {status, write_id, undo_until} and the members of its result, but for those that are
+/// the host's. Its status is "ok" to programs, which may have been written to that, and its state to a model.
+std::string completed_json(const WriteRecord& write, bool duplicate, const std::string& recipients_json = {},
+                           WriteNames names = WriteNames::kAll);
 
 /// Everything an agent may know of its write; `whole`: with arguments and result.
 std::string status_json(const WriteRecord& write, bool whole, const std::string& recipients_json = {},
@@ -30,13 +35,14 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
 /// where it names none.
 std::string recipients_of(const ServiceDefinition* definition, const WriteRecord& write);
 
-/// What a call is about: the capability's target filled with resolved parameters. Empty when the capability names none,
-/// or an input of it is not given.
-std::string target_of(const CapabilityDefinition& capability, const JsonValue& params);
-/// What a write goes out in order by, likewise; empty: in no order.
-std::string order_of(const CapabilityDefinition& capability, const JsonValue& params);
+/// What names in a summary's template stand for instead of parameters.
+using SummaryNames = std::map<std::string, std::string, std::less<>>;
 
-/// One line for people: the capability's template filled with `params`, safe to print.
-std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params);
+/// "\"Plans\" from Ada (m1)", made of the record's members; without words where it has none of them, as of no record
+/// (`record_json` empty): the id.
+std::string record_in_words(const SummaryRecord& record, const std::string& id, std::string_view record_json);
+
+/// One line for people: the capability's template filled with `names` and else with `params`, safe to print.
+std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params, const SummaryNames& names = {});
 
 }  // namespace krux

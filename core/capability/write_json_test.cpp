@@ -55,6 +55,78 @@ TEST_CASE("a completed write's result is laid beside its status, which it cannot
   CHECK(completed_json(w, false) == R"({"status":"ok","write_id":"w_1","id":"n1","deep":{"a":[1]}})");
   w.result_json.clear();
   CHECK(completed_json(w, false) == R"({"status":"ok","write_id":"w_1"})");
+  // A model is told its state, by the same word as everywhere.
+  w.state = WriteState::kCompleted;
+  CHECK(completed_json(w, false, {}, WriteNames::kOne) == R"({"status":"completed","write_id":"w_1"})");
+}
+
+TEST_CASE("whoever asks for the same again is told which write answers, and a model what that means") {
+  auto w = sample();
+  w.state = WriteState::kCompleted;
+  w.result_json = R"({"note":"n","duplicate_of":"x","undo_until":"never","recipients":1,"id":"n1"})";
+  const std::string said =
+      R"("duplicate_of":"w_1","note":"The same was asked for before: this is that write, and nothing more was begun.")";
+  CHECK(completed_json(w, true, {}, WriteNames::kOne) ==
+        R"({"status":"completed","write_id":"w_1",)" + said + R"(,"id":"n1"})");
+  CHECK(completed_json(w, true) == R"({"status":"ok","write_id":"w_1","duplicate_of":"w_1","id":"n1"})");
+  CHECK(completed_json(w, false, {}, WriteNames::kOne) == R"({"status":"completed","write_id":"w_1","id":"n1"})");
+  w.result_json.clear();
+  CHECK_THAT(buffered_json(w, true, {}, WriteNames::kOne), Catch::Contains(said));
+  CHECK_THAT(buffered_json(w, false, {}, WriteNames::kOne), !Catch::Contains("note"));
+  CHECK_THAT(buffered_json(w, true), !Catch::Contains("note"));
+}
+
+TEST_CASE("an undo says what it undoes, what becomes of that, and a model what to ask for") {
+  auto undo = sample();
+  undo.write_id = "rb_1";
+  undo.rolls_back = "w_1";
+  undo.immediate = true;
+  undo.state = WriteState::kExecuting;
+  CHECK_THAT(buffered_json(undo, false, {}, WriteNames::kOne),
+             Catch::Contains(R"("undoes":"w_1","note":"w_1 is being undone. Ask for the status of rb_1, with )"
+                             R"(wait_seconds, until it has ended: completed says that w_1 is rolled_back.")"));
+  CHECK_THAT(buffered_json(undo, false), Catch::Contains(R"("undoes":"w_1")") && !Catch::Contains("note"));
+  CHECK_THAT(status_json(undo, true), Catch::Contains(R"("undoes":"w_1")"));
+  // Asked for once more: one note says both.
+  CHECK_THAT(buffered_json(undo, true, {}, WriteNames::kOne),
+             Catch::Contains("nothing more was begun. w_1 is being undone."));
+  undo.state = WriteState::kCompleted;
+  undo.result_json = R"({"status":"ok","undoes":"x"})";
+  CHECK(completed_json(undo, false, {}, WriteNames::kOne) ==
+        R"({"status":"completed","write_id":"rb_1","undoes":"w_1","note":"w_1 is undone: it is rolled_back now."})");
+  CHECK(completed_json(undo, false) == R"({"status":"ok","write_id":"rb_1","undoes":"w_1"})");
+}
+
+TEST_CASE("a model that is shown a write's arguments is told of its recipients there alone") {
+  auto w = sample();
+  w.params_json = R"({"to":"a@b.test"})";
+  const std::string recipients = R"({"to":"a@b.test"})";
+  const auto whole = parse_json(status_json(w, true, recipients, WriteNames::kOne), "status");
+  CHECK_FALSE(whole.HasMember("recipients"));
+  CHECK(to_json(whole["arguments"]) == recipients);
+  CHECK(to_json(parse_json(status_json(w, false, recipients, WriteNames::kOne), "status")["recipients"]) == recipients);
+}
+
+TEST_CASE("a write says until when it can be undone while it can") {
+  auto w = sample();
+  w.ended_at_ms = 1'700'000'031'000;
+  w.rollback_ms = 86'400'000;
+  w.point_json = "{}";
+  w.result_json = R"({"id":"n1"})";
+  const std::string until = R"("undo_until":"2023-11-15T22:13:51.000Z")";
+  for (const auto names : {WriteNames::kAll, WriteNames::kOne}) {
+    w.state = WriteState::kBuffered;
+    CHECK_THAT(status_json(w, true, {}, names), !Catch::Contains("undo_until"));
+    w.state = WriteState::kCompleted;
+    CHECK_THAT(status_json(w, true, {}, names), Catch::Contains(until));
+    CHECK_THAT(status_json(w, false, {}, names), Catch::Contains(until));
+    CHECK_THAT(completed_json(w, false, {}, names), Catch::Contains(until));
+    w.state = WriteState::kRolledBack;
+    CHECK_THAT(status_json(w, true, {}, names), !Catch::Contains("undo_until"));
+  }
+  w.state = WriteState::kCompleted;
+  w.point_json.clear();  // nothing that could be undone was noted
+  CHECK_THAT(completed_json(w, false), !Catch::Contains("undo_until"));
 }
 
 TEST_CASE("a write's status is valid JSON in every state") {
@@ -69,6 +141,28 @@ TEST_CASE("a write's status is valid JSON in every state") {
     CHECK(std::string(document["error"]["message"].GetString()).find('\x1b') == std::string::npos);
   }
   CHECK_FALSE(parse_json(status_json(w, false), "status").HasMember("arguments"));
+}
+
+TEST_CASE("a record is named by its words with its id behind, and by its id where it has none") {
+  const SummaryRecord mail{"mail", "messages", "{message_id}", "\"{subject}\" from {from}"};
+  CHECK(record_in_words(mail, "m1", R"({"subject":"Plans","from":"Ada"})") == "\"Plans\" from Ada (m1)");
+  CHECK(record_in_words(mail, "m1", R"({"subject":"Plans","from":7})") == "\"Plans\" from  (m1)");
+  CHECK(record_in_words(mail, "m1", R"({"other":"x"})") == "m1");
+  CHECK(record_in_words(mail, "m1", "") == "m1");
+  const SummaryRecord listed{"mail", "messages", "{message_id}", "from {from.address}"};
+  CHECK(record_in_words(listed, "m1", R"({"from":[{"name":"Ada","address":"a@b.test"},{"address":"c"}]})") ==
+        "from a@b.test (m1)");
+  for (const char* other : {R"({"from":[]})", R"({"from":"x"})", R"({"from":{"address":[]}})"})
+    CHECK(record_in_words(listed, "m1", other) == "m1");
+  const auto long_one = record_in_words(mail, "m1", R"({"subject":")" + std::string(500, 's') + "\"}");
+  CHECK(long_one.size() < 120);
+  CHECK(long_one.ends_with("(m1)"));
+  CapabilityDefinition move;
+  move.summary = "move {mail} to {room}";
+  const auto params = parse_json(R"({"room":"R1","mail":"no"})", "params");
+  CHECK(summary_of(move, params, {{"mail", "\"a\nb\" (m1)"}}).find('\n') == std::string::npos);
+  CHECK(summary_of(move, params, {{"mail", "\"Plans\" (m1)"}}) == "move \"Plans\" (m1) to R1");
+  CHECK(summary_of(move, params) == "move no to R1");
 }
 
 TEST_CASE("whom a write reaches is shown with it, whole, wherever it is shown") {

@@ -277,6 +277,9 @@ Config load_config(const fs::path& file, const std::vector<std::string>& environ
   for (const auto& flag : flags) loader.flag(flag);
   loader.finish();
   if (config.bundles_dir.empty()) config.bundles_dir = config.data_dir / "bundles";
+  const auto keys = config.vault_key_file.parent_path();
+  if (config.audit.key_file.empty()) config.audit.key_file = keys / "audit.key";
+  if (config.audit.anchor_file.empty()) config.audit.anchor_file = keys / "audit.heads";
   check_whole(config);
   for (const auto& setting : host_settings())
     config.shown.try_emplace(std::string(setting.key), Config::Shown{setting.json(config), "default"});

@@ -51,6 +51,7 @@ struct Config {
   struct Server {
     std::string host = "127.0.0.1";
     std::uint16_t port = 7700, health_port = 7704;   ///< 0: a free one, see $data_dir/ports.json
+    std::optional<std::uint16_t> web_port;           ///< of the operator's page; nothing: there is none
     std::filesystem::path tls_certificate, tls_key;  ///< both or none
     bool allow_plain_http = false;                   ///< without them beyond the loopback
     std::int64_t connections = 1024;                 ///< of agents, at most half of the process's descriptors
@@ -62,6 +63,10 @@ struct Config {
       std::int64_t access_token_ms = 3'600'000, idle_ms = 30 * 86'400'000LL;
     } sign_in;
   } server;
+  struct Operator {
+    std::optional<bool> agents_share_user;  ///< nothing: yes, but in a data directory of before without a passphrase
+    std::int64_t grant_ms = 600'000;
+  } operators;
   struct Log {
     std::string level = "info";
     bool json = false;
@@ -88,6 +93,12 @@ struct Config {
     std::filesystem::path ca_file;                 ///< trusted besides the system's
     std::vector<std::string> allow_private_hosts;  ///< addresses and networks that are not public and may be reached
   } net;
+  struct Audit {
+    bool stops_reads = false;  ///< where the log cannot be written; writes stop in any case
+    /// Of its signatures, and where signed heads go: beside the vault's key unless they are set.
+    std::filesystem::path key_file, anchor_file;
+    std::int64_t keep_ms = 0;  ///< 0: for good
+  } audit;
   struct MetricsConfig {
     bool enabled = true;
   } metrics;

@@ -191,6 +191,8 @@ std::vector<Setting> server_settings() {
        [](const Config& c) { return fmt::format("{}", c.server.port); }},
       {"server.health_port", false, [](const Given& g, Config& c) { c.server.health_port = port_of(g); },
        [](const Config& c) { return fmt::format("{}", c.server.health_port); }},
+      {"server.web_port", false, [](const Given& g, Config& c) { c.server.web_port = port_of(g); },
+       [](const Config& c) { return c.server.web_port ? fmt::format("{}", *c.server.web_port) : "null"; }},
       {"server.tls.certificate", false, [](const Given& g, Config& c) { c.server.tls_certificate = path_of(g); },
        [](const Config& c) { return json(c.server.tls_certificate); }},
       {"server.tls.key", false, [](const Given& g, Config& c) { c.server.tls_key = path_of(g); },
@@ -216,6 +218,15 @@ std::vector<Setting> server_settings() {
       {"server.sign_in.idle_days", false,
        [](const Given& g, Config& c) { c.server.sign_in.idle_ms = g.value.integer(1, 365) * kDay; },
        [](const Config& c) { return fmt::format("{}", c.server.sign_in.idle_ms / kDay); }},
+      {"operator.agents_share_user", false,
+       [](const Given& g, Config& c) { c.operators.agents_share_user = g.value.boolean(); },
+       [](const Config& c) {
+         const auto& shared = c.operators.agents_share_user;
+         return std::string(!shared ? "null" : *shared ? "true" : "false");
+       }},
+      {"operator.grant_minutes", false,
+       [](const Given& g, Config& c) { c.operators.grant_ms = g.value.integer(1, 60) * 60'000; },
+       [](const Config& c) { return fmt::format("{}", c.operators.grant_ms / 60'000); }},
       {"log.level", false,
        [](const Given& g, Config& c) {
          g.value.choice({"trace", "debug", "info", "warn", "error", "critical", "off"});
@@ -275,6 +286,17 @@ std::vector<Setting> work_settings() {
       {"net.allow_private_hosts", true,
        [](const Given& g, Config& c) { c.net.allow_private_hosts = private_hosts_of(g); },
        [](const Config& c) { return json(c.net.allow_private_hosts); }},
+      {"audit.key_file", false, [](const Given& g, Config& c) { c.audit.key_file = path_of(g); },
+       [](const Config& c) { return json(c.audit.key_file); }},
+      {"audit.anchor_file", false, [](const Given& g, Config& c) { c.audit.anchor_file = path_of(g); },
+       [](const Config& c) { return json(c.audit.anchor_file); }},
+      {"audit.keep_days", false, [](const Given& g, Config& c) { c.audit.keep_ms = g.value.integer(0, 36'500) * kDay; },
+       [](const Config& c) { return fmt::format("{}", c.audit.keep_ms / kDay); }},
+      {"audit.on_failure", false,
+       [](const Given& g, Config& c) {
+         c.audit.stops_reads = g.value.choice({"stop_writes", "stop_all"}) == 1;
+       },
+       [](const Config& c) { return json_string(c.audit.stops_reads ? "stop_all" : "stop_writes"); }},
       {"metrics.enabled", false, [](const Given& g, Config& c) { c.metrics.enabled = g.value.boolean(); },
        [](const Config& c) { return std::string(c.metrics.enabled ? "true" : "false"); }},
       {"worker_threads", false,

@@ -144,6 +144,25 @@ void parse_order(const YamlValue& value, CapabilityDefinition& capability) {
   capability.order = text;
 }
 
+SummaryRecord parse_summary_record(const YamlValue& value, const CapabilityDefinition& capability) {
+  const YamlMap map(value, {"name", "collection", "id", "words"});
+  SummaryRecord record;
+  record.name = parse_name(map.at("name"), "what stands for a record");
+  record.collection = parse_name(map.at("collection"), "a collection");
+  const auto id = map.at("id"), words = map.at("words");
+  record.id = id.line(300);
+  check_template(id, capability, record.id);
+  record.words = words.line(300);
+  const auto members = names_in(words, record.words);
+  if (members.empty()) words.fail("no member of the record is named: words: \"{subject}\".");
+  for (const auto& name : members) {
+    const auto dot = name.find('.');
+    if (!is_plain_name(name.substr(0, dot)) || (dot != std::string::npos && !is_plain_name(name.substr(dot + 1))))
+      words.fail(fmt::format("\"{{{}}}\" names no member of a record.", printable(name)));
+  }
+  return record;
+}
+
 void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   if (auto v = map.find("delay")) {
     capability.immediate = v->text() == "immediate";
@@ -174,9 +193,14 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   if (auto v = map.find("recipients")) {
     for (const auto& name : v->list(16)) capability.recipients.push_back(parse_name(name, "a parameter"));
   }
+  if (auto v = map.find("summary_records")) {
+    for (const auto& item : v->list(8)) capability.summary_records.push_back(parse_summary_record(item, capability));
+  }
   if (auto v = map.find("summary")) {
     capability.summary = v->line(300);
-    check_template(*v, capability, capability.summary, capability.recipients);
+    auto others = capability.recipients;
+    for (const auto& record : capability.summary_records) others.push_back(record.name);
+    check_template(*v, capability, capability.summary, others);
   }
 }
 
@@ -189,10 +213,10 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
   };
   if (kind != CapabilityKind::kWrite)
     refuse({"delay", "settle", "undoable", "destructive", "cleanup", "ordered", "harmless_to_repeat", "when_absent",
-            "summary", "counts_as", "recipients"},
+            "summary", "summary_records", "counts_as", "recipients"},
            "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
-  if (kind != CapabilityKind::kRead) refuse({"fetches", "confidentiality", "asks"}, "read");
+  if (kind != CapabilityKind::kRead) refuse({"fetches", "takes_long", "confidentiality", "asks"}, "read");
   if (kind == CapabilityKind::kCancel) refuse({"inputs", "one_input_of", "schema"}, "read or write");
 }
 
@@ -246,6 +270,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
                             "required_scopes",
                             "one_input_of",
                             "fetches",
+                            "takes_long",
                             "confidentiality",
                             "delay",
                             "settle",
@@ -257,6 +282,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
                             "harmless_to_repeat",
                             "when_absent",
                             "summary",
+                            "summary_records",
                             "target",
                             "counts_as",
                             "recipients",
@@ -285,6 +311,12 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
   if (auto v = map.find("schema")) c.schema = parse_input_schema(*v);
   if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("takes_long")) {
+    c.takes_long = v->choice_of<TakesLong>(
+        {{"false", TakesLong::kNo}, {"true", TakesLong::kMay}, {"as_task", TakesLong::kAsTask}});
+    if (c.takes_long != TakesLong::kNo && !c.fetches)
+      v->fail("\"takes_long\" is only for reads that ask their service (fetches: true): others have ten seconds.");
+  }
   if (auto v = map.find("asks")) c.asks = parse_asks(*v);
   if (auto v = map.find("confidentiality"))
     c.confidentiality =
@@ -308,7 +340,7 @@ const std::vector<std::string>& host_inputs() {
 std::vector<InputDefinition> cancel_inputs() {
   InputDefinition id;
   id.name = "write_id";
-  id.description = "That the write's result named.";
+  id.description = "The write's (w_...).";
   id.required = true;
   id.aliases = {"buffer_id"};
   id.max_length = 64;

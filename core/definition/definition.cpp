@@ -1,5 +1,9 @@
 #include "core/definition/definition.hpp"
 
+#include <fmt/format.h>
+
+#include "core/util/durations.hpp"
+
 namespace krux {
 
 std::vector<ContentOutput> content_outputs(const CapabilityDefinition& capability) {
@@ -15,6 +19,27 @@ const CapabilityDefinition* ServiceDefinition::find(const std::string& capabilit
     if (c.name == capability) return &c;
   }
   return nullptr;
+}
+
+std::string one_input_in_words(const std::vector<std::vector<std::string>>& groups) {
+  std::vector<std::string> together;
+  for (const auto& group : groups) {
+    if (group.size() == 2 && group[0] == groups[0][0]) together.push_back(group[1]);
+  }
+  if (groups.size() > 1 && together.size() == groups.size())
+    return fmt::format("{}, or else {}", groups[0][0], fmt::join(together, " and "));
+  std::vector<std::string> all;
+  for (const auto& group : groups) all.push_back(fmt::format("at least one of {}", fmt::join(group, ", ")));
+  return fmt::format("{}", fmt::join(all, ", and "));
+}
+
+std::string limit_in_words(std::int64_t limit, std::int64_t window_ms) {
+  return fmt::format("{} in {}", limit, span_in_words(window_ms));
+}
+
+std::string in_words(const Limit& limit) {
+  return fmt::format("{} of {} in {}{}", limit.limit, fmt::join(limit.operations, " + "),
+                     span_in_words(limit.window_ms), limit.key.empty() ? "" : " per " + limit.key);
 }
 
 const char* to_string(Tier tier) {

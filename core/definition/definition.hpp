@@ -21,6 +21,8 @@ enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
 enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, which no service is asked
 enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime };
 enum class WhenAbsent { kAsk, kResend };
+/// Than clients wait for an answer: it may, or none would wait so long.
+enum class TakesLong { kNo, kMay, kAsTask };
 enum class Confidentiality { kPrivate, kPublic };  ///< who may read it at the service: some, or everybody
 
 struct InputDefinition {
@@ -76,6 +78,13 @@ struct CountsAs {
   std::string capability;
 };
 
+/// {name} in a write's summary stands for a record of the replica: its words, with its id behind them.
+struct SummaryRecord {
+  std::string name;            ///< may be an input's: then what an agent gave in words stays as he gave it
+  std::string collection, id;  ///< the id filled with resolved inputs: "{channel}/{ts}"
+  std::string words;           ///< filled with members of the record: "\"{subject}\" from {from}"
+};
+
 struct CapabilityDefinition {
   std::string name;  ///< "notes.add"
   CapabilityKind kind = CapabilityKind::kRead;
@@ -90,12 +99,14 @@ struct CapabilityDefinition {
   bool core = true;  ///< among the tools that an agent is shown unless it asks for more
   std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
   std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
+  std::vector<SummaryRecord> summary_records;
   /// What a write or a read is about, filled with resolved inputs: "{channel}/{ts}". A read also shows the agent's own
   /// writes about it, or about a part of it, that the replica cannot have yet. Empty: about everything.
   std::string target;
   // Reads
   bool fetches = false;                                         ///< may call the service (and is audited)
   Confidentiality confidentiality = Confidentiality::kPrivate;  ///< of what it reads
+  TakesLong takes_long = TakesLong::kNo;                        ///< it fetches otherwise
   std::uint32_t asks = 0;  ///< what it may ask of whoever waits: KRUX_ASK_FORM ...; see core/definition/asks.hpp
   // Writes
   std::optional<std::int64_t> delay_ms;  ///< nothing: the host's default; 0 with `immediate`
@@ -137,6 +148,19 @@ struct QuotaRule {
   std::string bucket;  ///< rules of the same name share one allowance (units of different cost); empty: its own
 };
 
+/// Where the replica shows what was written, to whom, and by whom; of a searchable collection, with people one with
+/// tags and named texts.
+struct CorrespondenceDefinition {
+  std::string collection;  ///< empty: the service has none
+  std::string sent_tag;    ///< of what the account has sent; what lacks it, others have
+  std::vector<std::string> without_tags;
+  std::vector<std::string> to;                 ///< the named texts that hold recipients
+  std::string from;                            ///< the one that holds who sent it
+  std::string before_address, behind_address;  ///< between which an address in small letters stands there
+
+  bool has_people() const { return !to.empty(); }
+};
+
 struct ServiceDefinition {
   std::int64_t schema_version = 1;
   std::string service, prefix, display_name, description;
@@ -160,6 +184,7 @@ struct ServiceDefinition {
   std::vector<CapabilityDefinition> capabilities;
   std::vector<ResourceDefinition> resources;
   std::vector<PromptDefinition> prompts;
+  CorrespondenceDefinition correspondence;
   std::map<std::string, std::vector<RecoveryAction>, std::less<>> recovery;  ///< by error type
 
   const CapabilityDefinition* find(const std::string& capability) const;
@@ -167,6 +192,15 @@ struct ServiceDefinition {
 
 /// Those of its outputs that a model is handed as content.
 std::vector<ContentOutput> content_outputs(const CapabilityDefinition& capability);
+
+/// "id, or else channel and time" of groups that are alike but for their last, [[id, channel], [id, time]]: the input
+/// that is enough, and those that are needed together without it. Else "at least one of a, b" of each.
+std::string one_input_in_words(const std::vector<std::vector<std::string>>& groups);
+
+/// "10 in 1 h", "30 in 10 min".
+std::string limit_in_words(std::int64_t limit, std::int64_t window_ms);
+/// "10 of notes.add + notes.mark in 1 h per title".
+std::string in_words(const Limit& limit);
 
 // As definitions and results spell them.
 const char* to_string(Tier tier);

@@ -9,6 +9,7 @@
 #include "core/definition/access_parser.hpp"
 #include "core/definition/base_url.hpp"
 #include "core/definition/capability_parser.hpp"
+#include "core/definition/correspondence_parser.hpp"
 #include "core/definition/limit_parser.hpp"
 #include "core/definition/oauth_parser.hpp"
 #include "core/definition/prompt_parser.hpp"
@@ -163,7 +164,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
       {"schema",       "service",   "prefix",        "display_name",       "description",  "version", "adapter",
        "api_base_url", "hosts",     "sync_interval", "rollback_retention", "call_timeout", "quota",   "limits",
        "on_exceed",    "connect",   "oauth",         "capabilities",       "recovery",     "auth",    "accounts",
-       "http",         "resources", "prompts"});
+       "http",         "resources", "prompts",       "correspondence"});
   ServiceDefinition definition;
   parse_schema(map, definition);
   parse_identity(map, definition);
@@ -174,6 +175,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   definition.capabilities = parse_capabilities(map.at("capabilities"), definition.prefix);
   if (auto v = map.find("resources")) definition.resources = parse_resources(*v, definition);
   if (auto v = map.find("prompts")) definition.prompts = parse_prompts(*v, definition);
+  if (auto v = map.find("correspondence")) definition.correspondence = parse_correspondence(*v);
   if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
   if (auto v = map.find("limits")) definition.limits = parse_limits(*v, definition);
   if (auto v = map.find("on_exceed")) definition.escalate_on_exceed = parse_on_exceed(*v);

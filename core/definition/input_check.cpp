@@ -153,7 +153,7 @@ class Checker {
     take_host_inputs();
     result_.params.SetObject();
     for (const auto& input : capability_.inputs) take(input);
-    for (const auto& group : capability_.one_input_of) require_one(group);
+    require_one_of_each();
     if (capability_.schema) {
       const auto why = capability_.schema->why_not(result_.params);
       if (!why.empty()) fail(why);
@@ -271,13 +271,13 @@ class Checker {
     if (value.IsDouble()) value.SetInt64(static_cast<std::int64_t>(value.GetDouble()));
   }
 
-  void require_one(const std::vector<std::string>& group) const {
-    std::string all;
-    for (const auto& name : group) {
-      if (find_member(result_.params, name)) return;
-      all += (all.empty() ? "\"" : ", \"") + name + "\"";
-    }
-    fail("give at least one of " + all);
+  void require_one_of_each() const {
+    const auto& groups = capability_.one_input_of;
+    const auto has_one = [this](const std::vector<std::string>& group) {
+      return std::any_of(group.begin(), group.end(),
+                         [this](const auto& name) { return find_member(result_.params, name); });
+    };
+    if (!std::all_of(groups.begin(), groups.end(), has_one)) fail("give " + one_input_in_words(groups));
   }
 
   static std::string without_stop(std::string text) {

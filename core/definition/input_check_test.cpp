@@ -185,8 +185,10 @@ TEST_CASE("bad arguments are refused with a sentence") {
 TEST_CASE("of a group one input must be given") {
   auto c = sample();
   c.one_input_of = {{"flag", "list"}};
-  CHECK_THROWS_WITH(check_arguments(c, R"({"title":"a"})"), "notes.add: give at least one of \"flag\", \"list\".");
+  CHECK_THROWS_WITH(check_arguments(c, R"({"title":"a"})"), "notes.add: give at least one of flag, list.");
   CHECK_NOTHROW(check_arguments(c, R"({"title":"a","list":[]})"));
+  c.one_input_of = {{"due", "flag"}, {"due", "list"}};
+  CHECK_THROWS_WITH(check_arguments(c, R"({"title":"a","flag":true})"), "notes.add: give due, or else flag and list.");
 }
 
 TEST_CASE("control characters of an argument do not reach the sentence") {

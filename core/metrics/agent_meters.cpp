@@ -9,7 +9,7 @@ namespace {
 constexpr MetricName kRequests{"kruxos_agent_requests_total", "JSON-RPC requests of agents, by method and outcome."};
 constexpr MetricName kRefusals{"kruxos_agent_auth_failures_total", "Requests without a valid agent key."};
 
-constexpr std::array<const char*, 23> kMethods{"session.create",
+constexpr std::array<const char*, 26> kMethods{"session.create",
                                                "session.end",
                                                "capabilities.list",
                                                "capabilities.describe",
@@ -31,6 +31,9 @@ constexpr std::array<const char*, 23> kMethods{"session.create",
                                                "resources/subscribe",
                                                "resources/unsubscribe",
                                                "subscriptions/listen",
+                                               "tasks/get",
+                                               "tasks/update",
+                                               "tasks/cancel",
                                                "unknown"};
 constexpr std::array<const char*, 5> kMethodOutcomes{"ok", "invalid_params", "unknown_method", "rate_limited", "error"};
 constexpr std::array<const char*, 2> kReasons{"wrong_key", "locked_out"};

@@ -20,6 +20,8 @@ PolicyFiles::PolicyFiles(std::filesystem::path directory) : directory_(std::move
   std::error_code error;
   for (std::filesystem::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
     const auto name = at->path().filename().string();
+    // Rules are read by themselves, and templates are there to be copied.
+    if (name == "rules" || name == "templates") continue;
     if (!name.starts_with('.') && !name.ends_with(".md")) files_.insert(at->path());
   }
   if (error)

@@ -25,8 +25,8 @@ class PolicyFiles {
 
   /// The services whose policy was applied.
   const std::set<std::string>& applied() const { return applied_; }
-  /// Files that act on nothing: of services that are not there, misspelt, or not <service>.yaml. Hidden files and *.md
-  /// may lie there.
+  /// Files that act on nothing: of services that are not there, misspelt, or not <service>.yaml. Hidden files, *.md,
+  /// and the directories `rules` and `templates` may lie there.
   std::vector<std::filesystem::path> unused() const;
 
  private:

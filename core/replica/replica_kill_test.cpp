@@ -28,9 +28,9 @@ constexpr int kPage = 20;
       session->put(message(std::to_string(n), n, "the text of number " + std::to_string(n), "general", page + 1));
     }
     if (page >= 3) session->sweep("messages", "general", page - 1, 0, INT64_MAX);
-    const char byte = 'x';
+    static constexpr char byte = 'x';
     session->put_blob("messages", std::to_string(page * kPage), "body", -1,
-                      [sent = false, byte](char* to, std::size_t) mutable {
+                      [sent = false](char* to, std::size_t) mutable {
                         *to = byte;
                         return std::exchange(sent, true) ? 0 : 1;
                       });
@@ -61,7 +61,7 @@ constexpr int kPagesOfAVersion = 5;
     }
     store.finish_pass(true, version * 1000);
     store.idle();
-    const char byte = 'x';
+    static constexpr char byte = 'x';
     if (::write(out, &byte, 1) != 1) ::_exit(1);
   }
 }

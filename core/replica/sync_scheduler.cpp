@@ -249,12 +249,25 @@ void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::
   task->call.reset();
   task->session.reset();
   if (const auto* step = std::get_if<SyncStep>(&result)) {
+    const bool full = task->status.full;
     plan_next(*state, *task, *step);
+    if (!task->in_pass) tell_ended(*state, *task, full, {});
   } else {
-    plan_retry(*state, *task, std::get<CallFailure>(result));
+    const auto& failure = std::get<CallFailure>(result);
+    plan_retry(*state, *task, failure);
+    tell_ended(*state, *task, task->status.full,
+               failure.type ? failure.type : ErrorType(meaning_of(failure.status).shown));
   }
   task->running = false;
   state->changed.notify_all();
+}
+
+/// Under the mutex.
+void SyncScheduler::tell_ended(const State& state, const Task& task, bool full, const ErrorType& failure) {
+  if (!state.options.ended || task.removed) return;
+  auto status = task.status;
+  status.full = full;
+  state.options.ended(status, failure);
 }
 
 /// While a step runs, it alone touches `refused`.

@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
+#include "core/policy/rules/agent_name.hpp"
+#include "core/state/agent_pauses.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/error.hpp"
@@ -34,23 +36,8 @@ struct Entry {
 };
 using EntryPtr = std::shared_ptr<Entry>;
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
-
 void check_name(const std::string& name) {
-  const auto allowed = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  };
-  if (name.empty() || name.size() > 64 || !std::all_of(name.begin(), name.end(), allowed))
-    throw invalid_input(fmt::format(
-        "\"{}\" is no name for an agent: 1 to 64 letters, digits, dots, underscores and hyphens are accepted.",
-        printable(name.substr(0, 80))));
-  if (name.starts_with('-'))
-    throw invalid_input("An agent's name must not begin with '-': a command would take it for an option.");
-  if (is_id("agent_", lower(name))) throw invalid_input("An agent's name must not look like an agent's id.");
+  if (auto problem = agent_name_problem(name); !problem.empty()) throw invalid_input(std::move(problem));
 }
 
 void insert(SQLite::Database& db, const Entry& entry) {
@@ -72,10 +59,11 @@ std::uint64_t bucket_of(std::string_view key_hash) {
 }  // namespace
 
 struct AgentStore::State {
-  State(GroupCommit& s, Clock& c) : store(s), clock(c) {}
+  State(GroupCommit& s, Clock& c) : store(s), clock(c), pauses(s, c) {}
 
   GroupCommit& store;
   Clock& clock;
+  AgentPauses pauses;
   std::mutex changing;  ///< held by create, rotate and revoke: one at a time, database and memory together
   mutable std::shared_mutex mutex;
   std::map<std::string, EntryPtr> by_id;
@@ -121,9 +109,8 @@ EntryPtr AgentStore::State::find(const std::string& name_or_id) const {
   const std::shared_lock lock(mutex);
   const auto by = by_id.find(name_or_id);
   if (by != by_id.end()) return by->second;
-  const auto wanted = lower(name_or_id);
   for (const auto& [id, entry] : by_id) {
-    if (lower(entry->agent.name) == wanted) return entry;
+    if (equal_ignoring_case(entry->agent.name, name_or_id)) return entry;
   }
   return nullptr;
 }
@@ -238,6 +225,10 @@ Agent AgentStore::revoke(const std::string& name_or_id) {
   state_->put(entry);
   if (state_->key_ended) state_->key_ended();
   return entry->shown();
+}
+
+AgentPauses& AgentStore::pauses() {
+  return state_->pauses;
 }
 
 void AgentStore::when_key_ends(std::function<void()> told) {

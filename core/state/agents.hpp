@@ -16,6 +16,7 @@ class Database;
 
 namespace krux {
 
+class AgentPauses;
 class GroupCommit;
 
 struct Agent {
@@ -54,6 +55,7 @@ class AgentStore {
   void when_key_ends(std::function<void()> told);
   std::optional<Agent> find(const std::string& name_or_id);
   std::vector<Agent> list();  ///< oldest first, revoked ones included
+  AgentPauses& pauses();      ///< of agents by their ids
 
   /// The agent whose key this is, unless revoked. Served from memory; constant-time comparison of hashes. Notes
   /// last_seen_ms, at most once a minute, without waiting for it.

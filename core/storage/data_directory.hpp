@@ -23,6 +23,7 @@ class DataDirectory {
 
   const std::filesystem::path& path() const { return directory_; }
   std::filesystem::path ledger() const { return directory_ / "kruxos.db"; }
+  std::filesystem::path audit() const { return directory_ / "audit.db"; }
   std::filesystem::path control_socket() const { return directory_ / "control.sock"; }
   std::filesystem::path ports_file() const { return directory_ / "ports.json"; }
 

@@ -100,6 +100,7 @@ void migrate(sqlite3* db, const DatabaseKind& kind) {
 
 const DatabaseKind kLedgerKind{"the ledger", 0x4b727831, ledger_migrations(), true};
 const DatabaseKind kReplicaKind{"a replica", 0x4b727832, replica_migrations(), false};
+const DatabaseKind kAuditKind{"the audit log", 0x4b727833, audit_migrations(), true};
 
 std::unique_ptr<SQLite::Database> open_database(const std::filesystem::path& file, const DatabaseKind& kind,
                                                 bool skip_check) {

@@ -27,6 +27,7 @@ struct DatabaseKind {
 
 extern const DatabaseKind kLedgerKind;
 extern const DatabaseKind kReplicaKind;
+extern const DatabaseKind kAuditKind;
 
 /// Opens or creates `file` (0600) for writing: WAL, foreign keys on, busy timeout, migrated to the newest version.
 /// Throws krux::Error DatabaseError with a sentence that names the file and says what to do: not a database, another

@@ -7,5 +7,6 @@ namespace krux {
 
 std::span<const Migration> ledger_migrations();
 std::span<const Migration> replica_migrations();
+std::span<const Migration> audit_migrations();
 
 }  // namespace krux

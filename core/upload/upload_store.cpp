@@ -20,6 +20,7 @@
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/text.hpp"
+#include "core/util/write_file.hpp"
 
 namespace krux {
 namespace {
@@ -78,11 +79,6 @@ Contents settle(const fs::path& file) {
   crypto_hash_sha256_final(&state, hash.data());
   for (const auto byte : hash) contents.sha256 += fmt::format("{:02x}", byte);
   return contents;
-}
-
-void sync_directory(const fs::path& directory) {
-  const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) fail(directory);
 }
 
 bool is_mime_type(std::string_view text) {
@@ -231,7 +227,7 @@ Upload UploadStore::add(const std::string& agent_id, const std::string& filename
   upload.upload_id = make_id(kPrefix, upload.created_at_ms);
   if (::rename(arrived.c_str(), file_of(upload.upload_id).c_str()) != 0) fail(arrived);
   try {
-    sync_directory(directory_);
+    if (!sync_directory(directory_)) fail(directory_);
     const auto stored = put(upload);
     // The file of the one that is known may be gone; what has just come is the same.
     if (stored.upload_id != upload.upload_id &&

@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 81> kFaultPoints = {
+inline constexpr std::array<std::string_view, 89> kFaultPoints = {
     "write.submit.before_commit",
     "write.submit.after_commit",  //
     "write.cancel.before_commit",
@@ -89,7 +89,15 @@ inline constexpr std::array<std::string_view, 81> kFaultPoints = {
     "sign_in.exchange.before_commit",
     "sign_in.exchange.after_commit",  //
     "sign_in.refresh.before_commit",
-    "sign_in.refresh.after_commit",
+    "sign_in.refresh.after_commit",  //
+    "audit.append.before_commit",
+    "audit.append.after_commit",  //
+    "audit.forget.before_commit",
+    "audit.forget.after_commit",  //
+    "audit.key.before_commit",
+    "audit.key.after_commit",  //
+    "audit.cut.before_commit",
+    "audit.cut.after_commit",
 };
 
 /// Called with the name of each fault point that is passed. Null but in tests and in kruxosd-test, whose main sets it

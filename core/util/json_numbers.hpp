@@ -34,7 +34,7 @@ class WithNumbers {
   bool RawNumber(const char* s, rapidjson::SizeType n, bool) {
     const auto number = read_json_number({s, n});
     too_large_ = !number;
-    return number && std::visit([this](auto value) { return put(value); }, *number);
+    return number && std::visit([this](auto value) { return this->put(value); }, *number);
   }
   bool String(const char* s, rapidjson::SizeType n, bool copy) { return next_.String(s, n, copy); }
   bool Key(const char* s, rapidjson::SizeType n, bool copy) { return next_.Key(s, n, copy); }

@@ -48,8 +48,12 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
     ::unlink(beside.c_str());
     throw;
   }
-  const Descriptor directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0 || ::fsync(directory.get()) != 0) fail(file);
+  if (!sync_directory(file.parent_path())) fail(file);
+}
+
+bool sync_directory(const std::filesystem::path& directory) {
+  const Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return opened.get() >= 0 && ::fsync(opened.get()) == 0;
 }
 
 }  // namespace krux

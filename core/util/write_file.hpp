@@ -12,4 +12,7 @@ namespace krux {
 /// there, never a part. Throws krux::Error DatabaseError.
 void write_file_atomically(const std::filesystem::path& file, std::string_view content, mode_t mode = 0600);
 
+/// Makes durable which files are there; false with errno where that fails.
+bool sync_directory(const std::filesystem::path& directory);
+
 }  // namespace krux

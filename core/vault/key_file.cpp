@@ -32,7 +32,7 @@ struct File {
 };
 
 [[noreturn]] void fail(const fs::path& file, const std::string& message) {
-  throw ConfigError(fmt::format("The vault's key file {} {}", file.string(), message));
+  throw ConfigError(fmt::format("The key file {} {}", file.string(), message));
 }
 
 [[noreturn]] void fail_errno(const fs::path& file, const char* what) {
@@ -90,17 +90,17 @@ Secret text_of(const Secret& key) {
 /// For changes while the host runs, which goes on.
 [[noreturn]] void fail_change(const fs::path& file, const char* what) {
   const std::string why = std::strerror(errno);
-  throw database_error(fmt::format("The vault's key file {} cannot be {}: {}.", file.string(), what, why));
+  throw database_error(fmt::format("The key file {} cannot be {}: {}.", file.string(), what, why));
 }
 
 void sync_directory_of(const fs::path& file) {
-  const File directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.fd < 0 || ::fsync(directory.fd) != 0) fail_change(file, "made durable");
+  if (!sync_directory(file.parent_path())) fail_change(file, "made durable");
 }
 
 }  // namespace
 
-void check_key_outside(const fs::path& file, const fs::path& directory, std::string_view what) {
+void check_key_outside(const fs::path& file, const fs::path& directory, std::string_view what,
+                       std::string_view setting) {
   bool inside = false;
   try {
     inside = lies_in(file, directory);
@@ -108,9 +108,9 @@ void check_key_outside(const fs::path& file, const fs::path& directory, std::str
     fail(file, fmt::format("cannot be compared with the {} directory: {}", what, error.what()));
   }
   if (inside)
-    fail(file, fmt::format("lies inside the {} directory {}: whoever copies that directory would have the key that "
-                           "opens the tokens. Move it elsewhere and set vault_key_file.",
-                           what, directory.string()));
+    fail(file, fmt::format("lies inside the {} directory {}: whoever copies that directory would have the key with it. "
+                           "Move it elsewhere and set {}.",
+                           what, directory.string(), setting));
 }
 
 std::optional<Secret> read_key_file(const fs::path& file) {
@@ -150,8 +150,7 @@ Secret create_key_file(const fs::path& file) {
     ::unlink(file.c_str());
     throw;
   }
-  const File directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.fd < 0 || ::fsync(directory.fd) != 0) fail_errno(file, "made durable");
+  if (!sync_directory(file.parent_path())) fail_errno(file, "made durable");
   return key;
 }
 

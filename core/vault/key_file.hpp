@@ -1,4 +1,4 @@
-// The file with the vault's key.
+// A file with a key: the vault's, the audit log's.
 #pragma once
 
 #include <filesystem>
@@ -12,9 +12,10 @@ namespace krux {
 inline constexpr std::size_t kVaultKeyBytes = 32;
 
 /// Throws ConfigError unless `file` lies outside `directory`, symbolic links followed: who copies what the host keeps
-/// there must not get the key with it. `what` names the directory: "data".
-void check_key_outside(const std::filesystem::path& file, const std::filesystem::path& directory,
-                       std::string_view what);
+/// there must not get the key with it. `what` names the directory: "data"; `setting` says where the file is:
+/// "vault_key_file".
+void check_key_outside(const std::filesystem::path& file, const std::filesystem::path& directory, std::string_view what,
+                       std::string_view setting);
 
 /// The key (32 bytes); nothing when there is no such file. Throws ConfigError for a file that is no regular file,
 /// belongs to another user, can be read or written by others, or does not hold 64 hexadecimal digits.

@@ -130,7 +130,7 @@ void Vault::State::load() {
 
 Vault::Vault(GroupCommit& store, Clock& clock, VaultOptions options)
     : state_(std::make_unique<State>(store, clock, std::move(options))) {
-  check_key_outside(state_->options.key_file, state_->options.data_dir, "data");
+  check_key_outside(state_->options.key_file, state_->options.data_dir, "data", "vault_key_file");
   state_->load();
   state_->open();
 }

@@ -78,7 +78,7 @@ void Vault::State::rekey(VaultKeyPtr to, VaultKeyRow row) {
 }
 
 void Vault::State::rekey_to_file() {
-  check_key_outside(options.key_file, options.data_dir, "data");
+  check_key_outside(options.key_file, options.data_dir, "data", "vault_key_file");
   auto made = std::make_shared<const Secret>(new_vault_key());
   stage_key_file(options.key_file, *made);
   rekey(std::move(made), VaultKeyRow{});

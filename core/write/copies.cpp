@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "core/audit/outbox.hpp"
 #include "core/util/error.hpp"
+#include "core/util/json.hpp"
 #include "core/write/alerts.hpp"
 #include "core/write/ledger_counts.hpp"
 #include "core/write/ledger_rows.hpp"
@@ -50,6 +52,10 @@ void hold_state(StatementCache& sql, WriteState state, const CopyHold& hold, con
          rows_in(state))
       .bind_all(clock.wall_ms(), to_string(WriteEvent::kHeldAsCopy), hold.reason)
       .run();
+  put_all_in_outbox(sql, audit_kind(to_string(WriteEvent::kHeldAsCopy)), clock.wall_ms(),
+                    fmt::format(R"({{"from":"{}","to":"{}","who":"host","reason":{}}})", to_string(state),
+                                to_string(phase->state), json_string(hold.reason)),
+                    rows_in(state));
   sql.get(
          "UPDATE writes SET held_as_copy = 1, reconcile_first = 1, release_wanted = 0, looks = 0, waits_in_line = 0, "
          "waits_for_connection = 0, "

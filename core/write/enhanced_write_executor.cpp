@@ -51,6 +51,7 @@ std::int64_t EnhancedWriteExecutor::State::step() {
       idle_rounds = 0;
       return std::min(next.value_or(kLongestSleepMs), kLongestSleepMs);
     }
+    if (options.may_take && !options.may_take()) return kPauseAfterFailureMs;
     if (options.before_take) options.before_take();
     auto taken = ledger.take(refs, room, seqs, options.retry.order_wait_ms);
     idle_rounds = taken.empty() ? idle_rounds + 1 : 0;

@@ -27,6 +27,8 @@ struct ExecutorOptions {
   /// Called on the executor's thread before it takes anything: makes durable what has to be before that, or throws
   /// krux::Error. May be empty.
   std::function<void()> before_take;
+  /// Whether anything may be claimed at present. May be empty.
+  std::function<bool()> may_take{};
 };
 
 /// Any thread. Everything that is passed by reference must outlive it; the runner, too, must still run while it stops.

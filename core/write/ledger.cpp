@@ -81,6 +81,8 @@ void Ledger::apply(LedgerRow& row, WriteEvent event, ErrorCode refused_as) const
         .with_context("{\"write_id\":" + json_string(w.write_id) + ",\"state\":\"" + to_string(w.state) + "\"}");
   }
   const auto& phase = std::get<WritePhase>(next);
+  row.changes.push_back(
+      {event, w.state, clock_.wall_ms(), event == WriteEvent::kEdit ? w.content_hash : std::string()});
   // What the attempts of a held write made may be in use by the original: it is not taken away.
   if (w.held_as_copy && phase.state == WriteState::kDiscarded && w.cleanup == Cleanup::kPossible)
     w.cleanup = Cleanup::kLeft;

@@ -36,6 +36,11 @@ struct PresentTerms {
   std::string forbids;  ///< why it must not go out, a sentence; empty: nothing forbids it
   std::string asks;     ///< why a person is asked first, a sentence; empty: nobody is
   std::vector<LimitRule> limits;
+  ErrorCode forbidden_as = ErrorCode::kOperationBlocked;
+  std::string decision_json{};  ///< of what forbids or asks, for the audit log
+  std::string counted_as{};     ///< for which operation's limits it counts by now; empty: for its own
+  bool counts = false;          ///< a limit may count it that is none of `limits`
+  std::string asked_by_json{};  ///< with `asks`, as WriteContent has it
 };
 
 /// What an attempt or a look led to.
@@ -129,7 +134,7 @@ class Ledger {
   struct Room {
     std::size_t all = 0, looks = 0;
   };
-  /// Writes of `accounts` whose time has come, those of `busy` (seq) left out. Those to be attempted are claimed:
+  /// Writes of `accounts` whose time has come and that no pause holds, `busy` (seq) left out. Those to try are claimed:
   /// `executing`, with their attempt; those of unknown outcome are to be looked for. One whose turn in its lane has not
   /// come is put off instead; `order_wait_ms`: how long a dead letter or an unknown outcome holds up those behind it.
   /// One that the policy of now does not let out, or whose agent's key has ended, is stopped: refused, or put before a
@@ -174,9 +179,9 @@ class Ledger {
   RecordTotals totals(const std::string& write_id);
   /// Of a write whose `cleanup` is pending, done or left: the one that cleans up after it.
   std::optional<WriteRecord> cleanup_of(const std::string& write_id);
-  /// How much of a limit the agent has used, by the values of the rule's key (one entry, of an empty value, without a
-  /// key); those that were not used are left out. rule.key_value is not looked at.
-  std::map<std::string, LimitUse> limit_use(const std::string& agent_id, const LimitRule& rule);
+  /// How much of a limit the agent has used, by the values of its key (one entry, of an empty value, without a key);
+  /// those that were not used are left out.
+  std::map<std::string, LimitUse> limit_use(const std::string& agent_id, const Limit& limit);
   WriteCounts counts();
   /// The agent's writes of one session by their state, those of none left out; `after_seq`: the newest write before it.
   /// At most kMostCounted of each state.
@@ -191,8 +196,8 @@ class Ledger {
   };
   Recent recent(const std::string& agent_id, WriteState state, std::int64_t since_ms);
   static constexpr std::int64_t kMostCounted = 1000;
-  /// Milliseconds until the next write of `accounts` that there is room for is due, 0 when one is; nothing when none
-  /// waits.
+  /// Milliseconds until the next write of `accounts` is due that there is room for and no pause holds, 0 when one is;
+  /// nothing when none waits.
   std::optional<std::int64_t> next_due_in(std::span<const AccountRef> accounts, Room room,
                                           const std::vector<std::int64_t>& busy);
 
@@ -248,7 +253,8 @@ class Ledger {
   void add_decision(StatementCache& sql, const WriteRecord& write, WriteEvent event, const std::string& who) const;
   void add_look(StatementCache& sql, const WriteRecord& write, const WriteReport& report, WriteEvent event) const;
   std::optional<WriteRecord> find_same(StatementCache& sql, const NewWrite& asked, const WriteRecord& write) const;
-  std::string excess(StatementCache& sql, const std::vector<LimitRule>& rules, const WriteRecord& write) const;
+  std::optional<Exceeded> excess(StatementCache& sql, const std::vector<LimitRule>& rules,
+                                 const WriteRecord& write) const;
   void admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const;
   void tell_of_approvals(StatementCache& sql, const WriteRecord& write) const;
   void begin_window(LedgerRow& row) const;
@@ -272,9 +278,10 @@ class Ledger {
   bool is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wait_ms) const;
   void claim(StatementCache& sql, LedgerRow& row) const;
   struct Verdict;
-  Verdict verdict_on(StatementCache& sql, const WriteRecord& write) const;
+  Verdict verdict_on(StatementCache& sql, WriteRecord& write) const;
   bool is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRecord>& changed) const;
-  void put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why) const;
+  void put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why,
+                         const std::string& asked_by) const;
   void reconcile_first(StatementCache& sql) const;
   void go_on_released(LedgerRow& row) const;
   void settle_anew(StatementCache& sql, std::optional<std::int64_t> settle_ms) const;

@@ -77,15 +77,16 @@ std::optional<WriteRecord> Ledger::find_same(StatementCache& sql, const NewWrite
 LedgerRow admit(const NewWrite& asked, std::int64_t now_ms) {
   LedgerRow row;
   auto& w = row.write;
+  row.audited = asked.audited;
   static_cast<Write&>(w) = static_cast<const Write&>(asked);
   if (w.params_shown_json.empty()) w.params_shown_json = w.params_json;
   w.content_hash = content_hash(w.account, w.operation, w.params_json, w.send_at_ms);
   w.ordering_key = ordering_key_of(w.agent_id, w.account, asked.order);
-  w.counted_as = counted_as(asked.limits, asked.counted_as, asked.operation);
+  w.counted_as = counted_as(asked.counts || !asked.limits.empty(), asked.counted_as, asked.operation);
   if (w.when_absent.empty()) w.when_absent = "ask";
   w.state = asked.approval_reason.empty() ? asked.admitted_as : WriteState::kPendingApproval;
   w.cleanup = asked.leaves_something ? Cleanup::kPossible : Cleanup::kNone;
-  w.created_at_ms = now_ms;
+  w.created_at_ms = w.counted_at_ms = now_ms;
   w.delay_ms = asked.immediate ? 0 : std::max<std::int64_t>(0, asked.delay_ms);
   w.settle_ms = std::max<std::int64_t>(0, asked.settle_ms);
   return row;
@@ -111,9 +112,11 @@ NewWrite write_about(const WriteRecord& subject, const char* operation, std::str
 /// A window begins, or a person is asked. Throws BatchProtection.
 void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const {
   auto& w = row.write;
-  if (auto why = excess(sql, asked.limits, w); !why.empty()) {
+  if (const auto over = excess(sql, asked.limits, w)) {
     w.state = WriteState::kPendingApproval;
-    w.approval_reason = std::move(why);
+    w.approval_reason = over->sentence;
+    w.asked_by_json = asked_by_json(*over);
+    row.audited.limit_json = limit_json(*over);
   }
   if (w.state == WriteState::kPendingApproval && has_too_many_pending(sql, w.agent_id)) {
     throw Error(ErrorCode::kBatchProtection,

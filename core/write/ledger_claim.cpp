@@ -1,9 +1,10 @@
-// Which writes are claimed: those that are due, whose turn it is, and which are still to go out. What they were
-// admitted under may have changed: policy, limits and their agent are asked once more.
+// Which writes are claimed: those that are due, that no pause holds, whose turn it is, and which are still to go out.
+// What they were admitted under may have changed: policy, limits and their agent are asked once more.
 #include <algorithm>
 
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
+#include "core/write/due_writes.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
 #include "core/write/ledger_history.hpp"
@@ -39,37 +40,76 @@ void log_stopped(const WriteRecord& write) {
                 printable(refused ? write.error_message : write.approval_reason));
 }
 
+/// Several statements see the same, and one lock is taken for all of them.
+class OneSnapshot {
+ public:
+  explicit OneSnapshot(StatementCache& sql) : end_(sql.get("COMMIT")) { sql.get("BEGIN").run(); }
+  ~OneSnapshot() {
+    try {
+      end_.run();
+    } catch (const Error&) {
+      // The pool takes no connection back that is still in the middle of it.
+    }
+  }
+  OneSnapshot(const OneSnapshot&) = delete;
+  OneSnapshot& operator=(const OneSnapshot&) = delete;
+
+ private:
+  Statement& end_;
+};
+
 }  // namespace
 
 struct Ledger::Verdict {
   std::string forbids, asks;  ///< as PresentTerms
   ErrorCode type = ErrorCode::kOperationBlocked;
+  AuditedDecision audited{};
+  std::string asked_by_json{};  ///< as PresentTerms
 };
 
-Ledger::Verdict Ledger::verdict_on(StatementCache& sql, const WriteRecord& write) const {
+Ledger::Verdict Ledger::verdict_on(StatementCache& sql, WriteRecord& write) const {
   if (is_shut_out(sql, write)) return {"Its agent's key was revoked before it went out.", {}, ErrorCode::kPolicyDenied};
   // An undo takes back, under the terms of the write that it undoes.
   if (!present_terms_ || !write.rolls_back.empty()) return {};
   auto terms = present_terms_(write);
-  if (!terms.forbids.empty()) return {std::move(terms.forbids), {}};
+  if (!terms.forbids.empty())
+    return {std::move(terms.forbids), {}, terms.forbidden_as, {std::move(terms.decision_json), {}, {}}};
+  auto counts_as = counted_as(terms.counts || !terms.limits.empty(), terms.counted_as, write.operation);
+  const bool anew = !counts_as.empty() && counts_as != write.counted_as;
+  if (anew) {
+    write.counted_as = std::move(counts_as);
+    write.counted_at_ms = clock_.wall_ms();
+    update_counted(sql, write);
+  }
   if (is_let_go(write)) return {};
-  if (!terms.asks.empty()) return {{}, std::move(terms.asks)};
-  const auto goes_out = std::max(write.created_at_ms, write.send_at_ms);
-  const auto over = exceeded(sql, windows_, write.agent_id, terms.limits, {goes_out, write.seq, write.created_at_ms});
-  return {{}, over ? over->sentence : std::string()};
+  if (!terms.asks.empty())
+    return {{},
+            std::move(terms.asks),
+            terms.forbidden_as,
+            {std::move(terms.decision_json), {}, {}},
+            std::move(terms.asked_by_json)};
+  const auto goes_out = std::max(write.counted_at_ms, write.send_at_ms);
+  const auto over =
+      exceeded(sql, windows_, write.agent_id, terms.limits, {goes_out, write.seq, anew ? 0 : write.counted_at_ms});
+  if (!over) return {};
+  return {{}, over->sentence, terms.forbidden_as, {{}, {}, limit_json(*over)}, asked_by_json(*over)};
 }
 
-void Ledger::put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why) const {
+void Ledger::put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why,
+                               const std::string& asked_by) const {
   auto& w = row.write;
   const auto before = w;
   apply(row, WriteEvent::kAskAnew, ErrorCode::kConflictError);
   w.approval_reason = why;
+  w.asked_by_json = asked_by;
   w.buffer_until_ms = 0;
   w.waits_in_line = false;
   row.waits_for_connection = false;
   set_due(row, std::nullopt);
   update_row(sql, row);
-  sql.get("UPDATE writes SET approval_reason = ?2 WHERE seq = ?1").bind_all(w.seq, why).run();
+  sql.get("UPDATE writes SET approval_reason = ?2, asked_by = nullif(?3, '') WHERE seq = ?1")
+      .bind_all(w.seq, why, asked_by)
+      .run();
   if (!before.ordering_key.empty()) call_next(sql, before);
   tell_of_approvals(sql, w);
 }
@@ -79,11 +119,12 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
   auto& w = row.write;
   // Whoever asked for the write: what is left of it must not stay.
   if (!w.cleans.empty()) return false;
-  const auto [forbids, asks, type] = verdict_on(sql, w);
+  const auto [forbids, asks, type, audited, asked_by] = verdict_on(sql, w);
   const auto& why = forbids.empty() ? asks : forbids;
   // Of what a person was asked about for this very reason he has decided.
   if (why.empty() || (is_let_go(w) && w.approval_reason == why)) return false;
   w.out_of_order = false;  // it goes before nobody
+  row.audited = audited;
   // "failed" would promise that nothing of it has happened.
   const bool refused = !forbids.empty() && !w.irrevocable;
   const auto event = refused ? WriteEvent::kForbid : WriteEvent::kAskAnew;
@@ -97,28 +138,25 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
     follow_end(sql, w, changed);
     update_row(sql, row);
   } else {
-    put_before_person(sql, row, why);
+    put_before_person(sql, row, why, asked_by);
   }
   changed.push_back(w);
   return true;
 }
 
-/// The earliest due of all accounts; of one account no more than there is room for, and `more`.
+/// The earliest due of all accounts that no pause holds; of one account no more than there is room for, and `more`.
 std::vector<Ledger::Candidate> Ledger::candidates(StatementCache& sql, std::span<const AccountRef> accounts, Room room,
                                                   std::size_t more) const {
-  auto& rows = sql.get(
-      "SELECT seq, due_at_ms FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 AND "
-      "(state = 'unknown' OR reconcile_first = 1) = ?4 AND due_at_ms <= ?5 AND (boot <> ?6 OR due_boot_ms <= ?7) ORDER "
-      "BY "
-      "due_at_ms LIMIT ?8");
+  const auto paused = paused_agents(sql);
+  const DueBy now{clock_.wall_ms(), boot_, clock_.boot_ms()};
   std::vector<Candidate> found;
   for (const auto& account : accounts) {
-    for (const bool look : {false, true}) {
+    for (const auto what : {DueFor::kAttempt, DueFor::kLook}) {
+      const bool look = what == DueFor::kLook;
       const auto limit = look ? std::min(room.looks, room.all) : room.all;
       if (limit == 0) continue;
-      rows.bind_all(account.service, account.account_id, std::int64_t{account.generation}, look ? 1 : 0,
-                    clock_.wall_ms(), boot_, clock_.boot_ms(), static_cast<std::int64_t>(limit + more));
-      while (rows.step()) found.push_back({rows.integer(0), rows.integer(1), look});
+      for (const auto& due : earliest_due(sql, account, what, paused, limit + more, now))
+        found.push_back({due.seq, due.due_at_ms, look});
     }
   }
   std::stable_sort(found.begin(), found.end(), [](auto& a, auto& b) { return a.due_at_ms < b.due_at_ms; });
@@ -197,6 +235,35 @@ Ledger::Taken Ledger::take(std::vector<AccountRef> accounts, Room room, std::vec
           if (write.state == WriteState::kExecuting) listeners->changed(write, clock);
         }
       });
+}
+
+/// A due time is over when the wall clock says so and, within the boot that it was set in, CLOCK_BOOTTIME too.
+std::int64_t Ledger::due_in(std::int64_t due_at_ms, std::int64_t due_boot_ms, std::int64_t boot) const {
+  auto left = due_at_ms - clock_.wall_ms();
+  if (boot == boot_) left = std::max(left, due_boot_ms - clock_.boot_ms());
+  return std::max<std::int64_t>(0, left);
+}
+
+std::optional<std::int64_t> Ledger::next_due_in(std::span<const AccountRef> accounts, Room room,
+                                                const std::vector<std::int64_t>& busy) {
+  // After a jump of the wall clock the first of the index need not be the first by both clocks: a few are compared, and
+  // the executor asks again once a minute.
+  constexpr std::size_t compared = 4;
+  auto reader = readers_.lease();
+  const OneSnapshot snapshot(reader.sql());
+  const auto paused = paused_agents(reader.sql());
+  std::optional<std::int64_t> next;
+  for (const auto& account : accounts) {
+    for (const auto what : {DueFor::kAttempt, DueFor::kLook}) {
+      if (room.all == 0 || (what == DueFor::kLook && room.looks == 0)) continue;
+      for (const auto& due : earliest_due(reader.sql(), account, what, paused, compared + busy.size())) {
+        if (std::find(busy.begin(), busy.end(), due.seq) != busy.end()) continue;
+        const auto in = due_in(due.due_at_ms, due.due_boot_ms, due.boot);
+        if (!next || in < *next) next = in;
+      }
+    }
+  }
+  return next;
 }
 
 }  // namespace krux

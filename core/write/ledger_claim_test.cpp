@@ -96,11 +96,11 @@ TEST_CASE("a limit that was tightened lets out what it would have let in") {
   ClaimFixture f;
   for (const auto* text : {"a", "b", "c"}) {
     auto write = new_write(text);
-    write.limits = {{{"notes.add"}, 10, kHour, "", "", true}};
+    write.limits = {{{{"notes.add"}, 10, kHour, ""}, ""}};
     f.submit(write);
     f.clock.advance(1);
   }
-  f.now.limits = {{{"notes.add"}, 2, kHour, "", "", false}};
+  f.now.limits = {{{{"notes.add"}, 2, kHour, ""}, "", false}};
   f.clock.advance(kDelay);
   CHECK(f.claimed() == "ab");
   const auto waits = f.ledger->list({.states = {State::kPendingApproval}});
@@ -196,7 +196,7 @@ TEST_CASE("what may have happened is not called failed: a person decides about i
   ClaimFixture f;
   auto harmless = new_write("a");
   harmless.when_absent = "resend";
-  const LimitRule limit{{"notes.add"}, 10, kHour, "", "", true};
+  const LimitRule limit{{{"notes.add"}, 10, kHour, ""}, ""};
   harmless.limits = {limit};
   const auto write = f.submit(harmless).write;
   f.clock.advance(kDelay);
@@ -242,10 +242,10 @@ TEST_CASE("asking costs no commit of its own") {
   ClaimFixture f;
   for (const auto* text : {"a", "b"}) {
     auto write = new_write(text);
-    write.limits = {{{"notes.add"}, 10, kHour, "", "", true}};
+    write.limits = {{{{"notes.add"}, 10, kHour, ""}, ""}};
     f.submit(write);
   }
-  f.now.limits = {{{"notes.add"}, 1, kHour, "", "", true}};
+  f.now.limits = {{{{"notes.add"}, 1, kHour, ""}, ""}};
   f.clock.advance(kDelay);
   const auto before = f.commits();
   CHECK(f.claimed() == "a");

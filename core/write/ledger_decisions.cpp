@@ -51,14 +51,15 @@ void must_be_untried(const WriteRecord& write) {
 
 /// What a person was asked about stays until he is asked anew.
 void put_content(WriteRecord& write, const NewContent& content) {
-  auto reason = std::move(write.approval_reason);
+  auto reason = std::move(write.approval_reason), asked_by = std::move(write.asked_by_json);
   static_cast<WriteContent&>(write) = static_cast<const WriteContent&>(content);
   write.approval_reason = std::move(reason);
+  write.asked_by_json = std::move(asked_by);
   if (write.params_shown_json.empty()) write.params_shown_json = write.params_json;
   write.content_hash = content_hash(write.account, write.operation, write.params_json, write.send_at_ms);
   write.ordering_key = ordering_key_of(write.agent_id, write.account, content.order);
   if (write.immediate) write.delay_ms = 0;
-  write.counted_as = counted_as(content.limits, content.counted_as, write.operation);
+  write.counted_as = counted_as(content.counts || !content.limits.empty(), content.counted_as, write.operation);
 }
 
 /// Whoever decides names what was shown to him.
@@ -107,14 +108,13 @@ void must_still_be_connected(StatementCache& sql, const WriteRecord& write) {
                       "--happened; the agent can ask for it again on the connection that there is now.");
 }
 
-/// Why a person is to be asked because of a limit; empty when it has room. Throws BatchProtection where an excess is
-/// refused.
-std::string Ledger::excess(StatementCache& sql, const std::vector<LimitRule>& rules, const WriteRecord& write) const {
-  const auto over =
+/// Of a limit that has no room, for which a person is to be asked. Throws BatchProtection where an excess is refused.
+std::optional<Exceeded> Ledger::excess(StatementCache& sql, const std::vector<LimitRule>& rules,
+                                       const WriteRecord& write) const {
+  auto over =
       exceeded(sql, windows_, write.agent_id, rules, {std::max(clock_.wall_ms(), write.send_at_ms), write.seq, 0});
-  if (!over) return {};
-  if (!over->rule.escalate) throw refusal_of(*over);
-  return over->sentence;
+  if (over && !over->rule.escalate) throw refusal_of(*over);
+  return over;
 }
 
 /// One alert an account, as long as a write of it waits for approval.
@@ -271,13 +271,19 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         const auto before = w;
         must_be_untried(before);
         put_content(w, content);
+        row.audited = content.audited;
         if (w.content_hash == before.content_hash) throw invalid_input("The edit changes nothing.");
         if (w.send_at_ms > 0 && w.send_at_ms != before.send_at_ms) must_be_in_reach(w.send_at_ms, clock_.wall_ms());
         if (!agent_id.empty()) {
           must_not_edit_for_ever(sql, before);
           // What a person accepted was the content before. Its own place in the limits is taken already.
-          auto why = content.approval_reason.empty() ? excess(sql, content.limits, w) : content.approval_reason;
-          if (!why.empty()) w.approval_reason = std::move(why);
+          const auto over = content.approval_reason.empty() ? excess(sql, content.limits, w) : std::nullopt;
+          if (over) row.audited.limit_json = limit_json(*over);
+          const auto& why = over ? over->sentence : content.approval_reason;
+          if (!why.empty()) {
+            w.approval_reason = why;
+            w.asked_by_json = over ? asked_by_json(*over) : content.asked_by_json;
+          }
         }
         const bool had_window = before.buffer_until_ms > 0;
         const bool ask = !had_window || (!agent_id.empty() && !w.approval_reason.empty());
@@ -289,6 +295,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
           w.buffer_until_ms = 0;
           w.waits_in_line = false;
         }
+        w.counted_at_ms = clock_.wall_ms();
         add_edit(sql, before, w, clock_.wall_ms(), who);
         update_content(sql, w);
         update_row(sql, row);

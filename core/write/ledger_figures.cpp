@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "core/write/due_writes.hpp"
+
 namespace krux {
 namespace {
 
@@ -89,18 +91,17 @@ void read_due(StatementCache& sql, const OthersDue& others, LedgerFigures& figur
   auto& waiting = sql.get(
       "SELECT count(*) FROM (SELECT 1 FROM writes INDEXED BY writes_due WHERE service = ?1 AND account_id = ?2 AND "
       "generation = ?3 AND due_at_ms IS NOT NULL LIMIT ?4)");
-  auto& first = sql.get(
-      "SELECT due_at_ms FROM writes INDEXED BY writes_due WHERE service = ?1 AND account_id = ?2 AND generation = ?3 "
-      "AND (state = 'unknown' OR reconcile_first = 1) = 0 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT 1");
-  const ResetAtEnd reset_waiting(waiting), reset_first(first);
+  const ResetAtEnd reset(waiting);
+  const auto paused = paused_agents(sql);
   for (auto at = next_due(sql, {}); at; at = next_due(sql, *at)) {
     const auto besides = others.find(*at);
     waiting.bind_all(at->service, at->account_id, at->generation, LedgerFiguresReader::kMostCounted);
     if (!waiting.step()) continue;
     const auto buffered = waiting.integer(0) - (besides == others.end() ? 0 : besides->second);
     if (buffered > 0) of(figures, at->service, at->account_id, "buffered").count += buffered;
-    if (first.bind_all(at->service, at->account_id, at->generation).step())
-      figures.due.push_back({at->service, at->account_id, first.integer(0)});
+    const AccountRef account{at->service, at->account_id, static_cast<std::uint32_t>(at->generation)};
+    for (const auto& due : earliest_due(sql, account, DueFor::kAttempt, paused, 1))
+      figures.due.push_back({at->service, at->account_id, due.due_at_ms});
   }
 }
 

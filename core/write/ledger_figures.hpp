@@ -31,7 +31,8 @@ struct LedgerFigures {
   };
   std::vector<Need> need_decision;
 
-  /// When the write of the account that has waited longest for its turn was due; 0: none waits.
+  /// When the write of the account that has waited longest for its turn, and that no pause holds, was due; 0: none
+  /// waits.
   struct Due {
     std::string service, account_id;
     std::int64_t due_at_ms = 0;

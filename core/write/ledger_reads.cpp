@@ -224,20 +224,18 @@ std::optional<WriteRecord> Ledger::cleanup_of(const std::string& write_id) {
   return read_row(rows).write;
 }
 
-std::map<std::string, LimitUse> Ledger::limit_use(const std::string& agent_id, const LimitRule& rule) {
+std::map<std::string, LimitUse> Ledger::limit_use(const std::string& agent_id, const Limit& limit) {
   auto reader = readers_.lease();
   auto& rows = reader.sql().get(
-      "SELECT DISTINCT CASE ?5 WHEN '' THEN '' ELSE CAST(json_extract(params_json, '$.' || ?5) AS TEXT) END FROM "
-      "writes "
-      "WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND state NOT IN ('cancelled', 'rejected') "
-      "AND created_at_ms > ?4 LIMIT 1000");
-  const auto begin = clock_.wall_ms() - rule.window_ms;
+      "SELECT DISTINCT CASE ?4 WHEN '' THEN '' ELSE CAST(json_extract(params_json, '$.' || ?4) AS TEXT) END FROM "
+      "writes WHERE agent_id = ?1 AND counted_as = ?2 AND counted_at_ms > ?3 LIMIT 1000");
+  const auto begin = clock_.wall_ms() - limit.window_ms;
   std::map<std::string, LimitUse> used;
-  for (const auto& operation : rule.operations) {
-    rows.bind_all(agent_id, operation, begin << 12, begin, rule.key);
+  for (const auto& operation : limit.operations) {
+    rows.bind_all(agent_id, operation, begin, limit.key);
     while (rows.step()) used.try_emplace(std::string(rows.text(0)));
   }
-  auto one = rule;
+  LimitRule one{limit, {}};
   for (auto& [value, use] : used) {
     one.key_value = value;
     use = use_of(reader.sql(), agent_id, one, begin, {clock_.wall_ms(), 0, 0});
@@ -267,39 +265,6 @@ WriteCounts Ledger::counts() {
     }
   }
   return counts;
-}
-
-/// A due time is over when the wall clock says so and, within the boot that it was set in, CLOCK_BOOTTIME too.
-std::int64_t Ledger::due_in(std::int64_t due_at_ms, std::int64_t due_boot_ms, std::int64_t boot) const {
-  auto left = due_at_ms - clock_.wall_ms();
-  if (boot == boot_) left = std::max(left, due_boot_ms - clock_.boot_ms());
-  return std::max<std::int64_t>(0, left);
-}
-
-std::optional<std::int64_t> Ledger::next_due_in(std::span<const AccountRef> accounts, Room room,
-                                                const std::vector<std::int64_t>& busy) {
-  // After a jump of the wall clock the first of the index need not be the first by both clocks: a few are compared, and
-  // the executor asks again once a minute.
-  constexpr std::size_t compared = 4;
-  auto reader = readers_.lease();
-  auto& rows = reader.sql().get(
-      "SELECT seq, due_at_ms, due_boot_ms, boot FROM writes WHERE service = ?1 AND account_id = ?2 AND generation = ?3 "
-      "AND (state = 'unknown' OR reconcile_first = 1) = ?4 AND due_at_ms IS NOT NULL ORDER BY due_at_ms LIMIT ?5");
-  const ResetAtEnd reset(rows);
-  std::optional<std::int64_t> next;
-  for (const auto& account : accounts) {
-    for (const bool look : {false, true}) {
-      if (room.all == 0 || (look && room.looks == 0)) continue;
-      rows.bind_all(account.service, account.account_id, std::int64_t{account.generation}, look ? 1 : 0,
-                    static_cast<std::int64_t>(compared + busy.size()));
-      while (rows.step()) {
-        if (std::find(busy.begin(), busy.end(), rows.integer(0)) != busy.end()) continue;
-        const auto in = due_in(rows.integer(1), rows.integer(2), rows.integer(3));
-        if (!next || in < *next) next = in;
-      }
-    }
-  }
-  return next;
 }
 
 }  // namespace krux

@@ -169,7 +169,10 @@ TEST_CASE("what a person marked as happened has no error, and cannot be undone f
   CHECK_FALSE(happened.error_type);
   CHECK(f.ledger->get(write.write_id)->error_message.empty());
   CHECK(rollback_problem(happened) == f.why_not(write.write_id));
-  CHECK(rollback_problem(f.completed()).empty());
+  CHECK(undo_until_ms(happened) == 0);
+  const auto done = f.completed();
+  CHECK(rollback_problem(done).empty());
+  CHECK(undo_until_ms(done) == done.ended_at_ms + done.rollback_ms);
   CHECK_THAT(f.why_not(write.write_id),
              Catch::Contains("marked as happened by a person") && Catch::Contains("Undo it at the service"));
   CHECK(f.refusal(write.write_id) == "InvalidInput");
@@ -184,6 +187,7 @@ TEST_CASE("expired points are deleted, but for one that an undo under way needs"
   CHECK(f.ledger->drop_expired_rollback_points() == 1);
   CHECK(f.ledger->get(kept.write_id)->point_json == R"({"before":1})");
   CHECK(f.ledger->get(dropped.write_id)->point_json.empty());
+  CHECK(undo_until_ms(*f.ledger->get(dropped.write_id)) == 0);
   f.record(f.take().at(0), Event::kDone);
   f.clock.advance(kDay);
   CHECK(f.ledger->drop_expired_rollback_points() == 1);

@@ -22,7 +22,7 @@ constexpr const char* kColumns =
     "decided_by, rolls_back, rollback_ms, target, counted_as, approval_reason, ordering_key, waits_in_line, "
     "out_of_order, "
     "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
-    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms, session_id";
+    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms, session_id, counted_at_ms, asked_by";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -161,6 +161,8 @@ LedgerRow read_row(const Statement& statement) {
   row.claimed_at_ms = c.integer();
   w.send_at_ms = c.integer();
   w.session_id = c.text();
+  w.counted_at_ms = c.integer();
+  w.asked_by_json = c.text();
   row.counted = phase_of(w);
   return row;
 }
@@ -218,7 +220,7 @@ void number_row(StatementCache& sql, LedgerRow& row) {
   const ResetAtEnd reset(last);
   const auto newest = last.step() && !last.is_null(0) ? last.integer(0) : 0;
   auto& w = row.write;
-  w.seq = std::max(w.created_at_ms << 12, newest + 1);
+  w.seq = std::max(first_seq_of(w.created_at_ms), newest + 1);
   w.write_id = make_ordered_id(prefix_of(w), w.seq);
 }
 
@@ -229,8 +231,8 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
       "delay_ms, settle_ms, agent_id, service, account_id, generation, operation, intent, content_hash, "
       "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, rolls_back, "
       "rollback_ms, "
-      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms, session_id) "
-      "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms, session_id, "
+      "counted_at_ms, asked_by) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -272,9 +274,12 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
   bind_nonempty(s, ++i, w.cleans);
   bind_nonzero(s, ++i, w.send_at_ms);
   bind_nonempty(s, ++i, w.session_id);
+  s.bind(++i, w.counted_at_ms);
+  bind_nonempty(s, ++i, w.asked_by_json);
   s.run();
   row.counted = phase_of(w);
   count_change(sql, std::nullopt, *row.counted);
+  audit_admission(sql, row);
 }
 
 void update_content(StatementCache& sql, const WriteRecord& w) {
@@ -282,9 +287,17 @@ void update_content(StatementCache& sql, const WriteRecord& w) {
       "UPDATE writes SET params_json = ?2, params_shown_json = nullif(?3, ?2), summary = ?4, content_hash = ?5, "
       "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, counted_as = "
       "nullif(?11, ''), "
-      "approval_reason = nullif(?12, ''), ordering_key = nullif(?13, ''), send_at_ms = nullif(?14, 0) WHERE seq = ?1");
+      "approval_reason = nullif(?12, ''), ordering_key = nullif(?13, ''), send_at_ms = nullif(?14, 0), counted_at_ms = "
+      "?15, asked_by = nullif(?16, '') WHERE seq = ?1");
   s.bind_all(w.seq, w.params_json, w.params_shown_json, w.summary, w.content_hash, intent_of(w.content_hash), w.target,
-             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason, w.ordering_key, w.send_at_ms)
+             w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason, w.ordering_key, w.send_at_ms,
+             w.counted_at_ms, w.asked_by_json)
+      .run();
+}
+
+void update_counted(StatementCache& sql, const WriteRecord& w) {
+  sql.get("UPDATE writes SET counted_as = nullif(?2, ''), counted_at_ms = ?3 WHERE seq = ?1")
+      .bind_all(w.seq, w.counted_as, w.counted_at_ms)
       .run();
 }
 
@@ -297,7 +310,7 @@ void update_row(StatementCache& sql, LedgerRow& row) {
       "waits_for_connection = ?24, held_as_copy = ?25, reconcile_first = ?26, release_wanted = ?27, claimed_at_ms = "
       "?28 "
       "WHERE seq = ?1");
-  const auto& w = row.write;
+  auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
   s.bind(++i, to_string(w.state));
@@ -323,7 +336,11 @@ void update_row(StatementCache& sql, LedgerRow& row) {
   s.bind(++i, w.release_wanted ? 1 : 0);
   bind_nonzero(s, ++i, row.claimed_at_ms);
   s.run();
+  // What will never happen counts for no limit.
+  const bool never = w.state == WriteState::kCancelled || w.state == WriteState::kRejected;
+  if (never && !std::exchange(w.counted_as, {}).empty()) update_counted(sql, w);
   count_change(sql, std::exchange(row.counted, phase_of(w)), phase_of(w));
+  audit_changes(sql, row);
   if (!w.ordering_key.empty() && w.ended_at_ms > 0) call_next(sql, w);
 }
 

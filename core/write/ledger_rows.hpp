@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/storage/statement.hpp"
+#include "core/write/ledger_audit.hpp"
 #include "core/write/transition.hpp"
 #include "core/write/write.hpp"
 
@@ -18,9 +20,11 @@ struct LedgerRow {
       boot = 0;  ///< of write.due_at_ms where that is not 0; `boot` also of what is executing: when it was claimed
   /// The run of the host that claimed it last; 0 too when that run has ended and its requests are over.
   std::int64_t owner_epoch = 0;
-  bool waits_for_connection = false;  ///< the next try or look waits until the account's token works
-  std::int64_t claimed_at_ms = 0;     ///< when the attempt under way, or the last one, began; 0: none has
-  std::optional<WritePhase> counted;  ///< what table `counters` counts it as; nothing: it has no row yet
+  bool waits_for_connection = false;     ///< the next try or look waits until the account's token works
+  std::int64_t claimed_at_ms = 0;        ///< when the attempt under way, or the last one, began; 0: none has
+  std::optional<WritePhase> counted;     ///< what table `counters` counts it as; nothing: it has no row yet
+  std::vector<AuditedChange> changes{};  ///< that update_row() tells the audit log
+  AuditedDecision audited{};
 };
 
 /// "SELECT <every column> FROM writes WHERE " + `where`.
@@ -56,10 +60,12 @@ std::int64_t number_of_boot(StatementCache& sql, const std::string& boot_id);
 
 /// Gives the write its id and seq: greater than all before, and of the time of its creation unless others took that.
 void number_row(StatementCache& sql, LedgerRow& row);
-/// This and update_row() count the row too.
+/// This and update_row() count the row too, and tell the audit log.
 void insert_row(StatementCache& sql, LedgerRow& row);
 /// What an edit changes; update_row() has the rest.
 void update_content(StatementCache& sql, const WriteRecord& write);
+/// What it counts as, and since when.
+void update_counted(StatementCache& sql, const WriteRecord& write);
 /// Everything that changes after the insert, but note_json, point_json and what an edit changes.
 void update_row(StatementCache& sql, LedgerRow& row);
 

@@ -4,7 +4,7 @@
 namespace krux {
 namespace {
 
-constexpr std::size_t kNewestTold = 5;
+constexpr std::size_t kNewestTold = 10;
 
 /// A buffered write stands in no index of its state: those that wait for their time are few.
 std::string rows_of(WriteState state) {

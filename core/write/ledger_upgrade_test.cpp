@@ -145,7 +145,11 @@ TEST_CASE("a ledger whose tables are made anew keeps every column, the order of 
     CHECK(after.at("claimed_at_ms") == "130");
     CHECK(after.at("send_at_ms").empty());
     CHECK(after.at("decided_since_revoked") == "0");
-    for (const auto* added : {"claimed_at_ms", "send_at_ms", "decided_since_revoked", "session_id"}) after.erase(added);
+    CHECK(after.at("counted_at_ms") == "1");  // of its edit
+    CHECK(after.at("asked_by").empty());
+    for (const auto* added :
+         {"claimed_at_ms", "send_at_ms", "decided_since_revoked", "session_id", "counted_at_ms", "asked_by"})
+      after.erase(added);
     CHECK(after == before);
     CHECK_FALSE(SQLite::Statement(db, "PRAGMA foreign_key_check").executeStep());
     CHECK(db.execAndGet("PRAGMA foreign_keys").getInt() == 1);

@@ -6,25 +6,28 @@
 #include <functional>
 #include <limits>
 
+#include "core/definition/definition.hpp"
+#include "core/policy/rules/decider.hpp"
 #include "core/util/durations.hpp"
-#include "core/util/json.hpp"
+#include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
 constexpr std::int64_t kNoticedJumpMs = 1000;
-constexpr std::int64_t kAnySeq = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kAnyTime = std::numeric_limits<std::int64_t>::max();
+
+/// How a sentence about a limit names the operator's rule that it is of.
+std::string of_rule(const RuleName& rule) {
+  return rule.name.empty() ? std::string() : fmt::format(", of the rule \"{}\",", printable(rule.name));
+}
 
 }  // namespace
 
-std::string counted_as(const std::vector<LimitRule>& limits, const std::string& named, const std::string& operation) {
-  if (limits.empty()) return {};
+std::string counted_as(bool counts, const std::string& named, const std::string& operation) {
+  if (!counts) return {};
   return named.empty() ? operation : named;
-}
-
-std::string limit_in_words(std::int64_t limit, std::int64_t window_ms) {
-  return fmt::format("{} in {}", limit, span_in_words(window_ms));
 }
 
 std::int64_t WindowClock::begin_of(std::int64_t window_ms) {
@@ -44,25 +47,23 @@ std::int64_t WindowClock::begin_of(std::int64_t window_ms) {
 LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRule& rule, std::int64_t begin_ms,
                 const LimitAsked& asked) {
   auto& rows = sql.get(
-      "SELECT created_at_ms FROM writes WHERE agent_id = ?1 AND counted_as = ?2 AND seq >= ?3 AND "
-      "state NOT IN ('cancelled', 'rejected') AND seq <> ?4 AND created_at_ms > ?5 AND (?6 = '' OR "
-      "CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) AND seq < ?9 ORDER BY seq DESC LIMIT ?8");
-  // What was admitted in the window is counted already.
+      "SELECT counted_at_ms FROM writes WHERE agent_id = ?1 AND counted_as = ?2 AND counted_at_ms > ?3 AND "
+      "counted_at_ms <= ?4 AND (counted_at_ms < ?4 OR seq < ?5) AND seq <> ?5 AND (?6 = '' OR "
+      "coalesce(CAST(json_extract(params_json, '$.' || ?6) AS TEXT), '') = ?7) ORDER BY counted_at_ms DESC LIMIT ?8");
+  // What counts within the window is counted already.
   auto& scheduled = sql.get(
       "SELECT send_at_ms FROM writes INDEXED BY writes_scheduled WHERE agent_id = ?1 AND counted_as = ?2 AND "
-      "send_at_ms > ?10 AND send_at_ms < ?11 AND state NOT IN ('cancelled', 'rejected') AND seq <> ?4 AND "
-      "(seq < ?3 OR created_at_ms <= ?5) AND (?6 = '' OR CAST(json_extract(params_json, '$.' || ?6) AS TEXT) = ?7) "
-      "AND seq < ?9 LIMIT ?8");
+      "send_at_ms > ?9 AND send_at_ms < ?10 AND counted_at_ms <= ?3 AND seq <> ?5 AND (?6 = '' OR "
+      "coalesce(CAST(json_extract(params_json, '$.' || ?6) AS TEXT), '') = ?7) LIMIT ?8");
   std::vector<std::int64_t> times;
   for (auto* counted : {&rows, &scheduled}) {
     const ResetAtEnd reset(*counted);
     for (const auto& operation : rule.operations) {
-      // A row's seq may run ahead of its time, never behind.
-      counted->bind_all(agent_id, operation, begin_ms << 12, asked.seq, begin_ms, rule.key, rule.key_value, rule.limit,
-                        asked.admitted_at_ms > 0 ? asked.seq : kAnySeq);
+      counted->bind_all(agent_id, operation, begin_ms, asked.counted_at_ms > 0 ? asked.counted_at_ms : kAnyTime,
+                        asked.seq, rule.key, rule.key_value, rule.limit);
       if (counted == &scheduled) {
-        counted->bind(10, asked.goes_out_ms - rule.window_ms);
-        counted->bind(11, asked.goes_out_ms + rule.window_ms);
+        counted->bind(9, asked.goes_out_ms - rule.window_ms);
+        counted->bind(10, asked.goes_out_ms + rule.window_ms);
       }
       while (counted->step()) times.push_back(counted->integer(0));
     }
@@ -77,29 +78,54 @@ LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRul
 std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const std::string& agent_id,
                                  const std::vector<LimitRule>& rules, const LimitAsked& asked) {
   for (const auto& rule : rules) {
-    const auto begin =
-        asked.admitted_at_ms > 0 ? asked.admitted_at_ms - rule.window_ms : clock.begin_of(rule.window_ms);
+    const auto begin = asked.counted_at_ms > 0 ? asked.counted_at_ms - rule.window_ms : clock.begin_of(rule.window_ms);
     const auto use = use_of(sql, agent_id, rule, begin, asked);
     if (use.counted < rule.limit) continue;
     std::string operations;
     for (const auto& operation : rule.operations) operations += (operations.empty() ? "" : " + ") + operation;
-    const auto where =
-        rule.key.empty() ? std::string() : fmt::format(" where {} is {}", rule.key, printable(rule.key_value));
-    return Exceeded{
-        rule, use,
-        fmt::format("The limit of {} for {}{} is reached; one more fits at {}.",
-                    limit_in_words(rule.limit, rule.window_ms), operations, where, format_time(use.free_at_ms))};
+    const auto where = rule.key.empty()         ? std::string()
+                       : rule.key_value.empty() ? fmt::format(" without {}", rule.key)
+                                                : fmt::format(" where {} is {}", rule.key, printable(rule.key_value));
+    return Exceeded{rule, use,
+                    fmt::format("The limit of {} for {}{}{} is reached; one more fits at {}.",
+                                limit_in_words(rule.limit, rule.window_ms), operations, where, of_rule(rule.rule),
+                                format_time(use.free_at_ms))};
   }
   return std::nullopt;
+}
+
+std::string asked_by_json(const Exceeded& exceeded) {
+  const auto& rule = exceeded.rule.rule;
+  if (rule.name.empty()) return {};
+  return json_object([&](JsonWriter& out) { put_decider(out, rule); });
+}
+
+std::string limit_json(const Exceeded& exceeded) {
+  const auto& rule = exceeded.rule;
+  return json_object([&](JsonWriter& out) {
+    put(out, "limit", rule.limit);
+    put(out, "window_ms", rule.window_ms);
+    put(out, "counted", exceeded.use.counted);
+    if (rule.rule.name.empty()) {
+      put_definition_decider(out, rule.definition_version, rule.capability);
+    } else {
+      put_rule_decider(out, "decided_by", rule.rule);
+    }
+  });
 }
 
 Error refusal_of(const Exceeded& exceeded) {
   const auto& rule = exceeded.rule;
   return Error(ErrorCode::kBatchProtection,
                exceeded.sentence + " Nothing was accepted: write less, or ask the operator.")
-      .with_context(fmt::format(R"({{"limit":{},"window_seconds":{},"counted":{},"per":{},"free_at":"{}"}})",
-                                rule.limit, rule.window_ms / 1000, exceeded.use.counted, json_string(rule.key),
-                                format_time(exceeded.use.free_at_ms)));
+      .with_context(json_object([&](JsonWriter& out) {
+        put(out, "limit", rule.limit);
+        put(out, "window_seconds", rule.window_ms / 1000);
+        put(out, "counted", exceeded.use.counted);
+        put(out, "per", rule.key);
+        put(out, "free_at", format_time(exceeded.use.free_at_ms));
+        if (!rule.rule.name.empty()) put_decider(out, rule.rule);
+      }));
 }
 
 bool has_too_many_pending(StatementCache& sql, const std::string& agent_id) {

@@ -36,17 +36,17 @@ struct LimitUse {
 struct LimitAsked {
   std::int64_t goes_out_ms = 0;  ///< as far as is known; what is scheduled for about that time counts too
   std::int64_t seq = 0;          ///< of one that has its place: it does not count against itself
-  /// Of one that is asked about once more, when it was admitted: what came after it does not count either. 0: now.
-  std::int64_t admitted_at_ms = 0;
+  /// Of one that is asked about once more, when it counts: what counts after it does not stand against it. 0: now.
+  std::int64_t counted_at_ms = 0;
 };
 
-/// How many writes of the agent count for `rule`: those admitted since `begin_ms`, and those scheduled for less than a
-/// window before or after `asked` goes out. Cancelled and rejected ones do not.
+/// How many writes of the agent count for `rule`: those that count since `begin_ms`, and those scheduled for less than
+/// a window before or after `asked` goes out. Cancelled and rejected ones do not.
 LimitUse use_of(StatementCache& sql, const std::string& agent_id, const LimitRule& rule, std::int64_t begin_ms,
                 const LimitAsked& asked);
 
-/// What WriteRecord::counted_as holds: `named`, or the write's own operation; nothing where no limit counts it.
-std::string counted_as(const std::vector<LimitRule>& limits, const std::string& named, const std::string& operation);
+/// What WriteRecord::counted_as holds: `named`, or the write's own operation; nothing where no limit `counts` it.
+std::string counted_as(bool counts, const std::string& named, const std::string& operation);
 
 /// The first rule that has no room for one more write, with a sentence for agents and people.
 struct Exceeded {
@@ -57,14 +57,17 @@ struct Exceeded {
 std::optional<Exceeded> exceeded(StatementCache& sql, WindowClock& clock, const std::string& agent_id,
                                  const std::vector<LimitRule>& rules, const LimitAsked& asked);
 
+/// Of the limit's rule, as WriteContent has it.
+std::string asked_by_json(const Exceeded& exceeded);
+
+/// {"limit", "window_ms", "counted", "decided_by"}: for the audit log. docs/audit.md
+std::string limit_json(const Exceeded& exceeded);
+
 /// BatchProtection, with the limit as context.
 Error refusal_of(const Exceeded& exceeded);
 
 /// An agent whose writes already wait for a person in this number is refused instead of asking for more.
 inline constexpr std::int64_t kMostPendingApprovals = 100;
 bool has_too_many_pending(StatementCache& sql, const std::string& agent_id);
-
-/// "10 in 1 h", "30 in 10 min".
-std::string limit_in_words(std::int64_t limit, std::int64_t window_ms);
 
 }  // namespace krux

@@ -12,7 +12,7 @@ namespace {
 NewWrite to_channel(const std::string& channel, const std::string& text, bool escalate = false) {
   auto w = new_write(text);
   w.params_json = R"({"channel":")" + channel + R"(","text":")" + text + "\"}";
-  w.limits = {{{"notes.add"}, 3, kHour, "channel", channel, escalate}, {{"notes.add"}, 5, kHour, "", "", escalate}};
+  w.limits = {{{{"notes.add"}, 3, kHour, "channel"}, channel, escalate}, {{{"notes.add"}, 5, kHour, ""}, "", escalate}};
   return w;
 }
 

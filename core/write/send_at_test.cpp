@@ -164,7 +164,7 @@ TEST_CASE("limits count a scheduled write when it is asked for and when it goes 
   SendAtFixture f;
   const auto limited = [&](const std::string& text, std::int64_t in_ms) {
     auto write = in_ms == 0 ? new_write(text) : f.scheduled(text, in_ms);
-    write.limits = {{{"notes.add"}, 2, kHour, "", "", false}};
+    write.limits = {{{{"notes.add"}, 2, kHour, ""}, "", false}};
     return write;
   };
   f.submit(limited("a", kDay));

@@ -39,6 +39,10 @@ bool has_ended(WriteState state) {
   return state >= WriteState::kCompleted;
 }
 
+bool is_write_id(std::string_view id) {
+  return is_id(kIdPrefix, id) || is_id(kRollbackPrefix, id) || is_id(kCleanupPrefix, id);
+}
+
 std::int64_t seq_of_id(const std::string& write_id) {
   for (const auto* prefix : {kRollbackPrefix, kCleanupPrefix}) {
     if (write_id.starts_with(prefix)) return order_of_id(prefix, write_id).value_or(-1);
@@ -96,6 +100,12 @@ std::string rollback_problem(const WriteRecord& write) {
   if (!could || !write.result_json.empty()) return {};
   return "It was marked as happened by a person, so that the host does not know what it made at " +
          write.account.service + " and cannot undo it. Undo it at the service.";
+}
+
+std::int64_t undo_until_ms(const WriteRecord& write) {
+  const bool can =
+      write.state == WriteState::kCompleted && !write.point_json.empty() && rollback_problem(write).empty();
+  return can ? write.ended_at_ms + write.rollback_ms : 0;
 }
 
 }  // namespace krux

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/account/account_ref.hpp"
+#include "core/definition/definition.hpp"
+#include "core/policy/rules/decider.hpp"
 #include "core/util/error_type.hpp"
 
 namespace krux {
@@ -43,12 +45,20 @@ enum class Cleanup {
 
 const char* to_string(Cleanup cleanup);
 
-/// A limit of the definition as it counts for one write.
-struct LimitRule {
-  std::vector<std::string> operations;
-  std::int64_t limit = 0, window_ms = 0;
-  std::string key, key_value;  ///< only writes whose parameter `key` has this value (text, or JSON); empty: all
-  bool escalate = true;        ///< what exceeds it goes to a person; false: it is refused
+/// A limit as it counts for one write.
+struct LimitRule : Limit {
+  std::string key_value;  ///< only writes whose parameter `key` has this value (text, or JSON)
+  bool escalate = true;   ///< what exceeds it goes to a person; false: it is refused
+  RuleName rule{};        ///< of the operator that it is of; without a name: it is of the definition, or its policy
+  std::string definition_version{}, capability{};  ///< of the definition that it is of, and what the write counts as
+};
+
+/// What the audit log is told besides of an admission, an edit, or a claim that the policy of now forbids. Each is one
+/// JSON object, or empty.
+struct AuditedDecision {
+  std::string decision_json;    ///< what policy said, by which rule, and what it looked at
+  std::string parameters_json;  ///< what is kept of the parameters
+  std::string limit_json;       ///< the limit that was exceeded
 };
 
 /// What an edit can replace of a write, and what follows from it.
@@ -60,6 +70,7 @@ struct WriteContent {
   std::string tier, definition_version;
   std::string counted_as;       ///< for which operation's limits it counts; empty: of a wish its own, of a row none
   std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
+  std::string asked_by_json;    ///< of the rule for which he is, as one object of put_decider(); empty: of none
   std::int64_t delay_ms = 30'000;
   std::int64_t send_at_ms = 0;  ///< not before that time either; 0: the window alone decides. A part of the content.
 };
@@ -81,6 +92,8 @@ struct Write : WriteContent {
   std::int64_t settle_ms = 60'000;
   std::int64_t rollback_ms = 0;  ///< for how long after its end it can be undone; 0: not at all
   std::int64_t created_at_ms = 0;
+  /// When it counts for limits: since its content, or what it counts as, has been what it is.
+  std::int64_t counted_at_ms = 0;
 };
 
 /// What has become of a write.
@@ -127,17 +140,21 @@ struct WriteRecord : Write, WriteProgress {};
 struct NewWrite : Write {
   std::string order;  ///< goes out behind its agent's earlier writes of the same; empty: in no order
   std::vector<LimitRule> limits;
+  bool counts = false;  ///< for a limit of others of its kind, though none is asked of it
   bool allow_duplicate = false;
   bool sets_state = false;        ///< a reaction, a label: after another write may have unset it, it is no duplicate
   bool leaves_something = false;  ///< an attempt that fails may: it is cleaned up
   /// The state it begins in when nobody is asked: kBuffered or kHeld.
   WriteState admitted_as = WriteState::kBuffered;
+  AuditedDecision audited;
 };
 
 /// What an edit puts in the place of a write's content. The rest of the write stays.
 struct NewContent : WriteContent {
   std::string order;
   std::vector<LimitRule> limits;
+  bool counts = false;  ///< as NewWrite::counts
+  AuditedDecision audited;
 };
 
 /// A row of table `edits`.
@@ -164,6 +181,8 @@ struct RecordTotals {
 /// Why a completed write, of an operation that can be undone, cannot be undone all the same: a sentence. Empty where
 /// nothing stands against it, and for other writes.
 std::string rollback_problem(const WriteRecord& write);
+/// Until when a completed write can be undone; 0: it cannot, or is not done.
+std::int64_t undo_until_ms(const WriteRecord& write);
 
 /// Of a write that is held as a copy, what was found by now: "not_looked_yet", or its evidence.
 std::string_view finding_of(const WriteRecord& write);
@@ -196,8 +215,15 @@ inline constexpr const char* kRollbackOperation = "proxy.rollback";
 /// Likewise of one that takes away what the attempts of another have left.
 inline constexpr const char* kCleanupOperation = "proxy.cleanup";
 
+/// A write's seq begins with the time at which it was asked for, so that they are ordered by it.
+constexpr std::int64_t first_seq_of(std::int64_t created_at_ms) {
+  return created_at_ms << 12;
+}
+
 /// What the ids of writes begin with, of undos, and of cleanups.
 inline constexpr const char *kIdPrefix = "w_", *kRollbackPrefix = "rb_", *kCleanupPrefix = "cu_";
+/// Whether it is one, of whatever kind of write.
+bool is_write_id(std::string_view id);
 /// The seq of the write with that id, should it exist; -1 of a text that is no id.
 std::int64_t seq_of_id(const std::string& write_id);
 

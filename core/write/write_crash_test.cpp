@@ -8,6 +8,10 @@
 #include <set>
 #include <sstream>
 
+#include "core/audit/audit_log.hpp"
+#include "core/audit/query.hpp"
+#include "core/audit/verify.hpp"
+#include "core/util/json.hpp"
 #include "core/write/write_test_support.hpp"
 #include "support/fault.hpp"
 
@@ -149,8 +153,13 @@ void run_host(const World& world, int run) {
   ExecutorOptions options;
   options.call_timeout_ms = 1'000'000'000;
   Host host(world.directory, clock, options, "boot-" + std::to_string(run));
+  AuditLog log(host.store, clock, {world.directory / "audit.db"});
+  const auto changes = host.buffer.ledger.observe([&log](const WriteRecord&) { log.wake(); });
   host.serve(service(world));
   submit_all(world, host);
+  // What is chained is taken out behind the next commits.
+  log.flush();
+  host.quiet();
   for (int i = 0; i < 5000 && !all_ended(host); ++i) {
     host.quiet();
     undo_completed(host);
@@ -179,11 +188,40 @@ int in_child(const World& world, int run, std::string_view fault, int pass) {
   return status;
 }
 
+/// The audit log tells of each write from its admission to where it is, whatever was killed when.
+void check_audit(const World& world, Host& host, const Clock& clock, const std::vector<WriteRecord>& writes) {
+  const auto file = world.directory / "audit.db";
+  {
+    DrivenClock now(clock.wall_ms());
+    AuditLog log(host.store, now, {file});
+    REQUIRE(log.flush());
+  }
+  const auto check = verify_audit(file);
+  CHECK(check.whole());
+  CHECK(check.notes.empty());
+  for (const auto& write : writes) {
+    AuditFilter filter;
+    filter.write_id = write.write_id;
+    const auto rows = find_audit_rows(file, filter);
+    REQUIRE_FALSE(rows.empty());
+    CHECK(rows.back().kind == "write.submitted");
+    const auto last = parse_json(rows.front().body, "body");
+    CHECK(find_string(last, rows.size() == 1 ? "state" : "to") == to_string(write.state));
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const auto after = parse_json(rows[i - 1].body, "body");
+      const auto from = find_string(after, "from").value_or("none");
+      const auto before = parse_json(rows[i].body, "body");
+      CHECK(from == find_string(before, i + 1 == rows.size() ? "state" : "to").value_or("none"));
+    }
+  }
+}
+
 void check_world(const World& world) {
   DrivenClock clock(1'700'100'000'000);
   Host host(world.directory, clock);
   const auto effects = world.effects.lines(), accepted = world.accepted.lines(), cancelled = world.cancelled.lines();
   const auto writes = host.buffer.ledger.list({});
+  check_audit(world, host, clock, writes);
   std::set<std::string> known;
   for (const auto& w : writes) {
     INFO(w.params_json << " " << to_string(w.state));
@@ -211,7 +249,8 @@ TEST_CASE("without a kill every write ends as it should") {
 
 TEST_CASE("killed at every fault point, nothing is lost and nothing happens twice") {
   for (const auto point : kFaultPoints) {
-    if (point.substr(0, 6) != "write.") continue;
+    const bool of_audit = point.starts_with("audit.append.") || point.starts_with("audit.forget.");
+    if (!point.starts_with("write.") && !of_audit) continue;
     for (const int pass : {1, 2}) {
       support::Scratch scratch;
       const World world(scratch.path());

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/audit/receipts.hpp"
+#include "core/write/disconnect_receipts.hpp"
 #include "host/accounts/service_host.hpp"
 
 namespace krux {

@@ -11,7 +11,7 @@
 
 #include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
-#include "core/audit/receipts.hpp"
+#include "core/audit/token_use.hpp"
 #include "core/config/config.hpp"
 #include "core/definition/account_check.hpp"
 #include "core/net/account_http.hpp"
@@ -23,6 +23,7 @@
 #include "core/storage/data_directory.hpp"
 #include "core/vault/vault.hpp"
 #include "core/write/alerts.hpp"
+#include "core/write/disconnect_receipts.hpp"
 #include "core/write/enhanced_write_executor.hpp"
 #include "core/write/write_buffer.hpp"
 #include "host/plugins/plugin_registry.hpp"
@@ -94,6 +95,7 @@ class ServiceHost {
     std::shared_ptr<HttpTransport> transport;
     UploadReader& uploads;
     std::shared_ptr<const RecordWatches> record_watches;  ///< told of what syncs change; may be null
+    TokenUse& token_use;
     // They outlive every call. nullptr: nothing is counted.
     MetricRegistry* registry = nullptr;
     AdapterMeters* adapter_meters = nullptr;

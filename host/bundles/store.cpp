@@ -31,9 +31,8 @@ constexpr std::size_t kMostFiles = 64;
   throw ConfigError(fmt::format("{} cannot be {}: {}.", printable(path.string()), what, why));
 }
 
-void sync_directory(const fs::path& directory) {
-  const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.get() < 0 || ::fsync(fd.get()) != 0) cannot("written", directory, std::strerror(errno));
+void make_durable(const fs::path& directory) {
+  if (!sync_directory(directory)) cannot("written", directory, std::strerror(errno));
 }
 
 void make_bundles_directory(const fs::path& directory) {
@@ -132,7 +131,7 @@ fs::path BundleStore::stage(const fs::path& source) {
     copy(from, name, room);
     KRUX_FAULT_POINT("bundle.install.copied");
   }
-  sync_directory(to);
+  make_durable(to);
   KRUX_FAULT_POINT("bundle.install.staged");
   return to;
 }
@@ -158,7 +157,7 @@ void BundleStore::install(BundlePin pin) {
   write_pins();  // before it is there: a kill leaves nothing that nobody knows of
   if (::rename(staging_.c_str(), (bundles_dir_ / pin.directory).c_str()) != 0)
     cannot("renamed", staging_, std::strerror(errno));
-  sync_directory(bundles_dir_);
+  make_durable(bundles_dir_);
   KRUX_FAULT_POINT("bundle.install.named");
   std::erase_if(pins_.bundles, [&](const auto& other) { return other.terms.service == pin.terms.service; });
   pins_.bundles.push_back(std::move(pin));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/capability/cut_members.hpp"
 #include "core/util/json.hpp"
 #include "host/certify/check.hpp"
 
@@ -38,6 +39,11 @@ void check_shape(const JsonValue& value, const OutputDefinition& promised,  // N
     check_shape(value[i], promised.items[0], fmt::format("{}[{}]", where, i));
 }
 
+/// There where it says something: flags, and what tells of a cut.
+bool may_be_absent(const OutputDefinition& output) {
+  return output.type == InputType::kBoolean || says_what_is_cut(output.name);
+}
+
 std::string odd_value(InputType type, int kind) {
   const bool text = type == InputType::kString || type == InputType::kDateTime;
   if (kind == 0) return text ? "17" : "\"seventeen\"";
@@ -56,7 +62,7 @@ void check_outputs(const CapabilityDefinition& capability, const std::string& re
   }
   for (const auto& output : capability.outputs) {
     const auto* value = find_member(result, output.name);
-    if (!value && all && output.type != InputType::kBoolean)
+    if (!value && all && !may_be_absent(output))
       throw CheckFailed(fmt::format("The result lacks \"{}\", which the definition promises.", output.name));
     if (value) check_shape(*value, output, output.name);
   }

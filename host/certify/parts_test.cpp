@@ -175,7 +175,11 @@ TEST_CASE("Orders and lines survive their way between kit and worker") {
 
 TEST_CASE("Results are held against the definition's outputs") {
   CapabilityDefinition capability;
-  capability.outputs = {{"total", "", InputType::kInteger}, {"cut", "", InputType::kBoolean}};
+  capability.outputs = {{"total", "", InputType::kInteger},
+                        {"cut", "", InputType::kBoolean},
+                        {"next_offset", "", InputType::kInteger},
+                        {"next_before", "", InputType::kString},
+                        {"members_left_out", "", InputType::kArray}};
   check_outputs(capability, R"({"total":1})", true);
   check_outputs(capability, R"({})", false);
   CHECK_THROWS_WITH(check_outputs(capability, R"({})", true), Contains("lacks \"total\""));

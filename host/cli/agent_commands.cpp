@@ -9,8 +9,37 @@
 namespace krux::cli {
 namespace {
 
-Cell state_of(const JsonValue& agent) {
-  return flag(agent, "revoked") ? Cell("revoked", Style::kBad) : Cell("active", Style::kGood);
+Cell state_of(const JsonValue& agent, bool all_paused) {
+  if (flag(agent, "revoked")) return {"revoked", Style::kBad};
+  const bool paused = all_paused || !part(agent, "paused").ObjectEmpty();
+  return paused ? Cell("paused", Style::kWarn) : Cell("active", Style::kGood);
+}
+
+/// "since 2026-11-21 09:30:00 UTC (3 min ago) by operator:ann: why"; empty where there is none.
+std::string pause_words(const Session& session, const JsonValue& pause) {
+  if (pause.ObjectEmpty()) return {};
+  const auto reason = text(pause, "reason");
+  return fmt::format("since {} by {}{}{}", moment(number(pause, "paused_at_ms"), session.now_ms),
+                     text(pause, "paused_by"), reason.empty() ? "" : ": ", reason);
+}
+
+void tell_of_pause_of_all(const Session& session, const JsonValue& answer) {
+  const auto words = pause_words(session, part(answer, "all_paused"));
+  if (!words.empty())
+    session.console.out() << fmt::format("All agents are paused {}. kruxos agent resume --all ends that.\n",
+                                         printable(words));
+}
+
+void tell_of_paused(const Session& session, const JsonValue& answer) {
+  const auto paused = number(answer, "agents_paused");
+  if (paused > 0)
+    session.console.out() << fmt::format("{} {} paused by {} and {} so: kruxos agent list\n", paused,
+                                         paused == 1 ? "agent is" : "agents are", paused == 1 ? "itself" : "themselves",
+                                         paused == 1 ? "stays" : "stay");
+}
+
+void must_be_named(const PauseArguments& arguments) {
+  if (arguments.agent.empty() != arguments.all) throw CliError(kUsage, "Name the agent, or give --all.");
 }
 
 std::string target(const std::string& name, std::string_view action = {}) {
@@ -38,16 +67,18 @@ int list_agents(const Session& session) {
   const auto answer = session.host.get("/v1/agents");
   if (session.printed(answer)) return kOk;
   Table table({{"NAME", false, true}, {"ID"}, {"STATE"}, {"CREATED"}, {"LAST SEEN"}});
+  const bool all_paused = !part(answer.json, "all_paused").ObjectEmpty();
   for (const auto& agent : items(answer.json, "agents").GetArray()) {
-    table.add({text(agent, "name"), text(agent, "agent_id"), state_of(agent),
+    table.add({text(agent, "name"), text(agent, "agent_id"), state_of(agent, all_paused),
                relative(number(agent, "created_at_ms"), session.now_ms),
                relative(number(agent, "last_seen_ms"), session.now_ms)});
   }
   if (table.empty()) {
     session.console.out() << "There are no agents yet: kruxos agent create NAME\n";
-    return kOk;
+  } else {
+    table.print(session.console);
   }
-  table.print(session.console);
+  tell_of_pause_of_all(session, answer.json);
   return kOk;
 }
 
@@ -58,7 +89,9 @@ int show_agent(const Session& session, const std::string& name) {
   Listing listing;
   listing.add("Name", text(agent, "name"));
   listing.add("Id", text(agent, "agent_id"));
-  listing.add("State", state_of(agent));
+  listing.add("State", state_of(agent, !part(answer.json, "all_paused").ObjectEmpty()));
+  listing.add_unless_empty("Paused", pause_words(session, part(agent, "paused")));
+  listing.add_unless_empty("All paused", pause_words(session, part(answer.json, "all_paused")));
   listing.add("Created", moment(number(agent, "created_at_ms"), session.now_ms));
   listing.add_unless_empty("Last seen", moment(number(agent, "last_seen_ms"), session.now_ms));
   listing.add_unless_empty("Revoked", moment(number(agent, "revoked_at_ms"), session.now_ms));
@@ -85,6 +118,41 @@ int revoke_agent(const Session& session, const std::string& name, bool yes) {
   if (left > 0)
     out << fmt::format("{} {} can no longer be cancelled: kruxos approve list shows what becomes of {}.\n", left,
                        left == 1 ? "write" : "writes", left == 1 ? "it" : "them");
+  return kOk;
+}
+
+int pause_agents(const Session& session, const PauseArguments& arguments) {
+  must_be_named(arguments);
+  const auto body =
+      arguments.reason.empty() ? std::string() : fmt::format(R"({{"reason":{}}})", json_string(arguments.reason));
+  const auto answer = session.host.post(arguments.all ? "/v1/pause" : target(arguments.agent, "/pause"), body);
+  if (session.printed(answer)) return kOk;
+  auto& out = session.console.out();
+  if (arguments.all) {
+    tell_of_pause_of_all(session, answer.json);
+    return kOk;
+  }
+  const auto& agent = part(answer.json, "agent");
+  out << fmt::format("Agent {} is paused {}. Its calls are refused, and its writes are held: kruxos agent resume {}\n",
+                     printable(text(agent, "name")), printable(pause_words(session, part(agent, "paused"))),
+                     printable(text(agent, "name")));
+  return kOk;
+}
+
+int resume_agents(const Session& session, const PauseArguments& arguments) {
+  must_be_named(arguments);
+  const auto answer = session.host.post(arguments.all ? "/v1/resume" : target(arguments.agent, "/resume"));
+  if (session.printed(answer)) return kOk;
+  auto& out = session.console.out();
+  if (arguments.all) {
+    out << "Agents are no longer paused all together. What is due goes out.\n";
+    tell_of_paused(session, answer.json);
+    return kOk;
+  }
+  const bool all_paused = !part(answer.json, "all_paused").ObjectEmpty();
+  out << fmt::format("Agent {} is no longer paused by itself.{}\n", printable(text(part(answer.json, "agent"), "name")),
+                     all_paused ? "" : " What is due goes out.");
+  tell_of_pause_of_all(session, answer.json);
   return kOk;
 }
 

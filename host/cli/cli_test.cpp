@@ -168,6 +168,53 @@ TEST_CASE("agents lose their keys only after a yes on a terminal", "[cli]") {
   }
 }
 
+TEST_CASE("agents are paused and resumed, one or all", "[cli]") {
+  Fixture f;
+  const std::string pause = R"({"paused_at_ms":1,"paused_by":"operator:ann","reason":"Too \u001b many."})";
+  f.api.answers["pause_agent"] = R"({"agent":{"name":"al","paused":)" + pause + "}}";
+  CHECK(f.run({"agent", "pause", "al", "--reason", "Too many."}) == 0);
+  CHECK(has(f.api.asked().at(0), "pause_agent al Too many. operator:"));
+  CHECK(has(f.out(), "Agent al is paused since 1970-01-01"));
+  CHECK(has(f.out(), "by operator:ann: Too \\x1b many."));
+  f.api.answers["resume_agent"] = R"({"agent":{"name":"al"},"all_paused":)" + pause + "}";
+  CHECK(f.run({"agent", "resume", "al"}) == 0);
+  CHECK(has(f.out(), "Agent al is no longer paused by itself.\nAll agents are paused since"));
+  f.api.answers["pause_all"] = R"({"agents_paused":0,"all_paused":)" + pause + "}";
+  CHECK(f.run({"agent", "pause", "--all"}) == 0);
+  CHECK(has(f.out(), "All agents are paused since"));
+  f.api.answers["resume_all"] = R"({"agents_paused":2})";
+  CHECK(f.run({"agent", "resume", "--all"}) == 0);
+  CHECK(has(f.out(), "2 agents are paused by themselves and stay so"));
+  f.api.asked();
+  for (const auto* command : {"pause", "resume"}) {
+    CHECK(f.run({"agent", command}) == 2);
+    CHECK(f.run({"agent", command, "al", "--all"}) == 2);
+  }
+  CHECK(f.api.asked().empty());
+}
+
+TEST_CASE("lists and the status say who is paused", "[cli]") {
+  Fixture f;
+  const std::string pause = R"({"paused_at_ms":1,"paused_by":"operator:ann","reason":""})";
+  f.api.answers["agents"] = R"({"agents":[{"name":"al","paused":)" + pause + R"(},{"name":"bo"}]})";
+  CHECK(f.run({"agent", "list"}) == 0);
+  CHECK(has(f.out(), "paused"));
+  CHECK(has(f.out(), "active"));
+  f.api.answers["agents"] = R"({"agents":[{"name":"bo"}],"all_paused":)" + pause + "}";
+  CHECK(f.run({"agent", "list"}) == 0);
+  CHECK_FALSE(has(f.out(), "active"));
+  CHECK(has(f.out(), "kruxos agent resume --all"));
+  f.api.answers["agent"] = R"({"agent":{"name":"al","paused":)" + pause + "}}";
+  CHECK(f.run({"agent", "show", "al"}) == 0);
+  CHECK(has(f.out(), "since 1970-01-01"));
+  f.api.answers["status"] = R"({"agents":2,"agents_paused":1})";
+  CHECK(f.run({"status"}) == 0);
+  CHECK(has(f.out(), "1 agent: kruxos agent list"));
+  f.api.answers["status"] = R"({"agents":2,"agents_paused":0,"all_paused":)" + pause + "}";
+  CHECK(f.run({"status"}) == 0);
+  CHECK(has(f.out(), "all agents: kruxos agent resume --all"));
+}
+
 TEST_CASE("revoking tells what became of the agent's writes", "[cli]") {
   Fixture f;
   const auto said = [&](const std::string& writes) {
@@ -273,7 +320,11 @@ TEST_CASE("writes are listed by what they need", "[cli]") {
       R"({"writes":[)" + needy + "," + row("w_2", "buffered", R"(,"due_at_ms":99999999999999)") + "]}";
   f.api.answers["writes completed,failed,cancelled,rejected,rolled_back,discarded"] =
       R"({"writes":[)" + row("w_3", "completed", R"(,"ended_at_ms":1000,"send_at_ms":1700000000000)") + "]}";
+  f.api.answers["limits"] = R"({"limits":[{"agent":"al","service":"other","operations":["o.a"],"counted":1,"limit":2},
+    {"agent":"al","service":"","operations":["x.send","o.a"],"counted":1,"limit":7,"rule":"few","window_ms":60000},
+    {"agent":"al","service":"x y","operations":["x.send"],"counted":1,"limit":9,"window_ms":60000}]})";
   CHECK(f.run({"approve", "list", "--service", "x y"}) == 0);
+  CHECK((has(f.out(), "x.send, o.a (rule few)") && has(f.out(), "9 in ") && !has(f.out(), "2 in ")));
   const auto asked = f.api.asked();
   REQUIRE(asked.size() == 4);
   for (std::size_t i = 0; i < 3; ++i) CHECK(has(asked[i], "service=x y"));

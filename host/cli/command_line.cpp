@@ -8,13 +8,14 @@
 #include "core/util/clock.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/mcp_bridge.hpp"
+#include "host/cli/passphrase_input.hpp"
 
 namespace krux::cli {
 namespace {
 
 /// What the arguments say; `run` is the command that they name.
 struct Parsed {
-  std::string socket, data_dir;
+  std::string socket, data_dir, passphrase_file;
   bool json = false, yes = false, wait = false, all = false;
   std::string name, service, id, file, definitions, decision;
   CertifyRequest certify;
@@ -25,12 +26,16 @@ struct Parsed {
   ConnectArguments connect;
   DisconnectArguments disconnect;
   std::string receipt;
-  bool receipts = false, remove = false;
+  bool receipts = false, remove = false, forgotten = false;
   std::int64_t alert = 0;
   ScaffoldPlan scaffold;
   BundleArguments bundle;
   BackupArguments backup;
   McpArguments mcp;
+  PolicyArguments policy;
+  PauseArguments pause;
+  AuditArguments audit;
+  ReceiptArguments decision_receipt;
   std::function<int(const Session&)> run;
 };
 
@@ -95,6 +100,76 @@ void add_host_commands(CLI::App& app, Parsed& p) {
   alerts->add_option("--acknowledge", p.alert, "Mark this one as seen")->type_name("ID")->check(CLI::PositiveNumber);
 }
 
+void add_policy_commands(CLI::App& app, Parsed& p) {
+  auto* policy = group(app, "policy", "What agents are held to, by services' policies and by rules");
+  const auto with = [&p](int (*command)(const Session&, const PolicyArguments&)) {
+    return [&p, command](const Session& s) { return command(s, p.policy); };
+  };
+  auto* validate =
+      add(policy, "validate", "Read a directory of policies as the host would", p, with(validate_policies));
+  auto* show = add(policy, "show", "The rules, in words", p, with(show_policies));
+  show->add_option("--agent", p.policy.agent, "Those for this agent")->type_name("NAME");
+  auto* check = add(policy, "check", "What is decided about a call, and by which rule", p, with(check_policies));
+  check->add_option("CAPABILITY", p.policy.capability, "Which one is called")->required();
+  check->add_option("--agent", p.policy.agent, "Who calls it")->type_name("NAME")->required();
+  check->add_option("--arguments", p.policy.arguments, "One JSON object, with ids as the adapter resolves them")
+      ->type_name("JSON");
+  check->add_option("--at", p.policy.at, "When, instead of now: 2026-11-21T09:30:00Z")->type_name("TIME");
+  auto* analyze =
+      add(policy, "analyze", "Rules that do nothing; or whether a change permits more", p, with(analyze_policies));
+  auto* before = analyze->add_option("--old", p.policy.before, "Directory of the policies before")->type_name("DIR");
+  auto* now = analyze->add_option("--new", p.policy.now, "Directory of the policies that are to replace them")
+                  ->type_name("DIR")
+                  ->needs(before);
+  before->needs(now);
+  for (auto* command : {validate, show, check, analyze}) {
+    const bool positional = command == validate || command == analyze;
+    auto* directory = command->add_option(positional ? "DIR" : "--policies", p.policy.policies,
+                                          "Directory of the policies; the running host's unless given");
+    if (command == analyze) directory->excludes(before);
+    command->add_option("--definitions", p.policy.definitions, "Directory of the services' definitions");
+  }
+}
+
+void add_audit_commands(CLI::App& app, Parsed& p) {
+  auto* audit = group(app, "audit", "What was asked for, who decided and by which rule, what became of it");
+  const auto with = [&p](int (*command)(const Session&, const AuditArguments&)) {
+    return [&p, command](const Session& s) { return command(s, p.audit); };
+  };
+  auto* query = add(audit, "query", "The newest rows that fit", p, with(query_audit));
+  query->add_option("--agent", p.audit.agent, "About this agent")->type_name("NAME");
+  query->add_option("--service", p.audit.service, "About this service");
+  query->add_option("--write", p.audit.write, "About this write")->type_name("ID");
+  query->add_option("--kind", p.audit.kind, "Of this kind: write, write.accept, ...");
+  query->add_option("--since", p.audit.since, "From then on: 2026-11-21T09:30:00Z")->type_name("TIME");
+  query->add_option("--until", p.audit.until, "Before then")->type_name("TIME");
+  query->add_option("--limit", p.audit.limit, "How many at most")->check(CLI::Range(1, 1000));
+  auto* verify = add(audit, "verify", "Whether every row is as it was written", p, with(verify_audit_log));
+  auto* file = verify->add_option("--file", p.audit.file, "This audit.db, without a running host");
+  verify->add_option("--anchors", p.audit.anchors, "With --file: the file with the log's signed heads")->needs(file);
+  verify->add_option("--key", p.audit.key, "With --file: the public key that must be in force")->needs(file);
+  add(audit, "key", "The public key by which the log and receipts are signed", p, show_audit_key);
+  add(audit, "rotate-key", "Sign by another key from here on", p, [&p](const Session& s) {
+    return rotate_audit_key(s, p.yes);
+  })->add_flag("-y,--yes", p.yes, "Do not ask");
+  add(audit, "export", "All rows with their hashes, one JSON object a line", p, with(export_audit))
+      ->add_option("--after", p.audit.after, "Those behind this row")
+      ->type_name("ROW")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_receipt_commands(CLI::App& app, Parsed& p) {
+  auto* receipt = group(app, "receipt", "Signed receipts of what was decided about a write");
+  auto* get = add(receipt, "get", "What the audit log says of a write, signed", p,
+                  [&p](const Session& s) { return get_receipt(s, p.decision_receipt); });
+  get->add_option("ID", p.decision_receipt.write, "The write's id")->required();
+  get->add_option("--output", p.decision_receipt.file, "Into this file")->type_name("FILE");
+  auto* verify = add(receipt, "verify", "Check one, without a running host", p,
+                     [&p](const Session& s) { return verify_receipt(s, p.decision_receipt); });
+  verify->add_option("FILE", p.decision_receipt.file, "The receipt")->required();
+  verify->add_option("--key", p.decision_receipt.key, "The public key that must have signed it");
+}
+
 void add_agent_commands(CLI::App& app, Parsed& p) {
   auto* agent = group(app, "agent", "Agents and their keys");
   const auto one = [&](const char* name, const char* help, std::function<int(const Session&)> run) {
@@ -108,6 +183,16 @@ void add_agent_commands(CLI::App& app, Parsed& p) {
   one("rotate", "Replace its key; prints the new one", [&p](const Session& s) {
     return rotate_agent(s, p.name, p.yes);
   })->add_flag("-y,--yes", p.yes, "Do not ask");
+  const auto one_or_all = [&](const char* name, const char* help, int (*run)(const Session&, const PauseArguments&)) {
+    auto* command = add(agent, name, help, p, [&p, run](const Session& s) { return run(s, p.pause); });
+    auto* named = command->add_option("NAME", p.pause.agent, "The agent's name or id");
+    command->add_flag("--all", p.pause.all, "All agents, also those that are made later")->excludes(named);
+    return command;
+  };
+  one_or_all("pause", "Refuse its calls and hold its writes", pause_agents)
+      ->add_option("--reason", p.pause.reason, "Why; the agent is told")
+      ->type_name("TEXT");
+  one_or_all("resume", "Let it go on; what is due goes out", resume_agents);
   one("revoke", "Shut it out", [&p](const Session& s) {
     return revoke_agent(s, p.name, p.yes);
   })->add_flag("-y,--yes", p.yes, "Do not ask");
@@ -198,6 +283,14 @@ void add_backup_commands(CLI::App& app, Parsed& p) {
   restore->add_option("DIR", p.file, "The backup")->required();
 }
 
+void add_operator_commands(CLI::App& app, Parsed& p) {
+  auto* group_of = group(app, "operator", "By what you are told from the agents that run as your user");
+  add(group_of, "status", "Whether a passphrase is set, and what needs it", p, show_operator);
+  add(group_of, "set-passphrase", "Set the passphrase that decisions need, or another one", p, [&p](const Session& s) {
+    return set_operator_passphrase(s, p.forgotten);
+  })->add_flag("--forgotten", p.forgotten, "Without the present one: for root, where the host runs as another user");
+}
+
 void add_vault_commands(CLI::App& app, Parsed& p) {
   auto* vault = group(app, "vault", "Where the services' tokens are kept");
   add(vault, "status", "How it is protected, and whether it is open", p, show_vault);
@@ -283,6 +376,8 @@ void add_approve_commands(CLI::App& app, Parsed& p) {
                    [&p](const Session& s) { return list_writes(s, p.service, p.recent); });
   list->add_option("--service", p.service, "Of this service only");
   list->add_option("--recent", p.recent, "How many that have ended")->check(CLI::Range(1, 500));
+  add(approve, "watch", "What waits for you, live: look at each and decide by keys", p, watch_writes);
+  add(approve, "stats", "How fast approvals are given, and which way", p, show_approval_figures);
   const auto one = [&](const char* name, const char* help, std::function<int(const Session&)> run) {
     auto* command = add(approve, name, help, p, std::move(run));
     command->add_option("ID", p.id, "The write's id")->required();
@@ -337,10 +432,10 @@ int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify, cons
   const auto data_dir = parsed.data_dir.empty() ? default_data_dir() : parsed.data_dir;
   const auto socket =
       parsed.socket.empty() ? std::filesystem::path(data_dir) / "control.sock" : std::filesystem::path(parsed.socket);
-  const Session session{console,        ControlClient(socket),
-                        parsed.json,    SystemClock().wall_ms(),
-                        verify,         certify,
-                        inspect_bundle, parsed.socket.empty() ? data_dir : ""};
+  const auto ask = [&] { return operators_passphrase(console, parsed.passphrase_file); };
+  const Session session{
+      console,        ControlClient(socket, ask),           parsed.json, SystemClock().wall_ms(), verify, certify,
+      inspect_bundle, parsed.socket.empty() ? data_dir : ""};
   try {
     const int code = parsed.run(session);
     console.out() << std::flush;
@@ -367,13 +462,20 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   auto* socket = app.add_option("--socket", parsed.socket, "The host's control socket");
   app.add_option("--data-dir", parsed.data_dir, "The host's data directory, with its control socket")->excludes(socket);
   app.add_flag("--json", parsed.json, "JSON instead of tables");
+  app.add_option("--passphrase-file", parsed.passphrase_file,
+                 "Where the operator's passphrase is read, instead of asked")
+      ->type_name("FILE");
   add_host_commands(app, parsed);
   add_mcp_command(app, parsed);
   add_agent_commands(app, parsed);
+  add_policy_commands(app, parsed);
+  add_audit_commands(app, parsed);
+  add_receipt_commands(app, parsed);
   add_sign_in_commands(app, parsed);
   add_service_commands(app, parsed);
   add_disconnect_command(app, parsed);
   add_backup_commands(app, parsed);
+  add_operator_commands(app, parsed);
   add_vault_commands(app, parsed);
   add_approve_commands(app, parsed);
   add_dead_letter_commands(app, parsed);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/cli/policy_files.hpp"
 #include "host/cli/scaffold.hpp"
 #include "host/cli/session.hpp"
 
@@ -27,6 +28,11 @@ int remove_bundle(const Session& session, const BundleArguments& arguments);
 int new_adapter(const Session& session, const ScaffoldPlan& plan);
 
 int certify_adapter(const Session& session, CertifyRequest request);
+/// These work without a running host.
+int validate_policies(const Session& session, const PolicyArguments& arguments);
+int show_policies(const Session& session, const PolicyArguments& arguments);
+int check_policies(const Session& session, const PolicyArguments& arguments);
+int analyze_policies(const Session& session, const PolicyArguments& arguments);
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 
@@ -35,6 +41,13 @@ int list_agents(const Session& session);
 int show_agent(const Session& session, const std::string& name);
 int rotate_agent(const Session& session, const std::string& name, bool yes);
 int revoke_agent(const Session& session, const std::string& name, bool yes);
+struct PauseArguments {
+  std::string agent;  ///< a name or id
+  bool all = false;   ///< instead of it
+  std::string reason;
+};
+int pause_agents(const Session& session, const PauseArguments& arguments);
+int resume_agents(const Session& session, const PauseArguments& arguments);
 
 /// Of hosts that cannot send a key.
 int list_sign_in(const Session& session);
@@ -70,12 +83,39 @@ int make_backup_of_host(const Session& session, const BackupArguments& arguments
 /// Works without a running host, and only so.
 int restore_data_directory(const Session& session, const std::string& backup);
 
+int show_operator(const Session& session);
+/// `forgotten`: the present one, for which the host asks everybody but root.
+int set_operator_passphrase(const Session& session, bool forgotten);
+
 int show_vault(const Session& session);
 int unlock_vault(const Session& session);
 int rotate_vault(const Session& session);
 int set_vault_passphrase(const Session& session);
 int use_vault_key_file(const Session& session);
 
+struct AuditArguments {
+  std::string agent, service, write, kind, since, until;  ///< empty: any
+  std::int64_t limit = 50, after = 0;
+  std::string file;          ///< read by the command itself, without a running host
+  std::string anchors, key;  ///< with it: the file with signed heads, the public key that must be in force
+};
+int query_audit(const Session& session, const AuditArguments& arguments);
+int verify_audit_log(const Session& session, const AuditArguments& arguments);
+struct ReceiptArguments {
+  std::string write, file;
+  std::string key;  ///< the public one that must have signed; empty: any
+};
+int get_receipt(const Session& session, const ReceiptArguments& arguments);
+/// Works without a running host.
+int verify_receipt(const Session& session, const ReceiptArguments& arguments);
+int show_audit_key(const Session& session);
+int rotate_audit_key(const Session& session, bool yes);
+/// All rows, one a line.
+int export_audit(const Session& session, const AuditArguments& arguments);
+
+/// Live, with decisions by keys.
+int watch_writes(const Session& session);
+int show_approval_figures(const Session& session);
 int list_writes(const Session& session, const std::string& service, int recent);
 int show_write(const Session& session, const std::string& id);
 int cancel_write(const Session& session, const std::string& id, bool yes);

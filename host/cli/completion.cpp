@@ -7,22 +7,33 @@ _kruxos() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} commands=() i
   case $previous in
     --data-dir|--definitions|--dir|--bundles-dir|install|backup|restore) mapfile -t COMPREPLY < <(compgen -d -- "$word"); return ;;
-    --socket|--output|--with-key|--key-file|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --socket|--file|--anchors|--output|--with-key|--key-file|--passphrase-file|verify|certify) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
   esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --socket|--data-dir|--service|--recent|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
-      --dir|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key|--key-file|--url) ((i++)) ;;
+      --socket|--data-dir|--service|--recent|--write|--kind|--since|--until|--limit|--after|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
+      --dir|--file|--anchors|--key|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key|--key-file|--passphrase-file|--url) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
-  local common='--socket --data-dir --json --help' choices=
+  local common='--socket --data-dir --json --passphrase-file --help' choices=
   case "${commands[*]}" in
-    '') choices='status mcp agent sign-in connect disconnect sync approve held dlq plugin adapter vault backup restore config alerts completion' ;;
+    '') choices='status mcp agent policy audit receipt sign-in connect disconnect sync approve held dlq plugin adapter operator vault backup restore config alerts completion' ;;
     mcp*) choices='--key-file --tools --url' ;;
-    agent) choices='create list show rotate revoke' ;;
+    agent) choices='create list show rotate pause resume revoke' ;;
+    policy) choices='validate show check analyze' ;;
+    audit) choices='query verify export key rotate-key' ;;
+    'audit query'*) choices='--agent --service --write --kind --since --until --limit' ;;
+    'audit verify'*) choices='--file --anchors --key' ;;
+    'audit export'*) choices='--after' ;;
+    receipt) choices='get verify' ;;
+    'receipt get'*) choices='--output' ;;
+    'receipt verify'*) choices='--key' ;;
+    'audit rotate-key') choices='--yes' ;;
     'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
+    'agent pause'*) choices='--all --reason' ;;
+    'agent resume'*) choices='--all' ;;
     sign-in) choices='list accept reject end' ;;
     'sign-in accept'*) choices='--agent --yes' ;;
     'sign-in end'*) choices='--yes' ;;
@@ -30,9 +41,11 @@ _kruxos() {
     disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
     backup*) choices='--with-key --without-replicas' ;;
+    operator) choices='status set-passphrase' ;;
+    'operator set-passphrase') choices='--forgotten' ;;
     vault) choices='status unlock rotate passphrase' ;;
     'vault passphrase') choices='--remove' ;;
-    approve) choices='list show accept reject edit cancel rollback resolve' ;;
+    approve) choices='list watch stats show accept reject edit cancel rollback resolve' ;;
     'approve accept'*|'dlq retry'*|'dlq discard'*) choices='--all --service --agent --yes' ;;
     'approve reject'*) choices='--all --service --agent --reason --yes' ;;
     'approve edit'*) choices='--yes' ;;

@@ -14,6 +14,7 @@
 #include "core/util/descriptor.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
+#include "host/cli/secret_body.hpp"
 
 namespace krux::cli {
 namespace {
@@ -94,29 +95,68 @@ ParsedAnswer parse_answer(std::string text) {
   return parsed;
 }
 
+/// Whether the host wants to know that it is the operator who asks.
+bool wants_grant(const JsonValue& answer) {
+  const auto* error = find_member(answer, "error");
+  const auto* context = error ? find_member(*error, "context") : nullptr;
+  return context && find_string(*context, "needs").value_or("") == "grant";
+}
+
 ExitCode exit_code_of(int status) {
   return status == 404 ? kNotFound : status == 409 ? kConflict : kFailed;
 }
 
 }  // namespace
 
-HostAnswer ControlClient::call(const char* method, const std::string& target, std::string_view body) const {
+ControlClient::Raw ControlClient::exchange(const char* method, const std::string& target, std::string_view body) const {
   Socket socket(socket_, timeout_seconds_);
-  socket.send(fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-                          method, target, body.size()));
+  SecretBytes head = make_secret(fmt::format(
+      "{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n", method, target, body.size()));
+  if (!granted_->grant.empty()) {
+    append(head, "Kruxos-Grant: ");
+    append(head, as_view(granted_->grant));
+    append(head, "\r\n");
+  }
+  append(head, "\r\n");
+  socket.send(as_view(head));
   socket.send(body);
   auto parsed = parse_answer(socket.receive_all());
-  HostAnswer answer{std::move(parsed.body), {}};
+  Raw raw{parsed.status, {std::move(parsed.body), {}}};
   try {
-    answer.json = parse_json(answer.text, "The host's answer", {kMaxAnswer, 64});
+    raw.answer.json = parse_json(raw.answer.text, "The host's answer", {kMaxAnswer, 64});
   } catch (const Error& error) {
     throw CliError(kFailed, error.what());
   }
-  if (parsed.status / 100 == 2) return answer;
-  const auto* error = find_member(answer.json, "error");
+  return raw;
+}
+
+void ControlClient::get_grant() const {
+  granted_->grant.clear();
+  const auto passphrase = granted_->ask();
+  const auto body = secret_body({{"passphrase", as_view(passphrase)}});
+  const auto answer = post("/v1/operator/grant", as_view(body));
+  granted_->grant = make_secret(find_string(answer.json, "grant").value_or(""));
+}
+
+void ControlClient::get_grant_if_needed() const {
+  const auto raw = exchange("GET", "/v1/operator", {});  // an earlier host has no such path, and asks for nothing
+  const auto* shown = find_member(raw.answer.json, "operator");
+  const bool needed = shown && find_bool(*shown, "needs_passphrase").value_or(false);
+  if (needed && find_bool(*shown, "passphrase_set").value_or(false) && granted_->ask) get_grant();
+}
+
+HostAnswer ControlClient::call(const char* method, const std::string& target, std::string_view body) const {
+  auto raw = exchange(method, target, body);
+  // Not twice: a grant that is refused as soon as it was given will not be taken the next time.
+  if (raw.status == 401 && wants_grant(raw.answer.json) && granted_->ask) {
+    get_grant();
+    raw = exchange(method, target, body);
+  }
+  if (raw.status / 100 == 2) return std::move(raw.answer);
+  const auto* error = find_member(raw.answer.json, "error");
   const auto message = error ? find_string(*error, "message") : std::nullopt;
-  throw CliError(exit_code_of(parsed.status), message ? printable(*message) : "The host refused, without a reason.",
-                 answer.text);
+  throw CliError(exit_code_of(raw.status), message ? printable(*message) : "The host refused, without a reason.",
+                 raw.answer.text);
 }
 
 }  // namespace krux::cli

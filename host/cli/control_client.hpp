@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "core/net/secret.hpp"
 #include "core/util/json.hpp"
 
 namespace krux::cli {
@@ -31,23 +34,47 @@ struct HostAnswer {
   JsonDocument json;
 };
 
-/// Each call is a connection of its own. Throws CliError.
+/// Asks for the operator's passphrase. Throws CliError where there is nobody to ask.
+using AskPassphrase = std::function<SecretBytes()>;
+
+/// Each call is a connection of its own. Where the host wants to know that it is the operator who asks, it is asked for
+/// the passphrase once, and what that was good for stays in this process's memory. Throws CliError.
 class ControlClient {
  public:
-  explicit ControlClient(std::filesystem::path socket, int timeout_seconds = 120)
-      : socket_(std::move(socket)), timeout_seconds_(timeout_seconds) {}
+  explicit ControlClient(std::filesystem::path socket, AskPassphrase ask = {}, int timeout_seconds = 120)
+      : socket_(std::move(socket)),
+        granted_(std::make_shared<Granted>(Granted{std::move(ask), {}})),
+        timeout_seconds_(timeout_seconds) {}
   /// For an operation that may take longer than others.
-  ControlClient with_timeout(int seconds) const { return ControlClient(socket_, seconds); }
+  ControlClient with_timeout(int seconds) const {
+    auto copy = *this;
+    copy.timeout_seconds_ = seconds;
+    return copy;
+  }
+
+  /// Asks for the passphrase now where the host would ask for it with a decision, so that nobody is asked in between.
+  void get_grant_if_needed() const;
 
   HostAnswer get(const std::string& target) const { return call("GET", target, {}); }
   /// `body` is sent from where it stands and not copied.
   HostAnswer post(const std::string& target, std::string_view body = {}) const { return call("POST", target, body); }
 
  private:
+  struct Granted {
+    AskPassphrase ask;
+    SecretBytes grant;  ///< empty: none yet
+  };
+  struct Raw {
+    int status = 0;
+    HostAnswer answer;
+  };
   HostAnswer call(const char* method, const std::string& target, std::string_view body) const;
+  Raw exchange(const char* method, const std::string& target, std::string_view body) const;
+  void get_grant() const;
 
-  const std::filesystem::path socket_;
-  const int timeout_seconds_;  ///< for one answer; connecting an account asks its service
+  std::filesystem::path socket_;
+  std::shared_ptr<Granted> granted_;  ///< of all copies
+  int timeout_seconds_;               ///< for one answer; connecting an account asks its service
 };
 
 }  // namespace krux::cli

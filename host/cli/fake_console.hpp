@@ -19,6 +19,9 @@ class FakeConsole final : public cli::Console {
   std::deque<std::string> lines;  ///< what is typed
   std::function<void()> before_line = [] {};
   std::string prompts, progress_text;
+  bool in_keys = false;       ///< what it gives now
+  bool line_in_keys = false;  ///< somebody has read a line where keys come
+  std::string keys;           ///< what is pressed; ' ' is nothing for a while, and behind the last comes 'q'
   bool has_browser = false;
   std::vector<std::string> opened;
   std::function<void()> on_sleep = [] {}, when_opened = [] {};
@@ -31,6 +34,7 @@ class FakeConsole final : public cli::Console {
   int width() const override { return columns; }
   std::optional<std::string> read_line(const std::string& prompt) override {
     prompts += prompt;
+    line_in_keys = line_in_keys || in_keys;
     before_line();
     if (lines.empty()) return std::nullopt;
     auto line = lines.front();
@@ -43,6 +47,14 @@ class FakeConsole final : public cli::Console {
   std::optional<std::string> line_within(int) override {
     on_sleep();
     return read_line("");
+  }
+  void read_keys(bool on) override { in_keys = on; }
+  std::optional<char> key_within(int) override {
+    on_sleep();
+    if (keys.empty()) return 'q';
+    const auto key = keys.front();
+    keys.erase(0, 1);
+    return key == ' ' ? std::nullopt : std::optional(key);
   }
   bool open_browser(const std::string& address) override {
     opened.push_back(address);

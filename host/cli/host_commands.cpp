@@ -99,7 +99,15 @@ int show_status(const Session& session) {
                                      duration(number(status, "uptime_ms"))));
   listing.add("Gateway", address_of(part(status, "gateway")));
   listing.add("Health", address_of(part(status, "health")) + "/health");
+  if (const auto& page = part(status, "page"); !page.ObjectEmpty()) listing.add("Page", address_of(page) + "/");
   listing.add("Agents", std::to_string(number(status, "agents")));
+  const auto paused = number(status, "agents_paused");
+  if (!part(status, "all_paused").ObjectEmpty()) {
+    listing.add("Paused", {"all agents: kruxos agent resume --all", Style::kWarn});
+  } else if (paused > 0) {
+    listing.add("Paused",
+                {fmt::format("{} {}: kruxos agent list", paused, paused == 1 ? "agent" : "agents"), Style::kWarn});
+  }
   listing.add("Writes", counts(writes, {{"pending_approval", "waiting for approval"},
                                         {"buffered", "buffered"},
                                         {"executing", "executing"},

@@ -85,7 +85,9 @@ BridgeMessage message_of(std::string text) {
   if (own_id) line.id_json = to_json(*own_id);
   const auto* params = find_member(document, "params");
   if (!params) return line;
-  line.name = member_text(*params, line.method == "resources/read" ? "uri" : "name");
+  line.name = member_text(*params, line.method == "resources/read"     ? "uri"
+                                   : line.method.starts_with("tasks/") ? "taskId"
+                                                                       : "name");
   if (const auto* id = find_member(*params, "requestId")) line.cancels = to_json(*id);
   if (const auto* meta = find_member(*params, "_meta")) line.version = member_text(*meta, kMeta);
   return line;
@@ -144,10 +146,9 @@ class Bridge {
  private:
   void take(BridgeMessage line) {
     if (line.method == "notifications/cancelled") {
-      const auto was = calls_.take_back(line.cancels);
+      const bool waited = calls_.take_back(line.cancels);
       // In a session the host is told of what it has; without one, that nobody reads the answer tells it.
-      if (!in_session() || was == BridgeCalls::Was::kWaiting) return;
-      if (was == BridgeCalls::Was::kUnderWay) return calls_.add_first(std::move(line));
+      if (waited || !in_session()) return;
     }
     const auto id_json = line.id_json;
     if (!calls_.add(std::move(line)) && !id_json.empty())

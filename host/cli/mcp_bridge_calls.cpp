@@ -7,18 +7,18 @@ namespace krux::cli {
 
 bool BridgeCalls::add(BridgeMessage message) {
   const std::lock_guard lock(mutex_);
-  if (waiting_.size() >= kMostWaiting || waiting_bytes_ + message.text.size() > kMostWaitingBytes) return false;
-  waiting_bytes_ += message.text.size();
-  note(waiting_.emplace_back(Call{std::move(message)}));
-  go_on();
+  auto& lane = message.id_json.empty() ? asides_ : requests_;
+  if (lane.waiting.size() >= kMostWaiting || lane.bytes + message.text.size() > kMostWaitingBytes) return false;
+  lane.bytes += message.text.size();
+  const auto behind = openings_;
+  openings_ += message.opens;
+  note(lane.waiting.emplace_back(Call{std::move(message), behind}));
+  if (lane.waiting.size() > lane.idle && lane.threads < lane.places) {
+    ++lane.threads;
+    threads_.emplace_back([this, &lane] { run(lane); });
+  }
+  lane.changed.notify_one();
   return true;
-}
-
-void BridgeCalls::add_first(BridgeMessage message) {
-  const std::lock_guard lock(mutex_);
-  waiting_bytes_ += message.text.size();
-  note(waiting_.emplace_front(Call{std::move(message)}));
-  go_on();
 }
 
 /// What opens a session is not to be taken back.
@@ -27,45 +27,39 @@ void BridgeCalls::note(const Call& call) {
     by_id_[call.message.id_json] = {call.call, call.message.listens};
 }
 
-/// Of a message that was added: a thread takes it, once there is one.
-void BridgeCalls::go_on() {
-  if (waiting_.size() > idle_ && threads_.size() < kAtOnce) threads_.emplace_back([this] { run(); });
-  changed_.notify_one();
-}
-
-void BridgeCalls::run() {
+void BridgeCalls::run(Lane& lane) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    ++idle_;
-    changed_.wait(lock, [this] { return may_take() || (finishing_ && waiting_.empty()); });
-    --idle_;
-    if (waiting_.empty()) return;
-    const auto next = std::move(waiting_.front());
-    waiting_.pop_front();
-    waiting_bytes_ -= next.message.text.size();
-    opening_ = next.message.opens;
+    ++lane.idle;
+    lane.changed.wait(lock, [&] { return may_take(lane) || (finishing_ && lane.waiting.empty()); });
+    --lane.idle;
+    if (lane.waiting.empty()) return;
+    const auto next = std::move(lane.waiting.front());
+    lane.waiting.pop_front();
+    lane.bytes -= next.message.text.size();
     lock.unlock();
     pass_on_(next.message, next.call);
     lock.lock();
     if (!next.message.opens) continue;
-    opening_ = false;
-    changed_.notify_all();
+    ++opened_;
+    for (auto* waits : {&requests_, &asides_}) waits->changed.notify_all();
   }
 }
 
-BridgeCalls::Was BridgeCalls::take_back(const std::string& id_json) {
+bool BridgeCalls::take_back(const std::string& id_json) {
   const std::lock_guard lock(mutex_);
   const auto noted = by_id_.extract(id_json);
-  if (!noted) return Was::kUnknown;
+  if (!noted) return false;
   const auto& call = noted.mapped().call;
-  const auto at = std::find_if(waiting_.begin(), waiting_.end(), [&](const Call& one) { return one.call == call; });
-  const bool waited = at != waiting_.end();
+  auto& waiting = requests_.waiting;
+  const auto at = std::find_if(waiting.begin(), waiting.end(), [&](const Call& one) { return one.call == call; });
+  const bool waited = at != waiting.end();
   if (waited) {
-    waiting_bytes_ -= at->message.text.size();
-    waiting_.erase(at);
+    requests_.bytes -= at->message.text.size();
+    waiting.erase(at);
   }
   call->end();
-  return waited ? Was::kWaiting : Was::kUnderWay;
+  return waited;
 }
 
 void BridgeCalls::forget(const BridgeMessage& message, const std::shared_ptr<GatewayCall>& call) {
@@ -82,7 +76,7 @@ void BridgeCalls::finish() {
       if (one.listens) one.call->end();
     }
   }
-  changed_.notify_all();
+  for (auto* lane : {&requests_, &asides_}) lane->changed.notify_all();
   for (auto& thread : threads_) thread.join();
   threads_.clear();
 }

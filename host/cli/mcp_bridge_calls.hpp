@@ -24,10 +24,12 @@ struct BridgeMessage {
   bool opens = false;                                ///< what follows it needs the session that it opens
 };
 
-/// Several at a time; the others wait in their order, and behind one that opens a session until that is through.
-/// Whoever adds one never waits. One thread, but forget().
+/// Several requests at a time; the others wait in their order. What asks for no answer has a lane of its own, in which
+/// it keeps its order: answers to what requests under way have asked must not wait for those. Both wait for what opens
+/// a session before them. Whoever adds one never waits. One thread, but forget().
 class BridgeCalls {
  public:
+  /// The latter two of each lane.
   static constexpr std::size_t kAtOnce = 32, kMostWaiting = 256, kMostWaitingBytes = 16 << 20;
 
   using PassOn = std::function<void(const BridgeMessage& message, const std::shared_ptr<GatewayCall>& call)>;
@@ -39,13 +41,10 @@ class BridgeCalls {
 
   /// False: kMostWaiting wait already, or with it there would be more than kMostWaitingBytes.
   bool add(BridgeMessage message);
-  /// Before those that wait, however many they are.
-  void add_first(BridgeMessage message);
 
-  enum class Was { kUnknown, kWaiting, kUnderWay };
-  /// The answer to a request is wanted no more. One that waited is never passed on; one that was under way ends, and
-  /// leaves its place.
-  Was take_back(const std::string& id_json);
+  /// The answer to a request is wanted no more. One that is under way ends, and leaves its place. True: it waited, and
+  /// is never passed on, so that the gateway has not heard of it.
+  bool take_back(const std::string& id_json);
   void forget(const BridgeMessage& message, const std::shared_ptr<GatewayCall>& call);
 
   /// Ends what listens, and comes back when all others are through. Nothing is added from then on.
@@ -54,21 +53,26 @@ class BridgeCalls {
  private:
   struct Call {
     BridgeMessage message;
+    std::size_t behind = 0;  ///< so many openings
     std::shared_ptr<GatewayCall> call = std::make_shared<GatewayCall>();
   };
+  struct Lane {
+    explicit Lane(std::size_t at_once) : places(at_once) {}
+    const std::size_t places;  ///< of messages under way
+    std::deque<Call> waiting;
+    std::size_t bytes = 0;  ///< of these
+    std::size_t threads = 0, idle = 0;
+    std::condition_variable changed;
+  };
   void note(const Call& call);
-  bool may_take() const { return !waiting_.empty() && !opening_; }
-  void go_on();
-  void run();
+  bool may_take(const Lane& lane) const { return !lane.waiting.empty() && lane.waiting.front().behind <= opened_; }
+  void run(Lane& lane);
 
   const PassOn pass_on_;
   std::vector<std::thread> threads_;
   std::mutex mutex_;  ///< over what follows
-  std::condition_variable changed_;
-  std::deque<Call> waiting_;
-  std::size_t waiting_bytes_ = 0;
-  bool opening_ = false;  ///< a session
-  std::size_t idle_ = 0;  ///< threads
+  Lane requests_{kAtOnce}, asides_{1};
+  std::size_t openings_ = 0, opened_ = 0;  ///< of sessions: that were added, that are through
   bool finishing_ = false;
   struct Noted {
     std::shared_ptr<GatewayCall> call;

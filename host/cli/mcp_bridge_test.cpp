@@ -84,9 +84,15 @@ TEST_CASE("A stateless message travels with the head that its body asks for") {
   Bridged b;
   const std::string meta =
       R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})";
+  const std::string with_tasks =
+      R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":)"
+      R"({"extensions":{"io.modelcontextprotocol/tasks":{}}}})";
   CHECK(b.run({R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{)" + meta + "}}",
                R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{)" + meta +
-                   R"(,"name":"n\u00e4 x","arguments":{}}})"}) == 0);
+                   R"(,"name":"n\u00e4 x","arguments":{}}})",
+               R"({"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{"taskId":"read-1",)" + with_tasks + "}}"}) ==
+        0);
+  CHECK(find_int(b.answer(3)["error"], "code") == -32602);  // its name stands in the head, and there is none
   CHECK(find_string(b.answer(1)["result"], "resultType") == "complete");
   CHECK(find_string(b.answer(2)["result"], "resultType") == "complete");
   CHECK(b.api.last.capability == "n\xc3\xa4 x");
@@ -201,10 +207,12 @@ TEST_CASE("What waits for the gateway is bounded by its bytes as well") {
     lock.unlock();
     calls.forget(message, call);
   });
-  const auto add = [&](std::size_t bytes, const std::string& id = {}) {
+  const auto add = [&](std::size_t bytes, const std::string& id = "1") {
     return calls.add({.text = std::string(bytes, 'x'), .id_json = id});
   };
-  for (std::size_t i = 0; i < BridgeCalls::kAtOnce; ++i) REQUIRE(add(1 << 20));
+  // As much as may wait together: nobody knows how soon the first of them is taken.
+  for (std::size_t i = 0; i < BridgeCalls::kAtOnce; ++i)
+    REQUIRE(add(BridgeCalls::kMostWaitingBytes / BridgeCalls::kAtOnce));
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return begun == BridgeCalls::kAtOnce; });
@@ -214,7 +222,8 @@ TEST_CASE("What waits for the gateway is bounded by its bytes as well") {
   CHECK(add(BridgeCalls::kMostWaitingBytes - 1, "7"));
   CHECK(add(1));
   CHECK_FALSE(add(1));
-  CHECK(calls.take_back("7") == BridgeCalls::Was::kWaiting);
+  CHECK(calls.take_back("7"));
+  CHECK_FALSE(calls.take_back("7"));
   CHECK(add(BridgeCalls::kMostWaitingBytes - 1));
   CHECK_FALSE(add(1));
   {
@@ -224,6 +233,48 @@ TEST_CASE("What waits for the gateway is bounded by its bytes as well") {
   }
   calls.finish();
   CHECK(begun == BridgeCalls::kAtOnce + 2);
+}
+
+TEST_CASE("What asks for no answer waits for no request under way, but for the session that is opened before it") {
+  using cli::BridgeCalls;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::string passed;  // what asks for no answer, and what opens
+  std::size_t begun = 0;
+  bool open = false, in_time = true;
+  const auto wait_for = [&](const auto& what) {
+    std::unique_lock lock(mutex);
+    CHECK(changed.wait_for(lock, std::chrono::seconds(20), what));
+  };
+  BridgeCalls calls([&](const auto& message, const auto& call) {
+    std::unique_lock lock(mutex);
+    if (message.opens) changed.wait(lock, [&] { return open; });
+    if (message.opens || message.id_json.empty()) passed += message.text;
+    ++begun;
+    changed.notify_all();
+    // A call is answered when the client has answered what it asks. That it gives up some time lets the test end.
+    if (!message.opens && !message.id_json.empty() &&
+        !changed.wait_for(lock, std::chrono::seconds(20), [&] { return passed.ends_with("a"); }))
+      in_time = false;
+    lock.unlock();
+    calls.forget(message, call);
+  });
+  REQUIRE(calls.add({.text = "o", .id_json = "0", .opens = true}));
+  REQUIRE(calls.add({.text = "i"}));
+  for (std::size_t i = 1; i <= BridgeCalls::kAtOnce + 1; ++i)
+    REQUIRE(calls.add({.text = "call", .id_json = std::to_string(i)}));
+  {
+    const std::lock_guard lock(mutex);
+    CHECK(passed.empty());
+    open = true;
+    changed.notify_all();
+  }
+  wait_for([&] { return begun == BridgeCalls::kAtOnce + 2; });
+  REQUIRE(calls.add({.text = "a"}));
+  wait_for([&] { return begun == BridgeCalls::kAtOnce + 4; });
+  calls.finish();
+  CHECK(passed == "oia");
+  CHECK(in_time);
 }
 
 TEST_CASE("While a session is being opened the bridge reads on, and what follows waits for it") {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "core/bundle/contents.hpp"
+#include "core/util/json_parts.hpp"
+#include "core/util/time_words.hpp"
 #include "host/cli/control_client.hpp"
 #include "host/cli/table.hpp"
 #include "host/cli/terminal.hpp"
@@ -57,24 +59,12 @@ struct Session {
   bool confirm(const std::string& question, bool assume_yes) const;
 };
 
-// Members of the host's answers; empty, 0 or false where they are missing.
-std::string text(const JsonValue& object, std::string_view name);
-std::int64_t number(const JsonValue& object, std::string_view name);
-bool flag(const JsonValue& object, std::string_view name);
-/// An empty array or object where there is none.
-const JsonValue& items(const JsonValue& object, std::string_view name);
-const JsonValue& part(const JsonValue& object, std::string_view name);
 /// "a, b, c"
 std::string joined(const JsonValue& array);
-
-/// "3 min ago", "in 25 s", "now"; "-" for 0.
-std::string relative(std::int64_t at_ms, std::int64_t now_ms);
 
 /// When the account's last pass ended, relative(); "not whole yet" while what was read of earlier passes is filled
 /// anew.
 std::string synced(const JsonValue& account, std::int64_t now_ms);
-/// "2 d 3 h", "45 s"
-std::string duration(std::int64_t ms);
 /// "2026-11-21 09:30:00 UTC (3 min ago)"; empty for 0.
 std::string moment(std::int64_t at_ms, std::int64_t now_ms);
 

@@ -5,6 +5,7 @@
 #include "host/cli/fake_console.hpp"
 #include "host/cli/session.hpp"
 
+using namespace krux;
 using namespace krux::cli;
 using krux::test::FakeConsole;
 

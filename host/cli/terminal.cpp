@@ -28,16 +28,17 @@ extern "C" void show_again(int signal) {
   ::raise(signal);
 }
 
-/// The terminal does not echo while this lives, and is as it was again however the program ends.
+/// The terminal does not echo while this lives, or what else `flags` name, and is as it was again however the program
+/// ends.
 class Hidden {
  public:
-  Hidden() {
+  explicit Hidden(tcflag_t flags = ECHO) {
     tcgetattr(STDIN_FILENO, &shown_settings);
     struct sigaction action {};
     action.sa_handler = show_again;
     for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &action, &before_[i]);
     termios hidden = shown_settings;
-    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    hidden.c_lflag &= ~flags;
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden);
   }
   ~Hidden() {
@@ -127,6 +128,18 @@ class SystemConsole final : public Console {
     return std::string(as_view(line));
   }
 
+  void read_keys(bool on) override {
+    keys_.reset();
+    if (on) keys_.emplace(ECHO | ICANON);
+  }
+
+  std::optional<char> key_within(int ms) override {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    char key = 0;
+    if (::poll(&input, 1, ms) != 1 || ::read(STDIN_FILENO, &key, 1) != 1) return std::nullopt;
+    return key;
+  }
+
   bool open_browser(const std::string& address) override {
     const auto is_set = [](const char* name) {
       const char* value = std::getenv(name);
@@ -146,6 +159,7 @@ class SystemConsole final : public Console {
   }
 
  private:
+  std::optional<Hidden> keys_;
   bool input_ended_ = false;
 };
 

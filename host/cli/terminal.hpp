@@ -31,6 +31,10 @@ class Console {
   virtual void sleep_ms(int ms) = 0;
   /// A line that is typed, or comes through a pipe, within so long; nothing elsewhere, where it just waits.
   virtual std::optional<std::string> line_within(int ms) = 0;
+  /// A key that is pressed within so long, without Enter and not shown; nothing where none is. `on` first, on a
+  /// terminal; off again for whatever reads lines.
+  virtual void read_keys(bool on) = 0;
+  virtual std::optional<char> key_within(int ms) = 0;
   /// False: there is no display, or nothing to open it with.
   virtual bool open_browser(const std::string& address) = 0;
 };

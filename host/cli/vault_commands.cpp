@@ -4,6 +4,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/passphrase_input.hpp"
 #include "host/cli/secret_body.hpp"
 
 namespace krux::cli {
@@ -18,24 +19,8 @@ bool takes_passphrase(const JsonValue& vault) {
   return text(vault, "mode") == "passphrase";
 }
 
-SecretBytes ask(const Session& session, const std::string& prompt) {
-  auto secret = session.console.read_secret(prompt);
-  if (secret.empty())
-    throw CliError(kUsage, "No passphrase was given; nothing was changed. Give it on standard input, one a line.");
-  return secret;
-}
-
-/// Typed twice on a terminal, where nobody sees what is typed.
-SecretBytes ask_new(const Session& session) {
-  auto wanted = ask(session, "New passphrase (not shown while you type): ");
-  if (!session.console.reads_terminal()) return wanted;
-  if (as_view(ask(session, "The same again: ")) != as_view(wanted))
-    throw CliError(kFailed, "The two are not the same; nothing was changed.");
-  return wanted;
-}
-
 SecretBytes ask_present(const Session& session) {
-  return ask(session, "Present passphrase (not shown while you type): ");
+  return ask_passphrase(session.console, "Present passphrase (not shown while you type): ");
 }
 
 int print_vault(const Session& session, const HostAnswer& answer) {
@@ -72,8 +57,9 @@ int unlock_vault(const Session& session) {
   const auto before = vault_of(session);
   const auto& vault = part(before, "vault");
   if (!flag(vault, "locked")) return show_vault(session);
-  const auto passphrase =
-      flag(vault, "passphrase_set") ? ask(session, "Passphrase (not shown while you type): ") : ask_new(session);
+  const auto passphrase = flag(vault, "passphrase_set")
+                              ? ask_passphrase(session.console, "Passphrase (not shown while you type): ")
+                              : ask_new_passphrase(session.console);
   const auto body = secret_body({{"passphrase", as_view(passphrase)}});
   return print_vault(session, session.host.post("/v1/vault/unlock", as_view(body)));
 }
@@ -91,7 +77,7 @@ int set_vault_passphrase(const Session& session) {
   // An empty vault's passphrase may be forgotten.
   const bool forgotten = flag(vault, "locked") && number(vault, "tokens") == 0;
   const auto present = takes_passphrase(vault) && !forgotten ? ask_present(session) : SecretBytes();
-  const auto wanted = ask_new(session);
+  const auto wanted = ask_new_passphrase(session.console);
   const auto body = secret_body({{"passphrase", as_view(present)}, {"new_passphrase", as_view(wanted)}});
   return print_vault(session, session.host.post("/v1/vault/passphrase", as_view(body)));
 }

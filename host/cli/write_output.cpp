@@ -145,6 +145,11 @@ void print_write(const Session& session, const JsonValue& write) {
   listing.add_unless_empty("Ended", moment(number(write, "ended_at_ms"), now));
   listing.add_unless_empty("By", text(write, "decided_by"));
   listing.add_unless_empty("Asked because", text(write, "approval_reason"));
+  for (const auto& rule : items(write, "rules").GetArray()) {
+    listing.add("Rule", fmt::format("{} ({}:{}): {}", text(rule, "rule"), text(rule, "file"), number(rule, "line"),
+                                    text(rule, "when")));
+    for (const auto& because : items(rule, "because").GetArray()) listing.add("  because", printable(view(because)));
+  }
   listing.add_unless_empty("Undoes", text(write, "rolls_back"));
   listing.add_unless_empty("Cleans up", text(write, "cleans"));
   if (const auto cleanup = text(write, "cleanup"); !cleanup.empty() && cleanup != "none")
@@ -221,16 +226,18 @@ void print_limits(const Session& session, const JsonValue& answer, const std::st
   Table table({{"AGENT"}, {"LIMIT"}, {"FOR", false, true}, {"USED", true}, {"FREE AGAIN"}});
   bool any = false;
   for (const auto& limit : items(answer, "limits").GetArray()) {
-    if (!service.empty() && text(limit, "service") != service) continue;
+    const auto of = text(limit, "service");
+    if (!service.empty() && !of.empty() && of != service) continue;
     any = true;
-    const auto per = text(limit, "per");
+    const auto per = text(limit, "per"), rule = text(limit, "rule");
     const bool full = number(limit, "counted") >= number(limit, "limit");
-    table.add(
-        {text(limit, "agent"),
-         fmt::format("{} in {}", number(limit, "limit"), duration(number(limit, "window_ms"))),
-         joined(items(limit, "operations")) + (per.empty() ? "" : fmt::format(", {} {}", per, text(limit, "value"))),
-         {std::to_string(number(limit, "counted")), full ? Style::kWarn : Style::kPlain},
-         full ? relative(number(limit, "free_at_ms"), session.now_ms) : ""});
+    table.add({text(limit, "agent"),
+               fmt::format("{} in {}", number(limit, "limit"), duration(number(limit, "window_ms"))),
+               joined(items(limit, "operations")) +
+                   (per.empty() ? "" : fmt::format(", {} {}", per, text(limit, "value"))) +
+                   (rule.empty() ? "" : fmt::format(" (rule {})", rule)),
+               {std::to_string(number(limit, "counted")), full ? Style::kWarn : Style::kPlain},
+               full ? relative(number(limit, "free_at_ms"), session.now_ms) : ""});
   }
   if (!any) return;
   session.console.out() << styled(session.console, "Limits in use", Style::kBold) << "\n";

@@ -257,14 +257,19 @@ Admission AgentGateway::admission(bool loopback_only, bool tls) {
 }
 
 std::function<void()> AgentGateway::on_capabilities_changed() {
-  return [streams = state_->mcp_methods.streams(), events = state_->methods.events()] {
-    streams->lists_changed();
-    events->capabilities_changed();
+  return [weak = std::weak_ptr(state_)] {
+    const auto state = weak.lock();
+    if (!state) return;
+    state->mcp_methods.capabilities_changed();
+    state->methods.events()->capabilities_changed();
   };
 }
 
 std::function<void(const WriteRecord&)> AgentGateway::on_write_changed() {
-  return [events = state_->methods.events()](const WriteRecord& write) { events->write_changed(write); };
+  return [events = state_->methods.events(), weak = std::weak_ptr(state_)](const WriteRecord& write) {
+    events->write_changed(write);
+    if (const auto state = weak.lock()) state->mcp_methods.write_changed(write);
+  };
 }
 
 std::function<void()> AgentGateway::on_keys_changed() {

@@ -27,8 +27,8 @@ struct UploadRequest {
 };
 
 /// What the gateway needs of the host. Any thread; only invoke(), approval(), values() and add_upload() may take their
-/// time, by calling back later. All but authenticate(), active(), sessions() and those of uploads are called within
-/// in_turn().
+/// time, by calling back later. All but authenticate(), active(), sessions(), why_not_ask() and those of uploads are
+/// called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -47,17 +47,27 @@ class AgentApi {
     work();
   }
   virtual void invoke(Invocation invocation, std::function<void(InvocationResult)> done) = 0;
+  /// As CapabilityHandler::why_not_ask(). A host whose capabilities ask nothing has no reason.
+  virtual std::optional<Error> why_not_ask(const Invocation& invocation, const Questions& questions) {
+    (void)invocation, (void)questions;
+    return std::nullopt;
+  }
   /// As CapabilityHandler::approval().
   virtual void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
                         std::function<void(std::variant<std::string, Error>)> done) = 0;
-  virtual std::string list_json(const std::string& category, const std::string& tag,
-                                const std::string& name_contains) = 0;
-  virtual std::optional<std::string> describe_json(const std::string& name) = 0;
-  virtual std::vector<Offered> offered() = 0;
+  /// These three: to the agent of that name.
+  virtual std::string list_json(const std::string& agent, const CatalogueFilter& filter) = 0;
+  virtual std::optional<std::string> describe_json(const std::string& agent, const std::string& name) = 0;
+  virtual std::vector<Offered> offered(const std::string& agent) = 0;
   /// Whether there is such a capability, offered or not.
   virtual bool knows(const std::string& capability) = 0;
   /// Whether a call of it may take longer than a read of what is here.
   virtual bool takes_time(const std::string& capability) = 0;
+  /// As CapabilityHandler::takes_long(). A host without adapters has no such read.
+  virtual TakesLong takes_long(const std::string& capability) {
+    (void)capability;
+    return TakesLong::kNo;
+  }
   virtual std::vector<std::string> services() = 0;
   /// Those of its inputs that clients repeat in headers over HTTP.
   virtual std::vector<InputDefinition> header_inputs(const std::string& capability) {

@@ -1,7 +1,7 @@
 // What comes to /mcp over HTTP.
+#include "core/net/secret.hpp"
 #include "core/state/sessions.hpp"
 #include "core/util/error.hpp"
-#include "core/vault/secret.hpp"
 #include "host/gateway/gateway_answers.hpp"
 #include "host/gateway/gateway_state.hpp"
 
@@ -21,12 +21,13 @@ ServerResponse no_such_answer() {
 
 }  // namespace
 
-/// For streams, which outlast the request.
+/// For streams and kept answers, which outlast the request.
 std::function<bool()> AgentGateway::State::may_go_on(const ServerRequest& request) {
-  const auto key = std::make_shared<const Secret>(agent_key(request, KeyInAddress::kRefused).value_or(""));
+  const auto key =
+      std::make_shared<const SecretBytes>(make_secret(agent_key(request, KeyInAddress::kRefused).value_or("")));
   return [weak = weak_from_this(), key] {
     const auto self = weak.lock();
-    return self && self->agent_of(key->reveal(), kMcpPath);
+    return self && self->agent_of(as_view(*key), kMcpPath);
   };
 }
 
@@ -35,7 +36,8 @@ void AgentGateway::State::mcp(ServerRequest request, const Respond& respond) {
   if (auto* refused = std::get_if<ServerResponse>(&who)) return respond(std::move(*refused));
   const auto caller = std::make_shared<AgentMethods::Caller>(std::get<Agent>(std::move(who)));
   const auto head = std::make_shared<mcp::Head>(request);
-  if (request.method == "GET" || head->method == "subscriptions/listen") head->goes_on = may_go_on(request);
+  if (request.method == "GET" || head->method == "subscriptions/listen" || mcp::goes_on_elsewhere(*head))
+    head->goes_on = may_go_on(request);
   const auto& agent_id = caller->agent.agent_id;
   const bool ends = request.method == "DELETE";
   if (!mcp_methods.goes_on(*head, agent_id, ends ? mcp::Methods::Names::kMust : mcp::Methods::Names::kMay))

@@ -39,6 +39,32 @@ Error refused_call(const std::string& why) {
   return {ErrorCode::kRateLimited, why, true, 1000};
 }
 
+AgentEvents::Wanted wanted_events(const RpcParams& params) {
+  AgentEvents::Wanted wanted;
+  wanted.prefix = params.text("prefix");
+  const auto asked = params.texts("types");
+  if (!asked) return wanted;
+  const auto has = [&](std::string_view type) { return std::find(asked->begin(), asked->end(), type) != asked->end(); };
+  for (const auto& event : kEvents) wanted.*event.wanted = has(event.name);
+  for (const auto& type : *asked) {
+    if (std::none_of(kEvents.begin(), kEvents.end(), [&](const Event& event) { return event.name == type; }))
+      throw invalid_input(fmt::format("There is no event \"{}\": there are {}, {} and {}.",
+                                      printable(type.substr(0, kMaxLabel)), kEvents[0].name, kEvents[1].name,
+                                      kEvents[2].name));
+  }
+  return wanted;
+}
+
+/// `rest`: what follows, and the end.
+std::string subscribed_json(const AgentEvents::Subscribed& subscribed, std::string_view rest) {
+  std::vector<std::string> types;
+  for (const auto& event : kEvents) {
+    if (subscribed.wanted.*event.wanted) types.push_back(json_string(event.name));
+  }
+  return fmt::format(R"({{"types":[{}],"prefix":{}{})", fmt::join(types, ","), json_string(subscribed.wanted.prefix),
+                     rest);
+}
+
 /// A capability's failure is a result, not a JSON-RPC error.
 std::string failure(const Error& error) {
   return fmt::format(R"({{"success":false,"error":{}}})", error_json(error, nullptr));
@@ -74,8 +100,8 @@ class Place {
 
 }  // namespace
 
-AgentMethods::AgentMethods(AgentApi& api, GatewayLimits limits, AgentMeters* meters)
-    : api_(api), limits_(limits), meters_(meters) {}
+AgentMethods::AgentMethods(AgentApi& api, const Clock& clock, GatewayLimits limits, AgentMeters* meters)
+    : api_(api), limits_(limits), meters_(meters), events_(std::make_shared<AgentEvents>(clock)) {}
 
 void AgentMethods::answer(const RpcReply& reply, std::string_view method, RpcOutcome outcome) const {
   const auto* error = std::get_if<RpcError>(&outcome);
@@ -113,7 +139,7 @@ std::span<const AgentMethods::Row> AgentMethods::rows() {
   static constexpr std::array<std::string_view, 1> describe{"name"};
   static constexpr std::array<std::string_view, 1> check{"approval_id"};
   static constexpr std::array<std::string_view, 2> wait{"approval_id", "timeout"};
-  static constexpr std::array<std::string_view, 2> subscribe{"types", "prefix"};
+  static constexpr std::array<std::string_view, 3> subscribe{"types", "prefix", "after"};
   static constexpr std::array<Row, 8> all{{{kInvoke, nullptr, &AgentMethods::invoke, invoke},
                                            {"session.create", nullptr, &AgentMethods::create_session, create},
                                            {"session.end", nullptr, &AgentMethods::end_session, end},
@@ -147,14 +173,14 @@ void AgentMethods::run(const CallerPtr& caller, const std::string& method, std::
                   {}});
 }
 
-RpcOutcome AgentMethods::list(const Caller&, const RpcParams& params) {
-  return fmt::format(R"({{"capabilities":{}}})",
-                     api_.list_json(params.text("category"), params.text("tag"), params.text("name_contains")));
+RpcOutcome AgentMethods::list(const Caller& caller, const RpcParams& params) {
+  const CatalogueFilter filter{params.text("category"), params.text("tag"), params.text("name_contains")};
+  return fmt::format(R"({{"capabilities":{}}})", api_.list_json(caller.agent.name, filter));
 }
 
-RpcOutcome AgentMethods::describe(const Caller&, const RpcParams& params) {
+RpcOutcome AgentMethods::describe(const Caller& caller, const RpcParams& params) {
   const auto name = params.required("name");
-  if (auto found = api_.describe_json(name)) return *std::move(found);
+  if (auto found = api_.describe_json(caller.agent.name, name)) return *std::move(found);
   return invalid_params(
       fmt::format("There is no capability \"{}\". capabilities.list names those there are.", printable(name)));
 }
@@ -164,27 +190,16 @@ RpcOutcome AgentMethods::subscribe(const Caller& caller, const RpcParams& params
     return RpcError{rpc_code::kInvalidRequest,
                     "Events are told over a WebSocket: connect one to /rpc and call events.subscribe there.",
                     {}};
-  AgentEvents::Wanted wanted;
-  wanted.prefix = params.text("prefix");
-  if (const auto asked = params.texts("types")) {
-    const auto has = [&](std::string_view type) {
-      return std::find(asked->begin(), asked->end(), type) != asked->end();
-    };
-    for (const auto& event : kEvents) wanted.*event.wanted = has(event.name);
-    for (const auto& type : *asked) {
-      if (std::none_of(kEvents.begin(), kEvents.end(), [&](const Event& event) { return event.name == type; }))
-        throw invalid_input(fmt::format("There is no event \"{}\": there are {}, {} and {}.",
-                                        printable(type.substr(0, kMaxLabel)), kEvents[0].name, kEvents[1].name,
-                                        kEvents[2].name));
-    }
+  // Checked in either case: whoever goes on names what he begins anew with.
+  auto wanted = wanted_events(params);
+  const auto after = params.text("after");
+  if (!after.empty()) {
+    if (const auto goes_on = events_->go_on(caller.agent.agent_id, caller.to, after))
+      return subscribed_json(*goes_on, R"(,"resumed":true})");
   }
-  std::vector<std::string> types;
-  for (const auto& event : kEvents) {
-    if (wanted.*event.wanted) types.push_back(json_string(event.name));
-  }
-  const auto prefix = json_string(wanted.prefix);
-  events_->subscribe(caller.agent.agent_id, caller.to, std::move(wanted));
-  return fmt::format(R"({{"types":[{}],"prefix":{}}})", fmt::join(types, ","), prefix);
+  const auto subscribed = events_->subscribe(caller.agent.agent_id, caller.to, std::move(wanted));
+  return subscribed_json(subscribed, fmt::format(R"(,"resumed":false,"event_id":"{}","kept_for_seconds":{}}})",
+                                                 subscribed.event_id, AgentEvents::kKeptMs / 1000));
 }
 
 void AgentMethods::invoke(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply) {

@@ -34,7 +34,7 @@ class AgentMethods {
   };
   using CallerPtr = std::shared_ptr<Caller>;
 
-  AgentMethods(AgentApi& api, GatewayLimits limits, AgentMeters* meters);
+  AgentMethods(AgentApi& api, const Clock& clock, GatewayLimits limits, AgentMeters* meters);
 
   /// Why no call of this agent would begin now.
   std::optional<Error> all_taken(const std::string& agent_id);
@@ -82,7 +82,7 @@ class AgentMethods {
   AgentApi& api_;
   const GatewayLimits limits_;
   AgentMeters* const meters_;
-  const std::shared_ptr<AgentEvents> events_ = std::make_shared<AgentEvents>();
+  const std::shared_ptr<AgentEvents> events_;
   std::mutex mutex_;
   std::map<std::string, Counter> in_flight_;  ///< by agent
 };

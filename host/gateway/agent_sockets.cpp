@@ -1,9 +1,8 @@
 // Agents' WebSockets: JSON-RPC at / and /rpc, the Model Context Protocol at /mcp.
-#include <sodium.h>
-
 #include <vector>
 
 #include "core/metrics/agent_meters.hpp"
+#include "core/net/secret.hpp"
 #include "host/gateway/gateway_answers.hpp"
 #include "host/gateway/gateway_state.hpp"
 #include "host/http/web_socket_handshake.hpp"
@@ -30,11 +29,14 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
  public:
   enum class Speaks { kJsonRpc, kMcp };
   Socket(std::shared_ptr<State> gateway, Agent agent, std::string_view key, Speaks speaks, const ServerRequest& request)
-      : gateway_(std::move(gateway)), agent_(std::move(agent)), key_(key), speaks_(speaks), share_(request.memory) {
+      : gateway_(std::move(gateway)),
+        agent_(std::move(agent)),
+        key_(make_secret(key)),
+        speaks_(speaks),
+        share_(request.memory) {
     head_.tools = query_value(request.query, "tools").value_or("");
   }
   ~Socket() override {
-    sodium_memzero(key_.data(), key_.size());
     if (head_.conversation) gateway_->mcp_methods.session_ended(head_.conversation->key());
     const std::lock_guard lock(gateway_->sockets_mutex);
     gateway_->sockets.erase(this);
@@ -44,9 +46,9 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
 
   void opened(std::shared_ptr<ResponseStream> out) override;
   bool goes_on() override {
-    return gateway_->agent_of(key_, speaks_ == Speaks::kMcp ? kMcpPath : kRpcPath).has_value();
+    return gateway_->agent_of(as_view(key_), speaks_ == Speaks::kMcp ? kMcpPath : kRpcPath).has_value();
   }
-  bool make_room(std::shared_ptr<MemoryShare>& memory, std::size_t bytes) override;
+  bool make_room(std::shared_ptr<MemoryShare>& held, std::size_t bytes) override;
   SocketMessage without_room() override { return refused_message({}, not_read_error()); }
   void take(SocketMessage message, const SocketReply& reply) override;
   /// Any thread, once it is open.
@@ -57,7 +59,7 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
 
   const std::shared_ptr<State> gateway_;
   const Agent agent_;
-  std::string key_;
+  const SecretBytes key_;
   const Speaks speaks_;
   const std::shared_ptr<MemoryShare> share_;
   // Constant from opened() on.
@@ -72,10 +74,10 @@ void AgentGateway::State::Socket::opened(std::shared_ptr<ResponseStream> out) {
   gateway_->sockets[this] = weak_from_this();
 }
 
-bool AgentGateway::State::Socket::make_room(std::shared_ptr<MemoryShare>& memory, std::size_t bytes) {
-  if (memory) return memory->grow(bytes);
-  memory = gateway_->memory.take(agent_.agent_id, bytes + kMessageBytes);
-  return memory != nullptr;
+bool AgentGateway::State::Socket::make_room(std::shared_ptr<MemoryShare>& held, std::size_t bytes) {
+  if (held) return held->grow(bytes);
+  held = gateway_->memory.take(agent_.agent_id, bytes + kMessageBytes);
+  return held != nullptr;
 }
 
 /// As a message over HTTP: what it costs to take it apart, its agent decides.
@@ -125,7 +127,8 @@ void AgentGateway::State::look_at_keys() {
     }
   }
   for (const auto& socket : open) socket->look_at_key();
-  mcp_methods.streams()->end_those_without_leave();
+  mcp_methods.end_those_without_leave();
+  mcp_methods.end_tasks_without_agent();
 }
 
 }  // namespace krux

@@ -34,9 +34,9 @@ class Api final : public AgentApi {
                 std::function<void(std::variant<std::string, Error>)> done) override {
     handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
   }
-  std::string list_json(const std::string&, const std::string&, const std::string&) override { return "[]"; }
-  std::optional<std::string> describe_json(const std::string&) override { return std::nullopt; }
-  std::vector<Offered> offered() override { return {}; }
+  std::string list_json(const std::string&, const CatalogueFilter&) override { return "[]"; }
+  std::optional<std::string> describe_json(const std::string&, const std::string&) override { return std::nullopt; }
+  std::vector<Offered> offered(const std::string&) override { return {}; }
   bool takes_time(const std::string&) override { return false; }
   bool knows(const std::string&) override { return true; }
   std::vector<std::string> services() override { return {}; }

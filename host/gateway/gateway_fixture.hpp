@@ -76,6 +76,11 @@ class FakeApi final : public AgentApi {
       done({true, call.arguments_json, {}});
     changed_.notify_all();
   }
+  std::optional<Error> why_not_ask(const Invocation& call, const Questions& questions) override {
+    CHECK(call.agent_id == "agent_1");
+    CHECK_FALSE(questions.account.empty());
+    return asks_no_more;
+  }
   std::optional<Agent> active(const std::string& agent_id) override {
     if (agent_id == "agent_1" && !revoked) return Agent{"agent_1", "alice"};
     return std::nullopt;
@@ -91,16 +96,20 @@ class FakeApi final : public AgentApi {
     held_.push_back([done = std::move(done)](const InvocationResult& result) { done(result.data_json); });
     changed_.notify_all();
   }
-  std::string list_json(const std::string& category, const std::string& tag, const std::string& contains) override {
-    return "[" + json_string(category + "|" + tag + "|" + contains) + "]";
+  std::string list_json(const std::string&, const CatalogueFilter& filter) override {
+    return "[" + json_string(filter.category + "|" + filter.tag + "|" + filter.name_contains) + "]";
   }
-  std::optional<std::string> describe_json(const std::string& name) override {
+  std::optional<std::string> describe_json(const std::string&, const std::string& name) override {
     return name == "x.read" ? std::optional<std::string>(R"({"name":"x.read"})") : std::nullopt;
   }
 
-  std::vector<Offered> offered() override { return offers; }
+  std::vector<Offered> offered(const std::string&) override { return offers; }
   bool knows(const std::string& capability) override { return !capability.starts_with("no."); }
   bool takes_time(const std::string& capability) override { return capability == "wait"; }
+  TakesLong takes_long(const std::string& capability) override {
+    if (capability == "wait") return long_wait;
+    return TakesLong::kNo;
+  }
   std::vector<std::string> services() override { return {"notes", "tasks"}; }
 
   /// Of one record; the last one that was asked for is `watched_record`.
@@ -134,6 +143,8 @@ class FakeApi final : public AgentApi {
   std::atomic<bool> revoked{false};  ///< kKey
 
   // Set while no request is under way.
+  TakesLong long_wait = TakesLong::kMay;
+  std::optional<Error> asks_no_more;
   Error refusal{{}, ""};
   std::string holds_turns_of;
 
@@ -150,13 +161,14 @@ class FakeApi final : public AgentApi {
     std::unique_lock lock(mutex_);
     REQUIRE(changed_.wait_for(lock, std::chrono::seconds(20), [&] { return held_.size() >= count; }));
   }
-  void release() {
+  void release() { release({true, answer_of_held, {}}); }
+  void release(const InvocationResult& result) {
     std::vector<std::function<void(InvocationResult)>> held;
     {
       const std::lock_guard lock(mutex_);
       held.swap(held_);
     }
-    for (const auto& done : held) done({true, answer_of_held, {}});
+    for (const auto& done : held) done(result);
   }
 
   std::string answer_of_held = "{}";

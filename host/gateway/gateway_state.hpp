@@ -30,7 +30,7 @@ struct AgentGateway::State : std::enable_shared_from_this<State> {
       : api(agent_api),
         meters(options.meters),
         tries(clock),
-        methods(agent_api, options.limits, options.meters),
+        methods(agent_api, clock, options.limits, options.meters),
         mcp_methods(methods, agent_api, clock, options.meters, std::move(options.labels_key)),
         memory(options.limits.memory),
         places(options.limits.uploads_per_agent, options.limits.uploads),

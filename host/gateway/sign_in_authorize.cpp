@@ -20,17 +20,9 @@ constexpr std::size_t kMostStateBytes = 4096, kChallengeChars = 43;
 /// A request's handle in two: a part for the page's address, and one for the browser that began it. Who has been sent
 /// the address, or reads it over a shoulder, has half of it.
 constexpr std::size_t kAddressChars = 32, kBrowserChars = 32;
-constexpr std::string_view kBrowserCookie = "kruxos_browser=";
+constexpr std::string_view kBrowserCookie = "kruxos_browser";
 /// As long as a request can last.
 constexpr int kBrowserCookieS = 900;
-
-ServerResponse redirect_to(const std::string& location) {
-  ServerResponse response;
-  response.status = 303;
-  response.content_type = "text/plain; charset=utf-8";
-  response.headers = {{"Location", location}, {"Referrer-Policy", "no-referrer"}};
-  return response;
-}
 
 /// S256 of RFC 7636: 32 bytes in base64url.
 bool is_challenge(std::string_view text) {
@@ -41,20 +33,8 @@ bool is_challenge(std::string_view text) {
 
 /// What the browser was given when it began; nothing where it has none, or several.
 std::optional<std::string> browser_of(const ServerRequest& load) {
-  std::optional<std::string> found;
-  for (const auto& [name, value] : load.headers) {
-    if (name != "cookie") continue;
-    for (std::string_view rest = value; !rest.empty();) {
-      const auto end = rest.find(';');
-      auto pair = rest.substr(0, end);
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-      while (pair.starts_with(' ')) pair.remove_prefix(1);
-      if (!pair.starts_with(kBrowserCookie)) continue;
-      if (found) return std::nullopt;
-      found = pair.substr(kBrowserCookie.size());
-    }
-  }
-  return found && found->size() == kBrowserChars ? found : std::nullopt;
+  const auto found = load.cookie(kBrowserCookie);
+  return found && found->size() == kBrowserChars ? std::optional<std::string>(*found) : std::nullopt;
 }
 
 std::string shown(std::string_view text) {
@@ -167,11 +147,11 @@ ServerResponse SignIn::begin(const FormValues& query, const std::string& peer, c
   ask.peer = peer;
   const auto handle = store_.begin(ask).handle;
   const auto page = std::string(kPages) + handle.substr(0, kAddressChars);
-  auto response = redirect_to(page);
+  auto response = see_other(page);
   // For this page alone: a browser may have several before it. Lax, since the client's page leads here.
   response.headers.emplace_back(
       "Set-Cookie",
-      fmt::format("{}{}; Path={}; Max-Age={}; HttpOnly; SameSite=Lax{}", kBrowserCookie, handle.substr(kAddressChars),
+      fmt::format("{}={}; Path={}; Max-Age={}; HttpOnly; SameSite=Lax{}", kBrowserCookie, handle.substr(kAddressChars),
                   page, kBrowserCookieS, origin_.starts_with("https:") ? "; Secure" : ""));
   return response;
 }
@@ -224,10 +204,10 @@ ServerResponse SignIn::page(const ServerRequest& load) {
   const auto& ask = request->ask;
   switch (request->decision) {
     case SignInDecision::kAccepted:
-      return redirect_to(way_back(ask.redirect_uri, ask.state, nullptr, SignInStore::authorization_code(handle)));
+      return see_other(way_back(ask.redirect_uri, ask.state, nullptr, SignInStore::authorization_code(handle)));
     case SignInDecision::kRejected: {
       const SignInRefused denied("access_denied", "The operator has refused.");
-      return redirect_to(way_back(ask.redirect_uri, ask.state, &denied, {}));
+      return see_other(way_back(ask.redirect_uri, ask.state, &denied, {}));
     }
     default:
       return waiting_page(*request);

@@ -20,6 +20,14 @@ ServerResponse html_page(int status, std::string_view title, std::string_view bo
   return response;
 }
 
+ServerResponse see_other(const std::string& location, std::string_view referrer) {
+  ServerResponse response;
+  response.status = 303;
+  response.content_type = "text/plain; charset=utf-8";
+  response.headers = {{"Location", location}, {"Referrer-Policy", std::string(referrer)}};
+  return response;
+}
+
 ServerResponse text_page(int status, std::string_view title, std::string_view text) {
   return html_page(status, title, fmt::format("<p>{}</p>", escape_html(text)));
 }

@@ -29,6 +29,23 @@ std::optional<std::string_view> ServerRequest::header(std::string_view name) con
   return std::nullopt;
 }
 
+std::optional<std::string_view> ServerRequest::cookie(std::string_view name) const {
+  std::optional<std::string_view> found;
+  for (const auto& [header, value] : headers) {
+    if (header != "cookie") continue;
+    for (std::string_view rest = value; !rest.empty();) {
+      const auto end = rest.find(';');
+      auto pair = rest.substr(0, end);
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      while (pair.starts_with(' ')) pair.remove_prefix(1);
+      if (!pair.starts_with(name) || pair.substr(name.size(), 1) != "=") continue;
+      if (found) return std::nullopt;
+      found = pair.substr(name.size() + 1);
+    }
+  }
+  return found;
+}
+
 ServerResponse error_response(int status, const ErrorType& type, std::string_view message) {
   ServerResponse response;
   response.status = status;

@@ -73,6 +73,8 @@ struct ServerRequest {
 
   /// The first header of that name, which is given in lower case.
   std::optional<std::string_view> header(std::string_view name) const;
+  /// The cookie of that name; nothing where there is none, or several.
+  std::optional<std::string_view> cookie(std::string_view name) const;
 };
 
 /// The body of an answer that comes in parts, for as long as somebody has something to say. Any thread, also after its

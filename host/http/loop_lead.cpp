@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "host/http/loop_wait.hpp"
 #include "host/http/loop_watch.hpp"
 
 namespace krux {
@@ -59,8 +60,13 @@ std::uint64_t LoopLead::start_leader() {
 
 void LoopLead::lead(std::uint64_t term) {
   Lock on_loop(mutex_);
+  LoopWait wait(LoopWait::places_of_process());
   while (term == term_ && !context_.stopped()) {
-    context_.run_one();
+    if (watch_) {
+      wait.run_one(context_);
+    } else {
+      context_.run_one();
+    }
     if (!handle_requests(on_loop, term)) return;
   }
 }

@@ -11,6 +11,7 @@
 #include "core/replica/replica.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/sign_in/sign_in_store.hpp"
+#include "core/state/agent_pauses.hpp"
 #include "core/state/agents.hpp"
 #include "core/vault/vault.hpp"
 #include "core/write/ledger_figures.hpp"
@@ -76,6 +77,8 @@ constexpr MetricName kCounted{"kruxos_limit_counted",
 constexpr MetricName kAllowed{"kruxos_limit_allowed", "Writes that the limit allows in its window."};
 constexpr MetricName kFull{"kruxos_limit_values_full", "Values, such as channels, of which the limit allows no more."};
 
+constexpr MetricName kAgentsPaused{"kruxos_agents_paused", "Agents that are paused, by themselves or all together."};
+
 constexpr MetricName kSignInWaiting{"kruxos_sign_in_requests_waiting",
                                     "Requests to sign in that wait for the operator."};
 constexpr MetricName kSignInGrants{"kruxos_sign_in_grants", "Grants of hosts that have signed in and that go on."};
@@ -102,6 +105,13 @@ void put_listener(const std::string& listener, const PlaceFigures& figures, Metr
   }
 }
 
+void put_agents(AgentStore& agents, MetricSheet& out) {
+  const auto all = agents.list();
+  out.gauge(kAgentsPaused, {}, static_cast<double>(std::count_if(all.begin(), all.end(), [&](const Agent& agent) {
+              return !agent.revoked && agents.pauses().holding(agent.agent_id).has_value();
+            })));
+}
+
 void put_sign_in(const SignInStore& sign_in, MetricSheet& out) {
   const auto requests = sign_in.requests();
   const auto grants = sign_in.grants();
@@ -117,6 +127,7 @@ void put_sign_in(const SignInStore& sign_in, MetricSheet& out) {
 void put_host(const FigureParts& parts, std::int64_t started_ms, MetricSheet& out) {
   out.gauge(kBuild, {{"version", KRUXOS_VERSION}}, 1);
   out.gauge(kStart, {}, static_cast<double>(started_ms) / 1000);
+  put_agents(parts.agents, out);
   put_sign_in(parts.sign_in, out);
   out.gauge(kLedgerFailing, {}, parts.store.failing() ? 1 : 0);
   for (const auto lane : kLanes) {
@@ -210,7 +221,6 @@ void put_limits(const FigureParts& parts, MetricSheet& out) {
   const auto agents = parts.agents.list();
   for (const auto& service : parts.accounts.services()) {
     for (const auto& limit : service.definition->limits) {
-      const LimitRule rule{limit.operations, limit.limit, limit.window_ms, limit.key, {}, true};
       const MetricLabels labels{{"service", service.definition->service},
                                 {"operations", fmt::format("{}", fmt::join(limit.operations, ","))},
                                 {"per", limit.key.empty() ? "all" : limit.key},
@@ -218,7 +228,7 @@ void put_limits(const FigureParts& parts, MetricSheet& out) {
       out.gauge(kAllowed, labels, static_cast<double>(limit.limit));
       for (const auto& agent : agents) {
         if (agent.revoked) continue;
-        const auto used = parts.writes.ledger.limit_use(agent.agent_id, rule);
+        const auto used = parts.writes.ledger.limit_use(agent.agent_id, limit);
         std::int64_t most = 0, full = 0;
         for (const auto& [value, use] : used) {
           most = std::max(most, use.counted);

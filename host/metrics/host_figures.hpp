@@ -22,7 +22,7 @@ class ServiceHost;
 class SignInStore;
 class SyncScheduler;
 class Vault;
-class WriteBuffer;
+struct WriteBuffer;
 
 using ListenerFigures = std::map<std::string, std::function<PlaceFigures()>>;  ///< by the listener's name
 

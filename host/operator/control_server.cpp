@@ -26,7 +26,8 @@ void ControlServer::take(ServerRequest request, Respond respond) {
   if (!peer.local || (peer.uid != options_.owner && peer.uid != 0))
     return refuse(ErrorCode::kPolicyDenied, "Only the host's own user and root may operate it.");
   if (shared->header("origin")) return refuse(ErrorCode::kPolicyDenied, "Requests from web pages are refused.");
-  const bool taken = pool_->run([&api = api_, shared, respond] { respond(run_operator_request(api, *shared)); });
+  const bool taken = pool_->run(
+      [this, shared, respond] { respond(run_operator_request(api_, *shared, options_.gate, options_.audit)); });
   if (!taken) refuse(ErrorCode::kServiceUnavailable, "Too many operations wait already. Try again in a moment.");
 }
 

@@ -12,6 +12,8 @@
 
 namespace krux {
 
+class AuditLog;
+class OperatorGate;
 class WorkerPool;
 
 class ControlServer {
@@ -19,7 +21,9 @@ class ControlServer {
   struct Options {
     int threads = 4;
     std::size_t max_queued = 64;
-    uid_t owner = ::geteuid();  ///< may use it, besides root
+    uid_t owner = ::geteuid();     ///< may use it, besides root
+    OperatorGate* gate = nullptr;  ///< which requests need the passphrase; nullptr: none does
+    AuditLog* audit = nullptr;     ///< of what is done; nullptr: nobody is told
   };
 
   explicit ControlServer(OperatorApi& api) : ControlServer(api, Options()) {}

@@ -8,6 +8,9 @@
 #include <condition_variable>
 #include <thread>
 
+#include "core/audit/audit_log.hpp"
+#include "core/audit/query.hpp"
+#include "core/storage/group_commit.hpp"
 #include "host/http/http_server.hpp"
 #include "host/http/raw_client.hpp"
 #include "host/operator/fake_operator.hpp"
@@ -56,6 +59,17 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_get("/v1/agents/a%20b%2Fc")) == Asked{"agent a b/c"});
   CHECK(f.asked_for(http_post("/v1/agents/al/rotate", "")) == Asked{"rotate_agent al " + me()});
   CHECK(f.asked_for(http_post("/v1/agents/al/revoke", "")) == Asked{"revoke_agent al " + me()});
+  CHECK(f.asked_for(http_post("/v1/agents/al/pause", "")) == Asked{"pause_agent al " + me()});
+  CHECK(f.asked_for(http_post("/v1/agents/al/pause", R"({"reason":"why"})")) == Asked{"pause_agent al why " + me()});
+  CHECK(f.asked_for(http_post("/v1/agents/al/resume", "")) == Asked{"resume_agent al " + me()});
+  CHECK(f.asked_for(http_post("/v1/pause", R"({"reason":"why"})")) == Asked{"pause_all why " + me()});
+  CHECK(f.asked_for(http_post("/v1/resume", "")) == Asked{"resume_all " + me()});
+  for (const auto* wrong : {"[]", R"({"reason":""})", R"({"reason":1})", R"({"reason":"a","more":1})"})
+    CHECK(f.ask(http_post("/v1/pause", wrong)).status == 400);
+  CHECK(f.asked_for(http_get("/v1/audit?agent=al&kind=write&since=2026-11-21&limit=7")) ==
+        Asked{"audit alwrite 1795219200000 0 0 7"});
+  CHECK(f.asked_for(http_get("/v1/audit/export?after=5")) == Asked{"audit_export 5 50"});
+  CHECK(f.asked_for(http_post("/v1/audit/verify", "")) == Asked{"verify_audit"});
   CHECK(f.asked_for(http_get("/v1/sign-in")) == Asked{"sign_in"});
   CHECK(f.asked_for(http_get("/v1/sign-in/bcdf-ghjk")) == Asked{"sign_in_request bcdf-ghjk"});
   CHECK(f.asked_for(http_post("/v1/sign-in/BCDF-GHJK/accept", R"({"agent":"al"})")) ==
@@ -139,6 +153,7 @@ TEST_CASE("each path reaches its operation", "[control]") {
             http_post("/v1/decisions", R"({"decision":"rollback","force":true,"writes":[{"write_id":"w_1"}]})")) ==
         Asked{"decide rollback w_1: force " + me()});
   CHECK(f.asked_for(http_get("/v1/limits")) == Asked{"limits"});
+  CHECK(f.asked_for(http_get("/v1/approvals/figures")) == Asked{"approval_figures"});
   CHECK(f.asked_for(http_get("/v1/plugins")) == Asked{"plugins"});
   CHECK(f.asked_for(http_post("/v1/plugins/notes/release", "")) == Asked{"release_plugin notes " + me()});
   CHECK(f.asked_for(http_post("/v1/plugins/verify", R"({"file":"/x.so"})")) == Asked{"verify_plugin /x.so"});
@@ -357,4 +372,35 @@ TEST_CASE("operations that take their time do not hold up others, up to a limit"
   CHECK(second.receive().status == 200);
   CHECK(queued.receive().status == 200);
   server.stop(0);
+}
+
+TEST_CASE("what an operator does is audited before it begins and when it ended, and never a body", "[control]") {
+  support::Scratch scratch;
+  DrivenClock clock;
+  GroupCommit store(scratch.path() / "kruxos.db", kLedgerKind);
+  AuditLog log(store, clock, {scratch.path() / "audit.db"});
+  ControlServer::Options options;
+  options.audit = &log;
+  Fixture f(options);
+  f.ask(http_get("/v1/agents"));
+  f.ask(http_post("/v1/agents/al/revoke", ""));
+  f.api.errors.emplace("create_agent", invalid_input("no"));
+  f.ask(http_post("/v1/agents", R"({"name":"what is secret"})"));
+  f.ask(http_post("/v1/sign-in/bcdf-ghjk/reject", ""));
+  f.ask(http_post("/v1/sign-in/bcdf-ghjk/accept", R"({"agent":"al"})"));
+  f.ask(http_post("/v1/sign-in/grants/grant_1/end", ""));  // a name, which opens nothing
+  // Each stands there when it is answered.
+  std::vector<std::string> told;
+  for (const auto& row : audit_rows_after(scratch.path() / "audit.db", 1, 100)) {
+    CHECK(row.kind == "operator");
+    told.push_back(row.body);
+  }
+  const auto row = [](const std::string& action, const std::string& outcome) {
+    return R"({"who":")" + me() + R"(","action":"POST /v1/)" + action + R"(","outcome":")" + outcome + "\"}";
+  };
+  CHECK(told == std::vector<std::string>{
+                    row("agents/al/revoke", "asked"), row("agents/al/revoke", "done"), row("agents", "asked"),
+                    row("agents", "InvalidInput"), row("sign-in/*/reject", "asked"), row("sign-in/*/reject", "done"),
+                    row("sign-in/*/accept", "asked"), row("sign-in/*/accept", "done"),
+                    row("sign-in/grants/grant_1/end", "asked"), row("sign-in/grants/grant_1/end", "done")});
 }

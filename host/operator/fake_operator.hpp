@@ -38,6 +38,16 @@ class FakeOperator : public OperatorApi {
   std::string revoke_agent(const std::string& name, const std::string& who) override {
     return call("revoke_agent", name, who);
   }
+  std::string pause_agent(const std::string& name, const std::string& reason, const std::string& who) override {
+    return call("pause_agent", name, (reason.empty() ? "" : reason + " ") + who);
+  }
+  std::string resume_agent(const std::string& name, const std::string& who) override {
+    return call("resume_agent", name, who);
+  }
+  std::string pause_all(const std::string& reason, const std::string& who) override {
+    return call("pause_all", reason, who);
+  }
+  std::string resume_all(const std::string& who) override { return call("resume_all", who); }
   std::string sign_in() override { return call("sign_in"); }
   std::string sign_in_request(const std::string& code) override { return call("sign_in_request", code); }
   std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) override {
@@ -148,11 +158,22 @@ class FakeOperator : public OperatorApi {
                 writes + (asked.force ? "force " : "") + (asked.held ? "held " : "") + asked.reason + who);
   }
   std::string limits() override { return call("limits"); }
+  std::string approval_figures() override { return call("approval_figures"); }
   std::string plugins() override { return call("plugins"); }
   std::string release_plugin(const std::string& service, const std::string& who) override {
     return call("release_plugin", service, who);
   }
   std::string verify_plugin(const std::string& file) override { return call("verify_plugin", file); }
+  std::string audit(AuditFilter f) override {
+    return call("audit", f.agent_id + f.service + f.write_id + f.kind,
+                fmt::format("{} {} {} {}", f.since_ms, f.until_ms, f.before_seq, f.limit));
+  }
+  std::string audit_export(std::int64_t after, std::int64_t limit) override {
+    return call("audit_export", std::to_string(after), std::to_string(limit));
+  }
+  std::string verify_audit() override { return call("verify_audit"); }
+  std::string decision_receipt(const std::string& id) override { return call("decision_receipt", id); }
+  std::string rotate_audit_key() override { return call("rotate_audit_key"); }
   std::string alerts(bool open_only, std::int64_t limit) override {
     return call("alerts", open_only ? "open" : "all", std::to_string(limit));
   }

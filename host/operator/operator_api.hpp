@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/audit/query.hpp"
 #include "core/definition/account_check.hpp"
 #include "core/util/error.hpp"
 #include "core/vault/vault.hpp"
@@ -43,6 +44,11 @@ class OperatorApi {
   virtual std::string create_agent(const std::string& name, const std::string& who) = 0;
   virtual std::string rotate_agent(const std::string& name_or_id, const std::string& who) = 0;
   virtual std::string revoke_agent(const std::string& name_or_id, const std::string& who) = 0;
+  /// `reason`: may be empty. An agent's own pause and that of all, also of agents that are made later, are apart.
+  virtual std::string pause_agent(const std::string& name_or_id, const std::string& reason, const std::string& who) = 0;
+  virtual std::string resume_agent(const std::string& name_or_id, const std::string& who) = 0;
+  virtual std::string pause_all(const std::string& reason, const std::string& who) = 0;
+  virtual std::string resume_all(const std::string& who) = 0;
 
   /// Who wants to sign in, of whose codes it has one half, and who has.
   virtual std::string sign_in() = 0;
@@ -121,11 +127,21 @@ class OperatorApi {
   /// Each write for itself: an error of one is part of the answer.
   virtual std::string decide(const DecisionRequest& asked, const std::string& who) = 0;
   virtual std::string limits() = 0;
+  /// How fast approvals are given, and which way.
+  virtual std::string approval_figures() = 0;
 
   virtual std::string plugins() = 0;
   /// Lets an adapter be called again that the host has quarantined.
   virtual std::string release_plugin(const std::string& service, const std::string& who) = 0;
   virtual std::string verify_plugin(const std::string& file) = 0;
+
+  /// `filter.agent_id` holds what the operator named: an agent's id or name.
+  virtual std::string audit(AuditFilter filter) = 0;
+  virtual std::string audit_export(std::int64_t after, std::int64_t limit) = 0;
+  /// Blocks for as long as reading the whole log takes.
+  virtual std::string verify_audit() = 0;
+  virtual std::string decision_receipt(const std::string& write_id) = 0;
+  virtual std::string rotate_audit_key() = 0;
 
   virtual std::string alerts(bool open_only, std::int64_t limit) = 0;
   virtual std::string acknowledge_alert(std::int64_t id, const std::string& who) = 0;

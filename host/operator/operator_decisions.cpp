@@ -131,35 +131,23 @@ std::string OperatorService::decide(const DecisionRequest& asked, const std::str
   });
 }
 
-std::string OperatorService::limits() {
-  struct Row {
-    std::string agent, service, value;
-    Limit limit;
-    LimitUse use;
-  };
-  std::vector<Row> rows;
-  for (const auto& agent : parts_.agents.list()) {
-    for (const auto& service : parts_.accounts.services()) {
-      for (const auto& limit : service.definition->limits) {
-        const LimitRule rule{limit.operations, limit.limit, limit.window_ms, limit.key, {}, true};
-        for (const auto& [value, use] : parts_.writes.ledger.limit_use(agent.agent_id, rule))
-          rows.push_back({agent.name, service.definition->service, value, limit, use});
-      }
-    }
-  }
+std::string OperatorService::approval_figures() {
+  const auto figures = parts_.approvals.read();
   return json_object([&](JsonWriter& out) {
-    put_objects(out, "limits", rows, [&](const Row& row) {
-      put(out, "agent", row.agent);
-      put(out, "service", row.service);
-      put(out, "operations", row.limit.operations);
-      put(out, "per", row.limit.key);
-      put(out, "value", row.value);
-      put(out, "counted", row.use.counted);
-      put(out, "limit", row.limit.limit);
-      put(out, "window_ms", row.limit.window_ms);
-      put(out, "free_at_ms", row.use.free_at_ms);
-    });
+    put_key(out, "approvals");
+    out.StartObject();
+    put(out, "window_ms", ApprovalFigures::kWindowMs);
+    put(out, "accepted", figures.accepted);
+    put(out, "rejected", figures.rejected);
+    put(out, "last_hour", figures.last_hour);
+    put(out, "at_once", figures.at_once);
+    put(out, "median_ms", figures.median_ms);
+    out.EndObject();
   });
+}
+
+std::string OperatorService::limits() {
+  return json_object([&](JsonWriter& out) { parts_.handler.put_limits(out); });
 }
 
 }  // namespace krux

@@ -15,29 +15,6 @@
 namespace krux {
 namespace {
 
-void put_agent(JsonWriter& out, const Agent& agent) {
-  put(out, "agent_id", agent.agent_id);
-  put(out, "name", agent.name);
-  put(out, "revoked", agent.revoked);
-  put(out, "created_at_ms", agent.created_at_ms);
-  put(out, "last_seen_ms", agent.last_seen_ms);
-  put(out, "revoked_at_ms", agent.revoked_at_ms);
-}
-
-void put_one_agent(JsonWriter& out, const Agent& agent) {
-  put_key(out, "agent");
-  out.StartObject();
-  put_agent(out, agent);
-  out.EndObject();
-}
-
-std::string agent_json(const Agent& agent, const std::string& key) {
-  return json_object([&](JsonWriter& out) {
-    put_one_agent(out, agent);
-    if (!key.empty()) put(out, "key", key);
-  });
-}
-
 /// An operator who is told of the failure alone would take the agent for one that is still let in.
 Error not_all_cancelled(const Agent& agent, const Error& error) {
   return {error.type(),
@@ -95,8 +72,11 @@ std::string OperatorService::status() {
     put(out, "uptime_ms", parts_.clock.boot_ms() - started_boot_ms_);
     put_listener(out, "gateway", server.host, listening.gateway_port, !server.tls_certificate.empty());
     put_listener(out, "health", "127.0.0.1", listening.health_port, false);
+    if (listening.page_port != 0) put_listener(out, "page", "127.0.0.1", listening.page_port, false);
     put(out, "data_dir", parts_.config.data_dir.string());
     put(out, "agents", static_cast<std::int64_t>(live));
+    put(out, "agents_paused", paused_by_themselves());
+    put_pause_of_all(out);
     put_counts(out, parts_.writes.ledger.counts());
     put_key(out, "vault");
     out.StartObject();
@@ -117,6 +97,7 @@ std::string OperatorService::config() {
 std::string OperatorService::agents() {
   return json_object([&](JsonWriter& out) {
     put_objects(out, "agents", parts_.agents.list(), [&](const Agent& agent) { put_agent(out, agent); });
+    put_pause_of_all(out);
   });
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/audit/audit_log.hpp"
 #include "core/config/config.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/sign_in/sign_in_store.hpp"
@@ -15,6 +16,7 @@
 #include "core/state/sessions.hpp"
 #include "core/util/json.hpp"
 #include "core/write/alerts.hpp"
+#include "core/write/approval_figures.hpp"
 #include "core/write/write_buffer.hpp"
 #include "host/accounts/oauth_attempts.hpp"
 #include "host/accounts/service_host.hpp"
@@ -29,6 +31,7 @@ class CapabilityHandler;
 /// Ports and readiness, known once the host listens.
 struct ListenState {
   std::uint16_t gateway_port = 0, health_port = 0;
+  std::uint16_t page_port = 0;  ///< of the operator's page; 0: there is none
   bool ready = false;
   std::string status;  ///< "ok", "degraded", "critical"
 };
@@ -56,6 +59,9 @@ class OperatorService final : public OperatorApi {
     const DefinitionIndex& definitions;
     std::function<ListenState()> listening;
     const std::atomic<bool>& stopping;
+    ApprovalFiguresReader& approvals;
+    AuditLog& audit;
+    const GroupCommit& store;
   };
   explicit OperatorService(Parts parts) : parts_(std::move(parts)), started_boot_ms_(parts_.clock.boot_ms()) {}
 
@@ -69,6 +75,10 @@ class OperatorService final : public OperatorApi {
   std::string create_agent(const std::string& name, const std::string& who) override;
   std::string rotate_agent(const std::string& name_or_id, const std::string& who) override;
   std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string pause_agent(const std::string& name_or_id, const std::string& reason, const std::string& who) override;
+  std::string resume_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string pause_all(const std::string& reason, const std::string& who) override;
+  std::string resume_all(const std::string& who) override;
   std::string sign_in() override;
   std::string sign_in_request(const std::string& code) override;
   std::string accept_sign_in(const std::string& code, const std::string& agent, const std::string& who) override;
@@ -105,13 +115,24 @@ class OperatorService final : public OperatorApi {
   std::string rollback_write(const std::string& write_id, bool force, const std::string& who) override;
   std::string decide(const DecisionRequest& asked, const std::string& who) override;
   std::string limits() override;
+  std::string approval_figures() override;
   std::string plugins() override;
   std::string release_plugin(const std::string& service, const std::string& who) override;
   std::string verify_plugin(const std::string& file) override;
+  std::string audit(AuditFilter filter) override;
+  std::string audit_export(std::int64_t after, std::int64_t limit) override;
+  std::string verify_audit() override;
+  std::string decision_receipt(const std::string& write_id) override;
+  std::string rotate_audit_key() override;
   std::string alerts(bool open_only, std::int64_t limit) override;
   std::string acknowledge_alert(std::int64_t id, const std::string& who) override;
 
  private:
+  std::string agent_json(const Agent& agent, const std::string& key) const;
+  void put_agent(JsonWriter& out, const Agent& agent) const;
+  void put_one_agent(JsonWriter& out, const Agent& agent) const;
+  void put_pause_of_all(JsonWriter& out) const;
+  std::int64_t paused_by_themselves() const;
   void put_services(JsonWriter& out);
   void put_service(JsonWriter& out, const ActiveService& service);
   std::string attempt_json(const OAuthAttemptView& attempt);

@@ -1,6 +1,7 @@
 // Writes, as the operator sees and decides them.
 #include <fmt/format.h>
 
+#include "core/capability/capability_handler.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
@@ -85,8 +86,7 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   put(out, "cleanup", write.cleanup == Cleanup::kPossible ? "none" : to_string(write.cleanup));
   put(out, "first_attempt_at_ms", write.first_attempt_at_ms);
   const auto problem = rollback_problem(write);
-  const bool undoable = write.state == WriteState::kCompleted && !write.point_json.empty() && problem.empty();
-  const auto until = undoable ? write.ended_at_ms + write.rollback_ms : 0;
+  const auto until = undo_until_ms(write);
   for (const auto* name : {"rollback_until_ms", "undo_until_ms"}) put(out, name, until);
   for (const auto* name : {"rollback_problem", "undo_problem"}) put(out, name, problem);
   put(out, "approval_reason", write.approval_reason);
@@ -100,10 +100,12 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
     out.EndObject();
   }
   if (!whole) return;
+  parts_.handler.put_rules(out, write);
   put_raw(out, "params", write.params_json);
   put_raw(out, "params_shown", write.params_shown_json);
   put_raw(out, "result", write.result_json);
   put(out, "tier", write.tier);
+  put(out, "delay_ms", write.delay_ms);
   put(out, "definition_version", write.definition_version);
 }
 

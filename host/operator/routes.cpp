@@ -15,6 +15,10 @@
 #include "core/util/json.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
+#include "core/write/write.hpp"
+#include "host/operator/audit_requests.hpp"
+#include "host/operator/audited_action.hpp"
+#include "host/operator/body_secrets.hpp"
 
 namespace krux {
 namespace {
@@ -25,18 +29,13 @@ constexpr std::int64_t kMaxListed = 500, kLongestWaitMs = 600'000;
 struct Call {
   OperatorApi& api;
   ServerRequest& request;
+  OperatorGate* gate;  ///< may be null
   std::string who;
   std::vector<std::string> names;
+  std::span<const std::string_view> secrets;  ///< as Route has them
 
   std::string query(std::string_view name) const { return query_value(request.query, name).value_or(""); }
 };
-
-std::string operator_name(uid_t uid) {
-  passwd entry{}, *found = nullptr;
-  std::array<char, 4096> buffer{};
-  getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
-  return found ? fmt::format("operator:{}", found->pw_name) : fmt::format("operator:{}", uid);
-}
 
 JsonDocument body_of(const Call& call) {
   auto document =
@@ -59,57 +58,12 @@ std::string only_string(const Call& call, std::string_view name) {
   return std::string(*value);
 }
 
-constexpr rapidjson::SizeType kMostSettings = 64;
-
-/// False: this is no object of texts.
-bool take_settings(const JsonValue& object, AccountOwn& own) {
-  if (!object.IsObject() || object.MemberCount() > kMostSettings) return false;
-  for (const auto& member : object.GetObject()) {
-    if (!member.value.IsString()) return false;
-    own.settings[std::string(view(member.name))] = view(member.value);
-  }
-  return true;
-}
-
-/// Parsed in place, so that a secret is nowhere but in the body, which is wiped, and in the returned Secrets. In the
-/// order of `names`; empty where one is not given. Nothing but these may stand there, and `base_url` and `settings`
-/// where `own` is given.
-std::vector<Secret> secrets_of(Call& call, std::initializer_list<std::string_view> names, AccountOwn* own = nullptr) {
-  constexpr unsigned flags =
-      rapidjson::kParseInsituFlag | rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-  std::vector<Secret> secrets(names.size());
-  auto& body = call.request.body;
-  if (body.empty()) return secrets;
-  JsonDocument document;
-  if (body.find('\0') == std::string::npos) document.ParseInsitu<flags>(body.data());
-  bool fits = !document.HasParseError() && document.IsObject() && document.MemberCount() <= names.size() + 2;
-  std::size_t found = 0, index = 0;
-  for (const auto name : names) {
-    const auto text = fits ? find_string(document, name) : std::nullopt;
-    if (text) secrets[index] = Secret(*text);
-    if (text) ++found;
-    ++index;
-  }
-  if (fits && own) {
-    if (const auto url = find_string(document, "base_url")) {
-      own->base_url = *url;
-      ++found;
-    }
-    if (const auto* settings = find_member(document, "settings")) {
-      fits = take_settings(*settings, *own);
-      ++found;
-    }
-  }
-  fits = fits && found == document.MemberCount();
-  if (fits) return secrets;
-  std::string all;
-  for (const auto name : names) all += fmt::format("{}\"{}\": \"...\"", all.empty() ? "" : ", ", name);
-  if (own) all += R"(, "base_url": "...", "settings": {"...": "..."})";
-  throw invalid_input(fmt::format("The body must be {{{}}}.", all));
+BodySecrets secrets_of(Call& call, AccountOwn* own = nullptr) {
+  return {call.request.body, call.secrets, own};
 }
 
 Secret secret_of(Call& call, std::string_view name) {
-  auto secret = std::move(secrets_of(call, {name}).front());
+  auto secret = std::move(secrets_of(call).of(name));
   if (secret.empty()) throw invalid_input(fmt::format("The body must be {{\"{}\": \"...\"}}.", name));
   return secret;
 }
@@ -212,6 +166,11 @@ std::string resolve(const Call& call) {
   return call.api.decide_outcome(call.names[0], *decision, expected_state(body), call.who);
 }
 
+/// A body need not be there.
+std::string reason_of(const Call& call) {
+  return call.request.body.empty() ? "" : text_member(body_with(call, {"reason"}), "reason", false);
+}
+
 std::string reject(const Call& call) {
   return call.api.reject_write(call.names[0], text_member(body_with(call, {"reason"}), "reason", false), call.who);
 }
@@ -287,83 +246,139 @@ std::string disconnect(const Call& call) {
 }
 
 std::string set_passphrase(Call& call) {
-  const auto secrets = secrets_of(call, {"passphrase", "new_passphrase"});
-  return call.api.set_vault_passphrase(secrets[0], secrets[1], call.who);
+  auto secrets = secrets_of(call);
+  return call.api.set_vault_passphrase(secrets.of("passphrase"), secrets.of("new_passphrase"), call.who);
 }
 
 std::string connect(Call& call) {
   AccountOwn own;
-  const auto secrets = secrets_of(call, {"token", "account"}, &own);
-  if (secrets[0].empty()) throw invalid_input(R"(The body must be {"token": "...", "account": "..."}.)");
-  return call.api.connect(call.names[0], secrets[0], std::string(secrets[1].reveal()), own, call.who);
+  auto secrets = secrets_of(call, &own);
+  const auto& token = secrets.of("token");
+  if (token.empty()) throw invalid_input(R"(The body must be {"token": "...", "account": "..."}.)");
+  return call.api.connect(call.names[0], token, std::string(secrets.of("account").reveal()), own, call.who);
 }
 
 std::string begin_oauth(Call& call) {
   OperatorApi::OAuthBegin asked;
-  auto given = secrets_of(call, {"account", "profile", "flow", "client_id", "client_secret"}, &asked.own);
-  asked.account = given[0].reveal();
-  asked.profile = given[1].reveal();
-  asked.flow = given[2].reveal();
-  asked.client_id = given[3].reveal();
-  asked.client_secret = std::move(given[4]);
+  auto given = secrets_of(call, &asked.own);
+  asked.account = given.of("account").reveal();
+  asked.profile = given.of("profile").reveal();
+  asked.flow = given.of("flow").reveal();
+  asked.client_id = given.of("client_id").reveal();
+  asked.client_secret = std::move(given.of("client_secret"));
   return call.api.begin_oauth(call.names[0], std::move(asked), call.who);
 }
+
+OperatorGate& gate_of(const Call& call) {
+  if (!call.gate) throw not_found("This host has no passphrase of its operator.");
+  return *call.gate;
+}
+
+std::string set_operator_passphrase(Call& call) {
+  auto secrets = secrets_of(call);
+  return gate_of(call).set_passphrase(call.request, secrets.of("passphrase"), secrets.of("new_passphrase"), call.who);
+}
+
+/// Stopping needs nothing, but for a cleanup: what it takes away would stay at the service.
+std::string cancel_write(Call& call) {
+  if (call.gate && call.names[0].starts_with(kCleanupPrefix)) call.gate->must_be_operator(call.request);
+  return call.api.cancel_write(call.names[0], call.who);
+}
+
+/// kOperator: what lets things happen, or gives access. Stopping and looking need nothing besides the socket.
+enum class Needs { kNothing, kOperator };
 
 struct Route {
   std::string_view method, pattern;
   std::string (*run)(Call&);
+  Needs needs = Needs::kNothing;
+  std::span<const std::string_view> secrets{};  ///< the members of a body that has secrets, all of them
+  /// What stands for '*' is worth something to others until it is used, and is told to no log.
+  bool has_secret_names = false;
 };
 
-constexpr std::array<Route, 45> kRoutes{{
+constexpr std::array<std::string_view, 1> kAddress{"address"}, kPassphrase{"passphrase"};
+constexpr std::array<std::string_view, 2> kPassphrases{"passphrase", "new_passphrase"}, kToken{"token", "account"};
+constexpr std::array<std::string_view, 5> kOAuth{"account", "profile", "flow", "client_id", "client_secret"};
+constexpr std::span<const std::string_view> kNoSecrets;
+
+constexpr std::array<Route, 58> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
-    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who); }},
+    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who); }, Needs::kOperator},
     {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
-    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], c.who); }},
+    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], c.who); }, Needs::kOperator},
     {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
+    {"POST", "/v1/agents/*/pause", [](Call& c) { return c.api.pause_agent(c.names[0], reason_of(c), c.who); }},
+    {"POST", "/v1/agents/*/resume", [](Call& c) { return c.api.resume_agent(c.names[0], c.who); }, Needs::kOperator},
+    {"POST", "/v1/pause", [](Call& c) { return c.api.pause_all(reason_of(c), c.who); }},
+    {"POST", "/v1/resume", [](Call& c) { return c.api.resume_all(c.who); }, Needs::kOperator},
     {"GET", "/v1/sign-in", [](Call& c) { return c.api.sign_in(); }},
-    {"GET", "/v1/sign-in/*", [](Call& c) { return c.api.sign_in_request(c.names[0]); }},
+    {"GET", "/v1/sign-in/*", [](Call& c) { return c.api.sign_in_request(c.names[0]); }, Needs::kNothing, kNoSecrets,
+     true},
     {"POST", "/v1/sign-in/*/accept",
-     [](Call& c) { return c.api.accept_sign_in(c.names[0], only_string(c, "agent"), c.who); }},
-    {"POST", "/v1/sign-in/*/reject", [](Call& c) { return c.api.reject_sign_in(c.names[0], c.who); }},
+     [](Call& c) { return c.api.accept_sign_in(c.names[0], only_string(c, "agent"), c.who); }, Needs::kOperator,
+     kNoSecrets, true},
+    {"POST", "/v1/sign-in/*/reject", [](Call& c) { return c.api.reject_sign_in(c.names[0], c.who); }, Needs::kNothing,
+     kNoSecrets, true},
     {"POST", "/v1/sign-in/grants/*/end", [](Call& c) { return c.api.end_sign_in(c.names[0], c.who); }},
     {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
     {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
-    {"POST", "/v1/connections/*", [](Call& c) { return connect(c); }},
-    {"POST", "/v1/connections/*/oauth", [](Call& c) { return begin_oauth(c); }},
+    {"POST", "/v1/connections/*", [](Call& c) { return connect(c); }, Needs::kOperator, kToken},
+    {"POST", "/v1/connections/*/oauth", [](Call& c) { return begin_oauth(c); }, Needs::kOperator, kOAuth},
     {"GET", "/v1/connections/*/oauth/*", [](Call& c) { return c.api.oauth_attempt(c.names[0], c.names[1]); }},
     {"POST", "/v1/connections/*/oauth/*/callback",
-     [](Call& c) { return c.api.answer_oauth(c.names[0], c.names[1], secret_of(c, "address")); }},
+     [](Call& c) { return c.api.answer_oauth(c.names[0], c.names[1], secret_of(c, "address")); }, Needs::kOperator,
+     kAddress},
     {"POST", "/v1/connections/*/oauth/*/cancel", [](Call& c) { return c.api.cancel_oauth(c.names[0], c.names[1]); }},
     {"POST", "/v1/connections/*/disconnect", [](Call& c) { return disconnect(c); }},
     {"GET", "/v1/receipts", [](Call& c) { return c.api.receipts(limit_of(c)); }},
     {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},
     {"POST", "/v1/backup", [](Call& c) { return backup(c); }},
     {"GET", "/v1/vault", [](Call& c) { return c.api.vault(); }},
-    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who); }},
-    {"POST", "/v1/vault/rotate",
-     [](Call& c) { return c.api.rotate_vault(secrets_of(c, {"passphrase"}).front(), c.who); }},
-    {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }},
-    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who); }},
+    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who); },
+     Needs::kNothing, kPassphrase},
+    {"POST", "/v1/vault/rotate", [](Call& c) { return c.api.rotate_vault(secrets_of(c).of("passphrase"), c.who); },
+     Needs::kNothing, kPassphrase},
+    {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }, Needs::kOperator, kPassphrases},
+    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who); },
+     Needs::kNothing, kPassphrase},
     {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
     {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who); }},
     {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
     {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
-    {"POST", "/v1/writes/*/cancel", [](Call& c) { return c.api.cancel_write(c.names[0], c.who); }},
-    {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }},
+    {"POST", "/v1/writes/*/cancel", [](Call& c) { return cancel_write(c); }},
+    {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }, Needs::kOperator},
     {"POST", "/v1/writes/*/accept",
-     [](Call& c) { return c.api.accept_write(c.names[0], only_string(c, "content_hash"), c.who); }},
-    {"POST", "/v1/writes/*/reject", [](Call& c) { return reject(c); }},
-    {"POST", "/v1/writes/*/edit", [](Call& c) { return edit(c); }},
-    {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }},
-    {"POST", "/v1/decisions", [](Call& c) { return decide(c); }},
+     [](Call& c) { return c.api.accept_write(c.names[0], only_string(c, "content_hash"), c.who); }, Needs::kOperator},
+    {"POST", "/v1/writes/*/reject", [](Call& c) { return reject(c); }, Needs::kOperator},
+    {"POST", "/v1/writes/*/edit", [](Call& c) { return edit(c); }, Needs::kOperator},
+    {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }, Needs::kOperator},
+    {"POST", "/v1/decisions", [](Call& c) { return decide(c); }, Needs::kOperator},
+    {"GET", "/v1/operator", [](Call& c) { return gate_of(c).status(); }},
+    {"POST", "/v1/operator/grant",
+     [](Call& c) { return gate_of(c).give_grant(c.request, secret_of(c, "passphrase"), c.who); }, Needs::kNothing,
+     kPassphrase},
+    {"POST", "/v1/operator/passphrase", [](Call& c) { return set_operator_passphrase(c); }, Needs::kNothing,
+     kPassphrases},
+    {"GET", "/v1/approvals/figures", [](Call& c) { return c.api.approval_figures(); }},
     {"GET", "/v1/limits", [](Call& c) { return c.api.limits(); }},
     {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},
     {"POST", "/v1/plugins/verify", [](Call& c) { return c.api.verify_plugin(only_string(c, "file")); }},
-    {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); }},
+    {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); },
+     Needs::kOperator},
+    {"GET", "/v1/audit", [](Call& c) { return c.api.audit(audit_filter_of(c.request)); }},
+    {"GET", "/v1/audit/export",
+     [](Call& c) {
+       const auto page = audit_page_of(c.request);
+       return c.api.audit_export(page.after, page.limit);
+     }},
+    {"POST", "/v1/audit/verify", [](Call& c) { return c.api.verify_audit(); }},
+    {"GET", "/v1/audit/receipts/*", [](Call& c) { return c.api.decision_receipt(c.names[0]); }},
+    {"POST", "/v1/audit/rotate-key", [](Call& c) { return c.api.rotate_audit_key(); }, Needs::kOperator},
     {"GET", "/v1/alerts", [](Call& c) { return c.api.alerts(c.query("all") != "1", limit_of(c)); }},
-    {"POST", "/v1/alerts/*/acknowledge", [](Call& c) { return acknowledge(c); }},
+    {"POST", "/v1/alerts/*/acknowledge", [](Call& c) { return acknowledge(c); }, Needs::kOperator},
 }};
 
 /// Takes the first part off.
@@ -408,7 +423,27 @@ ServerResponse failed(const Error& error) {
   return response;
 }
 
-ServerResponse answer(OperatorApi& api, ServerRequest& request) {
+std::string run_route(const Route& route, Call& call) {
+  if (call.gate)
+    route.needs == Needs::kOperator ? call.gate->must_be_operator(call.request) : call.gate->keep(call.request);
+  return route.run(call);
+}
+
+/// What is only asked for needs no row of its own.
+std::string run_audited(const Route& route, Call& call, AuditLog* log) {
+  const auto told = route.has_secret_names ? std::vector<std::string>() : call.names;
+  AuditedAction action(log, call.request, route.pattern, told, call.who);
+  try {
+    auto body = run_route(route, call);
+    action.done();
+    return body;
+  } catch (const Error& error) {
+    action.refused(error.type().name());
+    throw;
+  }
+}
+
+ServerResponse answer(OperatorApi& api, ServerRequest& request, OperatorGate* gate, AuditLog* audit) {
   std::string allowed;
   for (const auto& route : kRoutes) {
     auto names = match(route.pattern, request.path);
@@ -417,9 +452,9 @@ ServerResponse answer(OperatorApi& api, ServerRequest& request) {
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    Call call{api, request, operator_name(request.peer.uid), *std::move(names)};
+    Call call{api, request, gate, operator_name(request.peer.uid), *std::move(names), route.secrets};
     ServerResponse response;
-    response.body = route.run(call);
+    response.body = run_audited(route, call, audit);
     return response;
   }
   if (allowed.empty()) throw not_found("There is no such path; docs/operator-api.md lists them.");
@@ -439,10 +474,17 @@ struct Wiped {
 
 }  // namespace
 
-ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request) {
+std::string operator_name(uid_t uid) {
+  passwd entry{}, *found = nullptr;
+  std::array<char, 4096> buffer{};
+  getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
+  return found ? fmt::format("operator:{}", found->pw_name) : fmt::format("operator:{}", uid);
+}
+
+ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request, OperatorGate* gate, AuditLog* audit) {
   const Wiped wiped(request.body);
   try {
-    return answer(api, request);
+    return answer(api, request, gate, audit);
   } catch (const Error& error) {
     return failed(error);
   } catch (const std::exception& error) {

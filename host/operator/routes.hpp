@@ -1,12 +1,24 @@
 // From a request on the operator's socket to the host's answer.
 #pragma once
 
+#include <sys/types.h>
+
+#include <string>
+
 #include "host/http/http_types.hpp"
 #include "host/operator/operator_api.hpp"
+#include "host/operator/operator_gate.hpp"
 
 namespace krux {
 
-/// Blocks for as long as the operation takes; never throws. Wipes the request's body.
-ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request);
+class AuditLog;
+
+/// Blocks for as long as the operation takes; never throws. Wipes the request's body. Without a gate nothing needs the
+/// operator's passphrase; without a log nothing is audited.
+ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request, OperatorGate* gate = nullptr,
+                                    AuditLog* audit = nullptr);
+
+/// "operator:ann", of the user with that id.
+std::string operator_name(uid_t uid);
 
 }  // namespace krux

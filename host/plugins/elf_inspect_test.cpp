@@ -35,7 +35,11 @@ TEST_CASE("An adapter's entry is found with its size, and nothing else is export
   REQUIRE(report.entries.size() == 1);
   CHECK(report.entries[0].name == kEntrySymbol);
   CHECK(report.entries[0].is_object);
+#if defined(__clang__) && defined(__SANITIZE_ADDRESS__)
+  CHECK(report.entries[0].size > sizeof(krux_plugin_entry));  // with the guard that clang lays behind it
+#else
   CHECK(report.entries[0].size == sizeof(krux_plugin_entry));
+#endif
   CHECK(report.other_count == 0);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/capability/capability_handler.hpp"
 #include "core/replica/record_watches.hpp"
+#include "core/state/agent_pauses.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/sessions.hpp"
 #include "core/upload/upload_store.hpp"
@@ -31,18 +32,23 @@ class AgentSide final : public AgentApi {
   void invoke(Invocation invocation, std::function<void(InvocationResult)> done) override {
     handler_.invoke(std::move(invocation), std::move(done));
   }
+  std::optional<Error> why_not_ask(const Invocation& invocation, const Questions& questions) override {
+    return handler_.why_not_ask(invocation, questions);
+  }
   void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
                 std::function<void(std::variant<std::string, Error>)> done) override {
     handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
   }
-  std::string list_json(const std::string& category, const std::string& tag,
-                        const std::string& name_contains) override {
-    return handler_.list_json(category, tag, name_contains);
+  std::string list_json(const std::string& agent, const CatalogueFilter& filter) override {
+    return handler_.list_json(agent, filter);
   }
-  std::optional<std::string> describe_json(const std::string& name) override { return handler_.describe_json(name); }
-  std::vector<Offered> offered() override { return handler_.offered(); }
+  std::optional<std::string> describe_json(const std::string& agent, const std::string& name) override {
+    return handler_.describe_json(agent, name);
+  }
+  std::vector<Offered> offered(const std::string& agent) override { return handler_.offered(agent); }
   bool knows(const std::string& capability) override { return handler_.knows(capability); }
   bool takes_time(const std::string& capability) override { return handler_.takes_time(capability); }
+  TakesLong takes_long(const std::string& capability) override { return handler_.takes_long(capability); }
   std::vector<std::string> services() override { return handler_.services(); }
   void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) override {
     handler_.values(wanted, std::move(done));
@@ -57,6 +63,7 @@ class AgentSide final : public AgentApi {
   BodyToFile upload_target() override { return desk_.target(); }
   std::int64_t upload_room(const std::string& agent_id) override { return uploads_.room_of(agent_id); }
   void add_upload(const UploadRequest& upload, std::function<void(std::variant<std::string, Error>)> done) override {
+    if (const auto pause = agents_.pauses().holding(upload.agent_id)) return done(paused_error(*pause));
     desk_.add(upload, std::move(done));
   }
 

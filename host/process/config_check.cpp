@@ -7,6 +7,7 @@
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 #include "core/util/nearest.hpp"
+#include "core/util/paths.hpp"
 #include "core/util/text.hpp"
 #include "core/vault/key_file.hpp"
 #include "host/bundles/pins.hpp"
@@ -110,25 +111,56 @@ void check_adapter(const Config& config, const ConfigSurroundings& around, const
   refuse_setting(place, key, problem->sentence);
 }
 
-/// With the line that puts the key there: its own, or that of `setting`.
-void check_key_place(const Config& config, const char* setting, const std::filesystem::path& directory,
-                     std::string_view what) {
-  try {
-    check_key_outside(config.vault_key_file, directory, what);
-  } catch (const ConfigError& error) {
-    const auto given = place_of(config, "vault_key_file");
-    const bool by_directory = given == "default";
-    throw ConfigError(fmt::format("{}: {}: {}", printable(by_directory ? place_of(config, setting) : given),
-                                  by_directory ? setting : "vault_key_file", error.what()));
+/// With the line that puts the key there: that of `setting`, or the directory's.
+void check_key_place(const Config& config, const char* setting, const std::filesystem::path& file) {
+  struct Directory {
+    const char* setting;
+    const std::filesystem::path& path;
+    const char* what;
+  };
+  for (const auto& directory :
+       {Directory{"data_dir", config.data_dir, "data"}, Directory{"bundles_dir", config.bundles_dir, "bundles"},
+        Directory{"plugins_dir", config.plugins_dir, "plugins"}}) {
+    try {
+      check_key_outside(file, directory.path, directory.what, setting);
+    } catch (const ConfigError& error) {
+      const auto given = place_of(config, setting);
+      const bool by_directory = given == "default";
+      throw ConfigError(fmt::format("{}: {}: {}", printable(by_directory ? place_of(config, directory.setting) : given),
+                                    by_directory ? directory.setting : setting, error.what()));
+    }
   }
+}
+
+/// Whoever writes the log's files must not be able to change what was anchored.
+void check_anchor_place(const Config& config) {
+  const auto& file = config.audit.anchor_file;
+  if (!lies_in(file, config.data_dir)) return;
+  throw ConfigError(
+      fmt::format("{}: audit.anchor_file: {} lies inside the data directory, with the audit log that it is to tell of. "
+                  "Name a file elsewhere.",
+                  printable(place_of(config, "audit.anchor_file")), printable(file.string())));
+}
+
+/// A key that is replaced, or lines that are appended, would end what the other one holds.
+void refuse_same(const Config& config, const char* setting, const std::filesystem::path& file, const char* other,
+                 const std::filesystem::path& held) {
+  std::error_code absent;
+  const auto place = [&](const std::filesystem::path& path) { return std::filesystem::weakly_canonical(path, absent); };
+  if (file.empty() || place(file) != place(held)) return;
+  throw ConfigError(fmt::format("{}: {}: {} is {}, too. Name a file of its own.", printable(place_of(config, setting)),
+                                setting, printable(file.string()), other));
 }
 
 }  // namespace
 
 void check_paths(const Config& config) {
-  check_key_place(config, "data_dir", config.data_dir, "data");
-  check_key_place(config, "bundles_dir", config.bundles_dir, "bundles");
-  check_key_place(config, "plugins_dir", config.plugins_dir, "plugins");
+  check_key_place(config, "vault_key_file", config.vault_key_file);
+  check_key_place(config, "audit.key_file", config.audit.key_file);
+  check_anchor_place(config);
+  refuse_same(config, "audit.key_file", config.audit.key_file, "vault_key_file", config.vault_key_file);
+  refuse_same(config, "audit.anchor_file", config.audit.anchor_file, "vault_key_file", config.vault_key_file);
+  refuse_same(config, "audit.anchor_file", config.audit.anchor_file, "audit.key_file", config.audit.key_file);
 }
 
 void check_names(const Config& config, const ConfigSurroundings& around) {

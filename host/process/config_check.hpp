@@ -24,8 +24,8 @@ struct ConfigSurroundings {
   const PluginRegistry& plugins;
 };
 
-/// Throws ConfigError for a vault key inside the data, the bundles or the plugins directory, with the line that puts it
-/// there.
+/// Throws ConfigError, with the line that puts it there, for a key of the vault or the audit log inside the data, the
+/// bundles or the plugins directory, for heads of the log inside the data directory, and for two of these in one file.
 void check_paths(const Config& config);
 
 /// Throws ConfigError for the first service, operation of write_buffer.delays or setting of an adapter that there is

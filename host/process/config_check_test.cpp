@@ -130,3 +130,22 @@ TEST_CASE("the vault's key lies outside the bundles' directory") {
   CHECK_THAT(check(data + "bundles_dir: kruxos/bundles\nvault_key_file: kruxos/bundles/notes-1/../vault.key\n"),
              Catch::Contains("lies inside the bundles directory"));
 }
+
+TEST_CASE("the audit log's key and its signed heads have files of their own") {
+  Checked check;
+  const std::string base = "data_dir: data\nvault_key_file: keys/vault.key\n";
+  CHECK(check(base + "audit: {key_file: keys/audit.key, anchor_file: keys/heads}\n") == "in order");
+  CHECK_THAT(check(base + "audit: {key_file: data/audit.key}\n"),
+             Catch::StartsWith("c.yaml:3: audit.key_file: ") && Catch::Contains("lies inside the data directory") &&
+                 Catch::Contains("set audit.key_file"));
+  CHECK_THAT(check(base + "plugins_dir: adapters\naudit: {key_file: adapters/audit.key}\n"),
+             Catch::StartsWith("c.yaml:4: audit.key_file: ") && Catch::Contains("lies inside the plugins directory"));
+  CHECK_THAT(check(base + "audit: {anchor_file: data/heads}\n"),
+             Catch::StartsWith("c.yaml:3: audit.anchor_file: ") && Catch::Contains("lies inside the data directory"));
+  CHECK_THAT(check(base + "audit: {key_file: keys/../keys/vault.key}\n"),
+             Catch::StartsWith("c.yaml:3: audit.key_file: ") && Catch::Contains("is vault_key_file, too"));
+  CHECK_THAT(check(base + "audit: {anchor_file: keys/vault.key}\n"),
+             Catch::StartsWith("c.yaml:3: audit.anchor_file: "));
+  CHECK_THAT(check(base + "audit: {key_file: keys/a, anchor_file: keys/a}\n"),
+             Catch::Contains("is audit.key_file, too"));
+}

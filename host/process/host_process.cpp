@@ -7,13 +7,20 @@
 #include <chrono>
 #include <thread>
 
+#include "core/audit/audit_log.hpp"
+#include "core/audit/token_use.hpp"
 #include "core/backup/backup.hpp"
 #include "core/capability/capability_handler.hpp"
 #include "core/definition/base_url.hpp"
+#include "core/facts/fact_book.hpp"
 #include "core/oauth/token_refresher.hpp"
+#include "core/policy/rules/rule_book.hpp"
 #include "core/sign_in/client_documents.hpp"
 #include "core/sign_in/sign_in_store.hpp"
+#include "core/state/agent_pauses.hpp"
+#include "core/state/agent_reads.hpp"
 #include "core/state/agents.hpp"
+#include "core/state/operator_secret.hpp"
 #include "core/state/sessions.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/util/write_file.hpp"
@@ -29,43 +36,20 @@
 #include "host/metrics/meters.hpp"
 #include "host/operator/control_server.hpp"
 #include "host/operator/operator_service.hpp"
+#include "host/operator/routes.hpp"
 #include "host/process/agent_side.hpp"
 #include "host/process/config_check.hpp"
-#include "host/process/descriptor_limit.hpp"
 #include "host/process/ledger_check.hpp"
 #include "host/process/part_options.hpp"
+#include "host/process/rule_alerts.hpp"
 #include "host/process/worker_lanes.hpp"
 #include "host/runner/adapter_runners.hpp"
+#include "host/web/web_page.hpp"
 
 namespace krux {
 namespace {
 
 constexpr std::int64_t kRunnersMs = 400;
-
-ExecutorOptions executor_options(const Config& config, Meters* meters, std::function<void()> before_take) {
-  ExecutorOptions options;
-  options.before_take = std::move(before_take);
-  options.meters = meters ? &meters->writes : nullptr;
-  options.concurrency = config.write_buffer.executor_concurrency;
-  options.retry.order_wait_ms = config.write_buffer.order_wait_ms;
-  options.retry.schedule_ms = config.retry.schedule_ms;
-  options.retry.settle_ms = config.retry.settle_ms;
-  options.retry.look_gaps_ms = config.retry.look_gaps_ms;
-  options.retry.late_look_gap_ms = config.retry.late_look_gap_ms;
-  return options;
-}
-
-HandlerOptions handler_options(const Config& config, UploadStore& uploads, Meters* meters) {
-  HandlerOptions options;
-  options.uploads = &uploads;
-  options.call_meters = meters ? &meters->calls : nullptr;
-  options.write_meters = meters ? &meters->writes : nullptr;
-  options.default_delay_ms = config.write_buffer.default_delay_ms;
-  options.delays_ms = config.write_buffer.delays_ms;
-  options.settle_ms = config.retry.settle_ms;
-  options.escalate_on_exceed = config.write_buffer.escalate_on_exceed;
-  return options;
-}
 
 enum class Finding {
   kToServe,
@@ -102,26 +86,6 @@ AdapterRunners::Options isolation_options(const Config& config) {
   AdapterRunners::Options options;
   for (const auto& [service, settings] : config.services) options.limits[service] = settings.runner;
   return options;
-}
-
-HttpLimits gateway_limits(const Config& config) {
-  HttpLimits limits;
-  const auto wanted = static_cast<std::size_t>(config.server.connections);
-  limits.connections = agent_connections(wanted, descriptor_limit());
-  if (limits.connections < wanted)
-    spdlog::warn(
-        "agents get {} connections and not the {} of server.connections: the process may have {} descriptors, and half "
-        "are kept for the operator, syncs and writes. Raise the hard limit (ulimit -Hn, LimitNOFILE=)",
-        limits.connections, wanted, descriptor_limit());
-  return limits;
-}
-
-/// For the operator and for health: few connections, and some descriptors of their own.
-HttpLimits operator_limits() {
-  HttpLimits limits;
-  limits.connections = 64;
-  limits.spare_descriptors = 4;
-  return limits;
 }
 
 RunnerAlerts runner_alerts(AlertStore& alerts) {
@@ -177,6 +141,7 @@ struct HostProcess::Parts final : HealthSource {
   ListenState listening();
   void begin_metrics();
   void listen();
+  void listen_for_page();
   bool stop(std::int64_t limit_ms);
   void leave_place();
   static TokenRefresher::Hooks token_hooks(Parts& host);
@@ -188,17 +153,24 @@ struct HostProcess::Parts final : HealthSource {
   std::atomic<bool> stopping{false};
   DataDirectory directory;
   GroupCommit store;
+  AlertStore alerts;
+  AuditLog audit;  ///< before anything is told to it
+  TokenUse token_use;
   Place place;
   UploadStore uploads;
   Vault vault;
   AgentStore agents;
   SignInStore sign_in;
   SessionStore sessions;
-  AlertStore alerts;
+  AgentReads agent_reads;
+  OperatorSecret operator_secret;
+  OperatorGate gate;
   ReceiptStore receipts;
   DefinitionSet definitions;
   DefinitionSetIndex index;
   PluginRegistry plugins;
+  FactBook facts;
+  RuleBook rules;
   AdapterRunners runners;
   AccountDirectory accounts;
   const std::shared_ptr<RecordWatches> record_watches = std::make_shared<RecordWatches>();
@@ -208,6 +180,7 @@ struct HostProcess::Parts final : HealthSource {
   CallRunner runner;
   PluginFactory factory;
   WriteBuffer writes;
+  ApprovalFiguresReader approvals;
   EnhancedWriteExecutor executor;
   SyncScheduler scheduler;
   TokenRefresher tokens;
@@ -219,13 +192,15 @@ struct HostProcess::Parts final : HealthSource {
   AgentGateway gateway;
   Ledger::Observation write_changes;  ///< of which the gateway tells agents
   ControlServer control;
+  std::optional<web::WebPage> page;
+  Ledger::Observation page_changes, audited_changes;
   ListenerFigures listeners;
   std::optional<MetricsPage> metrics_page;
   HttpServer operator_server;  ///< and health: an event loop that no agent has anything to do with
   HttpServer server;           ///< for agents
   std::optional<LedgerCheck> check;
   std::string ready;
-  std::atomic<std::uint16_t> gateway_port{0}, health_port{0};
+  std::atomic<std::uint16_t> gateway_port{0}, health_port{0}, page_port{0};
 };
 
 HostProcess::Parts::Parts(Config c, Clock& k)
@@ -234,6 +209,9 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       meters(config.metrics.enabled ? std::make_unique<Meters>() : nullptr),
       directory(without_unfinished_restore(config.data_dir)),
       store(directory.ledger(), kLedgerKind),
+      alerts(store, clock),
+      audit(store, clock, audit_options(config, directory, alerts)),
+      token_use(audit, clock),
       place(store, clock, directory.path(), place_options(config)),
       uploads(store, clock, directory.uploads(),
               {config.uploads.bytes, config.uploads.agent_bytes, config.uploads.keep_ms}),
@@ -241,11 +219,15 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       agents(store, clock),
       sign_in(store, clock, sign_in_times(config)),
       sessions(store, clock),
-      alerts(store, clock),
+      agent_reads(store, clock),
+      operator_secret(store, clock, passphrase_cost(config)),
+      gate(operator_secret, alerts, clock, gate_options(config)),
       receipts(store, clock),
       definitions(config.definitions_dir, config.policies_dir),
       index(definitions),
       plugins(find_plugins(config, definitions, index, Finding::kToServe)),
+      facts(agent_reads, accounts),
+      rules(config.policies_dir, {definitions.all(), &facts}),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
       document_transport(config.server.sign_in.enabled ? make_http_transport(document_transport_options(config))
@@ -254,11 +236,13 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       factory(plugins, runner, clock, LogLimit::log_of(std::make_shared<LogLimit>(default_adapter_log())), 10'000,
               &runners),
       writes(store, clock),
+      approvals(store, clock),
       executor(store, writes.ledger, accounts, runner, clock,
-               executor_options(config, meters.get(), [this] { place.advance_in_time(); })),
+               executor_options(config, meters.get(), audit, [this] { place.advance_in_time(); })),
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
-                                     const std::string& why) { return services.note_attention(account, why); }}),
+                                     const std::string& why) { return services.note_attention(account, why); },
+                 .ended = sync_audit(audit)}),
       tokens(vault, TokenClient(transport, clock), clock, token_hooks(*this)),
       services({config,
                 clock,
@@ -278,6 +262,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                 transport,
                 uploads,
                 record_watches,
+                token_use,
                 meters ? &meters->registry : nullptr,
                 meters ? &meters->adapters : nullptr,
                 meters ? &meters->tokens : nullptr}),
@@ -285,23 +270,28 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
-              handler_options(config, uploads, meters.get())),
-      operators({config, clock, agents, sign_in, sessions, vault, alerts, receipts, plugins, runners, accounts, writes,
-                 scheduler, services, attempts, handler, index, [this] { return listening(); }, stopping}),
+              handler_options(config, uploads, rules, agent_reads, audit, meters.get())),
+      operators({config,    clock,     agents,   sign_in, sessions, vault,
+                 alerts,    receipts,  plugins,  runners, accounts, writes,
+                 scheduler, services,  attempts, handler, index,    [this] { return listening(); },
+                 stopping,  approvals, audit,    store}),
       agent_side(agents, sessions, handler, uploads, *record_watches),
       gateway(agent_side, clock, gateway_options()),
-      control(operators),
+      control(operators, {.gate = &gate, .audit = &audit}),
       operator_server(1, HttpServer::Begin::kLater),
       server(2, HttpServer::Begin::kLater, nullptr, HttpServer::Handlers::kTakeTime) {
   if (!place.copy_reason().empty())
     spdlog::warn("{} {} writes are held: kruxos held list", place.copy_reason(), place.held());
   log_refusals(definitions, plugins, alerts);
+  tell_of_rules(rules, alerts);
   check_names(config, {definitions.all(), known_services(config), plugins});
   if (meters) begin_metrics();
   accounts.on_change(gateway.on_capabilities_changed());
   agents.when_key_ends(gateway.on_keys_changed());
+  agents.pauses().when_changed([this] { executor.wake(), audit.wake(); });
   sign_in.when_tokens_end(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
+  audited_changes = writes.ledger.observe([this](const WriteRecord&) { audit.wake(); });
   writes.ledger.ask_terms(handler.terms());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
@@ -328,6 +318,7 @@ TokenRefresher::Hooks HostProcess::Parts::token_hooks(Parts& host) {
   };
   hooks.ended = [&host](const AccountRef& account, const std::string& why) { host.services.token_ended(account, why); };
   hooks.count = [&host](const AccountRef& account, const char* outcome) {
+    host.token_use.renewal(account.service, account.account_id, outcome);
     if (host.meters) host.meters->tokens.refreshed(account.service, account.account_id, outcome);
   };
   return hooks;
@@ -350,6 +341,22 @@ void HostProcess::Parts::begin_metrics() {
                                                        runner, writes, scheduler, services, listeners}));
 }
 
+/// On the operator's event loop, and the loopback alone.
+void HostProcess::Parts::listen_for_page() {
+  if (!config.server.web_port) return;
+  page.emplace(web::WebPage::Parts{operators,
+                                   operator_secret,
+                                   clock,
+                                   {.idle_ms = config.operators.grant_ms, .most = web::WebSessions::kMost},
+                                   operator_name(::geteuid()) + "/page"});
+  page_changes = writes.ledger.observe(page->on_write_changed());
+  const auto bound = operator_server.listen_tcp("127.0.0.1", *config.server.web_port, page->handler(),
+                                                operator_limits(), std::nullopt, page->admission());
+  page_port = bound.port;
+  listeners["page"] = bound.figures;
+  spdlog::info("the operator's page: http://127.0.0.1:{}/", bound.port);
+}
+
 void HostProcess::Parts::listen() {
   std::optional<TlsFiles> tls;
   if (!config.server.tls_certificate.empty()) tls = TlsFiles{config.server.tls_certificate, config.server.tls_key};
@@ -362,6 +369,7 @@ void HostProcess::Parts::listen() {
   const auto health_bound = operator_server.listen_tcp(
       "127.0.0.1", config.server.health_port, health_handler(*this, std::move(metrics_handler)), health_limits);
   health_port = health_bound.port;
+  listen_for_page();
   listeners["health"] = health_bound.figures;
   // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
   const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);
@@ -371,7 +379,8 @@ void HostProcess::Parts::listen() {
   gateway_port = bound.port;
   listeners["gateway"] = bound.figures;
   write_file_atomically(directory.ports_file(),
-                        fmt::format("{{\"gateway\":{},\"health\":{}}}\n", bound.port, health_port.load()));
+                        fmt::format("{{\"gateway\":{},\"health\":{}{}}}\n", bound.port, health_port.load(),
+                                    page ? fmt::format(",\"page\":{}", page_port.load()) : ""));
   const auto host =
       config.server.host.find(':') == std::string::npos ? config.server.host : "[" + config.server.host + "]";
   if (documents) gateway.set_origin(public_origin(config, bound.port));
@@ -386,7 +395,7 @@ ListenState HostProcess::Parts::listening() {
   const bool undecided = counts.needs_operator > counts.pending_approval || counts.held_as_copy > 0;
   const bool attention = vault.locked() || undecided || alerts.any_critical();
   const char* status = failing ? "critical" : attention ? "degraded" : "ok";
-  return {gateway_port, health_port, !failing && !stopping, status};
+  return {gateway_port, health_port, page_port, !failing && !stopping, status};
 }
 
 Health HostProcess::Parts::health() {
@@ -419,6 +428,8 @@ void HostProcess::reload() {
   for (const auto& problem : parts_->definitions.problems()) {
     parts_->alerts.raise({"warning", "definition_refused", problem.file.stem().string(), "", "", problem.reason, true});
   }
+  parts_->rules.reload({parts_->definitions.all(), &parts_->facts});
+  tell_of_rules(parts_->rules, parts_->alerts);
   parts_->services.refresh_definitions();
   spdlog::info("definitions reloaded");
 }
@@ -435,6 +446,7 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   services.stop();
   attempts.stop();
   tokens.stop(limit_ms / 10);
+  if (page) page->stop();
   server.stop(limit_ms / 5);
   operator_server.stop(limit_ms / 5);
   scheduler.stop();
@@ -444,6 +456,8 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   if (document_transport) document_transport->stop();
   tokens.join();
   runner.stop();
+  token_use.tell();
+  audit.settle();  // where an adapter hangs the process ends without its destructors
   const bool quiet = runners.stop(kRunnersMs);
   return comes_to_rest(runner) && quiet;
 }
@@ -468,6 +482,8 @@ void check_configuration(const Config& config) {
   }
   // Only now: the policy of a bundle's service acts on nothing before the bundle is there.
   for (const auto& problem : definitions.problems()) throw ConfigError(problem.reason);
+  for (const auto& problem : RuleBook(config.policies_dir, {definitions.all(), &unanswered_facts()}).problems())
+    throw ConfigError(problem.reason);
   check_names(config, {definitions.all(), known_services(config), plugins});
 }
 

@@ -1,8 +1,11 @@
 #include "host/process/part_options.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "core/util/json_out.hpp"
 #include "core/write/write.hpp"
+#include "host/process/descriptor_limit.hpp"
 
 namespace krux {
 
@@ -11,10 +14,19 @@ PlaceOptions place_options(const Config& config) {
 }
 
 VaultOptions vault_options(const Config& config, const DataDirectory& directory) {
-  return {config.vault_key_file,
-          directory.path(),
-          config.vault.passphrase ? VaultMode::kPassphrase : VaultMode::kKeyFile,
-          {config.vault.argon2_passes, config.vault.argon2_memory_mib << 20}};
+  return {config.vault_key_file, directory.path(),
+          config.vault.passphrase ? VaultMode::kPassphrase : VaultMode::kKeyFile, passphrase_cost(config)};
+}
+
+PassphraseCost passphrase_cost(const Config& config) {
+  return {config.vault.argon2_passes, config.vault.argon2_memory_mib << 20};
+}
+
+OperatorGate::Options gate_options(const Config& config) {
+  OperatorGate::Options options;
+  options.agents_share_user = config.operators.agents_share_user;
+  options.grants.idle_ms = config.operators.grant_ms;
+  return options;
 }
 
 TransportOptions transport_options(const Config& config) {
@@ -44,6 +56,95 @@ std::string public_origin(const Config& config, std::uint16_t port) {
   if (!server.sign_in.public_url.empty()) return server.sign_in.public_url;
   const auto host = server.host == "localhost" ? "127.0.0.1" : server.host;
   return fmt::format("http://{}:{}", host.find(':') == std::string::npos ? host : "[" + host + "]", port);
+}
+
+AuditOptions audit_options(const Config& config, const DataDirectory& directory, AlertStore& alerts) {
+  AuditOptions options;
+  options.key_file = config.audit.key_file;
+  options.anchor_file = config.audit.anchor_file;
+  options.keep_ms = config.audit.keep_ms;
+  options.file = directory.audit();
+  options.on_change = [&alerts](const std::string& why) {
+    constexpr const char* kind = "audit_failing";
+    if (why.empty()) return alerts.settle(kind);
+    alerts.raise({"critical", kind, "", "", "", "The audit log cannot be written: " + why, true});
+  };
+  options.on_anchor = [&alerts](const std::string& why) {
+    constexpr const char* kind = "audit_not_anchored";
+    if (why.empty()) return alerts.settle(kind);
+    alerts.raise({"warning", kind, "", "", "", why, true});
+  };
+  options.on_broken = [&alerts](const std::string& what) {
+    alerts.raise({"critical", "audit_broken", "", "", "", what, true});
+  };
+  return options;
+}
+
+std::function<void(const SyncStatus&, const ErrorType&)> sync_audit(AuditLog& audit) {
+  return [&audit](const SyncStatus& status, const ErrorType& failure) {
+    AuditEntry entry;
+    entry.kind = "sync";
+    entry.service = status.account.service;
+    entry.account_id = status.account.account_id;
+    entry.body = json_object([&](JsonWriter& out) {
+      put(out, "pass", status.full ? "full" : "incremental");
+      put(out, "outcome", failure ? failure.name() : std::string_view("done"));
+      put(out, "begun_at_ms", status.pass_started_ms);
+      put(out, "parts", static_cast<std::int64_t>(status.parts_done));
+    });
+    audit.add(std::move(entry));
+  };
+}
+
+ExecutorOptions executor_options(const Config& config, Meters* meters, const AuditLog& audit,
+                                 std::function<void()> before_take) {
+  ExecutorOptions options;
+  options.before_take = std::move(before_take);
+  options.may_take = [&audit] { return !audit.why_not_writable(); };
+  options.meters = meters ? &meters->writes : nullptr;
+  options.concurrency = config.write_buffer.executor_concurrency;
+  options.retry.order_wait_ms = config.write_buffer.order_wait_ms;
+  options.retry.schedule_ms = config.retry.schedule_ms;
+  options.retry.settle_ms = config.retry.settle_ms;
+  options.retry.look_gaps_ms = config.retry.look_gaps_ms;
+  options.retry.late_look_gap_ms = config.retry.late_look_gap_ms;
+  return options;
+}
+
+HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentReads& reads,
+                               AuditLog& audit, Meters* meters) {
+  HandlerOptions options;
+  options.audit = &audit;
+  options.audit_stops_reads = config.audit.stops_reads;
+  options.uploads = &uploads;
+  options.rules = &rules;
+  options.reads = &reads;
+  options.call_meters = meters ? &meters->calls : nullptr;
+  options.write_meters = meters ? &meters->writes : nullptr;
+  options.default_delay_ms = config.write_buffer.default_delay_ms;
+  options.delays_ms = config.write_buffer.delays_ms;
+  options.settle_ms = config.retry.settle_ms;
+  options.escalate_on_exceed = config.write_buffer.escalate_on_exceed;
+  return options;
+}
+
+HttpLimits gateway_limits(const Config& config) {
+  HttpLimits limits;
+  const auto wanted = static_cast<std::size_t>(config.server.connections);
+  limits.connections = agent_connections(wanted, descriptor_limit());
+  if (limits.connections < wanted)
+    spdlog::warn(
+        "agents get {} connections and not the {} of server.connections: the process may have {} descriptors, and half "
+        "are kept for the operator, syncs and writes. Raise the hard limit (ulimit -Hn, LimitNOFILE=)",
+        limits.connections, wanted, descriptor_limit());
+  return limits;
+}
+
+HttpLimits operator_limits() {
+  HttpLimits limits;
+  limits.connections = 64;
+  limits.spare_descriptors = 4;
+  return limits;
 }
 
 }  // namespace krux

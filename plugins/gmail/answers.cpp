@@ -25,22 +25,27 @@ void write_text(std::string_view name, std::string_view value, ObjectWriter& out
   if (!value.empty()) out.text(name, value);
 }
 
-}  // namespace
-
 void write_message(const Message& m, const LabelNames& labels, ObjectWriter& out) {
   out.text("id", m.id);
   write_text("thread_id", m.thread_id, out);
   write_text("from", shown(m.from), out);
   write_text("to", shown(m.to), out);
   write_text("subject", m.subject, out);
-  write_text("snippet", m.snippet, out);
   if (!m.labels.empty()) out.raw("labels", names_json(m.labels, labels));
   out.text("date", format_rfc3339(m.date_ms)).flag("is_read", m.is_read());
-  out.flag("has_attachments", !m.attachments.empty());
   if (!m.cut.empty()) out.raw("cut", quoted_list(m.cut));
 }
 
-void write_rest(const Message& m, ObjectWriter& out) {
+}  // namespace
+
+void write_found(const Message& m, const LabelNames& labels, ObjectWriter& out) {
+  write_message(m, labels, out);
+  write_text("snippet", m.snippet, out);
+  out.flag("has_attachments", !m.attachments.empty());
+}
+
+void write_opened(const Message& m, const LabelNames& labels, ObjectWriter& out) {
+  write_message(m, labels, out);
   write_text("cc", shown(m.cc), out);
   write_text("bcc", shown(m.bcc), out);
   write_text("reply_to", shown(m.reply_to), out);
@@ -56,7 +61,6 @@ std::string body_json(const Json& kept, const Window& window, bool with_html) {
   const auto plain = window.of(text_of(kept, "text_plain"));
   auto next = plain.next;
   ObjectWriter out;
-  write_text("message_id", text_of(kept, "message_id"), out);
   out.text("text_plain", plain.text).integer("total_chars", static_cast<std::int64_t>(plain.total));
   const auto html = with_html ? window.of(text_of(kept, "text_html")) : Excerpt();
   if (html.total > 0) {

@@ -12,9 +12,9 @@
 namespace gmail {
 
 /// The fields of email.search.
-void write_message(const Message& message, const LabelNames& labels, ObjectWriter& out);
-/// What a search does not show.
-void write_rest(const Message& message, ObjectWriter& out);
+void write_found(const Message& message, const LabelNames& labels, ObjectWriter& out);
+/// Those of email.read, beside the text and the attachments: what these say is not said here.
+void write_opened(const Message& message, const LabelNames& labels, ObjectWriter& out);
 
 /// How much of a text is wanted, by the inputs max_chars and offset; in characters.
 struct Window {

@@ -83,7 +83,7 @@ std::string MailReader::read_attachment(const kruxos::Call& call, const kruxos::
   out.text("message_id", id).text("attachment_id", part_id);
   write_attachment(attachment, out);
   if (!is_text(text_of(attachment, "mime_type"))) {
-    out.text("note", "This is no text, so its content is not given. email.forward passes it on.");
+    out.text("note", "This is no text, so its content is not given. To pass it on, forward the mail.");
     return out.done();
   }
   const auto kept = attachment_text(call, reader, id, part_id, std::move(fetched));

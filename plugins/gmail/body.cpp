@@ -55,9 +55,10 @@ std::string attachments_json(const std::vector<MailAttachment>& attachments) {
 }  // namespace
 
 kruxos::ProxyError no_such_message(const std::string& id) {
-  return kruxos::ProxyError(ErrorKind::kNotFound, "There is no message " + id +
-                                                      " in the mailbox's replica; it may be newer than the last sync, "
-                                                      "deleted, or a draft that was changed.")
+  return kruxos::ProxyError(ErrorKind::kNotFound,
+                            "There is no message " + id +
+                                " in the local copy of the mailbox. Ids are those that "
+                                "searches give; it may also be newer than the last sync, or deleted.")
       .type("MessageNotFound")
       .no_effect();
 }
@@ -65,6 +66,7 @@ kruxos::ProxyError no_such_message(const std::string& id) {
 Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) {
   const ParsedMail parsed(mail);
   const auto& content = parsed.content();
+  const MailHead& head = content;
   bool is_cut = false;
   const auto& readable = content.text_plain.empty() ? content.html_as_text : content.text_plain;
   ObjectWriter body;
@@ -75,7 +77,7 @@ Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) 
   for (const auto& problem : content.problems) problems += (problems.size() > 1 ? "," : "") + quoted(problem);
   if (problems.size() > 1 && problems.size() < 65'536) body.raw("problems", problems + "]");
   Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), readable,
-           bounded(content)};
+           bounded(head)};
   cut_text(out.text, kMostSearched);
   return out;
 }

@@ -27,12 +27,15 @@ std::string list_labels(const kruxos::Reader& reader, const Json& params) {
   PageWriter page("labels");
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
     const auto label = label_from_record(row.json);
-    if (!label) return true;
+    if (!label) {
+      page.skip();
+      return true;
+    }
     ObjectWriter one;
     one.text("id", label->id).text("name", label->name).text("type", label->is_system ? "system" : "user");
     return page.add(one.done());
   });
-  return page.done(result);
+  return page.done(result, &query);
 }
 
 }  // namespace gmail

@@ -50,12 +50,15 @@ std::string MailReader::search(const kruxos::Call& call, const kruxos::Reader& r
   PageWriter page("messages");
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
     const auto message = message_from_record(row.json);
-    if (!message) return true;
+    if (!message) {
+      page.skip();
+      return true;
+    }
     ObjectWriter writer;
-    write_message(*message, labels, writer);
+    write_found(*message, labels, writer);
     return page.add(writer.done());
   });
-  return page.done(result);
+  return page.done(result, &query);
 }
 
 MailReader::OpenMail MailReader::open_mail(const kruxos::Call& call, const kruxos::Reader& reader,
@@ -80,8 +83,7 @@ MailReader::OpenMail MailReader::open_mail(const kruxos::Call& call, const kruxo
 std::string MailReader::read_message(const kruxos::Call& call, const kruxos::Reader& reader, const Json& params) const {
   const auto mail = open_mail(call, reader, std::string(text_of(params, "message_id")));
   ObjectWriter message;
-  write_message(mail.message, LabelNames(reader), message);
-  write_rest(mail.message, message);
+  write_opened(mail.message, LabelNames(reader), message);
   const auto* body = member(mail.content, "body");
   const Json nothing;
   ObjectWriter out;

@@ -26,11 +26,9 @@ void check_message(const Json& m) {
   CHECK_FALSE(m.HasMember("sender"));
   CHECK(text_of(m, "to") == "me@example.com");
   CHECK(text_of(m, "subject") == "Plans");
-  CHECK(text_of(m, "snippet") == "the snippet");
   CHECK(texts_of(m, "labels") == std::vector<std::string>{"INBOX", "Clients/Acme", "Label_9"});
   CHECK(text_of(m, "date") == "2023-11-14T22:13:20.000Z");
   CHECK(m["is_read"].GetBool());
-  CHECK_FALSE(m["has_attachments"].GetBool());
 }
 
 }  // namespace
@@ -42,6 +40,9 @@ TEST_CASE("a search shows what the documents promise") {
   REQUIRE(out["messages"].Size() == 1);
   check_message(out["messages"][0]);
   CHECK(out["messages"][0].MemberCount() == 10);
+  CHECK(text_of(out["messages"][0], "snippet") == "the snippet");
+  CHECK_FALSE(out["messages"][0]["has_attachments"].GetBool());
+  CHECK_FALSE(out.HasMember("next_offset"));
   CHECK(desk.read("email.search", R"({"query":"nothing like it"})")["messages"].Empty());
 }
 
@@ -56,11 +57,33 @@ TEST_CASE("a read shows the message once, with its body") {
   CHECK_FALSE(out["message"].HasMember("bcc"));
   CHECK_FALSE(out["message"].HasMember("reply_to"));
   CHECK(text_of(out["body"], "text_plain") == "Hello\n");
-  CHECK(text_of(out["body"], "message_id") == "m1");
+  // The text is the body's, the attachments are listed, and its id is the message's.
+  for (const char* twice : {"snippet", "has_attachments"}) CHECK_FALSE(out["message"].HasMember(twice));
+  CHECK_FALSE(out["body"].HasMember("message_id"));
   CHECK(integer_of(out["body"], "total_chars") == 6);
   CHECK_FALSE(out["body"].HasMember("next_offset"));
   CHECK_FALSE(out["body"].HasMember("text_html"));
   CHECK(out["attachments"].Empty());
+}
+
+TEST_CASE("a search says where its next page begins") {
+  Desk desk;
+  auto to = desk.store.store();
+  for (int i = 0; i < 5; ++i) {
+    Message one;
+    one.id = "n" + std::to_string(i);
+    one.date_ms = 1'000 + i;
+    to.put(message_record(one));
+  }
+  to.commit();
+  const auto page = [&](int offset) {
+    return desk.read("email.search",
+                     R"({"query":"before:1971/1/1","limit":2,"offset":)" + std::to_string(offset) + "}");
+  };
+  CHECK(integer_of(page(0), "next_offset") == 2);
+  CHECK(integer_of(page(2), "next_offset") == 4);
+  CHECK_FALSE(page(4).HasMember("next_offset"));
+  CHECK_FALSE(page(3).HasMember("next_offset"));
 }
 
 TEST_CASE("what a message does not have is left out") {
@@ -87,17 +110,13 @@ TEST_CASE("a long text comes in parts, and its HTML when it is asked for") {
     return json_text(desk.read("email.read", R"({"message_id":"m1")" + more + "}")["body"]);
   };
   const std::string tail = R"("is_cut":true,"problems":["It is odd."],"cached_at":"2023-11-14T22:13:20.000Z"})";
-  CHECK(body("") == "{\"message_id\":\"m1\",\"text_plain\":\"a\u00e4\u20ac\U0001F600z\",\"total_chars\":5," + tail);
-  CHECK(body(R"(,"max_chars":2)") ==
-        "{\"message_id\":\"m1\",\"text_plain\":\"a\u00e4\",\"total_chars\":5,\"next_offset\":2," + tail);
-  CHECK(body(R"(,"max_chars":3,"offset":2)") ==
-        "{\"message_id\":\"m1\",\"text_plain\":\"\u20ac\U0001F600z\",\"total_chars\":5," + tail);
-  CHECK(body(R"(,"offset":99)") == R"({"message_id":"m1","text_plain":"","total_chars":5,)" + tail);
+  CHECK(body("") == "{\"text_plain\":\"a\u00e4\u20ac\U0001F600z\",\"total_chars\":5," + tail);
+  CHECK(body(R"(,"max_chars":2)") == "{\"text_plain\":\"a\u00e4\",\"total_chars\":5,\"next_offset\":2," + tail);
+  CHECK(body(R"(,"max_chars":3,"offset":2)") == "{\"text_plain\":\"\u20ac\U0001F600z\",\"total_chars\":5," + tail);
+  CHECK(body(R"(,"offset":99)") == R"({"text_plain":"","total_chars":5,)" + tail);
   // As long as one of the two goes on.
-  CHECK(
-      body(R"(,"include_html":true,"max_chars":4,"offset":4)") ==
-      R"({"message_id":"m1","text_plain":"z","total_chars":5,"text_html":"onge","html_total_chars":13,"next_offset":8,)" +
-          tail);
+  CHECK(body(R"(,"include_html":true,"max_chars":4,"offset":4)") ==
+        R"({"text_plain":"z","total_chars":5,"text_html":"onge","html_total_chars":13,"next_offset":8,)" + tail);
   CHECK(body(R"(,"include_html":true,"max_chars":16000)").find("<p>longer</p>") != std::string::npos);
   // What no host lets through is kept within bounds all the same.
   CHECK(body(R"(,"max_chars":0,"offset":-1)").find(R"("text_plain":"a")") != std::string::npos);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "timestamp.hpp"
 
@@ -10,6 +11,8 @@ namespace {
 
 /// What the sync keeps for itself, or says of a time in Slack's way what stands there in a readable one.
 constexpr std::array<std::string_view, 3> kNotShown = {"edited_ts", "latest_reply", "replies_pending"};
+/// What a message and the replies beside it have in common.
+constexpr std::array<std::string_view, 2> kOfThread = {"channel_id", "thread_ts"};
 
 /// Behind the text whose opening quotation mark stands at `quote`.
 std::size_t text_end(std::string_view json, std::size_t quote) {
@@ -60,6 +63,17 @@ void append(std::string_view name, std::string_view value, std::string& out) {
   out.append("\"").append(name).append("\":").append(value);
 }
 
+void append_members(std::string_view json, std::span<const std::string_view> but, std::string& out) {
+  const auto has = [](std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  each_member(json, [&](std::string_view name, std::string_view value) {
+    if (has(kNotShown, name) || has(but, name)) return;
+    if (name == "ts") append("time", '"' + readable_time(without_quotes(value)) + '"', out);
+    append(name, value, out);
+  });
+}
+
 }  // namespace
 
 MessageNames ids_of(std::string_view json) {
@@ -74,11 +88,14 @@ void append_message(std::string_view json, const MessageNames& names, std::strin
   out += '{';
   append("user_name", names.user, out);
   append("channel_name", names.channel, out);
-  each_member(json, [&](std::string_view name, std::string_view value) {
-    if (std::find(kNotShown.begin(), kNotShown.end(), name) != kNotShown.end()) return;
-    if (name == "ts") append("time", '"' + readable_time(without_quotes(value)) + '"', out);
-    append(name, value, out);
-  });
+  append_members(json, {}, out);
+  out += '}';
+}
+
+void append_reply(std::string_view json, std::string_view user_name, std::string& out) {
+  out += '{';
+  append("user_name", user_name, out);
+  append_members(json, kOfThread, out);
   out += '}';
 }
 

@@ -15,6 +15,8 @@ MessageNames ids_of(std::string_view message_json);
 
 /// Appends a message's record as one object.
 void append_message(std::string_view json, const MessageNames& names, std::string& out);
+/// The same of a reply, without its channel and its thread: the message beside which it stands names these.
+void append_reply(std::string_view json, std::string_view user_name, std::string& out);
 void append_channel(std::string_view json, std::string& out);
 
 }  // namespace slack

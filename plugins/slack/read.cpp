@@ -54,6 +54,10 @@ class MessageWriter {
     const auto ids = ids_of(row.json);
     append_message(row.json, {names_.user(ids.user), names_.channel(ids.channel)}, out);
   }
+  /// Beside a message of the same channel and thread.
+  void add_reply(const kruxos::Row& row, std::string& out) {
+    append_reply(row.json, names_.user(ids_of(row.json).user), out);
+  }
 
  private:
   Names names_;
@@ -122,7 +126,7 @@ std::string search(const kruxos::Reader& reader, const Json& params) {
     writer.add(row, page.row());
     return page.has_room();
   });
-  return page.done(result);
+  return page.done(result, &query);
 }
 
 /// Of a thread, without the message that opens it; what follows them is said where more do.
@@ -145,7 +149,7 @@ std::string replies_json(const kruxos::Reader& reader, const std::string& channe
   std::uint32_t shown = 0;
   const auto result = reader.query(query, [&](const kruxos::Row& row) {
     if (out.back() != '[') out += ',';
-    writer.add(row, out);
+    writer.add_reply(row, out);
     ++shown;
     return out.size() < kLargestThread;
   });
@@ -198,7 +202,7 @@ std::string list_channels(const kruxos::Reader& reader, const Json& params) {
     append_channel(row.json, page.row());
     return true;
   });
-  return page.done(result);
+  return page.done(result, &query);
 }
 
 }  // namespace

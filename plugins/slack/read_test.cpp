@@ -98,6 +98,8 @@ TEST_CASE("search filters by channel, user, text and time") {
   CHECK(r.found(R"({"to_date":"2023-11-14"})") == red + yes + lunch + rd);
   CHECK(r.found(R"({"from_date":"2023-11-15"})").empty());
   CHECK(r.found(R"({"limit":1,"offset":1})") == yes);
+  CHECK(r.read("slack.search", R"({"limit":1,"offset":1})")["next_offset"].GetInt() == 2);
+  CHECK_FALSE(r.read("slack.search", R"({"limit":2,"offset":2})").HasMember("next_offset"));
 }
 
 TEST_CASE("people who could not all be looked for in time are not taken for all there are") {
@@ -148,6 +150,12 @@ TEST_CASE("a message is read with its thread, from either end") {
     REQUIRE(out["thread_replies"].Size() == 2);
     CHECK(out["thread_replies"][0]["text"] == "lunch?");
     CHECK(out["thread_replies"][1]["text"] == "yes");
+    // What all of a thread have in common the message says.
+    CHECK(out["message"]["channel_name"] == "general");
+    CHECK(out["thread_replies"][0]["id"] == "C0000000A/1700000002.000000");
+    CHECK(out["thread_replies"][0]["user_name"] == "bob");
+    for (const char* common : {"channel_id", "channel_name", "thread_ts"})
+      CHECK_FALSE(out["thread_replies"][0].HasMember(common));
   }
   CHECK(r.read("slack.read", R"({"message_id":"C0000000B/1700000004.000000"})")["thread_replies"].Empty());
   CHECK(r.refused("slack.read", R"({"message_id":"C0000000A/1700000009.000000"})") == ErrorKind::kNotFound);

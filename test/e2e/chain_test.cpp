@@ -1,8 +1,10 @@
 // The rest of the safety chain: edits, undoing, limits, approvals, dead letters, and what a read shows of them.
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <sstream>
 
+#include "host/http/raw_web_socket.hpp"
 #include "host_fixture.hpp"
 
 using namespace krux::test;
@@ -30,6 +32,12 @@ struct ChainRig : Rig {
   }
   int code(const std::vector<std::string>& arguments) { return kruxos(arguments).status.code; }
 };
+
+/// Of JSON-RPC. The host's time stands still: who waits is answered by a decision alone.
+std::string about(int id, const std::string& method, const std::string& approval_id) {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
+         R"(","params":{"approval_id":")" + approval_id + "\"}}";
+}
 
 /// What docs/cli.md's line for what waits prints, by jq itself.
 std::string said_by_the_documents_line(ChainRig& rig) {
@@ -165,7 +173,7 @@ TEST_CASE("an undo is refused when its time is over") {
   CHECK(rig.posts_of("Old news.") == 1);
 }
 
-TEST_CASE("a batch that grows too large waits for a person, across a restart") {
+TEST_CASE("a batch that grows too large waits for a person, across a restart, and who waits for him hears of it") {
   ChainRig rig;
   for (int i = 0; i < 10; ++i) REQUIRE(rig.send("news " + std::to_string(i)).text("/status") == "buffered");
   const auto eleventh = rig.send("news 10");
@@ -200,8 +208,30 @@ TEST_CASE("a batch that grows too large waits for a person, across a restart") {
   CHECK(asked.text("/status") == "pending_approval");
   CHECK(bool_at(asked.document, "/result/data/needs_operator"));
   CHECK(rig.code({"approve", "accept", "--all"}) == 2);  // a person's word is needed
+  RawWebSocket socket(rig.gateway_port(), "/rpc?token=" + rig.key);
+  socket.text(about(1, "approvals.wait", ids[1]));
+  auto over_http = std::async(std::launch::async, [&] {
+    return http_request(rig.gateway_port(), "POST", "/rpc",
+                        {{"authorization", "Bearer " + rig.key}, {"content-type", "application/json"}},
+                        about(2, "approvals.wait", ids[0]), milliseconds(60'000))
+        .body;
+  });
+  const auto before = parse(socket.ask(about(3, "approvals.check", ids[1])));  // and not the other answer
+  CHECK(number_at(before, "/id") == 3);
+  CHECK(text_at(before, "/result/status") == "pending");
+  CHECK(over_http.wait_for(milliseconds(0)) == std::future_status::timeout);
   CHECK(rig.code({"approve", "accept", ids[1], "--yes"}) == 0);
+  const auto accepted = parse(socket.receive_text());
+  CHECK(number_at(accepted, "/id") == 1);
+  CHECK(text_at(accepted, "/result/approval_id") == ids[1]);
+  CHECK((bool_at(accepted, "/result/resolved") && bool_at(accepted, "/result/approved")));
+  CHECK(text_at(accepted, "/result/write/status") == "buffered");             // its window begins then
+  CHECK(over_http.wait_for(milliseconds(0)) == std::future_status::timeout);  // another's decision is none of its own
   CHECK(rig.code({"approve", "reject", "--all", "--reason", "too much", "--yes"}) == 0);
+  const auto rejected = parse(over_http.get());
+  CHECK(text_at(rejected, "/result/status") == "rejected");
+  CHECK_FALSE(bool_at(rejected, "/result/approved"));
+  CHECK_THAT(text_at(rejected, "/result/reason"), Catch::Contains("too much"));
   REQUIRE(rig.reaches(ids[1], "completed"));
   CHECK(rig.state(ids[0]) == "rejected");
   CHECK(rig.posts_of("news 10") == 1);

@@ -109,6 +109,7 @@ Command HostRig::host_command(const std::string& fault) const {
   command.inherit_env = false;
   command.env = plain_environment(path("home"));
   command.env.insert(options_.env.begin(), options_.env.end());
+  command.env.emplace("KRUXOS_OPERATOR__AGENTS_SHARE_USER", "false");  // unless a test is about that
   if (!fault.empty()) command.env["KRUXOS_TEST_FAULT"] = fault;
   if (options_.driven) {
     command.env["KRUXOS_TEST_CLOCK"] = "driven:" + std::to_string(now_ms_) + ":" + std::to_string(boot_ms_);

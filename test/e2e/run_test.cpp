@@ -151,6 +151,50 @@ TEST_CASE("an operator's policy is in force at once, and another one after a sig
   CHECK(rig.send("As before.").ok());
 }
 
+TEST_CASE("rules hold, block and hide, name themselves, and are read again after a signal") {
+  Rig rig;
+  const auto policies = rig.path("policies");
+  for (const auto& directory : {policies, policies / "rules", policies / "rules/agents"}) {
+    std::filesystem::create_directory(directory);
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all);
+  }
+  const auto system = policies / "rules/system.yaml";
+  ::support::write_safe(system, R"(policy: 1
+rules:
+  - {name: general, capabilities: [slack.send], tier: approval_required, when: [{input: channel, equals: C0GENERAL01}], reason: Everybody reads it.}
+  - {name: no secrets, capabilities: ["slack.s*"], tier: blocked, when: [{input: text, prefix: secret}]}
+  - {name: no reactions, capabilities: [slack.react], tier: blocked}
+)");
+  rig.config_text += "policies_dir: " + policies.string() + "\n";
+  rig.begin();
+  const auto held = rig.send("Hello, all.");  // by the channel's name
+  CHECK(held.error() == "ApprovalRequired");
+  CHECK(text_at(held.document, "/result/error/context/rule") == "general");
+  CHECK(text_at(held.document, "/result/error/context/reason") == "Everybody reads it.");
+  const auto id = text_at(held.document, "/result/error/context/write_id");
+  CHECK(contains(rig.kruxos({"approve", "show", id}).out, "general (" + system.string() + ":3)"));
+  CHECK(rig.send("Hello.", "random").ok());
+  CHECK(rig.send("secret plans", "random").error() == "PolicyDenied");
+  CHECK(rig.invoke("slack.react", R"({"channel":"general","ts":"1.1","reaction":"x"})").error() == "PolicyDenied");
+  CHECK_FALSE(contains(text_of(rig.invoke("agent.capabilities", "{}").document), "\"slack.react\""));
+  CHECK(contains(rig.kruxos({"policy", "check", "slack.send", "--agent", "bot", "--arguments",
+                             R"({"channel":"C0GENERAL01","text":"x"})"})
+                     .out,
+                 ":3 (general)"));
+  // The rule would ask again when it is due: a person has let it go.
+  REQUIRE(rig.kruxos({"approve", "accept", id, "--yes"}).status.code == 0);
+  REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }, 130'000));
+
+  ::support::write_safe(system, "policy: 1\nrules:\n  - {name: general, capabilities: [slack.sned], tier: blocked}\n");
+  rig.host().signal(SIGHUP);
+  CHECK(eventually([&] { return contains(text_of(rig.operate({"alerts"})), "did you mean"); }));
+  CHECK(rig.send("Still held.").error() == "ApprovalRequired");
+  ::support::write_safe(system, "policy: 1\nrules: []\n");
+  rig.host().signal(SIGHUP);
+  REQUIRE(eventually([&] { return !contains(text_of(rig.operate({"alerts"})), "rules_refused"); }));
+  CHECK(rig.send("Not held any more.").ok());
+}
+
 TEST_CASE("a disk that is full refuses new writes clearly, and loses none that were taken") {
   // A file may not grow beyond so much: SQLite sees what it sees on a full disk. The signal for it must not kill.
   Rig rig({.launcher = {"/bin/sh", "-c", "ulimit -f 3000; exec \"$@\"", "sh"}});

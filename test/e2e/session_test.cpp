@@ -74,7 +74,7 @@ TEST_CASE("a briefing tells what happened while the agent was away") {
   rig.start();
   const auto told = rig.briefing(rig.create("helper", ""));
   CHECK(text_at(told, "/result/data/briefing/previous_session_id") == first);
-  CHECK(number_at(told, "/result/data/briefing/writes/done") == 1);
+  CHECK(number_at(told, "/result/data/briefing/writes/completed") == 1);
   const auto summary = text_at(told, "/result/data/briefing/summary");
   CHECK(contains(summary, "1 write was done"));
   CHECK(contains(summary, "1 alert is open"));

@@ -46,3 +46,20 @@ TEST_CASE("over a WebSocket an agent hears what becomes of its write, until its 
   CHECK(socket.receive().code() == 1008);
   CHECK(rig.log().find(rig.key) == std::string::npos);
 }
+
+TEST_CASE("what happens while an agent's connection is lost is told when it comes back") {
+  Rig rig;
+  rig.begin();
+  std::string heard, write_id;
+  {
+    RawWebSocket socket(rig.gateway_port(), "/rpc?token=" + rig.key);
+    REQUIRE(socket.is_open());
+    heard =
+        text_at(parse(socket.ask(request(1, "events.subscribe", R"({"types":["write.status"]})"))), "/result/event_id");
+    write_id = rig.invoke("slack.send", R"({"channel":"general","text":"While nobody hears."})").write_id();
+  }
+  CHECK(rig.pass_time([&] { return rig.state(write_id) == "completed"; }));
+  RawWebSocket socket(rig.gateway_port(), "/rpc?token=" + rig.key);
+  socket.text(request(1, "events.subscribe", R"({"types":["write.status"],"after":")" + heard + R"("})"));
+  CHECK(await_status(socket, "completed") == write_id);
+}

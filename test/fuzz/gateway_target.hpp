@@ -38,9 +38,9 @@ class EchoApi final : public AgentApi {
                 std::function<void(std::variant<std::string, Error>)> done) override {
     done(invalid_input("There is no such write of yours."));
   }
-  std::string list_json(const std::string&, const std::string&, const std::string&) override { return "[]"; }
-  std::optional<std::string> describe_json(const std::string&) override { return std::nullopt; }
-  std::vector<Offered> offered() override { return {}; }
+  std::string list_json(const std::string&, const CatalogueFilter&) override { return "[]"; }
+  std::optional<std::string> describe_json(const std::string&, const std::string&) override { return std::nullopt; }
+  std::vector<Offered> offered(const std::string&) override { return {}; }
   bool knows(const std::string& capability) override { return !capability.starts_with("no."); }
   bool takes_time(const std::string&) override { return false; }
   std::vector<std::string> services() override { return {"notes"}; }

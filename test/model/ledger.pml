@@ -1,9 +1,14 @@
 /* The effect ledger of one write. The host may be killed between any two steps; the agent cancels and edits, the operator approves
  * what he saw; a person may delete the effect at the service; the service acts late, refuses, or its answer is lost; an abandoned
  * adapter call may try to send long after its deadline; an attempt makes something before it sends (a draft), which stays behind
- * when it is not sent; the data directory may be held_as_copy at any time, the original may go on, and the copy may be started after it.
+ * when it is not sent; the data directory may be copied at any time, the original may go on, and the copy may be started after it.
  * Checked over every interleaving: nothing twice, nothing after a confirmed cancel, nothing that the operator did not see, nothing
  * left behind of what was cancelled, and every write reaches an end that somebody is told of.
+ *
+ * Its states are those of core/write/transition.hpp as far as they matter here. "cancelled" stands for all that promises that nothing
+ * has happened: also what a person rejects, and what policy refuses when it is due ("failed"). "escalated", a flag there, stands for
+ * every end that a person is told of, "discarded" among them. What policy, limits or an ended key make of a write when it is claimed is
+ * one step of the host: it asks a person, once, or refuses.
  *
  * test/model/run checks it, as the test model.ledger. By hand:
  *   spin -a ledger.pml && cc -O2 -DNOCLAIM -o pan pan.c && ./pan                safety (without -DNOCLAIM the claim hides states)
@@ -114,7 +119,7 @@ byte stray = 0, stray_version = 0;          /* an abandoned call that has not se
 #ifdef NO_FENCE
 #define fenced false
 #else
-#define fenced true                         /* HttpClient refuses a send for an attempt that has ended */
+#define fenced true                         /* CallContext::begin_unsafe_request refuses a send for an attempt that has ended */
 #endif
 
 active proctype service() {
@@ -263,7 +268,7 @@ active proctype host() {
        stray = 0; stray_version = 0;
        if
        :: state == executing && begun  -> state = unknown
-       :: state == executing && !begun -> state = dead_letter                        /* provably never called */
+       :: state == executing && !begun -> state = dead_letter                        /* provably never called, in this boot; looked for first all the same, see UNSEEN_FIRST */
        :: else -> skip
        fi }
   :: atomic { first && (state == buffered || state == dead_letter) && settled -> first = false; if :: visible -> state = completed :: else -> skip fi }

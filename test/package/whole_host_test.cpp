@@ -76,7 +76,8 @@ class Trial {
     std::ofstream(directory_ / "kruxos.yaml")
         << "data_dir: data\nplaces_dir: places\nplugins_dir: adapters\ndefinitions_dir: definitions\nvault_key_file: "
            "vault.key\n"
-        << "server: {port: 0, health_port: 0}\nwrite_buffer: {delays: {items.create: 0, items.delete: 0}}\n"
+        << "server: {port: 0, health_port: 0}\noperator: {agents_share_user: false}\nwrite_buffer: {delays: "
+           "{items.create: 0, items.delete: 0}}\n"
         << "services: {acme_items: {api_base_url: \"http://127.0.0.1:" << service_port_ << "/\"}}\n";
   }
 

@@ -1,6 +1,7 @@
 """A host of the shipped code with the bundled emulators behind it, as the demo has it, and what an operator does there."""
 import contextlib
 import io
+import json
 import pathlib
 import shutil
 import signal
@@ -49,11 +50,15 @@ class PeerHost(Stage):
         (self.directory / "adapters" / f"{service}.mock.json").write_text(script)
         shutil.copy(definition, self.directory / "definitions")
 
+    def places(self):
+        """The first lines of its configuration."""
+        return HOST_PLACES
+
     def start_with(self, config, **addresses):
         for folder in ("adapters", "definitions", "policies"):
             for file in (self.directory / folder).iterdir():
                 file.chmod(0o644)  # whatever the checkout's files have: the host takes none that others can write
-        line = self.start_host(HOST_PLACES.format(directory=self.directory) + config.format(**addresses))
+        line = self.start_host(self.places().format(directory=self.directory) + config.format(**addresses))
         self.address = line.split()[1]
 
     def new_agent(self, name):
@@ -114,11 +119,31 @@ class FixturesHost(PeerHost):
         services = [file.stem for file in sorted(FIXTURES.glob("*.yaml"))]
         for service in services:
             self.place_mock(service, (FIXTURES / f"{service}.mock.json").read_text(), FIXTURES / f"{service}.yaml")
+        services += self.place_tasks()
         self.start_with("")
         for service in services:
             self.connect(service)
         self.asked_for = threading.Thread(target=self.change_when_asked)
         self.asked_for.start()
+
+    def place_tasks(self):
+        """What the suite calls of tasks, a service each: its tools are named as a service of one capability is."""
+        services = json.loads((FIXTURES / "tasks.json").read_text())
+        for service, what in services.items():
+            capability = {"name": service, "kind": "read", "tier": "autonomous", "core": False,
+                          "when_to_use": "When the suite calls it.", **what["capability"]}
+            definition = {"schema": 1, "service": service, "prefix": service, "display_name": service,
+                          "description": "A tool of the suite's.", "version": "1.0.0",
+                          "adapter": {"min_version": "1.0.0", "below_version": "2.0.0"}, "call_timeout": "120 s",
+                          "api_base_url": "https://fixtures.example/", "hosts": ["fixtures.example"],
+                          "connect": {"scopes": [], "token_pattern": "fixtures-[A-Za-z0-9]{4,64}", "help": "Any token."},
+                          "capabilities": [capability]}
+            file = self.directory / f"{service}.yaml"
+            file.write_text(json.dumps(definition))
+            rules = [{"call": "read", "operation": service, **rule} for rule in what["rules"]]
+            account = {"account_id": "suite", "display_name": "The suite"}
+            self.place_mock(service, json.dumps({"service": service, "account": account, "rules": rules}), file)
+        return list(services)
 
     def connect(self, service):
         self.kruxos("connect", service, stdin="fixtures-peers1234\n", quiet=True)

@@ -4,7 +4,7 @@
 
 #include <future>
 
-#include "host/gateway/gateway_fixture.hpp"
+#include "host/gateway/mcp/asking.hpp"
 #include "host/gateway/mcp/capability_call.hpp"
 #include "host/gateway/mcp/client_questions.hpp"
 #include "host/gateway/mcp/request_state.hpp"
@@ -14,26 +14,11 @@ using namespace gateway_test;
 namespace {
 
 const std::string kTakesEvents = "Accept: application/json, text/event-stream\r\n";
-const std::string kForm = R"({"type":"object","properties":{"name":{"type":"string"}},"required":["name"]})";
-const std::string kWho = R"({"who":{"kind":"form","message":"Who?","schema":)" + kForm + "}}";
 const std::string kAll = R"({"who":{"kind":"form","message":"Who?","schema":)" + kForm +
                          R"(},"say":{"kind":"model","message":"Hi","max_tokens":9,"system":"Be kind."},)" +
                          R"("go":{"kind":"url","message":"Go","url":"https://x.example/"},"where":{"kind":"roots"}})";
 constexpr std::uint32_t kEverything = KRUX_ASK_FORM | KRUX_ASK_URL | KRUX_ASK_MODEL | KRUX_ASK_ROOTS;
 const std::string kCanAll = R"({"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}})";
-
-InvocationResult asks(const Invocation& call, const std::string& questions_json, const std::string& state) {
-  InvocationResult result;
-  result.error_json = R"({"type":"InputRequired","message":"Ask."})";
-  Questions questions;
-  questions.all = parse_questions(questions_json);
-  questions.questions_json = questions_json;
-  questions.state = state;
-  questions.account = "x/1#1";
-  questions.missing = questions.kinds() & ~call.dialogue->can_ask;
-  result.questions = std::move(questions);
-  return result;
-}
 
 /// Asks `questions` and then answers with what it was given.
 struct Asker {
@@ -134,7 +119,7 @@ TEST_CASE("Without sessions a result asks, and the call goes on with the answers
       to_json(first.result()["inputRequests"]) ==
       R"({"who":{"method":"elicitation/create","params":{"message":"x__ask asks: Who?","requestedSchema":)" + kForm +
           R"(}},"say":{"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text",)"
-          R"("text":"Hi"}}],"systemPrompt":"Be kind.","maxTokens":9}},"go":{"method":"elicitation/create","params":)"
+          R"("text":"x__ask asks: Hi"}}],"systemPrompt":"The tool x__ask says: Be kind.","maxTokens":9}},"go":{"method":"elicitation/create","params":)"
           R"({"message":"x__ask asks: Go","mode":"url","url":"https://x.example/"}},"where":{"method":"roots/list","params":{}}})");
   CHECK(f.api.last.dialogue->can_ask == kEverything);
 
@@ -284,6 +269,37 @@ TEST_CASE("What a client refuses, fills in wrongly, or cannot be asked, is a fai
   CHECK_THAT(f.post_in(session, kCallText).body, Catch::Contains("InputRequired"));
   CHECK(f.api.last.dialogue->can_ask == 0);
   CHECK_THAT(f.post_in(f.session("{}"), kCallText, kTakesEvents).body, Catch::Contains("InputRequired"));
+}
+
+TEST_CASE("What may not be called any more is not asked again, and what was asked of it is withdrawn", "[mcp]") {
+  AskingFixture f;
+  f.api.scripted = Asker{kWho};
+  const Error blocked(ErrorCode::kOperationBlocked, "x.ask is blocked.");
+  const auto state = f.call().request_state();
+  const auto session = f.session();
+  RawClient client(f.port);
+  client.send(f.in(session, kCallText, kTakesEvents));
+  client.receive();
+  const auto request = next_event(client);
+  const auto changed = f.gateway.on_capabilities_changed();
+  changed();  // and it still may
+  const auto before = f.api.invoked.load();
+  f.api.asks_no_more = blocked;
+  changed();
+  const auto withdrawn = next_event(client);
+  CHECK(find_string(withdrawn, "method") == "notifications/cancelled");
+  CHECK(to_json(withdrawn["params"]["requestId"]) == to_json(request["id"]));
+  CHECK_THAT(to_json(next_event(client)["result"]), Catch::Contains("x__ask is blocked."));
+  CHECK(f.post_in(session, answer_to(request, kAccept)).status == 202);  // to nobody
+
+  const auto again = f.call(R"("requestState":")" + state + "\"");
+  CHECK(again.type() == "complete");
+  CHECK(find_bool(again.result(), "isError") == true);
+  CHECK_THAT(again.text, Catch::Contains("x__ask is blocked.") && !Catch::Contains("Who?"));
+  CHECK(f.api.invoked == before);
+  // What has changed while the read ran is not asked at all.
+  const auto told = f.post_in(session, kCallText, kTakesEvents).body;
+  CHECK_THAT(told, Catch::Contains("x__ask is blocked.") && !Catch::Contains("Who?"));
 }
 
 TEST_CASE("A question ends with its call, its time, or its session, and is withdrawn", "[mcp]") {

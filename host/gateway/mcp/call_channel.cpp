@@ -4,8 +4,11 @@ namespace krux::mcp {
 
 /// Under the lock. The answer cannot come between the look and the beginning.
 std::shared_ptr<CallEvents> CallChannel::events() {
-  if (!events_ && !closed_ && begin_) events_ = begin_();
-  return closed_ ? nullptr : events_;
+  if (events_ || closed_ || !begin_) return events_;
+  const auto begin = begin_;  // which closing lets go
+  auto begun = begin();
+  if (!closed_) events_ = std::move(begun);
+  return events_;
 }
 
 void CallChannel::open() {
@@ -15,17 +18,25 @@ void CallChannel::open() {
 
 bool CallChannel::send(std::string_view message) {
   std::shared_ptr<CallEvents> to;
+  std::shared_ptr<ResponseStream> socket;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
-    if (!socket_) to = events();
+    socket = socket_;
+    if (!socket) to = events();
   }
-  return socket_ ? socket_->send(message) : to && to->tell(message);
+  return socket ? socket->send(message) : to && to->tell(message);
 }
 
 void CallChannel::close() {
+  Begin begin;
+  std::shared_ptr<CallEvents> events;
+  std::shared_ptr<ResponseStream> socket;
   const std::lock_guard lock(mutex_);
   closed_ = true;
+  begin.swap(begin_);
+  events.swap(events_);
+  socket.swap(socket_);
 }
 
 }  // namespace krux::mcp

@@ -17,23 +17,24 @@ class CallChannel {
   using Begin = std::function<std::shared_ptr<CallEvents>()>;
   /// Over a WebSocket `socket`, else by events; both null: nothing is ever said.
   CallChannel(Begin begin, std::shared_ptr<ResponseStream> socket)
-      : begin_(std::move(begin)), socket_(std::move(socket)) {}
+      : reaches_(begin || socket), begin_(std::move(begin)), socket_(std::move(socket)) {}
 
-  bool reaches() const { return begin_ || socket_; }
+  bool reaches() const { return reaches_; }
   /// Answers by events from now on, whether or not something is said.
   void open();
   /// False: it reaches nobody, or nobody any more.
   bool send(std::string_view message);
-  /// The answer comes: nothing is begun from then on.
+  /// The answer comes: nothing is begun from then on, and what it needed for that is let go.
   void close();
 
  private:
   std::shared_ptr<CallEvents> events();
 
-  const Begin begin_;
-  const std::shared_ptr<ResponseStream> socket_;
+  const bool reaches_;
   /// Over what follows. Beginning may find that nobody is there, which takes the call back, which closes this.
   std::recursive_mutex mutex_;
+  Begin begin_;
+  std::shared_ptr<ResponseStream> socket_;
   bool closed_ = false;
   std::shared_ptr<CallEvents> events_;
 };

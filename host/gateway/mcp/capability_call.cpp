@@ -11,13 +11,18 @@
 namespace krux::mcp {
 namespace {
 
-// Of the protocol's own range.
-constexpr int kMissingCapability = -32021, kBadRequest = 400;
+constexpr int kBadRequest = 400;
 
 std::string log_message(std::string_view level, std::string_view logger, std::string_view text) {
   return fmt::format(
       R"({{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{}","logger":{},"data":{}}}}})", level,
       json_string(logger), json_string(text));
+}
+
+std::string in_words(const ReadProgress& how_far) {
+  if (!how_far.message.empty()) return std::string(how_far.message);
+  if (how_far.total > 0) return fmt::format("{} of {} are done.", how_far.done, how_far.total);
+  return fmt::format("{} are done.", how_far.done);
 }
 
 /// Without the braces around it.
@@ -36,6 +41,10 @@ CallName CapabilityCall::name() const {
 }
 
 void CapabilityCall::begin() {
+  if (options_.may_be_task)
+    parts_.tasks.when_late([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->become_task();
+    });
   const auto& sealed = options_.given.request_state;
   if (!sealed) return invoke({}, {});
   try {
@@ -48,6 +57,7 @@ void CapabilityCall::begin() {
     questions.account = std::move(before.account);
     questions.missing = questions.kinds() & ~options_.can_ask;
     if (take_given(questions)) return;
+    if (const auto why = why_not_ask(questions)) return fail(*why);
     --round_;  // the same is asked once more
     ask_by_result(questions, before.until_boot_ms);
   } catch (const Error& error) {
@@ -64,15 +74,17 @@ void CapabilityCall::invoke(std::string answers_json, const Questions& answered)
   if (refused) fail(*refused);
 }
 
-std::shared_ptr<const ReadDialogue> CapabilityCall::dialogue(std::string answers_json,
-                                                             const Questions& answered) const {
+std::shared_ptr<const ReadDialogue> CapabilityCall::dialogue(std::string answers_json, const Questions& answered) {
   ReadDialogue dialogue;
   dialogue.can_ask = options_.can_ask;
   dialogue.answers_json = std::move(answers_json);
   dialogue.state = answered.state;
   dialogue.account = answered.account;
-  if (const auto progress = options_.progress)
-    dialogue.progress = [progress](const ReadProgress& how_far) { progress->at(how_far); };
+  if (options_.progress || options_.may_be_task)
+    dialogue.progress = [progress = options_.progress, weak = weak_from_this()](const ReadProgress& how_far) {
+      if (progress) progress->at(how_far);
+      if (const auto self = weak.lock()) self->say(in_words(how_far));
+    };
   if (options_.channel->reaches() && options_.log_level != kHearsNothing)
     dialogue.tell = [channel = options_.channel, least = options_.log_level, logger = options_.logger](
                         std::int32_t level, std::string_view text) {
@@ -103,6 +115,13 @@ void CapabilityCall::ask(const Questions& questions, const InvocationResult& res
   ask_client(questions);
 }
 
+std::optional<Error> CapabilityCall::why_not_ask(const Questions& questions) const {
+  auto invocation = options_.invocation;
+  invocation.agent_id = options_.caller->agent.agent_id;
+  invocation.agent_name = options_.caller->agent.name;
+  return parts_.api.why_not_ask(invocation, questions);
+}
+
 /// What the client has sent along may answer what is asked. Throws krux::Error: it does not fit.
 bool CapabilityCall::take_given(const Questions& questions) {
   auto answers = answers_json(questions, std::exchange(given_, {}));
@@ -118,21 +137,28 @@ void CapabilityCall::ask_by_result(const Questions& questions, std::int64_t unti
                                tool_name(options_.invocation.capability), asks_in_words(questions.missing)),
                    R"({"requiredCapabilities":)" + capabilities_for(questions.missing) + "}"},
                   kBadRequest);
+  const auto reply = take_reply();
+  if (!reply) return ask_in_task(questions);
+  Keyed by_name;
+  for (const auto& question : questions.all) by_name.emplace_back(question.name, question);
   const auto sealed = parts_.seal.seal(
       name(), {questions.questions_json, questions.state, questions.account, round_ + 1, until_boot_ms});
-  finish(json_object([&](JsonWriter& out) {
-    put_result_frame(out, "input_required");
-    put_key(out, "inputRequests");
-    out.StartObject();
-    for (const auto& question : questions.all) {
-      put_key(out, question.name);
+  reply_with(reply, json_object([&](JsonWriter& out) {
+               put_result_frame(out, "input_required");
+               put_raw(out, "inputRequests", requests_json(by_name));
+               put(out, "requestState", sealed);
+             }));
+}
+
+std::string CapabilityCall::requests_json(const Keyed& questions) const {
+  return json_object([&](JsonWriter& out) {
+    for (const auto& [key, question] : questions) {
+      put_key(out, key);
       out.StartObject();
       put_request(out, question, options_.logger, Model::kStateless);
       out.EndObject();
     }
-    out.EndObject();
-    put(out, "requestState", sealed);
-  }));
+  });
 }
 
 void CapabilityCall::ask_client(const Questions& questions) {
@@ -143,6 +169,7 @@ void CapabilityCall::ask_client(const Questions& questions) {
   for (const auto& question : questions.all)
     asked.requests.push_back({question.name, members_of(question, options_.logger)});
   asked.send = [channel = options_.channel](std::string_view message) { return channel->send(message); };
+  asked.why_not = [self = shared_from_this(), questions] { return self->why_not_ask(questions); };
   asked.done = [self = shared_from_this(), questions](const std::variant<ClientAnswers, Error>& outcome) {
     if (const auto* error = std::get_if<Error>(&outcome)) return self->fail(*error);
     self->go_on(questions, std::get<ClientAnswers>(outcome));
@@ -168,27 +195,40 @@ void CapabilityCall::go_on(const Questions& questions, const ClientAnswers& answ
 }
 
 void CapabilityCall::give_up() {
-  options_.invocation.cancellation->cancel();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!task_.empty()) return;
+    given_up_ = true;
+  }
+  end_work();
+}
+
+void CapabilityCall::end_work() {
   ClientQuestions::Number asked = 0;
   {
     const std::lock_guard lock(mutex_);
     given_up_ = true;
     asked = asked_;
   }
+  options_.invocation.cancellation->cancel();
   parts_.questions.drop(asked);
-  options_.channel->close();
-  options_.reply(RpcSilence{});
+  finish(RpcSilence{});
 }
 
-void CapabilityCall::refuse(RpcError error, int status) {
+void CapabilityCall::finish(RpcOutcome outcome, int status) {
+  if (const auto reply = take_reply()) return reply_with(reply, std::move(outcome), status);
+  end_task(std::move(outcome));
+}
+
+RpcReply CapabilityCall::take_reply() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(options_.reply, nullptr);
+}
+
+void CapabilityCall::reply_with(const RpcReply& reply, RpcOutcome outcome, int status) {
   options_.channel->close();
   options_.set_status(status);
-  options_.reply(std::move(error));
-}
-
-void CapabilityCall::finish(RpcOutcome outcome) {
-  options_.channel->close();
-  options_.reply(std::move(outcome));
+  reply(std::move(outcome));
 }
 
 }  // namespace krux::mcp

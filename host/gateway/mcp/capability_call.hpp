@@ -5,6 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/capability/capability_handler.hpp"
 #include "core/util/cancellation.hpp"
@@ -15,14 +18,17 @@
 #include "host/gateway/mcp/client_questions.hpp"
 #include "host/gateway/mcp/question_forms.hpp"
 #include "host/gateway/mcp/request_state.hpp"
+#include "host/gateway/mcp/tasks.hpp"
 
 namespace krux::mcp {
 
 /// What all calls share; outlives them.
 struct CallParts {
   AgentMethods& agents;
+  AgentApi& api;
   ClientQuestions& questions;
   const StateSeal& seal;
+  Tasks& tasks;
 };
 
 /// What a client of the stateless model brings along from the call before.
@@ -42,21 +48,27 @@ struct CapabilityCallOptions {
   GivenInput given;
   std::shared_ptr<CallChannel> channel;
   std::shared_ptr<Progress> progress;  ///< null: the client does not want to hear of it
+  bool may_be_task = false;            ///< it goes on as one where it is not answered soon
   std::function<RpcOutcome(const InvocationResult&)> outcome_of;
   RpcReply reply;                       ///< runs once at most
   std::function<void(int)> set_status;  ///< of the answer over HTTP, before the reply
 };
 
-/// Runs on with each answer; nothing waits meanwhile. Any thread.
-class CapabilityCall : public std::enable_shared_from_this<CapabilityCall> {
+/// Runs on with each answer; nothing waits meanwhile. Once it is a task, what it has to say goes there. Any thread.
+class CapabilityCall final : public TaskWork, public std::enable_shared_from_this<CapabilityCall> {
  public:
   static constexpr int kMostRounds = 8;  ///< so often one call may ask
 
   CapabilityCall(const CallParts& parts, CapabilityCallOptions options);
 
   void begin();
-  /// Its client wants no answer any more.
+  /// Its client waits for the answer no more: nothing where it is a task.
   void give_up();
+  void take_answers(const ClientAnswers& answers) override;
+  void look_again() override;
+  void end_work() override;
+  /// How far it has come, for who asks about its task.
+  void say(std::string_view how_far);
   /// Held until it has been answered.
   void hold(std::shared_ptr<void> what) { held_ = std::move(what); }
 
@@ -64,7 +76,7 @@ class CapabilityCall : public std::enable_shared_from_this<CapabilityCall> {
   CallName name() const;
   /// `answered`: what was asked before; empty at first.
   void invoke(std::string answers_json, const Questions& answered);
-  std::shared_ptr<const ReadDialogue> dialogue(std::string answers_json, const Questions& answered) const;
+  std::shared_ptr<const ReadDialogue> dialogue(std::string answers_json, const Questions& answered);
   void take(const InvocationResult& result);
   bool take_given(const Questions& questions);
   void ask(const Questions& questions, const InvocationResult& result);
@@ -72,10 +84,23 @@ class CapabilityCall : public std::enable_shared_from_this<CapabilityCall> {
   void ask_by_result(const Questions& questions, std::int64_t until_boot_ms = 0);
   void ask_client(const Questions& questions);
   void go_on(const Questions& questions, const ClientAnswers& answers);
-  void refuse(RpcError error, int status = 0);
+  std::optional<Error> why_not_ask(const Questions& questions) const;
+  void refuse(RpcError error, int status = 0) { finish(std::move(error), status); }
   void answer(const InvocationResult& result) { finish(options_.outcome_of(result)); }
   void fail(const Error& error) { answer({false, {}, error_json(error, nullptr)}); }
-  void finish(RpcOutcome outcome);
+  void finish(RpcOutcome outcome, int status = 0);
+
+  void reply_with(const RpcReply& reply, RpcOutcome outcome, int status = 0);
+  /// Whoever has it answers. Null: its task does, or it has been answered.
+  RpcReply take_reply();
+  /// Under the keys that the client answers by.
+  using Keyed = std::vector<std::pair<std::string, Question>>;
+  std::string requests_json(const Keyed& questions) const;
+
+  // As a task; capability_task.cpp.
+  void become_task();
+  void end_task(RpcOutcome outcome);
+  void ask_in_task(const Questions& questions);
 
   const CallParts parts_;
   CapabilityCallOptions options_;
@@ -84,9 +109,13 @@ class CapabilityCall : public std::enable_shared_from_this<CapabilityCall> {
   int round_ = 0;
   ClientAnswers given_;
 
-  std::mutex mutex_;  ///< over what follows
+  std::mutex mutex_;  ///< over what follows, and options_.reply
   bool given_up_ = false;
   ClientQuestions::Number asked_ = 0;
+  std::string task_, said_;
+  Keyed open_;             ///< what the task asks and has no answer to
+  Questions all_asked_;    ///< with what has one
+  ClientAnswers answers_;  ///< by the questions' names
 };
 
 }  // namespace krux::mcp

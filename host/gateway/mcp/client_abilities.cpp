@@ -53,6 +53,18 @@ std::uint32_t abilities_of(std::string_view capabilities_json) {
   return abilities;
 }
 
+bool declares(std::string_view capabilities_json, std::string_view extension) {
+  // Nearly no request does, and need not be taken apart for it.
+  if (capabilities_json.find(extension) == std::string_view::npos) return false;
+  try {
+    const auto all = parse_json(capabilities_json, "the capabilities");
+    const auto* extensions = all.IsObject() ? find_member(all, "extensions") : nullptr;
+    return extensions && extensions->IsObject() && has_object(*extensions, extension);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::string capabilities_for(std::uint32_t abilities) {
   return json_object([&](JsonWriter& out) {
     if (abilities & (KRUX_ASK_FORM | KRUX_ASK_URL)) {

@@ -11,8 +11,13 @@
 
 namespace krux::mcp {
 
+/// The error that names what a client has not declared; of the protocol's own range.
+inline constexpr int kMissingCapability = -32021;
+
 /// Of `capabilities` (one JSON object, as a client gives it): KRUX_ASK_FORM ... What cannot be read counts as nothing.
 std::uint32_t abilities_of(std::string_view capabilities_json);
+/// Whether they have that extension.
+bool declares(std::string_view capabilities_json, std::string_view extension);
 /// The capabilities that a client would need for them: one JSON object.
 std::string capabilities_for(std::uint32_t abilities);
 

@@ -64,11 +64,15 @@ std::optional<RpcError> Methods::given_input(const Call& call, GivenInput& given
     given.request_state = state->text;
   }
   const auto* responses = call.params.find("inputResponses");
-  if (!responses) return std::nullopt;
+  return responses ? given_answers(responses, given.responses) : std::nullopt;
+}
+
+/// Null: there are none.
+std::optional<RpcError> Methods::given_answers(const JsonSpan* responses, ClientAnswers& answers) {
   std::string why;
-  const auto all = responses->kind == JsonKind::kObject ? members(responses->raw, why) : std::nullopt;
+  const auto all = responses && responses->kind == JsonKind::kObject ? members(responses->raw, why) : std::nullopt;
   if (!all) return invalid_params("\"inputResponses\" must be an object: each answer under the name of its question.");
-  for (const auto& member : all->members) given.responses.emplace(member.name, member.value.raw);
+  for (const auto& member : all->members) answers.emplace(member.name, member.value.raw);
   return std::nullopt;
 }
 

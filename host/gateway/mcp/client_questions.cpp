@@ -55,6 +55,11 @@ struct ClientQuestions::State {
     auto node = groups.extract(number);
     return node ? Taken(std::move(node.mapped())) : std::nullopt;
   }
+  /// Without the lock.
+  Taken take_out(Number number) {
+    const std::lock_guard lock(mutex);
+    return take(number);
+  }
   std::int64_t next() const {
     auto earliest = std::numeric_limits<std::int64_t>::max();
     for (const auto& [number, group] : groups) earliest = std::min(earliest, group.until_boot_ms);
@@ -110,6 +115,7 @@ ClientQuestions::Number ClientQuestions::ask(Asked asked) {
   std::vector<std::string> messages;
   const auto send = asked.send;
   const auto refuse = asked.done;
+  const auto why_not = asked.why_not;
   {
     const std::lock_guard lock(state_->mutex);
     const auto waiting = std::count_if(state_->groups.begin(), state_->groups.end(),
@@ -137,22 +143,34 @@ ClientQuestions::Number ClientQuestions::ask(Asked asked) {
     return 0;
   }
   state_->changed.notify_all();
-  for (const auto& message : messages) {
-    if (send(message)) continue;
-    std::unique_lock lock(state_->mutex);
-    const auto group = state_->take(number);
-    lock.unlock();
-    if (group) refuse(no_answer("What the call needs to know cannot be asked for: the client does not listen."));
-    return 0;
+  // Only now: look_again() finds it from here on.
+  auto problem = why_not();
+  for (auto next = messages.begin(); !problem && next != messages.end(); ++next) {
+    if (!send(*next))
+      problem = no_answer("What the call needs to know cannot be asked for: the client does not listen.");
   }
-  return number;
+  if (!problem) return number;
+  if (state_->take_out(number)) refuse(*problem);
+  return 0;
+}
+
+void ClientQuestions::look_again() {
+  std::vector<std::pair<Number, std::function<std::optional<Error>()>>> all;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [number, group] : state_->groups) all.emplace_back(number, group.asked.why_not);
+  }
+  for (const auto& [number, why_not] : all) {
+    const auto why = why_not();
+    const auto group = why ? state_->take_out(number) : std::nullopt;
+    if (!group) continue;
+    withdraw(group->asked, group->names, "What the call would do is not allowed any more.");
+    group->asked.done(*why);
+  }
 }
 
 void ClientQuestions::drop(Number number) {
-  std::unique_lock lock(state_->mutex);
-  const auto group = state_->take(number);
-  lock.unlock();
-  if (group) withdraw(group->asked, group->names, "The call was taken back.");
+  if (const auto group = state_->take_out(number)) withdraw(group->asked, group->names, "The call was taken back.");
 }
 
 void ClientQuestions::answered(const std::string& agent_id, const std::string& session, std::string_view id_json,

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -37,12 +38,16 @@ class ClientQuestions {
     };
     std::vector<Request> requests;
     std::function<bool(std::string_view message)> send;  ///< false: nobody reads any more
+    /// Why it must not be asked (any more).
+    std::function<std::optional<Error>()> why_not;
     /// Once, on any thread: all the answers, or why there are none.
     std::function<void(std::variant<ClientAnswers, Error>)> done;
   };
   using Number = std::uint64_t;
   /// Sends them. 0: `done` has run already.
   Number ask(Asked asked);
+  /// What may be asked has changed: what must not be any more is withdrawn.
+  void look_again();
   /// Nobody needs the answers any more: the client is told so, and `done` never runs.
   void drop(Number number);
 

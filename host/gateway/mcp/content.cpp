@@ -1,6 +1,10 @@
 #include "host/gateway/mcp/content.hpp"
 
+#include <string>
+#include <string_view>
+
 #include "core/capability/content_part.hpp"
+#include "core/capability/cut_members.hpp"
 #include "core/util/json_out.hpp"
 
 namespace krux::mcp {
@@ -24,15 +28,19 @@ std::string bytes_part(const JsonValue& value, const char* type) {
   });
 }
 
+std::string in_meta(std::string_view member) {
+  return "kruxos/" + std::string(member);
+}
+
 /// What the host has left out of an answer, as "_meta".
 void put_cuts(JsonWriter& out, const JsonDocument& answer, bool is_text) {
-  const bool texts = is_text && find_bool(answer, "texts_are_cut").value_or(false);
-  const auto* members = find_member(answer, "members_left_out");
+  const bool texts = is_text && find_bool(answer, cut_members::kTextsAreCut).value_or(false);
+  const auto* members = find_member(answer, cut_members::kMembersLeftOut);
   if (!texts && !members) return;
   put_key(out, "_meta");
   out.StartObject();
-  if (texts) put(out, "kruxos/texts_are_cut", true);
-  if (members) put_raw(out, "kruxos/members_left_out", to_json(*members));
+  if (texts) put(out, in_meta(cut_members::kTextsAreCut), true);
+  if (members) put_raw(out, in_meta(cut_members::kMembersLeftOut), to_json(*members));
   out.EndObject();
 }
 

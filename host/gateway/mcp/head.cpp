@@ -36,7 +36,7 @@ std::string session_key(const Head& head) {
 }
 
 bool goes_on_elsewhere(const Head& head) {
-  return !head.conversation && head.session && head.version == kWithSessions[0];
+  return !head.conversation && head.session && head.version == kSessionVersions[0];
 }
 
 std::optional<std::string> decoded(std::string_view value) {

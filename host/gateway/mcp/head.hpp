@@ -14,8 +14,8 @@
 namespace krux::mcp {
 
 /// The version whose requests carry all there is to know, and those that begin with a handshake, newest first.
-inline constexpr std::string_view kStateless = "2026-07-28";
-inline constexpr std::array<std::string_view, 3> kWithSessions{"2025-11-25", "2025-06-18", "2025-03-26"};
+inline constexpr std::string_view kStatelessVersion = "2026-07-28";
+inline constexpr std::array<std::string_view, 3> kSessionVersions{"2025-11-25", "2025-06-18", "2025-03-26"};
 
 struct Head {
   Head() = default;

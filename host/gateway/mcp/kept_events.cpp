@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <vector>
 
 #include "core/util/ids.hpp"
 
@@ -13,21 +13,6 @@ namespace {
 constexpr std::string_view kPrefix = "answer-";  // no number, as those of a session's own stream are
 constexpr std::size_t kAnswerIdBytes = 12;
 constexpr int kRetryMs = 1000;
-
-struct NamedEvent {
-  std::string_view id;
-  std::uint64_t number = 0;
-};
-
-std::optional<NamedEvent> event_named(std::string_view last_event) {
-  const auto dash = last_event.rfind('-');
-  if (!last_event.starts_with(kPrefix) || dash < kPrefix.size()) return std::nullopt;
-  NamedEvent named{last_event.substr(0, dash), 0};
-  const auto* const end = last_event.data() + last_event.size();
-  const auto read = std::from_chars(last_event.data() + dash + 1, end, named.number);
-  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return named;
-}
 
 }  // namespace
 
@@ -68,21 +53,13 @@ void KeptEvents::open(const std::shared_ptr<ResponseStream>& stream, std::uint64
 /// Under the lock.
 std::string KeptEvents::behind(std::uint64_t number) const {
   std::string missed;
-  const auto first = last_ + 1 - kept_.size();
-  for (std::size_t i = number < first ? 0 : number + 1 - first; i < kept_.size(); ++i) missed += kept_[i];
+  kept_.each_behind(number, [&](const std::string& event) { missed += event; });
   return missed;
 }
 
 /// Under the lock.
 std::string KeptEvents::add(std::string_view message) {
-  auto event = fmt::format("id: {}-{}\n{}", id_, ++last_, event_text(message));
-  bytes_ += event.size();
-  kept_.push_back(event);
-  while (bytes_ > kMostBytes && kept_.size() > 1) {
-    bytes_ -= kept_.front().size();
-    kept_.pop_front();
-  }
-  return event;
+  return kept_.add(fmt::format("id: {}-{}\n{}", id_, kept_.last() + 1, event_text(message)));
 }
 
 bool KeptEvents::tell(std::string_view message) {
@@ -105,6 +82,17 @@ void KeptEvents::end(std::string_view answer) {
     stream = std::move(stream_);
   }
   if (stream) stream->end_with(last);
+}
+
+void KeptEvents::cut() {
+  std::shared_ptr<ResponseStream> stream;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = lost_ = true;
+    kept_.clear();
+    stream = std::move(stream_);
+  }
+  if (stream) stream->end();
 }
 
 bool KeptEvents::has_ended() const {
@@ -132,34 +120,39 @@ void KeptAnswers::keep(State& state, Kept one) {
   std::list<Kept> gone;
   const std::lock_guard lock(state.mutex);
   state.forget(gone);
-  const auto is_his = [&](const Kept& kept) { return kept.agent_id == one.agent_id; };
+  const auto is_his = [&](const Kept& kept) { return kept.hearer.agent_id == one.hearer.agent_id; };
   if (std::count_if(state.all.begin(), state.all.end(), is_his) >= static_cast<std::ptrdiff_t>(kPerAgent))
     gone.splice(gone.end(), state.all, std::find_if(state.all.begin(), state.all.end(), is_his));
   state.all.push_back(std::move(one));
 }
 
-std::shared_ptr<CallEvents> KeptAnswers::make(const std::string& agent_id, const std::string& session) {
+std::shared_ptr<CallEvents> KeptAnswers::make(const Hearer& hearer) {
   return std::make_shared<KeptEvents>(std::string(kPrefix) + random_hex(kAnswerIdBytes),
-                                      [weak = std::weak_ptr(state_), agent_id, session](auto events) {
+                                      [weak = std::weak_ptr(state_), hearer](const auto& events) {
                                         if (const auto state = weak.lock())  // which holds the events
-                                          keep(*state, {agent_id, session, std::move(events), std::nullopt});
+                                          keep(*state, {hearer, events, std::nullopt});
+                                        // His leave may have ended while it began.
+                                        if (!hearer.goes_on()) events->cut();
                                       });
 }
 
-std::function<void(std::shared_ptr<ResponseStream>)> KeptAnswers::behind(const std::string& agent_id,
-                                                                         const std::string& session,
+std::function<void(std::shared_ptr<ResponseStream>)> KeptAnswers::behind(const Hearer& hearer,
                                                                          std::string_view last_event) {
-  const auto named = event_named(last_event);
+  const auto named = event_named(kPrefix, last_event);
   if (!named) return nullptr;
   std::list<Kept> gone;
   const std::lock_guard lock(state_->mutex);
   state_->forget(gone);
   const auto found = std::find_if(state_->all.begin(), state_->all.end(), [&](const Kept& kept) {
-    return kept.events->id() == named->id && kept.agent_id == agent_id && kept.session == session;
+    return kept.events->id() == named->row && kept.hearer.agent_id == hearer.agent_id &&
+           kept.hearer.session == hearer.session;
   });
   if (found == state_->all.end() || found->events->is_lost()) return nullptr;
-  return [events = found->events, number = named->number](std::shared_ptr<ResponseStream> stream) {
+  found->hearer = hearer;
+  return [events = found->events, number = named->number,
+          goes_on = hearer.goes_on](std::shared_ptr<ResponseStream> stream) {
     events->go_on(std::move(stream), number);
+    if (!goes_on()) events->cut();
   };
 }
 
@@ -168,8 +161,19 @@ void KeptAnswers::end(const std::string& session) {
   const std::lock_guard lock(state_->mutex);
   for (auto at = state_->all.begin(); at != state_->all.end();) {
     const auto next = std::next(at);
-    if (at->session == session) gone.splice(gone.end(), state_->all, at);
+    if (at->hearer.session == session) gone.splice(gone.end(), state_->all, at);
     at = next;
+  }
+}
+
+void KeptAnswers::end_those_without_leave() {
+  std::vector<Kept> all;
+  {
+    const std::lock_guard lock(state_->mutex);
+    all.assign(state_->all.begin(), state_->all.end());
+  }
+  for (const auto& kept : all) {
+    if (!kept.hearer.goes_on()) kept.events->cut();
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -13,6 +12,7 @@
 
 #include "core/util/clock.hpp"
 #include "host/gateway/mcp/calls.hpp"
+#include "host/gateway/numbered_events.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::mcp {
@@ -38,6 +38,8 @@ class KeptEvents final : public CallEvents {
   bool has_ended() const;
   /// Its answer was too large to be kept.
   bool is_lost() const;
+  /// Nobody may hear it (any more): it ends at once, and nothing of it is kept.
+  void cut();
 
  private:
   void open(const std::shared_ptr<ResponseStream>& stream, std::uint64_t number, bool first);
@@ -46,10 +48,8 @@ class KeptEvents final : public CallEvents {
 
   const std::string id_;
   const std::function<void(std::shared_ptr<KeptEvents>)> begun_;
-  mutable std::mutex mutex_;      ///< over what follows
-  std::deque<std::string> kept_;  ///< the last of them is the event `last_`
-  std::size_t bytes_ = 0;
-  std::uint64_t last_ = 0;
+  mutable std::mutex mutex_;  ///< over what follows
+  NumberedEvents kept_{kMostBytes};
   bool ended_ = false, lost_ = false;
   std::shared_ptr<ResponseStream> stream_;
 };
@@ -62,12 +62,18 @@ class KeptAnswers {
 
   explicit KeptAnswers(const Clock& clock) : state_(std::make_shared<State>(clock)) {}
 
-  /// For a call in that session.
-  std::shared_ptr<CallEvents> make(const std::string& agent_id, const std::string& session);
+  /// Who hears an answer, and whether he still may.
+  struct Hearer {
+    std::string agent_id, session;
+    std::function<bool()> goes_on;
+  };
+  /// For a call of his.
+  std::shared_ptr<CallEvents> make(const Hearer& hearer);
   /// As ServerResponse::stream, behind the event that the client has heard last. Nothing: it is none of an answer that
   /// is kept for this agent and session.
-  std::function<void(std::shared_ptr<ResponseStream>)> behind(const std::string& agent_id, const std::string& session,
-                                                              std::string_view last_event);
+  std::function<void(std::shared_ptr<ResponseStream>)> behind(const Hearer& hearer, std::string_view last_event);
+  /// Of whoever may hear no more.
+  void end_those_without_leave();
   /// What was kept for that session is forgotten.
   void end(const std::string& session);
   /// Whether `last_event` is one of an answer's, kept or not.
@@ -75,7 +81,7 @@ class KeptAnswers {
 
  private:
   struct Kept {
-    std::string agent_id, session;
+    Hearer hearer;  ///< who has opened it last
     std::shared_ptr<KeptEvents> events;
     std::optional<std::int64_t> until_boot_ms;  ///< nothing: it goes on
   };

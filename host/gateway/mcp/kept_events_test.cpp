@@ -108,6 +108,36 @@ TEST_CASE("An answer goes on over another connection behind the event that was h
   CHECK(status(f.get(session, last)) == 410);
 }
 
+TEST_CASE("With its agent's key an answer ends that could be gone on with, and nothing of it is kept", "[mcp]") {
+  Resumed f;
+  const auto session = f.session();
+  RawClient first(f.port), lost(f.port), second(f.port);
+  f.call(first, session);
+  const auto id = id_of(next_event(first));
+  f.call(lost, session);
+  const auto other = id_of(next_event(lost));
+  f.api.wait_for_held(2);
+  second.send(f.get(session, other));
+  second.receive();
+  f.gateway.on_keys_changed()();  // another's: they go on
+  f.api.last.tell("It waits.");
+  CHECK_THAT(next_event(second), Catch::Contains("It waits."));
+  f.api.revoked = true;
+  f.gateway.on_keys_changed()();
+  for (auto* client : {&first, &second}) {
+    bool whole = false;
+    client->receive_chunks(&whole);
+    CHECK(whole);
+  }
+  f.api.answer_of_held = R"({"late":1})";
+  f.api.release();
+  f.api.revoked = false;  // as with a new key
+  for (const auto& one : {id, other}) {
+    RawClient back(f.port);
+    CHECK(back.ask(f.get(session, one)).status == 410);
+  }
+}
+
 TEST_CASE("Clients of the versions before are answered over one connection", "[mcp]") {
   Resumed f;
   f.version = "2025-06-18";

@@ -15,8 +15,15 @@ RpcError mismatch(std::string message) {
   return {kHeaderMismatch, std::move(message), {}};
 }
 
+/// The member of its params that Mcp-Name repeats; empty: none.
+std::string_view named_by(std::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  return method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel" ? "taskId" : "";
+}
+
 std::vector<std::string> versions_with_sessions() {
-  return {kWithSessions.begin(), kWithSessions.end()};
+  return {kSessionVersions.begin(), kSessionVersions.end()};
 }
 
 RpcError unsupported(std::string_view requested, const std::vector<std::string>& supported) {
@@ -30,13 +37,13 @@ RpcError unsupported(std::string_view requested, const std::vector<std::string>&
 }  // namespace
 
 std::vector<std::string> versions() {
-  std::vector<std::string> all{std::string(kStateless)};
-  all.insert(all.end(), kWithSessions.begin(), kWithSessions.end());
+  std::vector<std::string> all{std::string(kStatelessVersion)};
+  all.insert(all.end(), kSessionVersions.begin(), kSessionVersions.end());
   return all;
 }
 
 bool is_with_sessions(std::string_view version) {
-  return std::find(kWithSessions.begin(), kWithSessions.end(), version) != kWithSessions.end();
+  return std::find(kSessionVersions.begin(), kSessionVersions.end(), version) != kSessionVersions.end();
 }
 
 std::optional<JsonParts> members(std::string_view text, std::string& why) {
@@ -70,9 +77,9 @@ std::optional<RpcError> Methods::Call::why_unlike_head() const {
   if (*head.version != version->text) return mismatch("MCP-Protocol-Version is not the version that _meta names.");
   if (!head.method) return mismatch("The header Mcp-Method is missing.");
   if (*head.method != method) return mismatch("Mcp-Method is not the body's method.");
-  const bool by_uri = method == "resources/read";
-  if (method != "tools/call" && method != "prompts/get" && !by_uri) return std::nullopt;
-  const auto* name = find(params, by_uri ? "uri" : "name", JsonKind::kString);
+  const auto member = named_by(method);
+  if (member.empty()) return std::nullopt;
+  const auto* name = find(params, member, JsonKind::kString);
   if (!head.name) return mismatch("The header Mcp-Name is missing.");
   const auto said = decoded(*head.name);
   if (!said || !name || *said != name->text) return mismatch("Mcp-Name is not the name in the body.");
@@ -94,14 +101,20 @@ std::optional<RpcError> Methods::Call::choose_model() {
   stateless = version != nullptr || (head.version && !is_with_sessions(*head.version)) || method == "server/discover";
   if (!stateless) return std::nullopt;
   if (!version || version->kind != JsonKind::kString)
-    return head.version && *head.version != kStateless
+    return head.version && *head.version != kStatelessVersion
                ? unsupported(*head.version, versions())
                : invalid_params(fmt::format("_meta must name \"{}protocolVersion\".", kMeta));
   if (auto why = why_unlike_head()) return why;
-  if (version->text != kStateless) return unsupported(version->text, versions());
+  if (version->text != kStatelessVersion) return unsupported(version->text, versions());
   if (!find(meta, std::string(kMeta) + "clientCapabilities", JsonKind::kObject))
     return invalid_params(fmt::format("_meta must have \"{}clientCapabilities\", an object.", kMeta));
   return std::nullopt;
+}
+
+bool Methods::Call::knows_tasks() const {
+  const auto* capabilities =
+      stateless ? find(meta, std::string(kMeta) + "clientCapabilities", JsonKind::kObject) : nullptr;
+  return capabilities && declares(capabilities->raw, kTasksExtension);
 }
 
 void Methods::Call::put_cache_hints(JsonWriter& out) const {

@@ -28,6 +28,9 @@ inline RpcError invalid_request(std::string message) {
   return {rpc_code::kInvalidRequest, std::move(message), {}};
 }
 
+/// What is about tasks, of a client that has not declared them.
+RpcError needs_tasks();
+
 /// All that are spoken.
 std::vector<std::string> versions();
 bool is_with_sessions(std::string_view version);
@@ -74,6 +77,8 @@ struct Methods::Call {
     return fits ? std::string(token->raw) : std::string();
   }
   void put_cache_hints(JsonWriter& out) const;
+  /// The client takes a task where an answer would be long in coming.
+  bool knows_tasks() const;
 };
 
 }  // namespace krux::mcp

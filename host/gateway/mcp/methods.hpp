@@ -16,8 +16,11 @@
 #include "host/gateway/mcp/request_state.hpp"
 #include "host/gateway/mcp/streams.hpp"
 #include "host/gateway/mcp/subscriptions.hpp"
+#include "host/gateway/mcp/task_view.hpp"
+#include "host/gateway/mcp/tasks.hpp"
 #include "host/gateway/mcp/tool_names.hpp"
 #include "host/gateway/mcp/tools.hpp"
+#include "host/gateway/mcp/wait_watches.hpp"
 
 namespace krux::mcp {
 
@@ -42,6 +45,8 @@ class Methods {
         questions_(clock),
         kept_(clock),
         seal_(clock),
+        clock_(clock),
+        tasks_(clock),
         meters_(meters) {}
 
   /// `reply` once, on any thread.
@@ -52,8 +57,17 @@ class Methods {
   bool take_answer(const AgentMethods::CallerPtr& caller, const Head& head, std::string_view message);
   /// Nobody answers in it any more; see session_key().
   void session_ended(const std::string& session);
+  /// What may be called has changed, or may have: clients are told, and asked no more what must not be asked.
+  void capabilities_changed();
   /// Nothing is asked any more, and what waits for an answer is dropped.
-  void end() { questions_.end(); }
+  void end() {
+    tasks_.end();
+    questions_.end();
+  }
+  /// Of agents that are none any more.
+  void end_tasks_without_agent();
+  /// Whoever waits for it in a task is told.
+  void write_changed(const WriteRecord& write);
 
   /// Whether the session that the head names is this agent's, began with a handshake and goes on; also where it names
   /// none and need not.
@@ -65,6 +79,8 @@ class Methods {
   /// How a call that came with that head is answered by events.
   std::shared_ptr<CallEvents> events_for(const Head& head, const std::string& agent_id);
   const std::shared_ptr<Streams>& streams() const { return streams_; }
+  /// Streams and kept answers of clients that may hear no more; see Head::goes_on.
+  void end_those_without_leave();
 
  private:
   struct Call;
@@ -88,10 +104,27 @@ class Methods {
   RpcOutcome set_log_level(const Call& call);
   void know_client(const std::string& agent_id, const std::string& session, std::string_view capabilities_json);
   static std::optional<RpcError> given_input(const Call& call, GivenInput& given);
+  static std::optional<RpcError> given_answers(const JsonSpan* responses, ClientAnswers& answers);
   Knows knows() const;
   std::optional<Subscriptions::Watch> watch_of(const std::vector<Offered>& offered, std::string_view uri);
   void subscribe_resource(const Call& call);
   RpcOutcome listen_to(const Call& call);
+  std::optional<RpcError> add_tasks(const Call& call, const JsonSpan& ids, Streams::Hears& hears);
+
+  // Tasks; task_methods.cpp.
+  void wait_for_write(const Call& call, Invocation invocation, const std::string& write_id);
+  void ask_about_task(Call& call);
+  void ask_about_read(const Call& call, const std::string& id);
+  void ask_about_wait(const Call& call, const AwaitedWrite& wait);
+  /// How the write stands, without waiting: what it waits for, in words; or, where nobody need wait any more, what the
+  /// wait would be answered with.
+  using Standing = std::variant<std::string, InvocationResult>;
+  void look(const AgentMethods::CallerPtr& caller, Invocation wait, std::function<void(Standing)> done);
+  /// The same as a task; an error where there is none of the agent.
+  using WaitSeen = std::variant<TaskView, RpcError>;
+  void look(const AgentMethods::CallerPtr& caller, const AwaitedWrite& wait, std::function<void(WaitSeen)> done);
+  std::optional<TaskWatch> task_watch_of(const AgentMethods::CallerPtr& caller, const std::string& id);
+  void tell_of(const std::shared_ptr<WaitWatches::One>& watched);
 
   AgentMethods& agents_;
   AgentApi& api_;
@@ -101,6 +134,9 @@ class Methods {
   ClientQuestions questions_;
   KeptAnswers kept_;
   const StateSeal seal_;
+  Clock& clock_;
+  Tasks tasks_;
+  const std::shared_ptr<WaitWatches> wait_watches_ = std::make_shared<WaitWatches>();
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();
   const std::shared_ptr<Subscriptions> subscriptions_ = std::make_shared<Subscriptions>(

@@ -140,13 +140,13 @@ void put_completion(JsonWriter& out, const Completion& completion) {
 }  // namespace
 
 RpcOutcome Methods::list_prompts(const Call& call) {
-  return list_whole(call, "prompts", [&] { return prompts_json(api_.offered(), knows()); });
+  return list_whole(call, "prompts", [&] { return prompts_json(api_.offered(call.caller->agent.name), knows()); });
 }
 
 RpcOutcome Methods::get_prompt(const Call& call) {
   const auto* name = find(call.params, "name", JsonKind::kString);
   if (!name) return invalid_params("\"name\" is missing: the prompt's name.");
-  const auto offered = api_.offered();
+  const auto offered = api_.offered(call.caller->agent.name);
   const auto found = prompt_named(offered, name->text);
   if (!found) return no_such_prompt(name->text);
   const auto& prompt = *found->prompt;
@@ -169,7 +169,7 @@ void Methods::complete(const Call& call) {
   const auto asked = asked_of(call.params);
   if (const auto* error = std::get_if<RpcError>(&asked)) return call.reply(*error);
   const auto& [ref, argument, name, typed] = std::get<Asked>(asked);
-  auto source = source_of(api_.offered(), std::get<Asked>(asked));
+  auto source = source_of(api_.offered(call.caller->agent.name), std::get<Asked>(asked));
   if (auto* error = std::get_if<RpcError>(&source)) return call.reply(std::move(*error));
   auto& from = std::get<Source>(source);
   const auto answer = [reply = call.reply, stateless = call.stateless](const Completion& completion) {

@@ -15,7 +15,13 @@ constexpr JsonLimits kClientsAnswer{1 << 20, 32};
 constexpr std::size_t kLongestShownName = 200, kLongestUri = 2048, kRandomBytes = 16;
 constexpr rapidjson::SizeType kMostRoots = 100;
 
-void put_prompt(JsonWriter& out, const Question& question) {
+/// An adapter's text may say that it is anybody's: who really asks stands in front of it.
+std::string said_by(std::string_view asked_by, const std::string& text) {
+  return fmt::format("{} asks: {}", asked_by, text);
+}
+
+/// A model is told whose words they are, as people are: they are neither its user's nor its program's.
+void put_prompt(JsonWriter& out, const Question& question, std::string_view asked_by) {
   put_key(out, "messages");
   out.StartArray();
   out.StartObject();
@@ -23,17 +29,17 @@ void put_prompt(JsonWriter& out, const Question& question) {
   put_key(out, "content");
   out.StartObject();
   put(out, "type", "text");
-  put(out, "text", question.message);
+  put(out, "text", said_by(asked_by, question.message));
   out.EndObject();
   out.EndObject();
   out.EndArray();
-  if (!question.system.empty()) put(out, "systemPrompt", question.system);
+  if (!question.system.empty())
+    put(out, "systemPrompt", fmt::format("The tool {} says: {}", asked_by, question.system));
   put(out, "maxTokens", question.max_tokens);
 }
 
-/// An adapter's text may say that it is anybody's: who really asks stands in front of it.
 void put_elicitation(JsonWriter& out, const Question& question, std::string_view asked_by, Model model) {
-  put(out, "message", fmt::format("{} asks: {}", asked_by, question.message));
+  put(out, "message", said_by(asked_by, question.message));
   if (question.kind == KRUX_ASK_FORM) return put_raw(out, "requestedSchema", question.schema_json);
   put(out, "mode", "url");
   put(out, "url", question.url);
@@ -105,7 +111,7 @@ void put_request(JsonWriter& out, const Question& question, std::string_view ask
   put_key(out, "params");
   out.StartObject();
   if (asks_model) {
-    put_prompt(out, question);
+    put_prompt(out, question, asked_by);
   } else if (!asks_roots) {
     put_elicitation(out, question, asked_by, model);
   }

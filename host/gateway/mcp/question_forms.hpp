@@ -12,7 +12,7 @@ namespace krux::mcp {
 
 enum class Model { kStateless, kWithSessions };
 
-/// "method" and "params" of the request that asks it. `asked_by`: the tool's name, which people are told.
+/// "method" and "params" of the request that asks it. `asked_by`: the tool's name, which people and models are told.
 void put_request(JsonWriter& out, const Question& question, std::string_view asked_by, Model model);
 
 /// What the client has answered (one JSON value), as the adapter is given it. It is somebody's: only what fits the

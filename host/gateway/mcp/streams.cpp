@@ -74,6 +74,9 @@ void Streams::acknowledge(ResponseStream& stream, const std::string& subscriptio
     std::vector<std::string> uris;
     for (const auto& [uri, watch] : hears.resources) uris.push_back(uri);
     if (!uris.empty()) put(out, "resourceSubscriptions", uris);
+    std::vector<std::string> tasks;
+    for (const auto& [id, watch] : hears.tasks) tasks.push_back(id);
+    if (!tasks.empty()) put(out, "taskIds", tasks);
   });
   stream.send(
       event(notification("notifications/subscriptions/acknowledged", subscription_id, "\"notifications\":" + heard),
@@ -87,6 +90,13 @@ void Streams::watch(Open& one, const Hears& hears) {
     one.watches.push_back(watch([weak = std::weak_ptr(one.stream), text] {
       if (const auto stream = weak.lock()) stream->send(text);
     }));
+  }
+  for (const auto& [id, watch] : hears.tasks) {
+    one.watches.push_back(
+        watch([weak = std::weak_ptr(one.stream), subscription = one.subscription_id](const TaskView& task) {
+          const auto text = notification("notifications/tasks", subscription, task_members(task));
+          if (const auto stream = weak.lock()) stream->send(event(text, std::nullopt));
+        }));
   }
 }
 

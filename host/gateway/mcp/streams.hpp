@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "host/gateway/mcp/subscriptions.hpp"
+#include "host/gateway/mcp/task_view.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::mcp {
@@ -31,7 +32,8 @@ class Streams {
   struct Hears {
     std::array<bool, kLists.size()> lists{};
     std::map<std::string, Subscriptions::Watch> resources{};  ///< by address
-    static Hears all_lists() { return {{true, true, true}, {}}; }
+    std::map<std::string, TaskWatch> tasks{};                 ///< by id
+    static Hears all_lists() { return {{true, true, true}, {}, {}}; }
   };
   /// Whose it is; `session` is empty in the stateless model, and where the client has named none.
   struct Whose {
@@ -68,7 +70,7 @@ class Streams {
     std::shared_ptr<ResponseStream> stream;
     Form form = Form::kEvents;
     std::function<bool()> goes_on = {};
-    std::vector<std::shared_ptr<void>> watches = {};  ///< of resources that this stream alone tells of
+    std::vector<std::shared_ptr<void>> watches = {};  ///< of what this stream alone tells of
     std::vector<std::string> changes(std::uint64_t number) const;
   };
   struct State {

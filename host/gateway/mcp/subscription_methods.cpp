@@ -34,7 +34,7 @@ void Methods::subscribe_resource(const Call& call) {
     subscriptions_->remove(session, uri->text);
     return call.reply("{}");
   }
-  const auto offered = api_.offered();
+  const auto offered = api_.offered(call.caller->agent.name);
   if (!resource_at(offered, uri->text)) return call.reply(no_such_resource(uri->text, call.stateless));
   const auto watch = watch_of(offered, uri->text);
   if (!watch)
@@ -45,6 +45,23 @@ void Methods::subscribe_resource(const Call& call) {
     return call.reply(invalid_request(
         fmt::format("A session hears of {} resources at most: unsubscribe from some.", Subscriptions::kPerSession)));
   call.reply("{}");
+}
+
+/// Of other agents' tasks, and what is no task's id, nothing is heard.
+std::optional<RpcError> Methods::add_tasks(const Call& call, const JsonSpan& ids, Streams::Hears& hears) {
+  if (!call.knows_tasks()) {
+    call.answer->status = 400;
+    return needs_tasks();
+  }
+  std::string why;
+  const auto all = take_apart(ids.raw, {}, why);
+  if (!all) return invalid_params(fmt::format("\"taskIds\" is not valid: {}.", why));
+  for (const auto& [name, id] : all->members) {
+    if (id.kind != JsonKind::kString) return invalid_params("\"taskIds\" is a list of texts.");
+    const auto watch = task_watch_of(call.caller, id.text);
+    if (watch && hears.tasks.size() < kMostInOneStream) hears.tasks.emplace(id.text, *watch);
+  }
+  return std::nullopt;
 }
 
 /// The filter may name what there is not to hear here: the acknowledgement says what is heard.
@@ -60,12 +77,15 @@ RpcOutcome Methods::listen_to(const Call& call) {
   if (const auto* uris = find(*wanted, "resourceSubscriptions", JsonKind::kArray)) {
     const auto all = take_apart(uris->raw, {}, why);
     if (!all) return invalid_params(fmt::format("\"resourceSubscriptions\" is not valid: {}.", why));
-    const auto offered = api_.offered();
+    const auto offered = api_.offered(call.caller->agent.name);
     for (const auto& [name, uri] : all->members) {
       if (uri.kind != JsonKind::kString) return invalid_params("\"resourceSubscriptions\" is a list of texts.");
       const auto watch = watch_of(offered, uri.text);
       if (watch && hears.resources.size() < kMostInOneStream) hears.resources.emplace(uri.text, *watch);
     }
+  }
+  if (const auto* ids = find(*wanted, "taskIds", JsonKind::kArray)) {
+    if (auto why_not = add_tasks(call, *ids, hears)) return *std::move(why_not);
   }
   call.answer->stream =
       streams_->opening({call.caller->agent.agent_id, {}}, std::string(call.id), std::move(hears), call.head.goes_on);
@@ -75,7 +95,7 @@ RpcOutcome Methods::listen_to(const Call& call) {
 std::function<void(std::shared_ptr<ResponseStream>)> Methods::listen(const Head& head, const std::string& agent_id) {
   const auto session = head.session.value_or("");
   if (head.last_event && KeptAnswers::names_answer(*head.last_event))
-    return kept_.behind(agent_id, session, *head.last_event);
+    return kept_.behind({agent_id, session, head.goes_on}, *head.last_event);
   return [open = streams_->opening({agent_id, session}, {}, Streams::Hears::all_lists(), head.goes_on, head.last_event),
           session, subscriptions = subscriptions_](std::shared_ptr<ResponseStream> stream) {
     open(std::move(stream));

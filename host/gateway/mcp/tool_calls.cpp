@@ -9,11 +9,20 @@
 #include "host/gateway/mcp/tools.hpp"
 
 namespace krux::mcp {
+namespace {
+
+/// Null: the client has asked for none, or cannot be told.
+std::shared_ptr<Progress> progress_of(const std::string& token_json, const std::shared_ptr<CallChannel>& channel) {
+  if (token_json.empty() || !channel->reaches()) return nullptr;
+  return std::make_shared<Progress>(token_json, [channel](std::string_view message) { channel->send(message); });
+}
+
+}  // namespace
 
 void Methods::read_resource(Call& call) {
   const auto* uri = find(call.params, "uri", JsonKind::kString);
   if (!uri) return call.reply(invalid_params("\"uri\" is missing: the resource's address."));
-  auto read = resource_at(api_.offered(), uri->text);
+  auto read = resource_at(api_.offered(call.caller->agent.name), uri->text);
   if (!read) return call.reply(no_such_resource(uri->text, call.stateless));
   Invocation invocation;
   invocation.capability = read->capability;
@@ -42,6 +51,10 @@ void Methods::call_tool(Call& call) {
   Invocation invocation;
   invocation.capability = *capability;
   invocation.arguments_json = arguments ? arguments->raw : std::string_view("{}");
+  if (*capability == kWriteStatus && call.knows_tasks()) {
+    if (const auto write_id = awaited_write(invocation.arguments_json))
+      return wait_for_write(call, std::move(invocation), *write_id);
+  }
   invoke(call, std::move(invocation),
          [form = form_of(call)](const InvocationResult& done) { return tool_result(done, form); });
 }
@@ -65,11 +78,15 @@ void Methods::invoke(Call& call, Invocation invocation,
     if (const auto one = running->lock()) one->give_up();
   };
   options.channel = channel_of(call, give_up);
-  if (const auto token = call.progress_token(); !token.empty() && options.channel->reaches()) {
-    options.progress = std::make_shared<Progress>(
-        token, [channel = options.channel](std::string_view message) { channel->send(message); });
-    invocation.progress = [progress = options.progress](std::string_view message) { (*progress)(message); };
-  }
+  const auto takes_long = call.method == "tools/call" ? api_.takes_long(invocation.capability) : TakesLong::kNo;
+  if (takes_long == TakesLong::kAsTask && !call.knows_tasks()) return call.refuse(400, needs_tasks());
+  options.may_be_task = call.knows_tasks() && takes_long != TakesLong::kNo;
+  options.progress = progress_of(call.progress_token(), options.channel);
+  if (options.progress || options.may_be_task)
+    invocation.progress = [progress = options.progress, running](std::string_view message) {
+      if (progress) (*progress)(message);
+      if (const auto one = running->lock()) one->say(message);
+    };
   const auto client = client_of(call);
   const auto session = call.session();
   options.caller = call.caller;
@@ -86,7 +103,8 @@ void Methods::invoke(Call& call, Invocation invocation,
     if (stateless && status != 0) answer->status = status;
   };
   const auto channel = options.channel;
-  const auto one = std::make_shared<CapabilityCall>(CallParts{agents_, questions_, seal_}, std::move(options));
+  const auto one =
+      std::make_shared<CapabilityCall>(CallParts{agents_, api_, questions_, seal_, tasks_}, std::move(options));
   *running = one;
   if (!session.empty()) one->hold(calls_.add(session, call.id, give_up));
   // Where closing the answer is how it is taken back, how it is heard of, or what may be gone on with elsewhere, the

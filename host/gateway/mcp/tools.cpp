@@ -56,6 +56,7 @@ void put_type(JsonWriter& out, const InputDefinition& value) {
 void put_value(const Tools& tools, const InputDefinition& value) {  // NOLINT(misc-no-recursion)
   auto& out = tools.out;
   put_type(out, value);
+  if (value.type == InputType::kDateTime) put(out, "format", "date-time");
   tools.describe(value.description);
   if (!value.one_of.empty()) put(out, "enum", value.one_of);
   if (value.default_json) put_raw(out, "default", *value.default_json);
@@ -169,46 +170,51 @@ void put_tool(const Tools& tools, const Offered& offered) {
   put_input_schema(tools, offered);
   put_output_schema(tools, offered);
   put_annotations(out, offered);
-  if (c.tier != Tier::kAutonomous) {
+  if (offered.listed.tier() != Tier::kAutonomous) {
     put_key(out, "_meta");
     out.StartObject();
-    put(out, "kruxos/tier", to_string(c.tier));
+    put(out, "kruxos/tier", to_string(offered.listed.tier()));
     out.EndObject();
   }
   out.EndObject();
 }
 
-std::string one_of_words(const std::vector<std::vector<std::string>>& groups) {
-  std::string text;
-  for (const auto& group : groups) text += fmt::format(" Give at least one of {}.", fmt::join(group, ", "));
-  return text;
+/// The other writes that a limit counts as well, in one order of all limits. Commas stand between limits.
+std::string together_with(std::vector<std::string> operations, const std::string& name) {
+  std::erase(operations, name);
+  std::sort(operations.begin(), operations.end());
+  return operations.empty() ? "" : fmt::format(" with {}", fmt::join(operations, " and "));
 }
 
 std::string limits_in_words(const Offered& offered) {
   const auto& definition = *offered.listed.definition;
-  std::vector<std::string> all;
+  const auto& name = offered.listed.capability->name;
+  std::vector<std::string> all, others;
   for (const auto& limit : definition.limits) {
     const auto& operations = limit.operations;
-    if (std::find(operations.begin(), operations.end(), offered.listed.capability->name) == operations.end()) continue;
+    if (std::find(operations.begin(), operations.end(), name) == operations.end()) continue;
     all.push_back(fmt::format("{} in {}{}", limit.limit, span_in_words(limit.window_ms),
                               limit.key.empty() ? "" : " for each " + limit.key));
+    others.push_back(together_with(operations, name));
   }
   if (all.empty()) return {};
-  return fmt::format(" At most {}; more {}.", fmt::join(all, ", "),
+  // Most count the same writes: that is said once.
+  const bool alike = std::all_of(others.begin(), others.end(), [&](const auto& each) { return each == others[0]; });
+  for (std::size_t i = 0; i < all.size() && !alike; ++i) all[i] += others[i];
+  return fmt::format(" At most {}{}; more {}.", fmt::join(all, ", "), alike ? others[0] : "",
                      definition.escalate_on_exceed ? "wait for a person" : "are refused");
 }
 
 std::string write_in_words(const Offered& offered) {
   const auto& c = *offered.listed.capability;
   std::string text;
-  if (c.tier == Tier::kApprovalRequired) text += " Waits until a person approves it.";
+  if (offered.listed.tier() == Tier::kApprovalRequired) text += " Waits until a person approves it.";
   if (offered.delay_ms == 0) {
     text += " Done at once.";
   } else {
-    text += fmt::format(" Waits {} before it is done; until then proxy__cancel_write takes it back.",
-                        span_in_words(offered.delay_ms));
+    text += fmt::format(" Waits {}; until then proxy__cancel_write takes it back.", span_in_words(offered.delay_ms));
   }
-  text += c.undoable ? " Can be undone with proxy__rollback." : " Cannot be undone once done.";
+  text += c.undoable ? " Can be undone with proxy__rollback." : " Cannot be undone.";
   return text + limits_in_words(offered);
 }
 
@@ -255,11 +261,12 @@ std::string tool_result(const InvocationResult& result, const ResultForm& form) 
     put_result_meta(out, result, form);
     put_key(out, "content");
     out.StartArray();
+    // What was asked for comes first, then what is known of it.
+    for (const auto& part : shown.parts) out.RawValue(part.data(), part.size(), rapidjson::kObjectType);
     out.StartObject();
     put(out, "type", "text");
     put(out, "text", json);
     out.EndObject();
-    for (const auto& part : shown.parts) out.RawValue(part.data(), part.size(), rapidjson::kObjectType);
     out.EndArray();
     if (result.success) put_raw(out, "structuredContent", json);
     put(out, "isError", !result.success);
@@ -269,7 +276,9 @@ std::string tool_result(const InvocationResult& result, const ResultForm& form) 
 std::string description_of(const Offered& offered) {
   const auto& c = *offered.listed.capability;
   auto text = c.when_to_use.empty() ? c.purpose : c.when_to_use;
-  text += one_of_words(c.one_input_of);
+  if (!c.one_input_of.empty()) text += fmt::format(" Give {}.", one_input_in_words(c.one_input_of));
+  if (c.takes_long != TakesLong::kNo)
+    text += fmt::format(" May take {}.", span_in_words(offered.listed.definition->call_timeout_ms));
   if (c.kind == CapabilityKind::kWrite) text += write_in_words(offered);
   return text;
 }

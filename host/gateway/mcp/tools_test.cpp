@@ -75,14 +75,39 @@ TEST_CASE("A tool says what its capability takes, gives and does") {
   CHECK_FALSE(search.HasMember("_meta"));
   const auto& add = tools[1];
   CHECK(find_string(add, "description") ==
-        "To keep something. Waits 5 min before it is done; until then proxy__cancel_write takes it back. Can be undone "
-        "with "
+        "To keep something. Waits 5 min; until then proxy__cancel_write takes it back. Can be undone with "
         "proxy__rollback. At most 10 in 1 h for each list, 30 in 24 h; more wait for a person.");
   CHECK(find_bool(add["annotations"], "readOnlyHint") == false);
   CHECK(find_bool(add["annotations"], "destructiveHint") == false);
   CHECK(add["inputSchema"]["properties"].HasMember("allow_duplicate"));
   CHECK(add["inputSchema"]["properties"].HasMember("send_at"));
   CHECK_FALSE(add["inputSchema"]["properties"].HasMember("idempotency_key"));
+}
+
+TEST_CASE("A tool says which other writes its limits count as well") {
+  auto definition = notes();
+  const auto limits_of_add = [&](std::vector<Limit> limits) {
+    definition->limits = std::move(limits);
+    const auto tools = tools_of(offers_of(definition));
+    const std::string text(*find_string(tools[1], "description"));
+    const auto at = text.find(" At most");
+    return at == std::string::npos ? std::string() : text.substr(at + 1);
+  };
+  constexpr std::int64_t kHour = 3'600'000;
+  // All count the same: that is said once, in whichever order they stand.
+  CHECK(limits_of_add({{{"notes.add", "notes.move", "notes.drop"}, 10, kHour, "list"},
+                       {{"notes.drop", "notes.move", "notes.add"}, 30, 24 * kHour, ""}}) ==
+        "At most 10 in 1 h for each list, 30 in 24 h with notes__drop and notes__move; more wait for a person.");
+  // Else each says for itself.
+  CHECK(limits_of_add({{{"notes.add", "notes.move"}, 10, kHour, ""}, {{"notes.add"}, 30, 24 * kHour, ""}}) ==
+        "At most 10 in 1 h with notes__move, 30 in 24 h; more wait for a person.");
+  // Of other writes nothing is said.
+  CHECK(limits_of_add({{{"notes.move"}, 10, kHour, ""}, {{"notes.add"}, 2, kHour, ""}}) ==
+        "At most 2 in 1 h; more wait for a person.");
+  CHECK(limits_of_add({{{"notes.move", "notes.drop"}, 10, kHour, ""}}).empty());
+  definition->escalate_on_exceed = false;
+  CHECK(limits_of_add({{{"notes.add", "notes.move"}, 3, kHour, ""}}) ==
+        "At most 3 in 1 h with notes__move; more are refused.");
 }
 
 TEST_CASE("A tool's name is its capability's, and back") {
@@ -137,6 +162,13 @@ TEST_CASE("A write may destroy unless its definition says that it only adds") {
   const auto tools = tools_of(offers_of(definition));
   CHECK_FALSE(tools[0]["annotations"].HasMember("destructiveHint"));
   CHECK(find_bool(tools[1]["annotations"], "destructiveHint") == true);
+}
+
+TEST_CASE("A read that takes long says for how long") {
+  auto definition = notes();
+  definition->capabilities[0].takes_long = TakesLong::kMay;
+  definition->call_timeout_ms = 120'000;
+  CHECK(find_string(tools_of(offers_of(definition))[0], "description") == "To find notes by words. May take 2 min.");
 }
 
 TEST_CASE("Which account is meant is asked for where there are several") {
@@ -210,10 +242,11 @@ TEST_CASE("Content is handed over as what it is, and stands nowhere else") {
   CHECK(to_json(answer["structuredContent"]) == R"({"total":1})");
   CHECK(
       to_json(answer["content"]) ==
-      R"([{"type":"text","text":"{\"total\":1}"},{"type":"text","text":"a\nb"},)"
+      R"([{"type":"text","text":"a\nb"},)"
       R"({"type":"image","data":"AA==","mimeType":"image/png"},{"type":"audio","data":"AQ==","mimeType":"audio/wav"},)"
       R"({"type":"resource","resource":{"uri":"x://1","mimeType":"text/plain","text":"p"}},)"
-      R"({"type":"resource","resource":{"uri":"x://2","mimeType":"a/b","blob":"Ag=="}}])");
+      R"({"type":"resource","resource":{"uri":"x://2","mimeType":"a/b","blob":"Ag=="}},)"
+      R"({"type":"text","text":"{\"total\":1}"}])");
 }
 
 TEST_CASE("What is not what its content is made of stays among the values") {

@@ -76,5 +76,6 @@ TEST_CASE("a search answers with its rows and how many there are") {
   }
   face.commit();
   const auto query = search_query("notes", parse(R"({"query":"MILK","limit":2,"offset":0})"));
-  CHECK(search_page(store.reader(), query, "notes") == R"({"notes":[{"id":"c"},{"id":"b"}],"total":3})");
+  CHECK(search_page(store.reader(), query, "notes") ==
+        R"({"notes":[{"id":"c"},{"id":"b"}],"total":3,"next_offset":2})");
 }

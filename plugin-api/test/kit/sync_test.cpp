@@ -52,3 +52,30 @@ TEST_CASE("a page of rows says what it is not") {
   CHECK(full.done(result) == R"({"rows":[{"a":1}],"page_is_cut":true,"total":0})");
   CHECK(any.add(std::string(3 << 20, ' ')));
 }
+
+TEST_CASE("a page says where the next one begins, as long as there is one") {
+  kruxos::Query query;
+  query.limit = 2;
+  query.offset = 3;
+  const auto page = [&](int rows, std::uint64_t total, bool more_than_counted = false, std::size_t most = 0) {
+    PageWriter writer("r", most);
+    for (int i = 0; i < rows; ++i) writer.add("1");
+    kruxos::QueryResult result;
+    result.total = total;
+    result.total_is_lower_bound = more_than_counted;
+    return writer.done(result, &query);
+  };
+  CHECK(page(2, 6) == R"({"r":[1,1],"total":6,"next_offset":5})");
+  CHECK(page(2, 5) == R"({"r":[1,1],"total":5})");
+  CHECK(page(0, 9) == R"({"r":[],"total":9})");
+  // More fit than were counted: a full page may be followed, a shorter one is not.
+  CHECK(page(2, 4, true) == R"({"r":[1,1],"total":4,"total_is_lower_bound":true,"next_offset":5})");
+  CHECK(page(1, 4, true) == R"({"r":[1],"total":4,"total_is_lower_bound":true})");
+  CHECK(page(1, 9, false, 1) == R"({"r":[1],"page_is_cut":true,"total":9,"next_offset":4})");
+  PageWriter skips("r");
+  skips.skip();
+  skips.add("1");
+  kruxos::QueryResult result;
+  result.total = 6;
+  CHECK(skips.done(result, &query) == R"({"r":[1],"total":6,"next_offset":5})");
+}

@@ -157,10 +157,12 @@ typedef struct krux_read_adapter {
    * host's: a result that has one of them is refused. [worker, re-entrant] */
   krux_status (*read)(void* self, const krux_call* call, const krux_reader* reader, krux_str capability,
                       krux_str params_json, const krux_sink* result_json) KRUX_NOEXCEPT;
-  /* Replaces what stands for something else (a channel's name) by its id, from the replica alone: the parameters of a
-   * write before they are hashed, and of a read whose definition names a target those that the target names. Writes the
-   * resolved parameters, one JSON object; a failure refuses the call with its sentence. NULL when there is nothing to
-   * resolve. [worker, re-entrant] */
+  /* Replaces what stands for something else (a channel's name) by its id, from the replica alone: of a write all its
+   * parameters, before they are hashed and once more when it is edited; of a read whose definition names a target those
+   * that the target names, and no others. For a write it may also add what the parameters lead to (whom a reply goes
+   * to), which people are shown and which is hashed with them. Writes the resolved parameters, one JSON object. A
+   * failure refuses a write with its sentence; a read goes on with its parameters as they are, unless a rule of the
+   * operator's has to look into them. NULL when there is nothing to resolve. [worker, re-entrant] */
   krux_status (*resolve)(void* self, const krux_call* call, const krux_reader* reader, krux_str operation,
                          krux_str params_json, const krux_sink* resolved_json) KRUX_NOEXCEPT;
 } krux_read_adapter;

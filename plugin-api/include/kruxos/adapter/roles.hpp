@@ -116,8 +116,9 @@ class ReadAdapter {
   virtual std::string read(const Call& call, const Reader& reader, std::string_view capability,
                            std::string_view params_json) = 0;
   /// The parameters with names replaced by ids, from the replica alone: those of a write of `operation` before they are
-  /// hashed; and those of a read that its definition's `target` names, for finding the writes that are about the same.
-  /// read() itself gets what the agent gave: resolve names there as well. What it throws refuses the write. Has 10 s.
+  /// hashed; and those of a read that its definition's `target` names, for finding the writes that are about the same
+  /// and for the operator's rules. read() itself gets what the agent gave: resolve names there as well. What it throws
+  /// refuses the write, and a read that rules look into. Has 10 s.
   virtual std::string resolve(const Call&, const Reader&, std::string_view /*operation*/,
                               std::string_view params_json) {
     return std::string(params_json);

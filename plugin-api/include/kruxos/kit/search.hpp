@@ -97,11 +97,11 @@ inline void add_tags(Record& record, const Json& from, std::string_view name) {
   }
 }
 
-/// The rows of the query as they were put, in the member `name`.
+/// The rows of the query as they were put, in the member `name`, and where the next page begins (next_offset).
 inline std::string search_page(const Reader& reader, const Query& query, std::string_view name) {
   PageWriter page(name);
   const auto result = reader.query(query, [&](const Row& row) { return page.add(row.json); });
-  return page.done(result);
+  return page.done(result, &query);
 }
 
 }  // namespace kruxos::kit

@@ -1,4 +1,4 @@
-#include "core/audit/receipts.hpp"
+#include "core/write/disconnect_receipts.hpp"
 
 #include <algorithm>
 #include <array>

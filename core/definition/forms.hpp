@@ -1,0 +1,37 @@
+// Forms in which names in braces stand for values: what a call is about, what it goes out in order by, its summary.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "core/definition/definition.hpp"
+#include "core/util/json.hpp"
+
+namespace krux {
+
+/// The template with what stands in braces replaced by what `value_of` gives for it.
+template <class Value>
+std::string filled(std::string_view form, Value value_of) {
+  std::string text;
+  for (std::size_t at = 0; at < form.size();) {
+    const auto open = std::min(form.find('{', at), form.size());
+    text += form.substr(at, open - at);
+    if (open == form.size()) break;
+    const auto close = std::min(form.find('}', open), form.size());
+    text += value_of(form.substr(open + 1, close - open - 1));
+    at = close + 1;
+  }
+  return text;
+}
+
+/// The template filled with parameters; empty where one of them has no value.
+std::string filled_whole(const std::string& pattern, const JsonValue& params);
+
+/// What a call is about: the capability's target filled with resolved parameters. Empty when the capability names none,
+/// or an input of it is not given.
+std::string target_of(const CapabilityDefinition& capability, const JsonValue& params);
+/// What a write goes out in order by, likewise; empty: in no order.
+std::string order_of(const CapabilityDefinition& capability, const JsonValue& params);
+
+}  // namespace krux

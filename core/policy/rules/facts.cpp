@@ -1,0 +1,51 @@
+#include "core/policy/rules/facts.hpp"
+
+#include <algorithm>
+
+namespace krux {
+namespace {
+
+struct Unanswered final : FactSource {
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all;
+    for (const auto& fact : known_facts()) all.emplace_back(fact.name);
+    return all;
+  }
+  FactAnswer ask(std::string_view, const FactQuestion&) const override { return {}; }
+};
+
+}  // namespace
+
+const char* to_string(Truth truth) {
+  return truth == Truth::kYes ? "yes" : truth == Truth::kNo ? "no" : "not known";
+}
+
+const std::vector<KnownFact>& known_facts() {
+  static const std::vector<KnownFact> all{
+      {"new_recipient", true, false, "the account has never written to a recipient"},
+      {"unfamiliar_recipient", true, false,
+       "the account has never written to a recipient, nor heard from him before yesterday"},
+      {"look_alike_recipient", true, false, "a recipient's domain looks like a familiar one, and is another"},
+      {"new_link", false, false, "it has a link to a host that stands in no message older than a day"},
+      {"read_recipient", true, true, "a recipient's address stood in what the agent has read"},
+      {"read_link", false, true, "it has a link that stood in what the agent has read"},
+      {"read_code", false, true, "it has a code or number that the agent has read elsewhere"},
+      {"quotes_code", true, false, "it has a code or number of a message that a recipient has not got"},
+      {"carries_secret", false, false, "it has a key, a password, a one-time code or a reset link"},
+      {"has_read", false, true, "the agent has read what others wrote"},
+  };
+  return all;
+}
+
+const KnownFact* known_fact(std::string_view name) {
+  const auto& all = known_facts();
+  const auto at = std::find_if(all.begin(), all.end(), [&](const KnownFact& fact) { return fact.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+const FactSource& unanswered_facts() {
+  static const Unanswered source;
+  return source;
+}
+
+}  // namespace krux

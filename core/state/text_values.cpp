@@ -1,0 +1,205 @@
+#include "core/state/text_values.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "core/util/json_texts.hpp"
+
+namespace krux {
+namespace {
+
+constexpr std::size_t kLeastDigits = 6, kMostDigits = 19, kLeastMixed = 8, kMostMixed = 128, kLongestAddress = 320;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool is_of_host(char c) {
+  return is_letter(c) || is_digit(c) || c == '-' || c == '.' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool is_of_local_part(char c) {
+  return is_letter(c) || is_digit(c) || std::string_view(".!#$%&'*+/=?^_`{|}~-").find(c) != std::string_view::npos;
+}
+
+std::string small(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+/// The longest host that begins at `from`; what ends a sentence is not its.
+std::string_view host_at(std::string_view text, std::size_t from) {
+  auto to = from;
+  while (to < text.size() && is_of_host(text[to])) ++to;
+  while (to > from && (text[to - 1] == '.' || text[to - 1] == '-')) --to;
+  return text.substr(from, to - from);
+}
+
+/// What programs make a link of though no scheme stands before it.
+bool has_common_ending(std::string_view host) {
+  static constexpr std::array<std::string_view, 14> kEndings{".com", ".net", ".org", ".info", ".biz", ".app", ".dev",
+                                                             ".io",  ".co",  ".xyz", ".me",   ".ai",  ".gov", ".edu"};
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](auto ending) { return host.ends_with(ending); });
+}
+
+/// "2026-11-26", or the same with other separators.
+bool is_day(std::string_view groups) {
+  return groups.size() == 10 && !is_digit(groups[4]) && !is_digit(groups[7]) &&
+         (groups.starts_with("19") || groups.starts_with("20"));
+}
+
+class Finder {
+ public:
+  Finder(std::string_view text, bool codes, std::size_t most, std::vector<TextValue>& found)
+      : text_(text), codes_(codes), most_(most), found_(found) {}
+
+  void run() {
+    for (std::size_t i = 0; i < text_.size() && found_.size() < most_;) {
+      const char c = text_[i];
+      if (c == '@') {
+        i = address(i);
+      } else if (c == ':' && text_.substr(i).starts_with("://")) {
+        i = link(i + 3);
+      } else if (begins_word(i)) {
+        i = word(i);
+      } else {
+        ++i;
+      }
+    }
+  }
+
+ private:
+  bool begins_word(std::size_t i) const {
+    const auto is_part = [&](std::size_t at) { return is_letter(text_[at]) || is_digit(text_[at]); };
+    return is_part(i) && (i == 0 || !is_part(i - 1));
+  }
+
+  void add(ValueKind kind, std::string value, std::size_t from, std::size_t to) {
+    found_.push_back({kind, std::move(value), from, to - from});
+  }
+
+  std::size_t address(std::size_t at) {
+    auto from = at;
+    while (from > 0 && is_of_local_part(text_[from - 1]) && at - from < kLongestAddress) --from;
+    while (from < at && text_[from] == '.') ++from;
+    const auto host = host_at(text_, at + 1);
+    if (from < at && host.find('.') != std::string_view::npos && host.size() < kLongestAddress)
+      add(ValueKind::kAddress, small(text_.substr(from, at - from)) + "@" + small(host), from, at + 1 + host.size());
+    return at + 1 + host.size();
+  }
+
+  /// `from`: where its host begins, or what stands before it there (a name and a password).
+  std::size_t link(std::size_t from) {
+    auto host = host_at(text_, from);
+    const auto end = text_.find_first_of("/?# \t\r\n\"'<>|", from);
+    const auto authority = text_.substr(from, std::min(end, text_.size()) - from);
+    if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
+      from += at + 1;
+      host = host_at(text_, from);
+    }
+    add_link(host, from);
+    return from + host.size();
+  }
+
+  void add_link(std::string_view host, std::size_t from) {
+    auto name = small(host);
+    if (name.starts_with("www.")) name.erase(0, 4);
+    if (!name.empty() && name.size() < kLongestAddress)
+      add(ValueKind::kLink, std::move(name), from, from + host.size());
+  }
+
+  /// A code, a host without a scheme, or none of both.
+  std::size_t word(std::size_t from) {
+    if (codes_ && is_digit(text_[from])) {
+      if (const auto to = digits(from); to > from) return to;
+    }
+    auto to = from;
+    std::size_t letters = 0, numbers = 0;
+    for (; to < text_.size() && (is_letter(text_[to]) || is_digit(text_[to])); ++to)
+      ++(is_digit(text_[to]) ? numbers : letters);
+    const auto size = to - from;
+    if (codes_ && letters >= 2 && numbers >= 2 && size >= kLeastMixed && size <= kMostMixed)
+      add(ValueKind::kCode, small(text_.substr(from, size)), from, to);
+    if (to >= text_.size() || (text_[to] != '.' && text_[to] != '-')) return to;
+    const auto host = host_at(text_, from);
+    const auto end = from + host.size();
+    const bool is_local_part = end < text_.size() && text_[end] == '@';
+    const auto name = small(host);
+    if (is_local_part || host.size() <= size || !(name.starts_with("www.") || has_common_ending(name))) return to;
+    add_link(host, from);
+    return end;
+  }
+
+  /// Digits, also with "-" between them, and such groups with a blank between them; where they end, or `from` where the
+  /// first is no number.
+  std::size_t digits(std::size_t from) {
+    std::string whole;
+    int groups = 0;
+    auto to = from;
+    for (auto at = from;; at = to + 1) {
+      const auto end = group_end(at);
+      const auto group = text_.substr(at, end - at);
+      const bool goes_on = end < text_.size() && is_letter(text_[end]);
+      if (is_day(group)) return groups > 0 ? to : end;
+      if (goes_on) break;
+      auto code = without_dashes(group);
+      whole += code;
+      to = end;
+      ++groups;
+      add_code(std::move(code), at, end);
+      if (end + 1 >= text_.size() || text_[end] != ' ' || !is_digit(text_[end + 1])) break;
+    }
+    if (groups > 1) add_code(std::move(whole), from, to);
+    return to;
+  }
+
+  std::size_t group_end(std::size_t at) const {
+    while (at < text_.size() &&
+           (is_digit(text_[at]) || (text_[at] == '-' && at + 1 < text_.size() && is_digit(text_[at + 1]))))
+      ++at;
+    return at;
+  }
+
+  static std::string without_dashes(std::string_view group) {
+    std::string out(group);
+    std::erase(out, '-');
+    return out;
+  }
+
+  void add_code(std::string code, std::size_t from, std::size_t to) {
+    if (code.size() >= kLeastDigits && code.size() <= kMostDigits) add(ValueKind::kCode, std::move(code), from, to);
+  }
+
+  std::string_view text_;
+  bool codes_;
+  std::size_t most_;
+  std::vector<TextValue>& found_;
+};
+
+bool names_or_dates(std::string_view key) {
+  return key == "id" || key == "ts" || key == "date" || key == "cursor" || key.ends_with("_id") ||
+         key.ends_with("_ts") || key.ends_with("_at") || key.ends_with("offset");
+}
+
+}  // namespace
+
+std::vector<TextValue> values_in(std::string_view text, std::size_t most) {
+  std::vector<TextValue> found;
+  Finder(text, true, most, found).run();
+  return found;
+}
+
+std::vector<TextValue> values_in_json(std::string_view json, std::size_t most) {
+  std::vector<TextValue> found;
+  each_text(json, [&](std::string_view key, std::string_view text) {
+    Finder(text, !names_or_dates(key), most, found).run();
+  });
+  return found;
+}
+
+}  // namespace krux

@@ -1,0 +1,134 @@
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "core/storage/group_commit.hpp"
+#include "host/cli/command_line.hpp"
+#include "host/cli/fake_console.hpp"
+#include "host/http/http_server.hpp"
+#include "host/operator/control_server.hpp"
+#include "host/operator/fake_operator.hpp"
+#include "host/operator/operator_gate.hpp"
+#include "support/scratch.hpp"
+
+using namespace krux;
+using namespace krux::test;
+
+namespace {
+
+using Asked = std::vector<std::string>;
+
+/// A host that asks for the operator's passphrase, and the command run against it.
+struct GuardedFixture {
+  support::Scratch scratch;
+  DrivenClock clock;
+  GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
+  AlertStore alerts{store, clock};
+  OperatorSecret secret{store, clock, {1, 8192}};
+  OperatorGate gate{secret, alerts, clock, {}};
+  FakeOperator api;
+  ControlServer control{api, {4, 64, ::geteuid(), &gate}};
+  HttpServer server;
+  FakeConsole console;
+
+  GuardedFixture() { server.listen_unix(scratch.path() / "control.sock", control.handler()); }
+  ~GuardedFixture() { server.stop(0); }
+  int run(std::vector<std::string> arguments) {
+    console.out_text.str("");
+    console.err_text.str("");
+    console.prompts.clear();
+    arguments.insert(arguments.begin(), {"--data-dir", scratch.path()});
+    return cli::run_command(arguments, console, {});
+  }
+  std::string out() const { return console.out_text.str(); }
+  std::string err() const { return console.err_text.str(); }
+  std::string file(const std::string& text, int mode = 0600) {
+    const auto path = scratch.path() / "passphrase";
+    std::ofstream(path, std::ios::trunc) << text;
+    std::filesystem::permissions(path, std::filesystem::perms(mode));
+    return path;
+  }
+};
+
+const std::string kWaiting = R"({"write":{"write_id":"w_1","state":"pending_approval","content_hash":"h"}})";
+
+}  // namespace
+
+TEST_CASE(
+    "the operator's passphrase is set once, typed twice, and then asked by each command that lets things happen") {
+  GuardedFixture f;
+  f.api.answers["create_agent"] = R"({"agent":{"name":"al"},"key":"k"})";
+  CHECK(f.run({"agent", "create", "al"}) == 5);
+  CHECK_THAT(f.err(), Catch::Contains("kruxos operator set-passphrase"));
+  CHECK(f.run({"operator", "status"}) == 0);
+  CHECK_THAT(f.out(), Catch::Contains("not set"));
+  f.console.terminal = true;
+  f.console.lines = {"one passphrase", "another one"};
+  CHECK(f.run({"operator", "set-passphrase"}) == 1);
+  f.console.lines = {"one passphrase", "one passphrase"};
+  CHECK(f.run({"operator", "set-passphrase"}) == 0);
+  CHECK_THAT(f.out(), Catch::Contains("the passphrase, each command anew"));
+  CHECK(f.api.asked().empty());
+
+  f.console.lines = {"one passphrase"};
+  CHECK(f.run({"agent", "create", "al"}) == 0);
+  CHECK_THAT(f.console.prompts, Catch::Contains("Operator's passphrase"));
+  f.console.lines = {"a wrong one"};
+  CHECK(f.run({"agent", "create", "al"}) == 1);
+  CHECK_THAT(f.err(), Catch::Contains("passphrase is wrong"));
+  f.console.lines = {""};
+  f.clock.advance(60'000);
+  CHECK(f.run({"agent", "create", "al"}) == 1);
+  CHECK_THAT(f.err(), Catch::Contains("No passphrase was given"));
+  CHECK(f.api.asked().size() == 1);
+  // Looking and stopping ask for nothing.
+  f.api.answers["write"] = kWaiting;
+  f.console.lines = {"y"};
+  CHECK(f.run({"approve", "cancel", "w_1"}) == 0);
+  CHECK(f.console.prompts.find("passphrase") == std::string::npos);
+  f.console.lines = {"one passphrase", "a third one", "a third one"};
+  CHECK(f.run({"operator", "set-passphrase"}) == 0);
+  f.secret.check(Secret("a third one"), OperatorSecret::Place::kSocket);
+  f.console.lines = {"a fourth one", "a fourth one"};
+  CHECK(f.run({"operator", "set-passphrase", "--forgotten"}) != 0);
+}
+
+TEST_CASE("one passphrase is good for all that a command decides, and comes behind what it shows") {
+  GuardedFixture f;
+  f.secret.set(Secret(), Secret("one passphrase"), OperatorSecret::Present::kNeeded);
+  f.console.terminal = true;
+  f.api.answers["write"] = kWaiting;
+  f.api.answers["decide"] = R"({"results":[{"write_id":"w_1","state":"buffered"}]})";
+  std::vector<std::string> many{"approve", "accept"};
+  for (int i = 0; i < 41; ++i) many.push_back("w_" + std::to_string(i));
+  f.console.lines = {"y", "one passphrase", "y", "y"};
+  CHECK(f.run(many) == 0);
+  CHECK(f.console.lines.empty());
+  const auto first = f.console.prompts.find("Accept these"), then = f.console.prompts.find("passphrase");
+  CHECK(first < then);
+  CHECK(then != std::string::npos);
+}
+
+TEST_CASE("without a terminal the operator's passphrase comes from a file that others cannot read, or a pipe") {
+  GuardedFixture f;
+  f.secret.set(Secret(), Secret("one passphrase"), OperatorSecret::Present::kNeeded);
+  f.api.answers["create_agent"] = R"({"agent":{"name":"al"},"key":"k"})";
+  CHECK(f.run({"agent", "create", "al"}) == 2);
+  CHECK_THAT(f.err(), Catch::Contains("--passphrase-file"));
+  CHECK(f.run({"--passphrase-file", f.file("one passphrase\n", 0644), "agent", "create", "al"}) == 2);
+  CHECK_THAT(f.err(), Catch::Contains("chmod 600"));
+  CHECK(f.run({"--passphrase-file", f.file(""), "agent", "create", "al"}) == 2);
+  CHECK(f.run({"--passphrase-file", (f.scratch.path() / "none").string(), "agent", "create", "al"}) == 2);
+  CHECK_THAT(f.err(), Catch::Contains("cannot be read"));
+  CHECK(f.api.asked().empty());
+  CHECK(f.run({"agent", "create", "al", "--passphrase-file", f.file("one passphrase\r\nmore\n")}) == 0);
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  REQUIRE(::write(ends[1], "one passphrase\n", 15) == 15);
+  CHECK(f.run({"agent", "create", "al", "--passphrase-file", "/dev/fd/" + std::to_string(ends[0])}) == 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}

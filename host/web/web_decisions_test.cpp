@@ -1,0 +1,103 @@
+#include "host/web/web_fixture.hpp"
+
+using namespace web_test;
+using Asked = std::vector<std::string>;
+
+namespace {
+
+const std::string kWho = " operator:me/page";
+
+}  // namespace
+
+TEST_CASE("decisions on the page name what was shown, and say who decides") {
+  WebFixture f;
+  f.begin();
+  const auto reaches = [&](const std::string& action, const std::string& more, const std::string& asked) {
+    INFO(action);
+    const auto answer = f.decide(action, more);
+    CHECK(answer.status == 303);
+    CHECK(answer.headers.at("Location") == f.base + "?done=" + kId);
+    CHECK(f.api.asked().back() == asked);
+  };
+  const std::string shown = "&content_hash=aaaa&state=pending_approval";
+  reaches("accept", shown, "accept_write " + kId + " aaaa" + kWho);
+  reaches("reject", shown + "&reason=not+now%21", "reject_write " + kId + " not now!" + kWho);
+  reaches("reject", shown, "reject_write " + kId + " " + kWho);
+  reaches("cancel", "&content_hash=aaaa&state=buffered", "cancel_write " + kId + kWho);
+  reaches("rollback", "&state=completed", "rollback_write " + kId + kWho);
+  reaches("rollback", "&state=completed&force=1", "rollback_write " + kId + " force" + kWho);
+  reaches("resend", "&state=unknown", "decide_outcome " + kId + " operator_resend unknown" + kWho);
+  reaches("discard", "&state=dead_letter", "decide_outcome " + kId + " operator_discard dead_letter" + kWho);
+  reaches("happened", "&state=unknown", "decide_outcome " + kId + " operator_happened unknown" + kWho);
+  for (const auto& [action, more] :
+       {std::pair("accept", ""), std::pair("resend", "&state=odd"), std::pair("edit", "")}) {
+    CHECK(f.decide(action, more).status == 409);
+    CHECK(f.api.asked().back() == "write " + kId);
+  }
+  CHECK(f.decide("anything").status == 404);
+  CHECK(f.post(f.base + "writes/none/accept", "token=" + f.token).status == 404);
+  f.api.answers["write"] = write_json("buffered");
+  CHECK_THAT(f.get(f.base + "?done=" + kId).body,
+             Catch::Contains("role=\"status\"") && Catch::Contains("goes out by itself"));
+}
+
+TEST_CASE("what changed meanwhile is to be looked at again, and what was decided meanwhile is an answer") {
+  WebFixture f;
+  f.begin();
+  f.api.errors.emplace("accept_write", conflict("The write is not what was shown any more."));
+  auto changed = write_json();
+  changed.replace(changed.find("aaaa"), 4, "bbbb");
+  f.api.answers["write"] = changed;
+  const auto other = f.decide("accept");
+  CHECK(other.status == 409);
+  CHECK_THAT(other.body, Catch::Contains("This has changed meanwhile") && Catch::Contains("role=\"alert\"") &&
+                             Catch::Contains("value=\"bbbb\""));
+
+  f.api.answers["write"] = write_json(
+      "buffered",
+      R"(,"history":[{"kind":"decision","outcome":"edit","who":"operator:ann","started_at_ms":1699999970000},)"
+      R"({"kind":"decision","outcome":"accept","who":"operator:bob","started_at_ms":1699999980000}])");
+  const auto decided = f.decide("accept");
+  CHECK(decided.status == 200);
+  CHECK_THAT(decided.body, Catch::Contains("Already decided: accepted by operator:bob, 20 s ago (at 22:13:00 UTC)") &&
+                               Catch::Contains("role=\"status\"") && !Catch::Contains("id=\"accept\""));
+  // What else stands against it is said as it is.
+  f.api.answers["write"] = write_json();
+  const auto gone = f.decide("accept");
+  CHECK_THAT(gone.body, Catch::Contains("not what was shown any more"));
+  f.api.errors.clear();
+  f.api.errors.emplace("rollback_write", Error(ErrorCode::kRollbackConflict, "Somebody has changed it since."));
+  f.api.answers["write"] = write_json("completed");
+  CHECK_THAT(f.decide("rollback", "&state=completed").body, Catch::Contains("Somebody has changed it since."));
+}
+
+TEST_CASE("an edit on the page sends what was changed alone, and accepts what came of it") {
+  WebFixture f;
+  f.begin();
+  f.api.answers["write"] =
+      write_json("pending_approval", {}, R"({"channel":"C1","text":"Hello\r\nyou\n","to":["a"],"empty":""})");
+  f.api.answers["edit_write"] = R"({"write":{"content_hash":"cccc"}})";
+  const std::string shown = "&content_hash=aaaa&state=pending_approval";
+  const std::string rest = "&p.channel=C1&p.to=%5B%22a%22%5D&p.empty=";
+  const auto edit = [&](const std::string& more) { return f.decide("edit", shown + more); };
+  CHECK(edit(rest + "&p.text=Hello%0D%0Ayou%0D%0A!&then=accept").status == 303);
+  CHECK(f.api.asked() == Asked{"write " + kId, "edit_write " + kId + R"( aaaa {"text":"Hello\nyou\n!"})" + kWho,
+                               "accept_write " + kId + " cccc" + kWho});
+  CHECK(edit("&p.channel=C2&p.to=%5B%22b%22%5D&p.empty=&p.text=Hello%0D%0Ayou%0D%0A&then=keep").status == 303);
+  CHECK(f.api.asked() == Asked{"write " + kId, "edit_write " + kId + R"( aaaa {"channel":"C2","to":["b"]})" + kWho});
+  // Nothing changed: what was shown is accepted, or there is nothing to do.
+  CHECK(edit(rest + "&p.text=Hello%0D%0Ayou%0D%0A&then=accept").status == 303);
+  CHECK(f.api.asked() == Asked{"write " + kId, "accept_write " + kId + " aaaa" + kWho});
+  CHECK_THAT(edit(rest + "&p.text=Hello%0D%0Ayou%0D%0A").body, Catch::Contains("The edit changes nothing."));
+  CHECK_THAT(edit("&p.channel=C1&p.to=%5Bodd&p.empty=&p.text=Hello%0D%0Ayou%0D%0A").body,
+             Catch::Contains("to must be JSON"));
+  f.api.asked();
+  // It was edited meanwhile: no edit upon another content.
+  CHECK(f.decide("edit", "&content_hash=0000&state=pending_approval" + rest + "&p.text=x&then=accept").status == 409);
+  CHECK(f.api.asked() == Asked{"write " + kId, "write " + kId});
+  // Between edit and acceptance somebody edits it once more.
+  f.api.errors.emplace("accept_write", conflict("The write is not what was shown any more."));
+  auto changed = write_json();
+  changed.replace(changed.find("aaaa"), 4, "dddd");
+  CHECK(edit(rest + "&p.text=y&then=accept").status == 409);
+}
