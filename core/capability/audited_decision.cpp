@@ -75,6 +75,7 @@ std::string decision_json(const Ruling& ruling, const CapabilityDefinition& coun
       put_definition_decider(out, version, counted.name);
     }
     if (decision.delay_rule) put_rule_decider(out, "delay_by", *decision.delay_rule);
+    if (decision.expires_rule) put_rule_decider(out, "expiry_by", *decision.expires_rule);
     if (!decision.limits.empty())
       put_objects(out, "limits", decision.limits, [&](const Rule* rule) { put_name(out, *rule, true); });
     if (!ruling.facts.empty()) {

@@ -167,6 +167,7 @@ void put_rule(JsonWriter& out, const Rule& rule, bool whole) {
   put(out, "when", in_words(rule.when));
   if (rule.tier) put(out, "tier", to_string(*rule.tier));
   if (rule.delay_ms) put(out, "delay_seconds", *rule.delay_ms / 1000);
+  if (rule.expires_ms) put(out, "expires_after_seconds", *rule.expires_ms / 1000);
   if (rule.limit) {
     put(out, "limit", rule.limit->limit);
     put(out, "window_seconds", rule.limit->window_ms / 1000);

@@ -16,6 +16,7 @@
 #include "core/capability/limits_in_use.hpp"
 #include "core/capability/present_terms.hpp"
 #include "core/capability/read_call.hpp"
+#include "core/capability/standing_scope.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/state/agent_pauses.hpp"
@@ -254,6 +255,10 @@ void CapabilityHandler::put_rules(JsonWriter& out, const WriteRecord& write) con
   const auto set = rules_in_force(*context_);
   put_objects(out, "rules", rules_on_write(*context_, *set, write),
               [&](const MatchingRule& rule) { put_rule(out, rule); });
+}
+
+std::variant<StandingScope, std::string> CapabilityHandler::standing_scope(const WriteRecord& write) const {
+  return krux::standing_scope(*context_, write);
 }
 
 void CapabilityHandler::put_limits(JsonWriter& out) const {

@@ -19,6 +19,7 @@
 #include "core/util/cancellation.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
+#include "core/write/standing_approvals.hpp"
 #include "core/write/write.hpp"
 
 namespace krux {
@@ -132,6 +133,9 @@ class CapabilityHandler {
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
             const std::string& who, std::function<void(std::variant<WriteRecord, Error>)> done);
+
+  /// Which later writes are like one that waits for a person; or why none are, a sentence.
+  std::variant<StandingScope, std::string> standing_scope(const WriteRecord& write) const;
 
   /// What capabilities.list and describe answer: one JSON array of summaries, or one JSON object with inputs, outputs,
   /// limits, errors and recovery. Capabilities that are blocked, or that no connected account can do (its service is

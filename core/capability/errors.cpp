@@ -79,8 +79,11 @@ std::string context_of(const WriteRecord& write, const std::string& recipients_j
   const auto cleanup = cleaned ? fmt::format(R"(,"cleanup":"{}")", to_string(write.cleanup)) : "";
   const bool by_rule = write.state == WriteState::kPendingApproval && !write.asked_by_json.empty();
   const auto rule = by_rule ? "," + write.asked_by_json.substr(1, write.asked_by_json.size() - 2) : "";
-  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}}})", json_string(write.write_id), to_string(write.state),
-                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, rule);
+  const auto until = write.approval_until_ms > 0
+                         ? fmt::format(R"(,"approval_until":"{}")", format_time(write.approval_until_ms))
+                         : std::string();
+  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}{}}})", json_string(write.write_id), to_string(write.state),
+                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, until, rule);
 }
 
 /// Somebody has decided that nothing more is done about it.
@@ -110,14 +113,16 @@ Error to_error(const WriteRecord& write, std::int64_t now_ms, const std::string&
         .with_context(context);
   }
   if (write.state == WriteState::kPendingApproval) {
-    return Error(
-               ErrorCode::kApprovalRequired,
-               fmt::format("It waits for a person's approval{} {} Do not send it again: proxy.write_status tells what "
-                           "became of {}{}.",
-                           write.irrevocable ? " before it is sent once more; an earlier attempt may have happened."
-                                             : " and has not been sent.",
-                           safe_message(write.approval_reason), write.write_id,
-                           write.irrevocable ? "" : ", proxy.cancel_write takes it back"))
+    return Error(ErrorCode::kApprovalRequired,
+                 fmt::format("It waits for a person's approval{} {}{} Do not send it again: proxy.write_status tells "
+                             "what became of {}{}.",
+                             write.irrevocable ? " before it is sent once more; an earlier attempt may have happened."
+                                               : " and has not been sent.",
+                             safe_message(write.approval_reason),
+                             write.approval_until_ms > 0 ? fmt::format(" Without a decision it is rejected at {}.",
+                                                                       format_time(write.approval_until_ms))
+                                                         : "",
+                             write.write_id, write.irrevocable ? "" : ", proxy.cancel_write takes it back"))
         .with_context(context);
   }
   if (write.state == WriteState::kDeadLetter) {

@@ -5,6 +5,7 @@
 #include "core/capability/call_rules.hpp"
 #include "core/capability/catalogue.hpp"
 #include "core/capability/errors.hpp"
+#include "core/capability/standing_scope.hpp"
 #include "core/capability/upload_inputs.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/capability/write_json.hpp"
@@ -37,6 +38,7 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   write.when_absent = to_string(capability.when_absent);
   write.leaves_something = capability.cleanup;
   write.rollback_ms = capability.undoable ? call.definition->rollback_retention_ms : 0;
+  write.by_standing = covering_standing(context, write);
   return write;
 }
 

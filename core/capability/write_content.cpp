@@ -319,6 +319,7 @@ NewContent content_of(const HandlerOptions& options, const CheckedCall& call, co
   for (auto& limit : limit_rules(by.ruling, params)) content.limits.push_back(std::move(limit));
   content.counts = by.ruling.counts;
   content.counted_as = by.capability.name;
+  content.approval_ms = by.ruling.decision.expires_ms;
   content.approval_reason = why_asked(by.capability);
   // The rule says more than the tier does.
   if (by.ruling.asks()) {

@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 89> kFaultPoints = {
+inline constexpr std::array<std::string_view, 91> kFaultPoints = {
     "write.submit.before_commit",
     "write.submit.after_commit",  //
     "write.cancel.before_commit",
@@ -37,6 +37,8 @@ inline constexpr std::array<std::string_view, 89> kFaultPoints = {
     "write.rollback.after_commit",  //
     "write.expire.before_commit",
     "write.expire.after_commit",  //
+    "write.approval_expire.before_commit",
+    "write.approval_expire.after_commit",  //
     "write.recover.before_commit",
     "write.recover.after_commit",  //
     "write.restore.before_commit",

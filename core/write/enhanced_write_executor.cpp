@@ -13,7 +13,7 @@ namespace {
 /// The wall clock may be set while nobody is told: the ledger is asked at least so often.
 constexpr std::int64_t kLongestSleepMs = 60'000;
 constexpr std::int64_t kPauseAfterFailureMs = 1000;
-constexpr std::int64_t kPointsEveryMs = 10 * 60'000;
+constexpr std::int64_t kPointsEveryMs = 10 * 60'000, kApprovalsEveryMs = 10'000;
 
 }  // namespace
 
@@ -47,6 +47,7 @@ std::int64_t EnhancedWriteExecutor::State::step() {
   const auto refs = with_room(active(), room);
   try {
     drop_expired_rollback_points();
+    expire_approvals();
     if (const auto next = ledger.next_due_in(refs, room, seqs); next != 0) {
       idle_rounds = 0;
       return std::min(next.value_or(kLongestSleepMs), kLongestSleepMs);
@@ -92,6 +93,11 @@ void EnhancedWriteExecutor::State::drop_expired_rollback_points() {
   if (clock.boot_ms() < points_due) return;
   // Many at once would hold up the writes: the rest goes with the next step.
   if (ledger.drop_expired_rollback_points() == 0) points_due = clock.boot_ms() + kPointsEveryMs;
+}
+
+void EnhancedWriteExecutor::State::expire_approvals() {
+  if (clock.boot_ms() < approvals_due) return;
+  if (ledger.expire_approvals() == 0) approvals_due = clock.boot_ms() + kApprovalsEveryMs;
 }
 
 std::vector<AccountRef> EnhancedWriteExecutor::State::active() const {

@@ -44,6 +44,7 @@ struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
   std::vector<AccountRef> with_room(std::vector<AccountRef> all, Ledger::Room& room) const;
   std::vector<std::int64_t> busy() const;
   void drop_expired_rollback_points();
+  void expire_approvals();
 
   void begin(WriteRecord write);
   CallContextPtr new_call(const InFlightPtr& under_way);
@@ -82,6 +83,7 @@ struct EnhancedWriteExecutor::State : std::enable_shared_from_this<State> {
   std::int64_t asleep_until = 0;      ///< boot clock
   std::int64_t soonest_due = kNever;  ///< of what has become known since the ledger was asked
   std::int64_t points_due = 0;        ///< boot clock; on the executor's thread
+  std::int64_t approvals_due = 0;     ///< likewise
   int idle_rounds = 0;                ///< rounds that took nothing although something was due; on the executor's thread
   std::thread thread;
 };

@@ -24,6 +24,7 @@
 #include "core/write/ledger_order.hpp"
 #include "core/write/ledger_rows.hpp"
 #include "core/write/limits.hpp"
+#include "core/write/standing_approvals.hpp"
 #include "core/write/transition.hpp"
 #include "core/write/write.hpp"
 
@@ -37,10 +38,11 @@ struct PresentTerms {
   std::string asks;     ///< why a person is asked first, a sentence; empty: nobody is
   std::vector<LimitRule> limits;
   ErrorCode forbidden_as = ErrorCode::kOperationBlocked;
-  std::string decision_json{};  ///< of what forbids or asks, for the audit log
-  std::string counted_as{};     ///< for which operation's limits it counts by now; empty: for its own
-  bool counts = false;          ///< a limit may count it that is none of `limits`
-  std::string asked_by_json{};  ///< with `asks`, as WriteContent has it
+  std::string decision_json{};   ///< of what forbids or asks, for the audit log
+  std::string counted_as{};      ///< for which operation's limits it counts by now; empty: for its own
+  bool counts = false;           ///< a limit may count it that is none of `limits`
+  std::string asked_by_json{};   ///< with `asks`, as WriteContent has it
+  std::int64_t approval_ms = 0;  ///< likewise
 };
 
 /// What an attempt or a look led to.
@@ -103,8 +105,14 @@ class Ledger {
                      Done<WriteRecord> done);
 
   /// A write that waits for a person's approval: accepted with the content_hash that was shown (ConflictError when it
-  /// has another one by now), its window begins; rejected, with a reason for its agent or none.
-  void accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done);
+  /// has another one by now), its window begins, and the like of it may follow where `like` says so; rejected, with a
+  /// reason for its agent or none.
+  struct Like {
+    StandingScope scope;
+    StandingTerms terms;
+  };
+  void accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done,
+              std::optional<Like> like = {});
   void reject(std::string write_id, std::string reason, std::string who, Done<WriteRecord> done);
 
   /// Replaces the content of a write that is pending_approval, held or buffered and never attempted, if it still has
@@ -163,6 +171,9 @@ class Ledger {
   /// Deletes rollback points whose time is over, some at once; one that an undo under way needs stays. Returns how
   /// many.
   std::size_t drop_expired_rollback_points();
+
+  /// Rejects what has waited for a person longer than its rules let it, some at once. Returns how many.
+  std::size_t expire_approvals();
 
   /// What waits for the account's token to work becomes due at once, and nothing else.
   void connection_restored(const AccountRef& account);
@@ -257,6 +268,7 @@ class Ledger {
                                  const WriteRecord& write) const;
   void admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const;
   void tell_of_approvals(StatementCache& sql, const WriteRecord& write) const;
+  void note_standing(StatementCache& sql, const WriteRecord& write) const;
   void begin_window(LedgerRow& row) const;
   /// What whoever decides was shown, as far as he names it.
   struct Shown {
@@ -280,8 +292,12 @@ class Ledger {
   struct Verdict;
   Verdict verdict_on(StatementCache& sql, WriteRecord& write) const;
   bool is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRecord>& changed) const;
-  void put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why,
-                         const std::string& asked_by) const;
+  struct Asking {
+    std::string why, by_json;  ///< as WriteContent::approval_reason, asked_by_json
+    std::int64_t for_ms = 0;   ///< as WriteContent::approval_ms
+  };
+  void put_before_person(StatementCache& sql, LedgerRow& row, const Asking& asking) const;
+  WriteRecord expire_one(StatementCache& sql, std::int64_t seq, std::vector<WriteRecord>& others) const;
   void reconcile_first(StatementCache& sql) const;
   void go_on_released(LedgerRow& row) const;
   void settle_anew(StatementCache& sql, std::optional<std::int64_t> settle_ms) const;

@@ -6,6 +6,8 @@
 #include "core/util/text.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
+#include "core/write/ledger_history.hpp"
+#include "core/write/standing_approvals.hpp"
 
 namespace krux {
 namespace {
@@ -109,6 +111,21 @@ NewWrite write_about(const WriteRecord& subject, const char* operation, std::str
   return write;
 }
 
+/// Who has let it go is a part of its history.
+void Ledger::note_standing(StatementCache& sql, const WriteRecord& w) const {
+  if (w.standing_approval.empty()) return;
+  const auto now = clock_.wall_ms();
+  add_to_history(sql, w.seq,
+                 {"decision",
+                  0,
+                  now,
+                  now,
+                  to_string(WriteEvent::kAccept),
+                  {},
+                  "Approved beforehand, with the like.",
+                  w.standing_approval});
+}
+
 /// A window begins, or a person is asked. Throws BatchProtection.
 void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, LedgerRow& row) const {
   auto& w = row.write;
@@ -118,12 +135,22 @@ void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, Led
     w.asked_by_json = asked_by_json(*over);
     row.audited.limit_json = limit_json(*over);
   }
+  if (w.state == WriteState::kPendingApproval && !asked.by_standing.empty() && row.audited.limit_json.empty()) {
+    // A limit asks a person all the same.
+    if (auto granted_by = use_standing(sql, asked.by_standing, clock_.wall_ms())) {
+      w.state = asked.admitted_as;
+      w.decided_by = *std::move(granted_by);
+      w.standing_approval = asked.by_standing;
+    }
+  }
   if (w.state == WriteState::kPendingApproval && has_too_many_pending(sql, w.agent_id)) {
     throw Error(ErrorCode::kBatchProtection,
                 std::to_string(kMostPendingApprovals) +
                     " writes of this agent wait for a person already. Nothing was accepted: wait "
                     "until they are decided.");
   }
+  if (w.state == WriteState::kPendingApproval && w.approval_ms > 0)
+    w.approval_until_ms = clock_.wall_ms() + w.approval_ms;
   if (w.state == WriteState::kBuffered) begin_window(row);
 }
 
@@ -144,6 +171,7 @@ void Ledger::submit(NewWrite write, Done<Submitted> done, CommitThread thread) {
         admit_within_limits(sql, *asked, *row);
         number_row(sql, *row);
         insert_row(sql, *row);
+        note_standing(sql, row->write);
         tell_of_approvals(sql, row->write);
         return same;
       },

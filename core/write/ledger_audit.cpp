@@ -83,6 +83,7 @@ void audit_admission(StatementCache& sql, const LedgerRow& row) {
     put(out, "delay_ms", w.delay_ms);
     if (w.send_at_ms > 0) put(out, "send_at_ms", w.send_at_ms);
     put_nonempty(out, "who", w.decided_by);
+    put_nonempty(out, "standing_approval", w.standing_approval);
     put_nonempty(out, "rolls_back", w.rolls_back);
     put_nonempty(out, "cleans", w.cleans);
     put_nonempty(out, "asks", w.approval_reason);

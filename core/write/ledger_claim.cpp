@@ -9,6 +9,7 @@
 #include "core/write/ledger_commit.hpp"
 #include "core/write/ledger_history.hpp"
 #include "core/write/ledger_order.hpp"
+#include "core/write/standing_approvals.hpp"
 
 namespace krux {
 namespace {
@@ -26,9 +27,16 @@ bool is_shut_out(StatementCache& sql, const WriteRecord& write) {
   return agent.step();
 }
 
-/// A person has looked at it and let it go: accepted, edited, sent again or released.
-bool is_let_go(const WriteRecord& write) {
-  return write.decided_by.starts_with("operator:");
+/// A person has let it go: accepted, edited, sent again or released, or approved beforehand, which counts until
+/// somebody ends that.
+bool is_let_go(StatementCache& sql, const WriteRecord& write) {
+  return write.decided_by.starts_with("operator:") &&
+         (write.standing_approval.empty() || !is_standing_ended(sql, write.standing_approval));
+}
+
+/// He has looked at this very write.
+bool was_looked_at(const WriteRecord& write) {
+  return write.decided_by.starts_with("operator:") && write.standing_approval.empty();
 }
 
 void log_stopped(const WriteRecord& write) {
@@ -65,6 +73,7 @@ struct Ledger::Verdict {
   ErrorCode type = ErrorCode::kOperationBlocked;
   AuditedDecision audited{};
   std::string asked_by_json{};  ///< as PresentTerms
+  std::int64_t approval_ms = 0;
 };
 
 Ledger::Verdict Ledger::verdict_on(StatementCache& sql, WriteRecord& write) const {
@@ -81,34 +90,35 @@ Ledger::Verdict Ledger::verdict_on(StatementCache& sql, WriteRecord& write) cons
     write.counted_at_ms = clock_.wall_ms();
     update_counted(sql, write);
   }
-  if (is_let_go(write)) return {};
+  if (was_looked_at(write)) return {};
   if (!terms.asks.empty())
     return {{},
             std::move(terms.asks),
             terms.forbidden_as,
             {std::move(terms.decision_json), {}, {}},
-            std::move(terms.asked_by_json)};
+            std::move(terms.asked_by_json),
+            terms.approval_ms};
   const auto goes_out = std::max(write.counted_at_ms, write.send_at_ms);
   const auto over =
       exceeded(sql, windows_, write.agent_id, terms.limits, {goes_out, write.seq, anew ? 0 : write.counted_at_ms});
   if (!over) return {};
-  return {{}, over->sentence, terms.forbidden_as, {{}, {}, limit_json(*over)}, asked_by_json(*over)};
+  return {{}, over->sentence, terms.forbidden_as, {{}, {}, limit_json(*over)}, asked_by_json(*over), terms.approval_ms};
 }
 
-void Ledger::put_before_person(StatementCache& sql, LedgerRow& row, const std::string& why,
-                               const std::string& asked_by) const {
+void Ledger::put_before_person(StatementCache& sql, LedgerRow& row, const Asking& asking) const {
   auto& w = row.write;
   const auto before = w;
   apply(row, WriteEvent::kAskAnew, ErrorCode::kConflictError);
-  w.approval_reason = why;
-  w.asked_by_json = asked_by;
+  w.approval_reason = asking.why;
+  w.asked_by_json = asking.by_json;
+  w.approval_until_ms = asking.for_ms > 0 ? clock_.wall_ms() + asking.for_ms : 0;
   w.buffer_until_ms = 0;
   w.waits_in_line = false;
   row.waits_for_connection = false;
   set_due(row, std::nullopt);
   update_row(sql, row);
   sql.get("UPDATE writes SET approval_reason = ?2, asked_by = nullif(?3, '') WHERE seq = ?1")
-      .bind_all(w.seq, why, asked_by)
+      .bind_all(w.seq, asking.why, asking.by_json)
       .run();
   if (!before.ordering_key.empty()) call_next(sql, before);
   tell_of_approvals(sql, w);
@@ -119,10 +129,10 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
   auto& w = row.write;
   // Whoever asked for the write: what is left of it must not stay.
   if (!w.cleans.empty()) return false;
-  const auto [forbids, asks, type, audited, asked_by] = verdict_on(sql, w);
+  const auto [forbids, asks, type, audited, asked_by, approval_ms] = verdict_on(sql, w);
   const auto& why = forbids.empty() ? asks : forbids;
   // Of what a person was asked about for this very reason he has decided.
-  if (why.empty() || (is_let_go(w) && w.approval_reason == why)) return false;
+  if (why.empty() || (w.approval_reason == why && is_let_go(sql, w))) return false;
   w.out_of_order = false;  // it goes before nobody
   row.audited = audited;
   // "failed" would promise that nothing of it has happened.
@@ -138,7 +148,7 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
     follow_end(sql, w, changed);
     update_row(sql, row);
   } else {
-    put_before_person(sql, row, why, asked_by);
+    put_before_person(sql, row, {why, asked_by, approval_ms});
   }
   changed.push_back(w);
   return true;

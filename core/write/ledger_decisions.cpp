@@ -78,6 +78,14 @@ void must_not_stop_cleanup(const WriteRecord& write, const std::string& agent_id
                                             ", which will not be carried out; only an operator can stop it.");
 }
 
+/// What is over is rejected at the host's next look.
+void must_be_in_time(const WriteRecord& write, std::int64_t now_ms) {
+  if (write.approval_until_ms == 0 || now_ms < write.approval_until_ms) return;
+  throw conflict("The time to approve this write ended at " + format_time(write.approval_until_ms) +
+                 ", so nothing was decided, and it is rejected. Its agent can ask for it anew.")
+      .with_context("{\"write_id\":" + json_string(write.write_id) + "}");
+}
+
 void must_be_in(const WriteRecord& write, WriteState shown) {
   if (write.state == shown) return;
   throw conflict("The write " + std::string(state_in_words(phase_of(write))) + "; it is " + to_string(write.state) +
@@ -225,14 +233,18 @@ void Ledger::decide_outcome(std::string write_id, WriteEvent decision, std::opti
                {{}, expected, false, {}}, std::move(who), std::move(done));
 }
 
-void Ledger::accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done) {
+void Ledger::accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done,
+                    std::optional<Like> like) {
   done = counted(meters_, WriteDecision::kAccept, who, std::move(done));
   commit<WriteRecord>(
       {"write.accept.before_commit", "write.accept.after_commit"},
-      [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash),
-       who = std::move(who)](StatementCache& sql) {
+      [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash), who = std::move(who),
+       like = std::move(like)](StatementCache& sql) {
         auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, ErrorCode::kConflictError, {.hash = shown_hash});
+        must_be_in_time(row.write, clock_.wall_ms());
         must_still_be_connected(sql, row.write);
+        if (like) grant_standing(sql, like->scope, like->terms, write_id, who, clock_.wall_ms());
+        row.write.standing_approval.clear();
         begin_window(row);
         update_row(sql, row);
         tell_of_approvals(sql, row.write);
@@ -271,6 +283,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         const auto before = w;
         must_be_untried(before);
         put_content(w, content);
+        w.standing_approval.clear();
         row.audited = content.audited;
         if (w.content_hash == before.content_hash) throw invalid_input("The edit changes nothing.");
         if (w.send_at_ms > 0 && w.send_at_ms != before.send_at_ms) must_be_in_reach(w.send_at_ms, clock_.wall_ms());
@@ -295,6 +308,8 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
           w.buffer_until_ms = 0;
           w.waits_in_line = false;
         }
+        const bool waits = w.state == WriteState::kPendingApproval && w.approval_ms > 0;
+        w.approval_until_ms = waits ? clock_.wall_ms() + w.approval_ms : 0;
         w.counted_at_ms = clock_.wall_ms();
         add_edit(sql, before, w, clock_.wall_ms(), who);
         update_content(sql, w);

@@ -22,7 +22,8 @@ constexpr const char* kColumns =
     "decided_by, rolls_back, rollback_ms, target, counted_as, approval_reason, ordering_key, waits_in_line, "
     "out_of_order, "
     "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
-    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms, session_id, counted_at_ms, asked_by";
+    "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms, session_id, counted_at_ms, asked_by, "
+    "approval_until_ms, standing_approval";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -163,6 +164,8 @@ LedgerRow read_row(const Statement& statement) {
   w.session_id = c.text();
   w.counted_at_ms = c.integer();
   w.asked_by_json = c.text();
+  w.approval_until_ms = c.integer();
+  w.standing_approval = c.text();
   row.counted = phase_of(w);
   return row;
 }
@@ -232,7 +235,8 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
       "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, rolls_back, "
       "rollback_ms, "
       "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms, session_id, "
-      "counted_at_ms, asked_by) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "counted_at_ms, asked_by, approval_until_ms, standing_approval) VALUES "
+      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -276,6 +280,8 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
   bind_nonempty(s, ++i, w.session_id);
   s.bind(++i, w.counted_at_ms);
   bind_nonempty(s, ++i, w.asked_by_json);
+  bind_nonzero(s, ++i, w.approval_until_ms);
+  bind_nonempty(s, ++i, w.standing_approval);
   s.run();
   row.counted = phase_of(w);
   count_change(sql, std::nullopt, *row.counted);
@@ -308,9 +314,10 @@ void update_row(StatementCache& sql, LedgerRow& row) {
       "unknown_since_ms = ?14, ended_at_ms = ?15, result_json = ?16, error_type = ?17, error_message = ?18, "
       "decided_by = ?19, waits_in_line = ?20, out_of_order = ?21, cleanup = ?22, begun_attempt = ?23, "
       "waits_for_connection = ?24, held_as_copy = ?25, reconcile_first = ?26, release_wanted = ?27, claimed_at_ms = "
-      "?28 "
+      "?28, approval_until_ms = ?29, standing_approval = ?30 "
       "WHERE seq = ?1");
   auto& w = row.write;
+  if (w.state != WriteState::kPendingApproval) w.approval_until_ms = 0;
   int i = 0;
   s.bind(++i, w.seq);
   s.bind(++i, to_string(w.state));
@@ -335,6 +342,8 @@ void update_row(StatementCache& sql, LedgerRow& row) {
   s.bind(++i, w.reconcile_first ? 1 : 0);
   s.bind(++i, w.release_wanted ? 1 : 0);
   bind_nonzero(s, ++i, row.claimed_at_ms);
+  bind_nonzero(s, ++i, w.approval_until_ms);
+  bind_nonempty(s, ++i, w.standing_approval);
   s.run();
   // What will never happen counts for no limit.
   const bool never = w.state == WriteState::kCancelled || w.state == WriteState::kRejected;

@@ -30,6 +30,7 @@ constexpr Row kTable[] = {
     {State::kPendingApproval, Event::kReject, Only::kUnset, Only::kAny, State::kRejected},
     // "Rejected" promises that it will not happen, as "cancelled" does.
     {State::kPendingApproval, Event::kReject, Only::kSet, Only::kAny, State::kDiscarded},
+    {State::kPendingApproval, Event::kExpire, Only::kUnset, Only::kAny, State::kRejected},
     {State::kPendingApproval, Event::kEdit, Only::kUnset, Only::kAny, State::kPendingApproval},
     {State::kBuffered, Event::kEdit, Only::kUnset, Only::kAny, State::kPendingApproval},
     {State::kHeld, Event::kEdit, Only::kUnset, Only::kAny, State::kHeld},
@@ -175,6 +176,8 @@ std::string_view event_in_words(Event event) {
       return "accepted";
     case Event::kReject:
       return "rejected";
+    case Event::kExpire:
+      return "rejected for want of a decision";
     case Event::kEdit:
       return "edited";
     case Event::kRelease:
@@ -280,6 +283,7 @@ std::string_view state_in_words(const WritePhase& phase) {
 const char* to_string(WriteEvent event) {
   constexpr const char* names[] = {"accept",
                                    "reject",
+                                   "expire",
                                    "edit",
                                    "release",
                                    "drop",

@@ -13,6 +13,7 @@ namespace krux {
 enum class WriteEvent {
   kAccept,              ///< by the operator, naming the hash that was shown
   kReject,              ///< by the operator
+  kExpire,              ///< nobody has decided in time
   kEdit,                ///< new content; whoever need not be asked accepts it in the same step
   kRelease,             ///< the transaction is committed
   kDrop,                ///< the transaction is undone

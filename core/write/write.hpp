@@ -68,9 +68,10 @@ struct WriteContent {
   std::string summary;            ///< one line for people ("#general: Deployment complete!"), printable
   std::string target;             ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
   std::string tier, definition_version;
-  std::string counted_as;       ///< for which operation's limits it counts; empty: of a wish its own, of a row none
-  std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
-  std::string asked_by_json;    ///< of the rule for which he is, as one object of put_decider(); empty: of none
+  std::string counted_as;        ///< for which operation's limits it counts; empty: of a wish its own, of a row none
+  std::string approval_reason;   ///< why a person is asked first, a sentence; empty: nobody is
+  std::string asked_by_json;     ///< of the rule for which he is, as one object of put_decider(); empty: of none
+  std::int64_t approval_ms = 0;  ///< for how long he may be asked, then it is rejected; 0: for ever. No column.
   std::int64_t delay_ms = 30'000;
   std::int64_t send_at_ms = 0;  ///< not before that time either; 0: the window alone decides. A part of the content.
 };
@@ -114,8 +115,9 @@ struct WriteProgress {
   /// "cannot_tell"; empty: none has ended yet.
   std::string evidence, evidence_json;
   std::int64_t evidence_at_ms = 0;
-  std::int64_t due_at_ms = 0;        ///< when the host acts next (window over, next try, next look); 0: it does not
-  std::int64_t buffer_until_ms = 0;  ///< end of the window that the agent was told; 0 while pending_approval or held
+  std::int64_t due_at_ms = 0;          ///< when the host acts next (window over, next try, next look); 0: it does not
+  std::int64_t buffer_until_ms = 0;    ///< end of the window that the agent was told; 0 while pending_approval or held
+  std::int64_t approval_until_ms = 0;  ///< while pending_approval: when it is rejected unless decided; 0: never
   std::int64_t first_attempt_at_ms = 0, unknown_since_ms = 0, ended_at_ms = 0;
   std::uint32_t attempts = 0;
   std::uint32_t tries = 0;          ///< steps of the retry schedule that are used
@@ -124,7 +126,8 @@ struct WriteProgress {
   std::string result_json, note_json, point_json;
   ErrorType error_type;  ///< of the last failure, none where it went well
   std::string error_message;
-  std::string decided_by;  ///< who cancelled, resolved, ...: "agent:<id>", "operator:<user>", "host"
+  std::string standing_approval;  ///< that let it through unasked; empty: none
+  std::string decided_by;         ///< who cancelled, resolved, ...: "agent:<id>", "operator:<user>", "host"
   Cleanup cleanup = Cleanup::kNone;
   bool waits_in_line = false;  ///< its window is over and it is not its turn
   bool out_of_order = false;   ///< went before one of its ordering key that held it up too long
@@ -144,6 +147,7 @@ struct NewWrite : Write {
   bool allow_duplicate = false;
   bool sets_state = false;        ///< a reaction, a label: after another write may have unset it, it is no duplicate
   bool leaves_something = false;  ///< an attempt that fails may: it is cleaned up
+  std::string by_standing;        ///< the standing approval that may answer for `approval_reason`; empty: none
   /// The state it begins in when nobody is asked: kBuffered or kHeld.
   WriteState admitted_as = WriteState::kBuffered;
   AuditedDecision audited;

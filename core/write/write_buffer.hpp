@@ -6,17 +6,19 @@
 #include "core/write/ledger.hpp"
 #include "core/write/open_writes.hpp"
 #include "core/write/settled_waiters.hpp"
+#include "core/write/standing_approvals.hpp"
 
 namespace krux {
 
 struct WriteBuffer {
   /// See Ledger's constructor.
   WriteBuffer(GroupCommit& store, Clock& clock, const std::string& boot_id = machine_boot_id())
-      : ledger(store, clock, boot_id), open(ledger), settled(ledger, clock) {}
+      : ledger(store, clock, boot_id), open(ledger), settled(ledger, clock), standing(store, clock) {}
 
   Ledger ledger;
   OpenWrites open;
   SettledWaiters settled;
+  StandingApprovals standing;
 };
 
 }  // namespace krux

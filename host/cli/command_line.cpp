@@ -3,59 +3,20 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <functional>
-#include <tuple>
 
 #include "core/util/clock.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/mcp_bridge.hpp"
+#include "host/cli/parsed.hpp"
 #include "host/cli/passphrase_input.hpp"
 
 namespace krux::cli {
 namespace {
 
-/// What the arguments say; `run` is the command that they name.
-struct Parsed {
-  std::string socket, data_dir, passphrase_file;
-  bool json = false, yes = false, wait = false, all = false;
-  std::string name, service, id, file, definitions, decision;
-  CertifyRequest certify;
-  std::vector<std::string> assignments;
-  DecisionOptions decide;
-  bool force = false;
-  int recent = 10;
-  ConnectArguments connect;
-  DisconnectArguments disconnect;
-  std::string receipt;
-  bool receipts = false, remove = false, forgotten = false;
-  std::int64_t alert = 0;
-  ScaffoldPlan scaffold;
-  BundleArguments bundle;
-  BackupArguments backup;
-  McpArguments mcp;
-  PolicyArguments policy;
-  PauseArguments pause;
-  AuditArguments audit;
-  ReceiptArguments decision_receipt;
-  std::function<int(const Session&)> run;
-};
-
 std::string default_data_dir() {
   if (const char* given = std::getenv("KRUXOS_DATA_DIR"); given && *given) return given;
   const char* home = std::getenv("HOME");
   return std::string(home ? home : "") + "/.local/share/kruxos";
-}
-
-CLI::App* add(CLI::App* app, const char* name, const char* help, Parsed& parsed,
-              std::function<int(const Session&)> run) {
-  auto* command = app->add_subcommand(name, help);
-  command->callback([&parsed, run = std::move(run)] { parsed.run = run; });
-  return command;
-}
-
-CLI::App* group(CLI::App& app, const char* name, const char* help) {
-  auto* command = app.add_subcommand(name, help);
-  command->require_subcommand(1);
-  return command;
 }
 
 void add_bundle_commands(CLI::App* plugin, Parsed& p) {
@@ -301,105 +262,6 @@ void add_vault_commands(CLI::App& app, Parsed& p) {
       ->add_flag("--remove", p.remove, "Go back to the key file");
 }
 
-/// One decision about several writes: by their ids, or all that wait for it.
-CLI::App* add_decision(CLI::App* to, const char* name, const char* help, const char* decision, Parsed& p) {
-  auto* command = add(to, name, help, p, [&p, decision](const Session& s) {
-    p.decide.decision = decision;
-    return decide_writes(s, p.decide);
-  });
-  auto* ids = command->add_option("ID", p.decide.ids, "The writes' ids");
-  auto* all = command->add_flag("--all", p.decide.all, "All that wait for it")->excludes(ids);
-  command->add_option("--service", p.decide.service, "With --all: of this service only")->needs(all);
-  command->add_option("--agent", p.decide.agent, "With --all: of this agent only")->needs(all);
-  command->add_flag("-y,--yes", p.decide.yes, "Do not ask");
-  return command;
-}
-
-void add_decision_commands(CLI::App* approve, Parsed& p) {
-  add_decision(approve, "accept", "Let writes go out that wait for your approval", "accept", p);
-  add_decision(approve, "reject", "Refuse writes that wait for your approval", "reject", p)
-      ->add_option("--reason", p.decide.reason, "What the agent is told");
-  auto* edit = add(approve, "edit", "Change a write that has not begun", p,
-                   [&p](const Session& s) { return edit_write(s, p.id, p.assignments, p.yes); });
-  edit->add_option("ID", p.id, "The write's id")->required();
-  edit->add_option("CHANGE", p.assignments, "NAME=TEXT, or NAME:=JSON")->required();
-  edit->add_flag("-y,--yes", p.yes, "Do not ask");
-  auto* rollback = add(approve, "rollback", "Undo a completed write at its service", p,
-                       [&p](const Session& s) { return rollback_write(s, p.id, p.force, p.yes); });
-  rollback->add_option("ID", p.id, "The write's id")->required();
-  rollback->add_flag("--force", p.force, "Even if somebody has changed it since");
-  rollback->add_flag("-y,--yes", p.yes, "Do not ask");
-}
-
-void add_dead_letter_commands(CLI::App& app, Parsed& p) {
-  auto* dlq = group(app, "dlq", "The dead letter queue: writes whose last attempt certainly did not happen");
-  add(dlq, "list", "What is in it, and what is tried again when", p, [&p](const Session& s) {
-    return list_dead_letters(s, p.service);
-  })->add_option("--service", p.service, "Of this service only");
-  add(dlq, "show", "One write with its content and attempts", p, [&p](const Session& s) { return show_write(s, p.id); })
-      ->add_option("ID", p.id, "The write's id")
-      ->required();
-  add_decision(dlq, "retry", "Try writes again now, with a new schedule", "resend", p);
-  add_decision(dlq, "discard", "Give writes up", "discard", p);
-}
-
-void add_held_commands(CLI::App& app, Parsed& p) {
-  auto* held = group(app, "held", "Writes that are held because the data directory may be a copy");
-  add(held, "list", "Which, and whether their effect was found", p, [&p](const Session& s) {
-    return list_held(s, p.service);
-  })->add_option("--service", p.service, "Of this service only");
-  add(held, "show", "One write with its content and attempts", p,
-      [&p](const Session& s) { return show_write(s, p.id); })
-      ->add_option("ID", p.id, "The write's id")
-      ->required();
-  for (const auto& [name, help, decision] :
-       {std::tuple("release", "The original did not send them: let them go out", "release"),
-        std::tuple("complete", "The original sent them: record what was found", "happened"),
-        std::tuple("discard", "Give them up", "discard")}) {
-    auto* command = add_decision(held, name, help, decision, p);
-    command->get_option("--all")->description(std::string_view(decision) == "release"    ? "All that were not found"
-                                              : std::string_view(decision) == "happened" ? "All that were found"
-                                                                                         : "All");
-    command->callback([&p, decision = decision] {
-      p.run = [&p, decision](const Session& s) {
-        p.decide.decision = decision;
-        p.decide.held = true;
-        return decide_writes(s, p.decide);
-      };
-    });
-  }
-}
-
-void add_approve_commands(CLI::App& app, Parsed& p) {
-  auto* approve = group(app, "approve", "What agents want to write");
-  auto* list = add(approve, "list", "What waits for you, is buffered, under way or recent", p,
-                   [&p](const Session& s) { return list_writes(s, p.service, p.recent); });
-  list->add_option("--service", p.service, "Of this service only");
-  list->add_option("--recent", p.recent, "How many that have ended")->check(CLI::Range(1, 500));
-  add(approve, "watch", "What waits for you, live: look at each and decide by keys", p, watch_writes);
-  add(approve, "stats", "How fast approvals are given, and which way", p, show_approval_figures);
-  const auto one = [&](const char* name, const char* help, std::function<int(const Session&)> run) {
-    auto* command = add(approve, name, help, p, std::move(run));
-    command->add_option("ID", p.id, "The write's id")->required();
-    return command;
-  };
-  one("show", "One write with its content and attempts", [&p](const Session& s) { return show_write(s, p.id); });
-  one("cancel", "Stop a write that has not begun", [&p](const Session& s) {
-    return cancel_write(s, p.id, p.yes);
-  })->add_flag("-y,--yes", p.yes, "Do not ask");
-  auto* resolve = one("resolve", "Decide about a write whose outcome is unknown",
-                      [&p](const Session& s) { return decide_outcome(s, p.id, p.decision, p.yes); });
-  resolve->add_flag("-y,--yes", p.yes, "Do not ask");
-  auto* decision = resolve->add_option_group("decision");
-  for (const auto& [name, help] : {std::pair("resend", "It did not happen: send it again"),
-                                   std::pair("discard", "Give it up"), std::pair("happened", "It did happen")}) {
-    decision->add_flag_callback(
-        std::string("--") + name, [&p, name = name] { p.decision = name; }, help);
-  }
-  decision->require_option(1);
-  add_decision_commands(approve, p);
-}
-
 void add_adapter_commands(CLI::App& app, Parsed& p) {
   auto* adapter = group(app, "adapter", "For authors of adapters");
   auto* create = add(adapter, "new", "Begin one: files that build and pass their tests", p,
@@ -477,9 +339,7 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   add_backup_commands(app, parsed);
   add_operator_commands(app, parsed);
   add_vault_commands(app, parsed);
-  add_approve_commands(app, parsed);
-  add_dead_letter_commands(app, parsed);
-  add_held_commands(app, parsed);
+  add_write_commands(app, parsed);
   add_adapter_commands(app, parsed);
   add_completion(app, parsed);
   try {

@@ -128,9 +128,13 @@ struct DecisionOptions {
   std::vector<std::string> ids;
   bool all = false;  ///< instead of ids: all that wait for this decision, of `service` and `agent` where they are given
   std::string service, agent, reason;
+  std::int64_t like_minutes = 0;  ///< of accept: the like is approved for so long; 0: it is not
+  std::int64_t like_most = 20;
   bool yes = false;
 };
 int decide_writes(const Session& session, const DecisionOptions& options);
+/// What was approved beforehand; `end`: ends that one instead.
+int show_standing_approvals(const Session& session, const std::string& end);
 /// `assignments`: NAME=TEXT, NAME:=JSON.
 int edit_write(const Session& session, const std::string& id, const std::vector<std::string>& assignments, bool yes);
 int rollback_write(const Session& session, const std::string& id, bool force, bool yes);

@@ -45,7 +45,7 @@ _kruxos() {
     'operator set-passphrase') choices='--forgotten' ;;
     vault) choices='status unlock rotate passphrase' ;;
     'vault passphrase') choices='--remove' ;;
-    approve) choices='list watch stats show accept reject edit cancel rollback resolve' ;;
+    approve) choices='list watch stats standing show accept reject edit cancel rollback resolve' ;;
     'approve accept'*|'dlq retry'*|'dlq discard'*) choices='--all --service --agent --yes' ;;
     'approve reject'*) choices='--all --service --agent --reason --yes' ;;
     'approve edit'*) choices='--yes' ;;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
@@ -77,7 +78,10 @@ std::string body_of(const DecisionOptions& options, const std::vector<Target>& t
   }
   const auto reason = options.reason.empty() ? std::string() : ",\"reason\":" + json_string(options.reason);
   const auto* held = options.held ? ",\"held\":true" : "";
-  return fmt::format(R"({{"decision":"{}","writes":[{}]{}{}}})", options.decision, list, reason, held);
+  const auto like = options.like_minutes > 0 ? fmt::format(R"(,"like":{{"seconds":{},"most":{}}})",
+                                                           options.like_minutes * 60, options.like_most)
+                                             : std::string();
+  return fmt::format(R"({{"decision":"{}","writes":[{}]{}{}{}}})", options.decision, list, reason, held, like);
 }
 
 /// One command's decision, taken in steps of as many writes as are asked about at once.
@@ -169,6 +173,7 @@ class Deciding {
       print_write(session_, write);
       session_.console.out() << "\n";
       must_be_open_to_it(write);
+      say_the_like(write);
     }
     if (!session_.confirm(question_for(options_.decision, targets.size(), may_have_happened), options_.yes))
       return false;
@@ -189,6 +194,19 @@ class Deciding {
                    fmt::format("Write {} is {}, not {}, so that nothing was asked and nothing decided.{}",
                                printable(text(write, "write_id")), printable(state), state_for(options_.decision),
                                state == "unknown" ? " Decide with: kruxos approve resolve" : ""));
+  }
+
+  /// What is accepted with it.
+  void say_the_like(const JsonValue& write) const {
+    if (options_.like_minutes == 0) return;
+    const auto& like = part(write, "like");
+    if (const auto why = text(like, "why_not"); !why.empty())
+      throw CliError(kConflict, fmt::format("Nothing can be approved as the like of {}. {} Accept it without --like.",
+                                            printable(text(write, "write_id")), printable(why)));
+    session_.console.out() << fmt::format(
+        "With it, for {} and up to {} writes: {} of {} to {}, asked about for no other reason.\n",
+        span_in_words(options_.like_minutes * kMinute), options_.like_most, printable(text(write, "operation")),
+        printable(text(write, "agent")), printable(joined(items(like, "reaches"))));
   }
 
   bool decide(const std::vector<Target>& targets) {

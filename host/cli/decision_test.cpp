@@ -84,6 +84,51 @@ TEST_CASE("what was shown is what is decided, though the list says otherwise by 
   CHECK(has(decided[0], "w_1:newer"));
 }
 
+TEST_CASE("the like of what is accepted is said before it is asked about", "[cli]") {
+  Fixture f;
+  f.lay_out("pending_approval", 1, 20);
+  f.console.terminal = true;
+  f.console.lines = {"y"};
+  SECTION("with whom it reaches") {
+    f.api.answers["write w_1"] =
+        whole("w_1", "pending_approval", R"(,"operation":"chat.send","agent":"assistant","like":{"reaches":["C1"]})");
+    CHECK(f.run({"approve", "accept", "w_1", "--like", "2h", "--most", "5"}) == 0);
+    CHECK(has(f.out(), "With it, for 2 h and up to 5 writes: chat.send of assistant to C1"));
+    const auto decided = f.decided();
+    REQUIRE(decided.size() == 1);
+    CHECK(has(decided[0], "like 7200 s 5"));
+  }
+  SECTION("nothing is asked where there is none") {
+    f.api.answers["write w_1"] =
+        whole("w_1", "pending_approval", R"(,"like":{"why_not":"It is not known whom it reaches."})");
+    CHECK(f.run({"approve", "accept", "w_1", "--like", "30min"}) == 5);
+    CHECK(has(f.err(), "It is not known whom it reaches."));
+    CHECK(f.decided().empty());
+  }
+  SECTION("its time and number are bounded") {
+    for (const auto* time : {"0h", "25h", "1", "1d", "soon", "-1h"})
+      CHECK(f.run({"approve", "accept", "w_1", "--like", time}) == 2);
+    CHECK(f.run({"approve", "accept", "w_1", "--most", "5"}) == 2);
+    CHECK(f.run({"approve", "accept", "w_1", "--like", "1h", "--most", "1001"}) == 2);
+    CHECK(f.run({"approve", "reject", "w_1", "--like", "1h"}) == 2);
+  }
+}
+
+TEST_CASE("what is approved beforehand is shown, and ended", "[cli]") {
+  Fixture f;
+  f.api.answers["standing_approvals"] = R"({"standing_approvals":[]})";
+  CHECK(f.run({"approve", "standing"}) == 0);
+  CHECK(has(f.err(), "Nothing is approved beforehand."));
+  f.api.answers["standing_approvals"] =
+      R"({"standing_approvals":[{"standing_id":"sa_1","agent":"assistant","operation":"chat.send","reaches":["C1",)"
+      R"("C2\u001b[2J"],"used":3,"most":20,"until_ms":1700000000000,"granted_by":"operator:ann"}]})";
+  CHECK(f.run({"approve", "standing"}) == 0);
+  for (const auto* part : {"sa_1", "assistant", "C1, C2", "3 of 20", "operator:ann"}) CHECK(has(f.out(), part));
+  CHECK_FALSE(has(f.out(), "\x1b[2J"));
+  CHECK(f.run({"approve", "standing", "--end", "sa_1"}) == 0);
+  CHECK(has(f.api.asked().back(), "end_standing_approval sa_1"));
+}
+
 TEST_CASE("with --all every page is gone through", "[cli]") {
   Fixture f;
   SECTION("without a question, 500 at once") {

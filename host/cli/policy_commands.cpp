@@ -25,6 +25,7 @@ std::string demand_of(const Rule& rule) {
   std::string all = rule.tier ? to_string(*rule.tier) : "";
   const auto add = [&](const std::string& more) { all += (all.empty() ? "" : ", ") + more; };
   if (rule.delay_ms) add("delay " + span_in_words(*rule.delay_ms));
+  if (rule.expires_ms) add("rejected after " + span_in_words(*rule.expires_ms) + " without a decision");
   if (rule.limit) add(limit_of_rule(rule));
   return all;
 }
@@ -105,6 +106,8 @@ std::vector<Part> parts_of(const RuleSet& rules, const Question& q) {
   const auto base = base_delay_ms(*q.counted);
   const bool longer = decision.delay_ms > base;
   parts.push_back({"delay", span_in_words(longer ? decision.delay_ms : base), longer ? decision.delay_rule : nullptr});
+  if (decision.expires_rule)
+    parts.push_back({"expires_after", span_in_words(decision.expires_ms), decision.expires_rule});
   for (const auto& limit : q.definition->limits) {
     const auto& of = limit.operations;
     if (std::find(of.begin(), of.end(), q.counted->name) != of.end())

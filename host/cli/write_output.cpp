@@ -141,6 +141,7 @@ void print_write(const Session& session, const JsonValue& write) {
   listing.add("Created", moment(number(write, "created_at_ms"), now));
   listing.add_unless_empty("Scheduled for", moment(number(write, "send_at_ms"), now));
   if (number(write, "ended_at_ms") == 0) listing.add_unless_empty("Due", moment(number(write, "due_at_ms"), now));
+  listing.add_unless_empty("Decide until", moment(number(write, "approval_until_ms"), now));
   listing.add_unless_empty("Attempted", time_window(write, now));
   listing.add_unless_empty("Ended", moment(number(write, "ended_at_ms"), now));
   listing.add_unless_empty("By", text(write, "decided_by"));

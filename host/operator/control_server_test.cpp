@@ -137,6 +137,15 @@ TEST_CASE("each path reaches its operation", "[control]") {
         Asked{"decide discard w_1::unknown w_2: " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/accept", R"({"content_hash":"abc"})")) ==
         Asked{"accept_write w_1 abc " + me()});
+  CHECK(f.asked_for(http_post("/v1/writes/w_1/accept", R"({"content_hash":"abc","like":{"seconds":3600}})")) ==
+        Asked{"accept_write w_1 abc like 3600 s 20 " + me()});
+  CHECK(
+      f.asked_for(http_post(
+          "/v1/decisions",
+          R"({"decision":"accept","writes":[{"write_id":"w_1","content_hash":"a"}],"like":{"seconds":60,"most":3}})")) ==
+      Asked{"decide accept w_1:a like 60 s 3 " + me()});
+  CHECK(f.asked_for(http_get("/v1/standing-approvals")) == Asked{"standing_approvals"});
+  CHECK(f.asked_for(http_post("/v1/standing-approvals/sa_1/end", "")) == Asked{"end_standing_approval sa_1 " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", R"({"reason":"no"})")) == Asked{"reject_write w_1 no " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", "{}")) == Asked{"reject_write w_1  " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/edit", R"({"content_hash":"abc","arguments":{"text":null}})")) ==
@@ -172,6 +181,18 @@ TEST_CASE("requests that do not fit are refused before the host is asked", "[con
       {http_get("/"), 404},
       {http_get("/v1"), 404},
       {http_get("/v1/status/"), 404},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":3600})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":0}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":59}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":86401}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":9223372036854775807}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":60,"most":0}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":60,"most":1001}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":60,"most":"2"}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":60,"other":1}})"), 400},
+      {http_post("/v1/writes/w_1/accept", R"({"content_hash":"a","like":{"seconds":60.5}})"), 400},
+      {http_post("/v1/decisions", R"({"decision":"reject","writes":[{"write_id":"w_1"}],"like":{"seconds":60}})"), 400},
       {http_get("/v1//status"), 404},
       {http_get("/v1/agents/"), 404},
       {http_get("/v1/agents/%zz"), 404},

@@ -24,9 +24,11 @@ WriteEvent copy_decision_of(const std::string& name) {
 
 std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const AccountDirectory& accounts,
                                                     const DecisionRequest& asked, const DecisionRequest::Write& write,
-                                                    const std::string& who) {
+                                                    const std::string& who, const LikeOf& like_of) {
   return begin_decision<WriteRecord>([&](auto done) {
+    std::optional<Ledger::Like> like;
     try {
+      if (asked.like) like = like_of(write.write_id, *asked.like);
       const auto known = asked.decision == "rollback" ? ledger.get(write.write_id) : std::nullopt;
       if (known) must_be_connected(accounts, *known);
     } catch (const Error& error) {
@@ -38,7 +40,7 @@ std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const Accoun
     } else if (const auto resolution = resolution_of(asked.decision)) {
       ledger.decide_outcome(write.write_id, *resolution, write.expected_state, who, std::move(done));
     } else if (asked.decision == "accept") {
-      ledger.accept(write.write_id, write.content_hash, who, std::move(done));
+      ledger.accept(write.write_id, write.content_hash, who, std::move(done), std::move(like));
     } else if (asked.decision == "reject") {
       ledger.reject(write.write_id, asked.reason, who, std::move(done));
     } else if (asked.decision == "cancel") {
@@ -57,14 +59,14 @@ std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const Accoun
 
 std::vector<std::future<DecisionOutcome<WriteRecord>>> begin_decisions(Ledger& ledger, const AccountDirectory& accounts,
                                                                        const DecisionRequest& asked,
-                                                                       const std::string& who) {
+                                                                       const std::string& who, const LikeOf& like_of) {
   std::vector<std::size_t> order(asked.writes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto admitted = [&](std::size_t at) { return seq_of_id(asked.writes[at].write_id); };
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return admitted(a) < admitted(b); });
   // All are begun before the first is waited for, so that they share commits.
   std::vector<std::future<DecisionOutcome<WriteRecord>>> answers(order.size());
-  for (const auto at : order) answers[at] = begin_one(ledger, accounts, asked, asked.writes[at], who);
+  for (const auto at : order) answers[at] = begin_one(ledger, accounts, asked, asked.writes[at], who, like_of);
   return answers;
 }
 

@@ -1,6 +1,7 @@
 // Decisions about many writes at once.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -27,10 +28,14 @@ std::future<DecisionOutcome<T>> begin_decision(Start start) {
   return future;
 }
 
+/// What is approved with a write, where the like of it is. Throws krux::Error.
+using LikeOf = std::function<Ledger::Like(const std::string& write_id, const StandingTerms& terms)>;
+
 /// One answer for each of `asked.writes`, in their order. They are begun in the order in which the writes were
 /// admitted: what goes out in order is then released, and accepted, in that order.
 std::vector<std::future<DecisionOutcome<WriteRecord>>> begin_decisions(Ledger& ledger, const AccountDirectory& accounts,
                                                                        const DecisionRequest& asked,
-                                                                       const std::string& who);
+                                                                       const std::string& who,
+                                                                       const LikeOf& like_of = {});
 
 }  // namespace krux

@@ -133,8 +133,16 @@ class FakeOperator : public OperatorApi {
         "decide_outcome", id,
         std::string(krux::to_string(decision)) + " " + (expected ? krux::to_string(*expected) : "any") + " " + who);
   }
-  std::string accept_write(const std::string& id, const std::string& hash, const std::string& who) override {
-    return call("accept_write", id, hash + " " + who);
+  std::string accept_write(const std::string& id, const std::string& hash, const std::optional<StandingTerms>& like,
+                           const std::string& who) override {
+    return call("accept_write", id, hash + " " + in_words(like) + who);
+  }
+  static std::string in_words(const std::optional<StandingTerms>& like) {
+    return like ? "like " + std::to_string(like->for_ms / 1000) + " s " + std::to_string(like->most) + " " : "";
+  }
+  std::string standing_approvals() override { return call("standing_approvals"); }
+  std::string end_standing_approval(const std::string& id, const std::string& who) override {
+    return call("end_standing_approval", id, who);
   }
   std::string reject_write(const std::string& id, const std::string& reason, const std::string& who) override {
     return call("reject_write", id, reason + " " + who);
@@ -155,7 +163,8 @@ class FakeOperator : public OperatorApi {
       writes += " ";
     }
     return call("decide", asked.decision,
-                writes + (asked.force ? "force " : "") + (asked.held ? "held " : "") + asked.reason + who);
+                writes + in_words(asked.like) + (asked.force ? "force " : "") + (asked.held ? "held " : "") +
+                    asked.reason + who);
   }
   std::string limits() override { return call("limits"); }
   std::string approval_figures() override { return call("approval_figures"); }

@@ -25,7 +25,8 @@ struct DecisionRequest {
   std::string decision;  ///< accept, reject, cancel, resend, discard, happened, rollback, release
   bool held = false;     ///< of "discard" and "happened": only of writes that are held as a copy; "release" always
   std::string reason;    ///< of "reject"
-  bool force = false;    ///< of "rollback"
+  std::optional<StandingTerms> like;  ///< of "accept": the like of each is approved too
+  bool force = false;                 ///< of "rollback"
   std::vector<Write> writes;
 };
 
@@ -117,8 +118,11 @@ class OperatorApi {
   virtual std::string decide_outcome(const std::string& write_id, WriteEvent decision,
                                      std::optional<WriteState> expected, const std::string& who) = 0;
 
+  /// `like`: for how long the like of it is approved too.
   virtual std::string accept_write(const std::string& write_id, const std::string& shown_hash,
-                                   const std::string& who) = 0;
+                                   const std::optional<StandingTerms>& like, const std::string& who) = 0;
+  virtual std::string standing_approvals() = 0;
+  virtual std::string end_standing_approval(const std::string& standing_id, const std::string& who) = 0;
   virtual std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) = 0;
   virtual std::string edit_write(const std::string& write_id, const std::string& shown_hash,
                                  const std::string& arguments_json, const std::string& who) = 0;

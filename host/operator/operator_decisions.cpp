@@ -51,10 +51,11 @@ std::string OperatorService::decide_outcome(const std::string& write_id, WriteEv
 }
 
 std::string OperatorService::accept_write(const std::string& write_id, const std::string& shown_hash,
-                                          const std::string& who) {
+                                          const std::optional<StandingTerms>& like, const std::string& who) {
   existing(write_id);
+  const auto with = like ? std::optional(like_of(write_id, *like)) : std::nullopt;
   const auto accepted = wait_for<WriteRecord>(
-      [&](auto done) { parts_.writes.ledger.accept(write_id, shown_hash, who, std::move(done)); });
+      [&](auto done) { parts_.writes.ledger.accept(write_id, shown_hash, who, std::move(done), with); });
   log_decision(who, "write_accepted", accepted);
   return one_write(accepted);
 }
@@ -108,7 +109,9 @@ void OperatorService::stop_waiting() {
 }
 
 std::string OperatorService::decide(const DecisionRequest& asked, const std::string& who) {
-  auto answers = begin_decisions(parts_.writes.ledger, parts_.accounts, asked, who);
+  auto answers = begin_decisions(
+      parts_.writes.ledger, parts_.accounts, asked, who,
+      [&](const std::string& write_id, const StandingTerms& terms) { return like_of(write_id, terms); });
   return json_object([&](JsonWriter& out) {
     std::size_t next = 0;
     put_objects(out, "results", asked.writes, [&](const DecisionRequest::Write& one) {

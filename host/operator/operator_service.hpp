@@ -108,7 +108,10 @@ class OperatorService final : public OperatorApi {
   std::string cancel_write(const std::string& write_id, const std::string& who) override;
   std::string decide_outcome(const std::string& write_id, WriteEvent decision, std::optional<WriteState> expected,
                              const std::string& who) override;
-  std::string accept_write(const std::string& write_id, const std::string& shown_hash, const std::string& who) override;
+  std::string accept_write(const std::string& write_id, const std::string& shown_hash,
+                           const std::optional<StandingTerms>& like, const std::string& who) override;
+  std::string standing_approvals() override;
+  std::string end_standing_approval(const std::string& standing_id, const std::string& who) override;
   std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) override;
   std::string edit_write(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
                          const std::string& who) override;
@@ -128,6 +131,8 @@ class OperatorService final : public OperatorApi {
   std::string acknowledge_alert(std::int64_t id, const std::string& who) override;
 
  private:
+  void put_like(JsonWriter& out, const WriteRecord& write) const;
+  Ledger::Like like_of(const std::string& write_id, const StandingTerms& terms);
   std::string agent_json(const Agent& agent, const std::string& key) const;
   void put_agent(JsonWriter& out, const Agent& agent) const;
   void put_one_agent(JsonWriter& out, const Agent& agent) const;

@@ -90,6 +90,8 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   for (const auto* name : {"rollback_until_ms", "undo_until_ms"}) put(out, name, until);
   for (const auto* name : {"rollback_problem", "undo_problem"}) put(out, name, problem);
   put(out, "approval_reason", write.approval_reason);
+  put(out, "approval_until_ms", write.approval_until_ms);
+  put(out, "standing_approval", write.standing_approval);
   put_key(out, "error");
   if (write.error_message.empty()) {
     out.Null();
@@ -101,6 +103,7 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   }
   if (!whole) return;
   parts_.handler.put_rules(out, write);
+  put_like(out, write);
   put_raw(out, "params", write.params_json);
   put_raw(out, "params_shown", write.params_shown_json);
   put_raw(out, "result", write.result_json);

@@ -19,11 +19,12 @@
 #include "host/operator/audit_requests.hpp"
 #include "host/operator/audited_action.hpp"
 #include "host/operator/body_secrets.hpp"
+#include "host/operator/decision_bodies.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::int64_t kMaxListed = 500, kLongestWaitMs = 600'000;
+constexpr std::int64_t kLongestWaitMs = 600'000;
 
 /// One request, its path taken apart: `names` are the parts that stand for a pattern's '*'.
 struct Call {
@@ -118,47 +119,6 @@ JsonDocument body_with(const Call& call, std::initializer_list<std::string_view>
   return document;
 }
 
-std::string text_member(const JsonValue& body, std::string_view name, bool required) {
-  const auto* value = find_member(body, name);
-  if (!value && !required) return {};
-  if (!value || !value->IsString() || value->GetStringLength() == 0)
-    throw invalid_input(fmt::format("\"{}\" must be a text that is not empty.", name));
-  return std::string(view(*value));
-}
-
-bool flag_member(const JsonValue& body, std::string_view name) {
-  const auto* value = find_member(body, name);
-  if (value && !value->IsBool()) throw invalid_input(fmt::format("\"{}\" must be true or false.", name));
-  return value && value->GetBool();
-}
-
-/// The state that was shown to whoever decides, if he names it.
-std::optional<WriteState> expected_state(const JsonValue& body) {
-  const auto name = text_member(body, "expected_state", false);
-  if (name.empty()) return std::nullopt;
-  const auto state = parse_write_state(name);
-  if (!state) throw invalid_input(fmt::format("There is no state \"{}\".", printable(name)));
-  return state;
-}
-
-/// The finding of a held write that was shown to whoever decides, if he names it.
-std::string expected_finding(const JsonValue& body, bool held) {
-  auto finding = text_member(body, "expected_finding", false);
-  if (finding.empty()) return finding;
-  if (!held) throw invalid_input("\"expected_finding\" goes with decisions about held writes.");
-  constexpr std::array findings{"not_looked_yet", "found", "absent", "cannot_tell"};
-  if (std::find(findings.begin(), findings.end(), finding) == findings.end())
-    throw invalid_input("\"expected_finding\" must be not_looked_yet, found, absent or cannot_tell.");
-  return finding;
-}
-
-std::optional<WriteEvent> resolution_of(std::string_view name) {
-  if (name == "resend") return WriteEvent::kOperatorResend;
-  if (name == "discard") return WriteEvent::kOperatorDiscard;
-  if (name == "happened") return WriteEvent::kOperatorHappened;
-  return std::nullopt;
-}
-
 std::string resolve(const Call& call) {
   const auto body = body_with(call, {"decision", "expected_state"});
   const auto decision = resolution_of(text_member(body, "decision", true));
@@ -169,6 +129,11 @@ std::string resolve(const Call& call) {
 /// A body need not be there.
 std::string reason_of(const Call& call) {
   return call.request.body.empty() ? "" : text_member(body_with(call, {"reason"}), "reason", false);
+}
+
+std::string accept(const Call& call) {
+  const auto body = body_with(call, {"content_hash", "like"});
+  return call.api.accept_write(call.names[0], text_member(body, "content_hash", true), like_member(body), call.who);
 }
 
 std::string reject(const Call& call) {
@@ -188,30 +153,8 @@ std::string rollback(const Call& call) {
 }
 
 std::string decide(const Call& call) {
-  const auto body = body_with(call, {"decision", "writes", "reason", "force", "held"});
-  DecisionRequest asked;
-  asked.decision = text_member(body, "decision", true);
-  constexpr std::array decisions{"accept", "reject", "cancel", "resend", "discard", "happened", "rollback", "release"};
-  if (std::find(decisions.begin(), decisions.end(), asked.decision) == decisions.end())
-    throw invalid_input("\"decision\" must be accept, reject, cancel, resend, discard, happened, rollback or release.");
-  asked.reason = text_member(body, "reason", false);
-  asked.force = flag_member(body, "force");
-  asked.held = flag_member(body, "held") || asked.decision == "release";
-  if (asked.held && asked.decision != "release" && asked.decision != "discard" && asked.decision != "happened")
-    throw invalid_input("\"held\" goes with release, discard and happened.");
-  const auto* writes = find_member(body, "writes");
-  if (!writes || !writes->IsArray() || writes->Empty() || writes->Size() > kMaxListed)
-    throw invalid_input(fmt::format("\"writes\" must be a list of 1 to {} writes.", kMaxListed));
-  for (const auto& write : writes->GetArray()) {
-    if (!write.IsObject()) throw invalid_input("Each of \"writes\" must be an object with a write_id.");
-    const auto expected = expected_state(write);
-    if (expected && !resolution_of(asked.decision))
-      throw invalid_input("\"expected_state\" goes with resend, discard and happened.");
-    asked.writes.push_back({text_member(write, "write_id", true),
-                            text_member(write, "content_hash", asked.decision == "accept"), expected,
-                            expected_finding(write, asked.held)});
-  }
-  return call.api.decide(asked, call.who);
+  return call.api.decide(decisions_of(body_with(call, {"decision", "writes", "reason", "force", "held", "like"})),
+                         call.who);
 }
 
 std::string backup(const Call& call) {
@@ -302,7 +245,7 @@ constexpr std::array<std::string_view, 2> kPassphrases{"passphrase", "new_passph
 constexpr std::array<std::string_view, 5> kOAuth{"account", "profile", "flow", "client_id", "client_secret"};
 constexpr std::span<const std::string_view> kNoSecrets;
 
-constexpr std::array<Route, 58> kRoutes{{
+constexpr std::array<Route, 60> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -350,8 +293,7 @@ constexpr std::array<Route, 58> kRoutes{{
     {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
     {"POST", "/v1/writes/*/cancel", [](Call& c) { return cancel_write(c); }},
     {"POST", "/v1/writes/*/resolve", [](Call& c) { return resolve(c); }, Needs::kOperator},
-    {"POST", "/v1/writes/*/accept",
-     [](Call& c) { return c.api.accept_write(c.names[0], only_string(c, "content_hash"), c.who); }, Needs::kOperator},
+    {"POST", "/v1/writes/*/accept", [](Call& c) { return accept(c); }, Needs::kOperator},
     {"POST", "/v1/writes/*/reject", [](Call& c) { return reject(c); }, Needs::kOperator},
     {"POST", "/v1/writes/*/edit", [](Call& c) { return edit(c); }, Needs::kOperator},
     {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }, Needs::kOperator},
@@ -362,6 +304,8 @@ constexpr std::array<Route, 58> kRoutes{{
      kPassphrase},
     {"POST", "/v1/operator/passphrase", [](Call& c) { return set_operator_passphrase(c); }, Needs::kNothing,
      kPassphrases},
+    {"GET", "/v1/standing-approvals", [](Call& c) { return c.api.standing_approvals(); }},
+    {"POST", "/v1/standing-approvals/*/end", [](Call& c) { return c.api.end_standing_approval(c.names[0], c.who); }},
     {"GET", "/v1/approvals/figures", [](Call& c) { return c.api.approval_figures(); }},
     {"GET", "/v1/limits", [](Call& c) { return c.api.limits(); }},
     {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <optional>
+
 #include "core/util/error.hpp"
 #include "core/util/json_parts.hpp"
 #include "core/util/text.hpp"
@@ -55,6 +58,18 @@ std::string hash_shown(const FormValues& form) {
   return hash;
 }
 
+std::optional<StandingTerms> like_chosen(const FormValues& form) {
+  const auto seconds = form.get("like");
+  if (seconds.empty()) return std::nullopt;
+  StandingTerms terms;
+  const auto end = seconds.data() + seconds.size();
+  if (std::from_chars(seconds.data(), end, terms.for_ms).ptr != end || terms.for_ms > StandingTerms::kLongest / kSecond)
+    throw invalid_input("The form does not say for how long the like is approved. Look at the write again.");
+  terms.for_ms *= kSecond;
+  terms.must_be_bounded();
+  return terms;
+}
+
 void edit(const Decider& d, const std::string& id, const FormValues& form) {
   const auto before = write_of(d.api, id);
   const auto& write = part(before, "write");
@@ -69,7 +84,7 @@ void edit(const Decider& d, const std::string& id, const FormValues& form) {
   }
   if (form.get("then") != "accept") return;
   try {
-    d.api.accept_write(id, hash, d.who);
+    d.api.accept_write(id, hash, {}, d.who);
   } catch (const Error& error) {
     if (changes == "{}") throw;
     throw Error(error.type(), fmt::format("{}, and it was not accepted: {}", kEditKept, error.what()));
@@ -78,7 +93,7 @@ void edit(const Decider& d, const std::string& id, const FormValues& form) {
 
 void run(const Decider& d, const std::string& id, const std::string& action, const FormValues& form) {
   if (action == "accept") {
-    d.api.accept_write(id, hash_shown(form), d.who);
+    d.api.accept_write(id, hash_shown(form), like_chosen(form), d.who);
   } else if (action == "reject") {
     d.api.reject_write(id, form.get("reason"), d.who);
   } else if (action == "edit") {

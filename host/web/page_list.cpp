@@ -69,6 +69,27 @@ std::string section(std::string_view title, std::string_view id, const JsonValue
       id, title, count, rows, more);
 }
 
+/// What was approved beforehand, each with a button that ends it.
+std::string standing(OperatorApi& api, const PagePlace& place, std::int64_t now_ms) {
+  const auto document = parse_json(api.standing_approvals(), "The host's list", {64 << 20, 64});
+  std::string rows;
+  for (const auto& one : items(document, "standing_approvals").GetArray()) {
+    std::string to;
+    for (const auto& reached : items(one, "reaches").GetArray())
+      to += (to.empty() ? "" : ", ") + std::string(view(reached));
+    const auto id = std::string(text(one, "standing_id"));
+    rows += fmt::format(
+        "<li>{} of {} to {}: {} of {} used, ends {} {}<button type=\"submit\" class=\"bad\">End "
+        "it</button></form></li>",
+        shown(text(one, "operation"), 100), shown(text(one, "agent"), 80), shown(to, 400), number(one, "used"),
+        number(one, "most"), relative(number(one, "until_ms"), now_ms),
+        place.form(fmt::format("{}standing/{}/end", place.base, url_encode(id)), "action"));
+  }
+  if (rows.empty()) return {};
+  return "<section aria-labelledby=\"standing\"><h2 id=\"standing\">Approved beforehand</h2><ul class=\"plain\">" +
+         rows + "</ul></section>";
+}
+
 /// What shows that approvals have become a habit.
 std::string figures(OperatorApi& api) {
   const auto document = parse_json(api.approval_figures(), "The host's figures");
@@ -110,6 +131,7 @@ ServerResponse list_page(OperatorApi& api, const PagePlace& place, const Notice&
   lists += section("Failed or in doubt", "doubtful", items(doubtful, "writes"), place, now_ms, is_left);
   if (lists.empty()) lists = "<p>Nothing waits.</p>";
   lists += section("Ended last", "ended", items(ended, "writes"), place, now_ms, [](const JsonValue&) { return true; });
+  lists += standing(api, place, now_ms);
   lists += figures(api);
   return page(200, "What waits",
               fmt::format("<h1>What waits</h1>{}<div id=\"live\">{}</div>", notice_html(notice), lists), place);

@@ -75,6 +75,7 @@ std::string times(const JsonValue& write, std::int64_t now_ms) {
                                            : duration(number(write, "delay_ms")) + " after you accept it");
   else if (ended == 0 && due != 0)
     facts.add(state == "buffered" ? "Goes out" : "Goes on", moment(due, now_ms));
+  facts.add("Decide until", moment(number(write, "approval_until_ms"), now_ms));
   facts.add("Attempted", moment(number(write, "first_attempt_at_ms"), now_ms));
   facts.add("Ended", moment(ended, now_ms));
   facts.add("Can be undone until", moment(number(write, "rollback_until_ms"), now_ms));
@@ -154,6 +155,20 @@ std::string action(const PagePlace& place, const JsonValue& write, std::string_v
          fmt::format("<button type=\"submit\" class=\"{}\" id=\"{}\">{}</button></form>", css_class, what, words);
 }
 
+/// For how long the like of it is approved too; nothing where there is none.
+std::string like_choice(const JsonValue& write) {
+  const auto& like = part(write, "like");
+  const auto& reaches = items(like, "reaches");
+  if (reaches.Empty()) return {};
+  std::string to;
+  for (const auto& one : reaches.GetArray()) to += (to.empty() ? "" : ", ") + std::string(view(one));
+  return fmt::format(
+      "<label for=\"like\">The like of it ({} of this agent to {}, asked about for no other reason)</label><select "
+      "id=\"like\" name=\"like\"><option value=\"\">ask me each time</option><option value=\"3600\">approve up to 20 "
+      "for one hour</option><option value=\"28800\">approve up to 20 for eight hours</option></select>",
+      shown(text(write, "operation"), 100), shown(to, 400));
+}
+
 std::string approval_actions(const JsonValue& write, const PagePlace& place, bool cut) {
   const std::string reason =
       "<label for=\"reason\">Why not (its agent is told)</label><input id=\"reason\" name=\"reason\" maxlength=\"500\" "
@@ -163,7 +178,7 @@ std::string approval_actions(const JsonValue& write, const PagePlace& place, boo
                 "<p>Not all of it is shown, and what you accept is what you have seen. <a href=\"{}?whole=1\">Show "
                 "all of it</a>, or run: kruxos approve show {}</p>",
                 place.write(text(write, "write_id")), shown(text(write, "write_id"), 100))
-          : action(place, write, "accept", "Accept", "good");
+          : action(place, write, "accept", "Accept", "good", like_choice(write));
   return accept + action(place, write, "reject", "Reject", "bad", reason);
 }
 

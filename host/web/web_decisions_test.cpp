@@ -41,6 +41,29 @@ TEST_CASE("decisions on the page name what was shown, and say who decides") {
              Catch::Contains("role=\"status\"") && Catch::Contains("goes out by itself"));
 }
 
+TEST_CASE("the like is approved where the page offers it, and ended from the list") {
+  WebFixture f;
+  f.begin();
+  CHECK_THAT(f.get(f.base + "writes/" + kId).body, !Catch::Contains("name=\"like\""));
+  f.api.answers["write"] = write_json("pending_approval", R"(,"like":{"reaches":["<C1>"]})");
+  CHECK_THAT(f.get(f.base + "writes/" + kId).body,
+             Catch::Contains("name=\"like\"") && Catch::Contains("to &lt;C1&gt;"));
+  CHECK(f.decide("accept", "&content_hash=aaaa&state=pending_approval&like=3600").status == 303);
+  CHECK(f.api.asked().back() == "accept_write " + kId + " aaaa like 3600 s 20" + kWho);
+  for (const auto* odd : {"0", "x", "86401", "99999999999999999999", "60x"}) {
+    INFO(odd);
+    CHECK(f.decide("accept", std::string("&content_hash=aaaa&state=pending_approval&like=") + odd).status != 303);
+  }
+  f.api.answers["standing_approvals"] =
+      R"({"standing_approvals":[{"standing_id":"sa_1","agent":"assistant","operation":"chat.send","reaches":["<C1>"],)"
+      R"("used":3,"most":20,"until_ms":1700000060000,"granted_by":"operator:ann"}]})";
+  CHECK_THAT(f.get(f.base).body, Catch::Contains("Approved beforehand") && Catch::Contains("&lt;C1&gt;") &&
+                                     Catch::Contains("3 of 20") && Catch::Contains("standing/sa_1/end"));
+  CHECK(f.post(f.base + "standing/sa_1/end", "token=wrong").status != 303);
+  CHECK(f.post(f.base + "standing/sa_1/end", "token=" + f.token).status == 303);
+  CHECK(f.api.asked().back() == "end_standing_approval sa_1" + kWho);
+}
+
 TEST_CASE("what changed meanwhile is to be looked at again, and what was decided meanwhile is an answer") {
   WebFixture f;
   f.begin();

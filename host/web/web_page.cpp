@@ -220,6 +220,13 @@ ServerResponse WebPage::decide_on(const Asked& asked, const std::string& token, 
     sessions_.end(asked.keys.address);
     return go_to("/");
   }
+  constexpr std::string_view standing = "standing/", end = "/end";
+  if (asked.rest.starts_with(standing) && asked.rest.ends_with(end) &&
+      asked.rest.size() > standing.size() + end.size()) {
+    const auto id = asked.rest.substr(standing.size(), asked.rest.size() - standing.size() - end.size());
+    parts_.api.end_standing_approval(id, parts_.who);
+    return go_to(asked.place(token).base);
+  }
   const auto action_at = asked.rest.rfind('/');
   const auto of_write = action_at == std::string::npos ? std::string() : asked.rest.substr(0, action_at);
   if (next_of("/" + of_write).empty()) throw not_found("There is no such form.");

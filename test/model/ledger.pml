@@ -6,7 +6,7 @@
  * left behind of what was cancelled, and every write reaches an end that somebody is told of.
  *
  * Its states are those of core/write/transition.hpp as far as they matter here. "cancelled" stands for all that promises that nothing
- * has happened: also what a person rejects, and what policy refuses when it is due ("failed"). "escalated", a flag there, stands for
+ * has happened: also what a person rejects, or does not decide in time, and what policy refuses when it is due ("failed"). "escalated", a flag there, stands for
  * every end that a person is told of, "discarded" among them. What policy, limits or an ended key make of a write when it is claimed is
  * one step of the host: it asks a person, once, or refuses.
  *

@@ -50,10 +50,13 @@ std::set<std::int64_t> lengths_of(const ListMarks& marks) {
   return lengths;
 }
 
-/// With what the list itself needs of an entry.
+/// What the list itself needs of an entry.
+constexpr std::size_t kEntryBytes = sizeof(std::string);
+
+/// With that.
 std::size_t list_bytes(const std::vector<std::string>& list) {
   return std::accumulate(list.begin(), list.end(), std::size_t{0},
-                         [](std::size_t sum, const std::string& entry) { return sum + sizeof(entry) + entry.size(); });
+                         [](std::size_t sum, const std::string& entry) { return sum + kEntryBytes + entry.size(); });
 }
 
 }  // namespace

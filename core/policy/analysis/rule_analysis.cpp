@@ -58,6 +58,7 @@ bool demands_as_much(const Rule& rule, const Rule& than) {
   if (rule.tier.value_or(Tier::kAutonomous) < than.tier.value_or(Tier::kAutonomous)) return false;
   if (rule.tier == Tier::kBlocked) return true;
   if (rule.delay_ms.value_or(0) < than.delay_ms.value_or(0)) return false;
+  if (than.expires_ms && (!rule.expires_ms || *rule.expires_ms > *than.expires_ms)) return false;
   return !than.limit ||
          (rule.limit && is_as_strict(limit_of(rule), rule.limit->escalate, limit_of(than), than.limit->escalate));
 }

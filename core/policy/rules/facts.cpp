@@ -22,17 +22,17 @@ const char* to_string(Truth truth) {
 
 const std::vector<KnownFact>& known_facts() {
   static const std::vector<KnownFact> all{
-      {"new_recipient", true, false, "the account has never written to a recipient"},
-      {"unfamiliar_recipient", true, false,
+      {"new_recipient", true, false, false, "the account has never written to a recipient"},
+      {"unfamiliar_recipient", true, false, false,
        "the account has never written to a recipient, nor heard from him before yesterday"},
-      {"look_alike_recipient", true, false, "a recipient's domain looks like a familiar one, and is another"},
-      {"new_link", false, false, "it has a link to a host that stands in no message older than a day"},
-      {"read_recipient", true, true, "a recipient's address stood in what the agent has read"},
-      {"read_link", false, true, "it has a link that stood in what the agent has read"},
-      {"read_code", false, true, "it has a code or number that the agent has read elsewhere"},
-      {"quotes_code", true, false, "it has a code or number of a message that a recipient has not got"},
-      {"carries_secret", false, false, "it has a key, a password, a one-time code or a reset link"},
-      {"has_read", false, true, "the agent has read what others wrote"},
+      {"look_alike_recipient", true, false, false, "a recipient's domain looks like a familiar one, and is another"},
+      {"new_link", false, false, true, "it has a link to a host that stands in no message older than a day"},
+      {"read_recipient", true, true, false, "a recipient's address stood in what the agent has read"},
+      {"read_link", false, true, true, "it has a link that stood in what the agent has read"},
+      {"read_code", false, true, true, "it has a code or number that the agent has read elsewhere"},
+      {"quotes_code", true, false, true, "it has a code or number of a message that a recipient has not got"},
+      {"carries_secret", false, false, true, "it has a key, a password, a one-time code or a reset link"},
+      {"has_read", false, true, false, "the agent has read what others wrote"},
   };
   return all;
 }

@@ -107,6 +107,7 @@ struct Rule : RuleName {
   std::vector<RuleCondition> when;        ///< all must hold
   std::optional<Tier> tier;
   std::optional<std::int64_t> delay_ms;
+  std::optional<std::int64_t> expires_ms;  ///< what waits for a person's approval for so long is rejected
   std::optional<RuleLimit> limit;
   std::vector<std::string> covers;  ///< capabilities, sorted
   std::vector<std::string> counts;  ///< those of them that its limit counts: writes

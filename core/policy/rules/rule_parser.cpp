@@ -171,18 +171,19 @@ void refuse_contradiction(const YamlValue& value, const Rule& rule,
 }
 
 void refuse_useless(const YamlMap& map, const Rule& rule, const std::vector<const CapabilityDefinition*>& covered) {
-  if (!rule.tier && !rule.delay_ms && !rule.limit)
-    map.value().fail("nothing follows from the rule: name a tier, delay_seconds or a limit.");
+  if (!rule.tier && !rule.delay_ms && !rule.expires_ms && !rule.limit)
+    map.value().fail("nothing follows from the rule: name a tier, delay_seconds, expires_after or a limit.");
   const bool has_write =
       std::any_of(covered.begin(), covered.end(), [](const auto* c) { return c->kind == CapabilityKind::kWrite; });
-  for (const char* key : {"delay_seconds", "limit"}) {
+  for (const char* key : {"delay_seconds", "expires_after", "limit"}) {
     const auto v = map.find(key);
     if (v && !has_write) v->fail(fmt::format("\"{}\" is of writes, and the rule covers none.", key));
   }
 }
 
 Rule parse_rule(const YamlValue& value, const RuleSource& source, const RuleSubjects& subjects) {
-  const YamlMap map(value, {"name", "capabilities", "agents", "when", "tier", "delay_seconds", "limit", "reason"});
+  const YamlMap map(
+      value, {"name", "capabilities", "agents", "when", "tier", "delay_seconds", "expires_after", "limit", "reason"});
   Rule rule;
   rule.layer = source.layer;
   rule.file = source.file;
@@ -195,6 +196,7 @@ Rule parse_rule(const YamlValue& value, const RuleSource& source, const RuleSubj
   }
   if (const auto v = map.find("tier")) rule.tier = parse_tier(*v);
   if (const auto v = map.find("delay_seconds")) rule.delay_ms = v->seconds_as_ms(1, kLongestWindow);
+  if (const auto v = map.find("expires_after")) rule.expires_ms = v->duration_ms(kMinute, kLongestWindow);
   if (const auto v = map.find("limit")) rule.limit = parse_limit(*v);
   if (const auto v = map.find("reason")) rule.reason = v->line(300);
   Covering covering(subjects, rule);

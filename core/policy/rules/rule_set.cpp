@@ -29,6 +29,11 @@ bool is_stricter(const Demand& demand, const Rule* rule, const Demand& than, con
   return rule && than_rule && !rule->unreadable && than_rule->unreadable;
 }
 
+/// 0: never.
+bool expires_sooner(std::int64_t ms, std::int64_t than_ms) {
+  return ms > 0 && (than_ms == 0 || ms < than_ms);
+}
+
 bool is_about(const Rule& rule, const std::string& capability) {
   return rule.unreadable || std::binary_search(rule.covers.begin(), rule.covers.end(), capability);
 }
@@ -55,7 +60,7 @@ class Some {
 
 void add(const Rule& rule, RuleDecision& decision) {
   const auto [tier, delay_ms] = strictness(rule);
-  decision.take_stricter({tier, &rule, delay_ms, &rule, {}});
+  decision.take_stricter({tier, &rule, delay_ms, &rule, rule.expires_ms.value_or(0), &rule, {}});
   if (rule.limit) decision.limits.push_back(&rule);
 }
 
@@ -73,6 +78,10 @@ void RuleDecision::take_stricter(const RuleDecision& other) {
   if (is_stricter(other.delay_ms, other.delay_rule, delay_ms, delay_rule)) {
     delay_ms = other.delay_ms;
     delay_rule = other.delay_rule;
+  }
+  if (expires_sooner(other.expires_ms, expires_ms)) {
+    expires_ms = other.expires_ms;
+    expires_rule = other.expires_rule;
   }
 }
 
@@ -164,7 +173,8 @@ CompiledRules::CompiledRules(std::vector<const Rule*> rules) : rules_(std::move(
       by_recipients_ = by_recipients_ || reads_recipients(condition.kind);
     }
     const auto [tier, delay_ms] = strictness(*rule);
-    steps_.push_back({rule, from, static_cast<std::uint32_t>(used_.size()), tier, delay_ms, rule->limit.has_value()});
+    steps_.push_back({rule, from, static_cast<std::uint32_t>(used_.size()), tier, delay_ms,
+                      rule->expires_ms.value_or(0), rule->limit.has_value()});
     counts_ = counts_ || rule->limit.has_value();
     by_content_ = by_content_ || (rule->limit && !rule->limit->key.empty());
     if (rule->limit && !rule->limit->key.empty()) place_in(looks_at_, rule->limit->key);
@@ -177,7 +187,9 @@ RuleDecision CompiledRules::decide(const RuleRequest& request) const {
   if (steps_.empty()) return decision;
   Answers answers(*this, request);
   for (const auto& step : steps_) {
-    if (step.tier <= decision.tier && step.delay_ms <= decision.delay_ms && !step.limits) continue;
+    if (step.tier <= decision.tier && step.delay_ms <= decision.delay_ms && !step.limits &&
+        !expires_sooner(step.expires_ms, decision.expires_ms))
+      continue;
     bool holds = true;
     for (auto at = step.from; holds && at != step.to; ++at) holds = answers.holds(used_[at]);
     if (holds) add(*step.rule, decision);

@@ -24,10 +24,12 @@ struct RuleDecision {
   const Rule* tier_rule = nullptr;
   std::int64_t delay_ms = 0;
   const Rule* delay_rule = nullptr;
+  std::int64_t expires_ms = 0;  ///< for how long a person may be asked; 0: for ever
+  const Rule* expires_rule = nullptr;
   std::vector<const Rule*> limits;  ///< each has one; by layer, file and line
 
-  /// Tier and delay each become the stricter of both; the limits stay. Of two that are as strict as each other the one
-  /// whose rule can be read counts: what cannot be read nobody knows for sure.
+  /// Tier, delay and expiry each become the stricter of both; the limits stay. Of two that are as strict as each other
+  /// the one whose rule can be read counts: what cannot be read nobody knows for sure.
   void take_stricter(const RuleDecision& other);
 };
 
@@ -59,7 +61,7 @@ class CompiledRules {
     const Rule* rule;
     std::uint32_t from, to;  ///< of used_
     Tier tier;
-    std::int64_t delay_ms;
+    std::int64_t delay_ms, expires_ms;
     bool limits;
   };
   /// A condition, with what nearly all requests need of it beside each other.
