@@ -209,6 +209,25 @@ TEST_CASE("the strictest of all that match decides, whatever their order and lay
         6);
 }
 
+TEST_CASE("of the times for an approval the shortest counts, whatever the rules demand besides") {
+  const auto set = set_of(R"(
+  - {name: day, capabilities: [mail.send], expires_after: 24 h}
+  - {name: soon, capabilities: [mail.send], tier: approval_required, expires_after: 2 h, when: [{input: body, prefix: a}]}
+  - {name: never, capabilities: [mail.send], tier: blocked, when: [{input: body, prefix: z}]}
+)");
+  const auto found = decide(set, "mail.send", R"({"body":"abc"})");
+  CHECK(found.expires_ms == 2 * kHour);
+  CHECK(found.expires_rule->name == "soon");
+  CHECK(found.tier == Tier::kApprovalRequired);
+  const auto other = decide(set, "mail.send", R"({"body":"b"})");
+  CHECK(other.expires_ms == kDay);
+  CHECK(other.tier == Tier::kAutonomous);
+  auto both = decide(set, "mail.send", R"({"body":"z"})");
+  both.take_stricter(found);
+  CHECK(both.expires_ms == 2 * kHour);
+  CHECK(decide(set_of("  - {name: r, capabilities: [mail.send], tier: notify}\n"), "mail.send", "{}").expires_ms == 0);
+}
+
 TEST_CASE("conditions are words for people") {
   const auto rules = rules_of(
       "  - {name: r, capabilities: [mail.send], tier: blocked, when: [{recipients: {any_outside: [example.com]}}, "
