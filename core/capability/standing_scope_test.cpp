@@ -11,6 +11,7 @@
 #include "core/facts/fact_book.hpp"
 #include "core/policy/rules/rule_book.hpp"
 #include "core/state/agent_reads.hpp"
+#include "core/util/durations.hpp"
 
 using namespace krux;
 using namespace handler_test;

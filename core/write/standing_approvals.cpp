@@ -6,6 +6,7 @@
 
 #include "core/audit/outbox.hpp"
 #include "core/storage/group_commit.hpp"
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/json.hpp"
@@ -62,7 +63,7 @@ std::vector<StandingApproval> all_of(Statement& rows) {
 }
 
 void tell_of_standing(StatementCache& sql, const char* kind, const StandingApproval& one, const std::string& who,
-                std::int64_t at_ms) {
+                      std::int64_t at_ms) {
   const auto& scope = one.scope;
   AuditEntry entry{kind, at_ms, scope.agent_id, scope.account.service, scope.account.account_id, one.write_id, {}};
   entry.body = json_object([&](JsonWriter& out) {
@@ -141,7 +142,8 @@ StandingApproval grant_standing(StatementCache& sql, const StandingScope& scope,
         fmt::format("There are {} standing approvals already, so nothing was decided. End some: kruxos "
                     "approve standing",
                     StandingApprovals::kMostInForce));
-  StandingApproval one{make_id(kStandingPrefix, now_ms), scope, write_id, who, now_ms, now_ms + terms.for_ms, terms.most, 0};
+  StandingApproval one{
+      make_id(kStandingPrefix, now_ms), scope, write_id, who, now_ms, now_ms + terms.for_ms, terms.most, 0};
   sql.get(
          "INSERT INTO standing_approvals (standing_id, agent_id, service, account_id, generation, operation, reaches, "
          "asked_by, write_id, granted_by, granted_at_ms, until_ms, most, used) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "

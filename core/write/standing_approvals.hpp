@@ -11,7 +11,6 @@
 #include "core/storage/reader_pool.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/clock.hpp"
-#include "core/util/durations.hpp"
 
 namespace krux {
 
@@ -34,7 +33,7 @@ struct StandingTerms {
   std::int64_t for_ms = 0;
   std::int64_t most = 20;
 
-  static constexpr std::int64_t kLongest = kDay, kMost = 1000;
+  static constexpr std::int64_t kLongest = 24 * 3'600'000LL, kMost = 1000;
   /// Throws krux::Error InvalidInput.
   void must_be_bounded() const;
 };

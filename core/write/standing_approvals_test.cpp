@@ -1,6 +1,7 @@
 // What a person has approved beforehand, in the ledger.
 #include <catch2/catch.hpp>
 
+#include "core/util/durations.hpp"
 #include "core/write/ledger_fixture.hpp"
 
 using namespace write_test;

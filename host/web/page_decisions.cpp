@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/json_parts.hpp"
 #include "core/util/text.hpp"
