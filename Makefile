@@ -7,10 +7,11 @@ benches  := bench-replica bench-write bench-audit bench-gateway bench-isolation 
 ARGS     ?=
 PREFIX   ?= /usr/local
 
-.PHONY: help demo test test-peers run build install bench bench-injection format lint clean
+.PHONY: help demo demo-all test test-peers run build install bench bench-injection format lint clean
 
 help:
-	@echo 'make demo     build everything needed and show the whole chain against emulated services'
+	@echo 'make demo     build everything needed and show in three acts what it is for, against emulated services'
+	@echo 'make demo-all the same, and then every chapter of the whole chain'
 	@echo 'make test     all tests, under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make test-peers  official MCP clients, the conformance suite and the Python SDK against the host (needs npm and PyPI)'
 	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
@@ -25,6 +26,11 @@ demo:
 	@scripts/setup
 	@scripts/build dev $(shown)
 	@scripts/demo $(ARGS)
+
+demo-all:
+	@scripts/setup
+	@scripts/build dev $(shown)
+	@scripts/demo --all $(ARGS)
 
 test:
 	@scripts/setup --test

@@ -1,5 +1,6 @@
 """What the demo stands on: the processes, the agent's and the operator's calls, and how it looks on a terminal."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -9,13 +10,14 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import demo_browser
+from demo_services import Services
+from demo_terminal import COLOUR, WIDTH, bold, cyan, dim, fold, green, paint, red, shown_width, yellow
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
@@ -30,40 +32,6 @@ vault_key_file: {directory}/keys/vault.key
 server: {{port: 0, health_port: 0}}
 operator: {{agents_share_user: false}}
 """
-
-COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
-def paint(text, *codes):
-    return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if COLOUR else text
-
-
-def bold(text):
-    return paint(text, "1")
-
-
-def dim(text):
-    return paint(text, "2")
-
-
-def green(text):
-    return paint(text, "32")
-
-
-def yellow(text):
-    return paint(text, "33")
-
-
-def red(text):
-    return paint(text, "31")
-
-
-def cyan(text):
-    return paint(text, "36")
-
-
-WIDTH = min(shutil.get_terminal_size((100, 24)).columns, 110)
-
 
 def clean_environment():
     """Without settings of the person's own host."""
@@ -86,7 +54,7 @@ def check(condition, otherwise):
         raise DemoFailed(otherwise)
 
 
-class Stage:
+class Stage(Services):
     """Starts emulator and host in a directory of their own, and ends them again whatever happens."""
 
     def __init__(self, fast):
@@ -139,17 +107,38 @@ class Stage:
 
     def say(self, *text):
         for part in text:
-            print(textwrap.fill(part, WIDTH - 2, initial_indent="  ", subsequent_indent="  "))
+            print(fold(part))
         self.pause(0.6 if text else 0)
 
     def show(self, text, marker="│"):
         for line in text.rstrip("\n").split("\n"):
-            print(f"  {dim(marker)} {line}")
+            indent = " " * (len(line) - len(line.lstrip()))
+            for part in [line] if shown_width(line) <= WIDTH - 4 else fold(line.strip(), indent, indent + "  ").split("\n"):
+                print(f"  {dim(marker)} {part}")
         self.pause(0.4)
 
     def good(self, text):
-        print(f"  {green('✓')} {text}")
+        print(fold(text, "  @ ", "    ").replace("@", green("✓"), 1))
         self.pause(0.5)
+
+    def bad(self, text):
+        print(fold(text, "  @ ", "    ").replace("@", red("✗"), 1))
+        self.pause(0.5)
+
+    def command(self, *arguments):
+        """What an operator types."""
+        print(fold(f"kruxos {' '.join(arguments)}", "  @ ", "      ").replace("@", cyan("operator $"), 1))
+
+    def call(self, capability, **arguments):
+        """What an agent asks."""
+        shown = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in arguments.items())
+        print(fold(f"{capability}({shown})", "  @ ", "      ").replace("@", yellow("agent ▸"), 1))
+
+    @contextlib.contextmanager
+    def silence(self):
+        """What is done in it is not shown."""
+        with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
+            yield
 
     def pause(self, seconds):
         sys.stdout.flush()
@@ -197,7 +186,7 @@ class Stage:
     def kruxos(self, *arguments, stdin="", check=True, quiet=False):
         command = [str(BUILD / "bin" / "kruxos"), "--data-dir", str(self.directory / "data"), *arguments]
         if not quiet:
-            print(f"  {cyan('operator $')} kruxos {' '.join(arguments)}")
+            self.command(*arguments)
         env = dict(clean_environment(), COLUMNS=str(WIDTH - 4))
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=120)
         if check and done.returncode != 0:
@@ -211,7 +200,7 @@ class Stage:
         """`kruxos connect`, and a scripted browser that agrees at the address that it names."""
         command = [str(BUILD / "bin" / "kruxos"), "--data-dir", str(self.directory / "data"), "connect", service, *arguments,
                    "--no-browser"]
-        print(f"  {cyan('operator $')} kruxos connect {service} {' '.join(arguments)}")
+        self.command("connect", service, *arguments)
         env = dict(clean_environment(), COLUMNS=str(WIDTH - 4))
         if secret:
             env["KRUXOS_CLIENT_SECRET"] = secret
@@ -240,8 +229,7 @@ class Stage:
 
     def invoke(self, capability, quiet=False, **arguments):
         if not quiet:
-            shown = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in arguments.items())
-            print(f"  {yellow('agent ▸')} {capability}({shown})")
+            self.call(capability, **arguments)
         result = self.invoke_as(self.key, capability, **arguments)
         if not result["success"]:
             raise DemoFailed(f"{capability}: {result['error']['type']}: {result['error']['message']}")
@@ -249,7 +237,7 @@ class Stage:
 
     def refused(self, capability, **arguments):
         """The error of a call that must not succeed."""
-        print(f"  {yellow('agent ▸')} {capability}({', '.join(arguments)})")
+        self.call(capability, **arguments)
         result = self.invoke_as(self.key, capability, **arguments)
         check(not result["success"], f"{capability} was not refused")
         self.show(f"{result['error']['type']}: {result['error']['message']}")
@@ -307,34 +295,3 @@ class Stage:
         request = urllib.request.Request(address, data, {"Content-Type": kind, "Authorization": f"Bearer {self.key}"})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)["upload_id"]
-
-    # --- the emulated services --------------------------------------------------------------------------------------
-
-    @staticmethod
-    def emulated(address, what, document):
-        data = json.dumps(document).encode() if document is not None else None
-        with urllib.request.urlopen(urllib.request.Request(f"{address}/_emulator/{what}", data), timeout=30) as answer:
-            return json.load(answer)
-
-    def slack(self, what, document=None):
-        return self.emulated(self.emulator, what, document)
-
-    def gmail(self, what, document=None):
-        return self.emulated(self.gmail_emulator, what, document)
-
-    def gmail_calls(self):
-        return {name: entry["calls"] for name, entry in self.gmail("state")["methods"].items()}
-
-    def mails(self, write_id):
-        """How many mails were ever sent that carry this write's mark."""
-        boxes = self.gmail("state")["mailboxes"]
-        boxes = boxes.values() if isinstance(boxes, dict) else boxes
-        return sum(box["markers"].get(write_id, {}).get("sent", 0) for box in boxes)
-
-    def effects(self, write_id):
-        """How many messages Slack holds, or ever held, that carry this write's marker."""
-        return self.slack("state")["markers"].get(write_id, {}).get("posted", 0)
-
-    def live(self, write_id):
-        """How many of them still stand."""
-        return self.slack("state")["markers"].get(write_id, {}).get("live", 0)

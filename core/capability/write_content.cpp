@@ -292,9 +292,9 @@ SummaryNames names_for_summary(const ActiveAccount& account, const CapabilityDef
           json = row.json;
           return false;
         });
-      names[record.name] = record_in_words(record, id, json);
+      names[record.name] = record_in_words(record.words, id, json);
     } catch (const Error&) {
-      names[record.name] = record_in_words(record, id, {});  // words are for people: the id says the same
+      names[record.name] = record_in_words(record.words, id, {});  // words are for people: the id says the same
     }
   }
   return names;

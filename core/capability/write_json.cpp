@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "core/definition/forms.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::size_t kMaxValue = 120, kMaxSummary = 300, kMaxMember = 80;  // bytes
+constexpr std::size_t kMaxValue = 120, kMaxSummary = 300;  // bytes
 /// The host's members of a completed write's answer, beside those of its result.
 constexpr std::array<std::string_view, 7> kOfCompleted{"status",       "write_id", "recipients", "undo_until",
                                                        "duplicate_of", "undoes",   "note"};
@@ -53,16 +54,10 @@ class Object {
   JsonWriter json_{buffer_};
 };
 
-std::string cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  return std::string(text.substr(0, most)) + "...";
-}
-
 std::string value_text(const JsonValue& params, std::string_view name) {
   const auto* value = find_member(params, name);
   if (!value) return {};
-  return cut(value->IsString() ? view(*value) : std::string_view(to_json(*value)), kMaxValue);
+  return cut_short(value->IsString() ? view(*value) : std::string_view(to_json(*value)), kMaxValue);
 }
 
 /// What was made of an attempt's leavings; nothing where there is nothing to tell.
@@ -189,33 +184,7 @@ std::string recipients_of(const ServiceDefinition* definition, const WriteRecord
   return any ? object.done() : std::string();
 }
 
-namespace {
-
-/// The text at "from.address", of lists the first entry.
-std::string_view text_at(const JsonValue& json, std::string_view path) {
-  const auto* at = &json;
-  for (std::size_t begin = 0; at && begin <= path.size();) {
-    const auto end = std::min(path.find('.', begin), path.size());
-    at = find_member(*at, path.substr(begin, end - begin));
-    if (at && at->IsArray()) at = at->Empty() ? nullptr : at->Begin();
-    begin = end + 1;
-  }
-  return at && at->IsString() ? view(*at) : std::string_view();
-}
-
-}  // namespace
-
-std::string record_in_words(const SummaryRecord& record, const std::string& id, std::string_view record_json) {
-  if (record_json.empty()) return cut(id, kMaxValue);
-  const auto json = parse_json(record_json, "a record", {8 << 20, 64});
-  bool any = false;
-  const auto words = filled(record.words, [&](std::string_view name) {
-    const auto value = text_at(json, name);
-    any = any || !value.empty();
-    return cut(value, kMaxMember);
-  });
-  return any ? fmt::format("{} ({})", words, cut(id, kMaxValue)) : cut(id, kMaxValue);
-}
+namespace {}  // namespace
 
 std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params, const SummaryNames& names) {
   std::string line;
@@ -228,7 +197,7 @@ std::string summary_of(const CapabilityDefinition& capability, const JsonValue& 
     const auto at = names.find(name);
     return at != names.end() ? at->second : value_text(params, name);
   });
-  return cut(printable(line), kMaxSummary);
+  return cut_short(printable(line), kMaxSummary);
 }
 
 }  // namespace krux

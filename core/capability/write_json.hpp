@@ -38,10 +38,6 @@ std::string recipients_of(const ServiceDefinition* definition, const WriteRecord
 /// What names in a summary's template stand for instead of parameters.
 using SummaryNames = std::map<std::string, std::string, std::less<>>;
 
-/// "\"Plans\" from Ada (m1)", made of the record's members; without words where it has none of them, as of no record
-/// (`record_json` empty): the id.
-std::string record_in_words(const SummaryRecord& record, const std::string& id, std::string_view record_json);
-
 /// One line for people: the capability's template filled with `names` and else with `params`, safe to print.
 std::string summary_of(const CapabilityDefinition& capability, const JsonValue& params, const SummaryNames& names = {});
 

@@ -1,5 +1,7 @@
 #include "core/capability/write_json.hpp"
 
+#include "core/definition/forms.hpp"
+
 #include <catch2/catch.hpp>
 
 #include "core/capability/capability_handler.hpp"
@@ -145,16 +147,16 @@ TEST_CASE("a write's status is valid JSON in every state") {
 
 TEST_CASE("a record is named by its words with its id behind, and by its id where it has none") {
   const SummaryRecord mail{"mail", "messages", "{message_id}", "\"{subject}\" from {from}"};
-  CHECK(record_in_words(mail, "m1", R"({"subject":"Plans","from":"Ada"})") == "\"Plans\" from Ada (m1)");
-  CHECK(record_in_words(mail, "m1", R"({"subject":"Plans","from":7})") == "\"Plans\" from  (m1)");
-  CHECK(record_in_words(mail, "m1", R"({"other":"x"})") == "m1");
-  CHECK(record_in_words(mail, "m1", "") == "m1");
+  CHECK(record_in_words(mail.words, "m1", R"({"subject":"Plans","from":"Ada"})") == "\"Plans\" from Ada (m1)");
+  CHECK(record_in_words(mail.words, "m1", R"({"subject":"Plans","from":7})") == "\"Plans\" from  (m1)");
+  CHECK(record_in_words(mail.words, "m1", R"({"other":"x"})") == "m1");
+  CHECK(record_in_words(mail.words, "m1", "") == "m1");
   const SummaryRecord listed{"mail", "messages", "{message_id}", "from {from.address}"};
-  CHECK(record_in_words(listed, "m1", R"({"from":[{"name":"Ada","address":"a@b.test"},{"address":"c"}]})") ==
+  CHECK(record_in_words(listed.words, "m1", R"({"from":[{"name":"Ada","address":"a@b.test"},{"address":"c"}]})") ==
         "from a@b.test (m1)");
   for (const char* other : {R"({"from":[]})", R"({"from":"x"})", R"({"from":{"address":[]}})"})
-    CHECK(record_in_words(listed, "m1", other) == "m1");
-  const auto long_one = record_in_words(mail, "m1", R"({"subject":")" + std::string(500, 's') + "\"}");
+    CHECK(record_in_words(listed.words, "m1", other) == "m1");
+  const auto long_one = record_in_words(mail.words, "m1", R"({"subject":")" + std::string(500, 's') + "\"}");
   CHECK(long_one.size() < 120);
   CHECK(long_one.ends_with("(m1)"));
   CapabilityDefinition move;

@@ -163,6 +163,20 @@ SummaryRecord parse_summary_record(const YamlValue& value, const CapabilityDefin
   return record;
 }
 
+PassedOn parse_passed_on(const YamlValue& value, const CapabilityDefinition& capability) {
+  const YamlMap map(value, {"collection", "id", "texts", "blobs"});
+  PassedOn record;
+  record.collection = parse_name(map.at("collection"), "a collection");
+  const auto id = map.at("id");
+  record.id = id.line(300);
+  check_template(id, capability, record.id);
+  for (const auto& item : map.at("texts").list(16)) record.texts.push_back(parse_name(item, "a member of a record"));
+  if (const auto v = map.find("blobs")) {
+    for (const auto& item : v->list(8)) record.blobs.push_back(parse_name(item, "a blob"));
+  }
+  return record;
+}
+
 void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   if (auto v = map.find("delay")) {
     capability.immediate = v->text() == "immediate";
@@ -196,6 +210,7 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   if (auto v = map.find("summary_records")) {
     for (const auto& item : v->list(8)) capability.summary_records.push_back(parse_summary_record(item, capability));
   }
+  if (auto v = map.find("passes_on")) capability.passes_on = parse_passed_on(*v, capability);
   if (auto v = map.find("summary")) {
     capability.summary = v->line(300);
     auto others = capability.recipients;
@@ -213,7 +228,7 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
   };
   if (kind != CapabilityKind::kWrite)
     refuse({"delay", "settle", "undoable", "destructive", "cleanup", "ordered", "harmless_to_repeat", "when_absent",
-            "summary", "summary_records", "counts_as", "recipients"},
+            "summary", "summary_records", "passes_on", "counts_as", "recipients"},
            "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
   if (kind != CapabilityKind::kRead) refuse({"fetches", "takes_long", "confidentiality", "asks"}, "read");
@@ -283,6 +298,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
                             "when_absent",
                             "summary",
                             "summary_records",
+                            "passes_on",
                             "target",
                             "counts_as",
                             "recipients",

@@ -85,6 +85,12 @@ struct SummaryRecord {
   std::string words;           ///< filled with members of the record: "\"{subject}\" from {from}"
 };
 
+/// A record of the replica that a write sends along.
+struct PassedOn {
+  std::string collection, id;             ///< the id filled with resolved inputs
+  std::vector<std::string> texts, blobs;  ///< members of its JSON that go along; blobs that hold the rest, as JSON
+};
+
 struct CapabilityDefinition {
   std::string name;  ///< "notes.add"
   CapabilityKind kind = CapabilityKind::kRead;
@@ -100,6 +106,7 @@ struct CapabilityDefinition {
   std::vector<std::vector<std::string>> one_input_of;  ///< of each group at least one must be given
   std::string summary;  ///< writes: one line for people, "#{channel}: {text}"; empty: all inputs
   std::vector<SummaryRecord> summary_records;
+  std::optional<PassedOn> passes_on;
   /// What a write or a read is about, filled with resolved inputs: "{channel}/{ts}". A read also shows the agent's own
   /// writes about it, or about a part of it, that the replica cannot have yet. Empty: about everything.
   std::string target;
@@ -154,6 +161,8 @@ struct CorrespondenceDefinition {
   std::string collection;  ///< empty: the service has none
   std::string sent_tag;    ///< of what the account has sent; what lacks it, others have
   std::vector<std::string> without_tags;
+  std::string words;                           ///< what a record is called, by its members; empty: by its id
+  std::vector<std::string> bodies;             ///< blobs that hold more of a record's texts, as JSON
   std::vector<std::string> to;                 ///< the named texts that hold recipients
   std::string from;                            ///< the one that holds who sent it
   std::string before_address, behind_address;  ///< between which an address in small letters stands there

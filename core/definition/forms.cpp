@@ -1,6 +1,25 @@
 #include "core/definition/forms.hpp"
 
+#include <fmt/format.h>
+
 namespace krux {
+namespace {
+
+constexpr std::size_t kMaxValue = 120, kMaxMember = 80;  // bytes
+
+/// The text at "from.address", of lists the first entry.
+std::string_view text_at(const JsonValue& json, std::string_view path) {
+  const auto* at = &json;
+  for (std::size_t begin = 0; at && begin <= path.size();) {
+    const auto end = std::min(path.find('.', begin), path.size());
+    at = find_member(*at, path.substr(begin, end - begin));
+    if (at && at->IsArray()) at = at->Empty() ? nullptr : at->Begin();
+    begin = end + 1;
+  }
+  return at && at->IsString() ? view(*at) : std::string_view();
+}
+
+}  // namespace
 
 std::string filled_whole(const std::string& pattern, const JsonValue& params) {
   bool whole = true;
@@ -18,6 +37,24 @@ std::string target_of(const CapabilityDefinition& capability, const JsonValue& p
 
 std::string order_of(const CapabilityDefinition& capability, const JsonValue& params) {
   return filled_whole(capability.order, params);
+}
+
+std::string cut_short(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "...";
+}
+
+std::string record_in_words(std::string_view form, const std::string& id, std::string_view record_json) {
+  if (record_json.empty()) return cut_short(id, kMaxValue);
+  const auto json = parse_json(record_json, "a record", {8 << 20, 64});
+  bool any = false;
+  const auto words = filled(form, [&](std::string_view name) {
+    const auto value = text_at(json, name);
+    any = any || !value.empty();
+    return cut_short(value, kMaxMember);
+  });
+  return any ? fmt::format("{} ({})", words, cut_short(id, kMaxValue)) : cut_short(id, kMaxValue);
 }
 
 }  // namespace krux

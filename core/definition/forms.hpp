@@ -34,4 +34,11 @@ std::string target_of(const CapabilityDefinition& capability, const JsonValue& p
 /// What a write goes out in order by, likewise; empty: in no order.
 std::string order_of(const CapabilityDefinition& capability, const JsonValue& params);
 
+/// "\"Plans\" from Ada (m1)", made of the record's members by a form such as "\"{subject}\" from {from.address}";
+/// without words where it has none of them, as of no record (`record_json` empty): the id.
+std::string record_in_words(std::string_view form, const std::string& id, std::string_view record_json);
+
+/// At most so many bytes, and "..." where something was cut off.
+std::string cut_short(std::string_view text, std::size_t most);
+
 }  // namespace krux

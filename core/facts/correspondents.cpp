@@ -1,16 +1,23 @@
 #include "core/facts/correspondents.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "core/policy/rules/rule.hpp"
 #include "core/replica/replica.hpp"
+#include "core/state/text_values.hpp"
 #include "core/util/error.hpp"
 
 namespace krux {
 namespace {
 
+/// Of a write's hundred recipients and twenty codes nobody waits for thousands of look-ups: others wait for the commit.
+constexpr auto kTimeForAll = std::chrono::milliseconds(500);
+/// Those of a host whose name is a part of another's: it is new if none of so many has it.
+constexpr std::uint32_t kMostRows = 50;
+constexpr std::size_t kMostInRow = 2'000, kMostOfBody = 1 << 20;
 constexpr auto kForEver = std::numeric_limits<std::int64_t>::max();
 
 Condition group(Condition::Kind kind, std::vector<Condition> children) {
@@ -30,7 +37,8 @@ Condition with_text(Condition::Kind kind, std::string field, std::string text) {
 
 }  // namespace
 
-Correspondents::Correspondents(const ActiveAccount& account) : where_(account.definition->correspondence) {
+Correspondents::Correspondents(const ActiveAccount& account)
+    : where_(account.definition->correspondence), until_(std::chrono::steady_clock::now() + kTimeForAll) {
   if (account.ref.account_id.find('@') != std::string::npos) own_ = small_letters(account.ref.account_id);
   if (where_.collection.empty() || !account.replica) return;
   try {
@@ -83,12 +91,35 @@ Truth Correspondents::has_message(const std::vector<std::string>& texts, const s
   return exists(std::move(all), kForEver);
 }
 
-Truth Correspondents::has_text(const std::string& text, std::int64_t before_ms) {
-  return exists({with_text(Condition::Kind::kText, {}, text)}, before_ms);
+bool Correspondents::links_to(const RowView& row, const std::string& host) {
+  const auto has = [&](std::string_view json) {
+    const auto values = values_in_json(json, kMostInRow);
+    return std::any_of(values.begin(), values.end(),
+                       [&](const TextValue& value) { return value.kind == ValueKind::kLink && value.text == host; });
+  };
+  if (has(row.json)) return true;
+  return std::any_of(where_.bodies.begin(), where_.bodies.end(), [&](const std::string& name) {
+    std::string json;
+    rows_->blob(where_.collection, row.id, name, [&](std::string_view bytes) {
+      json += bytes;
+      return json.size() < kMostOfBody;
+    });
+    return has(json);
+  });
+}
+
+Truth Correspondents::has_link(const std::string& host, std::int64_t before_ms) {
+  return one_is({with_text(Condition::Kind::kText, {}, host)}, before_ms,
+                [&](const RowView& row) { return links_to(row, host); });
 }
 
 Truth Correspondents::exists(std::vector<Condition> all, std::int64_t before_ms) {
-  if (!rows_) return Truth::kNotKnown;
+  return one_is(std::move(all), before_ms, [](const RowView&) { return true; });
+}
+
+Truth Correspondents::one_is(std::vector<Condition> all, std::int64_t before_ms,
+                             const std::function<bool(const RowView&)>& meant) {
+  if (!rows_ || std::chrono::steady_clock::now() > until_) return Truth::kNotKnown;
   std::vector<Condition> without;
   for (const auto& tag : where_.without_tags) without.push_back(with_text(Condition::Kind::kTag, {}, tag));
   if (!without.empty()) all.push_back(group(Condition::Kind::kNoneOf, std::move(without)));
@@ -96,14 +127,16 @@ Truth Correspondents::exists(std::vector<Condition> all, std::int64_t before_ms)
   query.collection = where_.collection;
   query.where = group(Condition::Kind::kAllOf, std::move(all));
   query.to_ms = before_ms;
-  query.limit = query.count_limit = 1;
+  query.limit = kMostRows;
+  query.count_limit = 1;
   bool found = false;
   try {
-    const auto result = rows_->query(query, [&](const RowView&) {
-      found = true;
-      return false;
+    const auto result = rows_->query(query, [&](const RowView& row) {
+      found = meant(row);
+      return !found && std::chrono::steady_clock::now() <= until_;
     });
-    return found ? Truth::kYes : result.incomplete ? Truth::kNotKnown : Truth::kNo;
+    if (found) return Truth::kYes;
+    return result.incomplete || std::chrono::steady_clock::now() > until_ ? Truth::kNotKnown : Truth::kNo;
   } catch (const Error&) {
     return Truth::kNotKnown;
   }

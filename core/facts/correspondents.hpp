@@ -2,7 +2,9 @@
 // its definition's `correspondence` says where that stands.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +16,7 @@
 namespace krux {
 
 /// Of one account, for one thread, as its replica is at the first question. Not known is what the replica cannot tell:
-/// it is not filled yet, the definition names nothing, a look-up took too long or failed.
+/// it is not filled yet, the definition names nothing, a look-up took too long or failed, or all of them together did.
 class Correspondents {
  public:
   explicit Correspondents(const ActiveAccount& account);
@@ -25,8 +27,8 @@ class Correspondents {
   Truth heard_from(const std::string& address, std::int64_t before_ms);
   /// Whether a message has one of the texts; of `with` (an address, empty: anybody's) among those it is from and to.
   Truth has_message(const std::vector<std::string>& texts, const std::string& with);
-  /// Whether a message that old has the text.
-  Truth has_text(const std::string& text, std::int64_t before_ms);
+  /// Whether a message that old has a link to that host, and not to one that begins or ends so.
+  Truth has_link(const std::string& host, std::int64_t before_ms);
   /// The account's own address, in small letters; empty where it is none.
   const std::string& own_address() const { return own_; }
 
@@ -35,10 +37,14 @@ class Correspondents {
   Condition in_texts(const std::vector<std::string>& names, const std::string& text) const;
   std::string as_it_stands(const std::string& address) const;
   Truth exists(std::vector<Condition> all, std::int64_t before_ms);
+  bool links_to(const RowView& row, const std::string& host);
+  /// Of up to kMostRows that fit, whether one is `meant`.
+  Truth one_is(std::vector<Condition> all, std::int64_t before_ms, const std::function<bool(const RowView&)>& meant);
 
   const CorrespondenceDefinition& where_;
   std::shared_ptr<ReplicaReader> rows_;  ///< null: nothing is known
   std::string own_;
+  const std::chrono::steady_clock::time_point until_;
 };
 
 }  // namespace krux

@@ -12,14 +12,17 @@
 #include "core/facts/outgoing.hpp"
 #include "core/policy/rules/recipients.hpp"
 #include "core/policy/rules/rule.hpp"
+#include "core/replica/replica.hpp"
 #include "core/state/text_values.hpp"
+#include "core/util/error.hpp"
+#include "core/util/json_texts.hpp"
 #include "core/util/keyed_hash.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
-constexpr std::size_t kMostValues = 2'000;
+constexpr std::size_t kMostValues = 2'000, kMostPassedOn = 4 * kMostOutgoing;
 
 FactAnswer yes(std::string because) {
   return {Truth::kYes, std::move(because)};
@@ -54,11 +57,6 @@ ActiveAccountPtr account_of(const AccountDirectory& accounts, const FactContext&
   return nullptr;
 }
 
-/// "email.read of m1".
-std::string in_words(const ReadSource& source) {
-  return printable(source.capability) + (source.target.empty() ? "" : " of " + printable(source.target));
-}
-
 /// A code as it stands in the text, and as others may have written it.
 std::vector<std::string> spellings(std::string_view text, const TextValue& code) {
   const std::string written = small_letters(text.substr(code.at, code.size));
@@ -71,6 +69,48 @@ std::vector<std::string> spellings(std::string_view text, const TextValue& code)
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
+}
+
+/// What can be told apart in it; of more than that many `cut` says that there is more.
+std::vector<TextValue> values_of(Outgoing& sent) {
+  auto values = values_in(sent.text, kMostValues);
+  sent.cut = sent.cut || values.size() >= kMostValues;
+  return values;
+}
+
+/// Where nothing was found.
+FactAnswer nothing_in(const Outgoing& sent) {
+  if (sent.absent) return not_known("The account's copy has not all of what it passes on: read it first.");
+  return sent.cut ? not_known("Its texts are longer than what is looked at.") : no();
+}
+
+/// What goes along of the record; false: the replica has not all of it.
+bool add_record(Outgoing& out, const ActiveAccount& account, const PassedOn& passed_on, const std::string& id) {
+  if (id.empty() || !account.replica) return false;
+  try {
+    const auto rows = account.replica->reader();
+    const bool there = rows->get(passed_on.collection, id, [&](const RowView& row) {
+      const auto record = parse_json(row.json, "a record", {16 << 20, 64});
+      for (const auto& name : passed_on.texts) {
+        if (const auto text = find_string(record, name)) add_text(out, *text);
+      }
+      return false;
+    });
+    return there && std::all_of(passed_on.blobs.begin(), passed_on.blobs.end(), [&](const std::string& name) {
+             std::string json;
+             const bool kept = rows->blob(passed_on.collection, id, name, [&](std::string_view bytes) {
+               json += bytes;
+               return json.size() <= kMostPassedOn;
+             });
+             each_text(json, [&](std::string_view key, std::string_view text) {
+               if (!names_or_dates(key)) add_text(out, text);
+             });
+             out.cut = out.cut || json.size() > kMostPassedOn;
+             return kept;
+           });
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 bool is_of_replica(std::string_view fact) {
@@ -88,19 +128,53 @@ std::vector<std::string> FactBook::names() const {
 }
 
 FactAnswer FactBook::ask(std::string_view fact, const FactQuestion& question) const {
-  if (is_of_replica(fact)) return asked_of_replica(fact, question);
+  const bool of_secrets = fact == "carries_secret";
+  if (is_of_replica(fact) || (of_secrets && question.capability.passes_on)) return asked_of_replica(fact, question);
   if (fact == "has_read") return has_read(question);
-  if (fact != "carries_secret") return was_read(fact, question);
-  const auto sent = outgoing_texts(question.capability, question.params);
+  return of_secrets ? carries_secret(question) : was_read(fact, question);
+}
+
+Outgoing FactBook::sent_by(const FactQuestion& question) const {
+  const auto& passed_on = question.capability.passes_on;
+  if (!passed_on) return outgoing_texts(question.capability, question.params);
+  auto sent = parameter_texts(question.capability, question.params);
+  const auto account = account_of(accounts_, question.about);
+  sent.absent = !account || !add_record(sent, *account, *passed_on, filled_whole(passed_on->id, question.params));
+  add_hidden(sent);
+  return sent;
+}
+
+/// `email.read of "Plans" from ada@example.com (m1)`: who decides sees whose words they are.
+std::string FactBook::in_words(const ReadSource& source) const {
+  auto words = printable(source.capability);
+  if (source.target.empty()) return words;
+  const auto account = account_of(accounts_, {{}, source.service, source.account_id});
+  std::string record;
+  try {
+    if (account && account->replica && !account->definition->correspondence.collection.empty())
+      account->replica->reader()->get(account->definition->correspondence.collection, source.target,
+                                      [&](const RowView& row) {
+                                        record = row.json;
+                                        return false;
+                                      });
+  } catch (const Error&) {
+    record.clear();  // the id says the same
+  }
+  const auto& form = account ? account->definition->correspondence.words : std::string();
+  return words + " of " + printable(record_in_words(form, source.target, record));
+}
+
+FactAnswer FactBook::carries_secret(const FactQuestion& question) const {
+  const auto sent = sent_by(question);
   if (const auto found = secret_in(sent.text); !found.empty())
     return yes(fmt::format("It holds what looks like {}.", found));
-  return sent.cut ? not_known("Its texts are longer than what is looked at.") : no();
+  return nothing_in(sent);
 }
 
 FactAnswer FactBook::asked_of_replica(std::string_view fact, const FactQuestion& question) const {
   const auto content = to_json(question.params);
-  const auto key = fmt::format("{}\n{}\n{}\n{}\n{:x}", fact, question.about.service, question.about.account_id,
-                               content.size(), KeyedHash()(content));
+  const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{:x}", fact, question.capability.name, question.about.service,
+                               question.about.account_id, content.size(), KeyedHash()(content));
   // A new content is looked up whoever had the same before: what the replica shows has changed meanwhile.
   if (question.about.content_ms > 0) {
     const std::lock_guard lock(mutex_);
@@ -118,6 +192,7 @@ FactAnswer FactBook::look_up(std::string_view fact, const FactQuestion& question
   if (!account) return not_known("The account is not connected.");
   Correspondents known(*account);
   const Account asked{text_of(account->ref), known};
+  if (fact == "carries_secret") return carries_secret(question);
   if (fact == "look_alike_recipient") return look_alike(question, known);
   if (fact == "quotes_code") return quotes_code(question, known);
   if (fact == "new_link") return new_link(question, known);
@@ -174,9 +249,9 @@ FactAnswer FactBook::look_alike(const FactQuestion& question, Correspondents& kn
 FactAnswer FactBook::quotes_code(const FactQuestion& question, Correspondents& known) const {
   const auto recipients = recipients_of(question, limits_.recipients);
   if (!recipients) return not_known(kUnreadable);
-  const auto sent = outgoing_texts(question.capability, question.params);
+  auto sent = sent_by(question);
   std::size_t codes = 0;
-  for (const auto& value : values_in(sent.text, kMostValues)) {
+  for (const auto& value : values_of(sent)) {
     if (value.kind != ValueKind::kCode) continue;
     if (++codes > limits_.codes) return not_known("It has more numbers than are looked up.");
     const auto texts = spellings(sent.text, value);
@@ -191,44 +266,45 @@ FactAnswer FactBook::quotes_code(const FactQuestion& question, Correspondents& k
         return yes(fmt::format("A code or number of it stands in a message that {} has not got.", printable(address)));
     }
   }
-  return sent.cut ? not_known("Its texts are longer than what is looked at.") : no();
+  return nothing_in(sent);
 }
 
 FactAnswer FactBook::new_link(const FactQuestion& question, Correspondents& known) const {
-  const auto sent = outgoing_texts(question.capability, question.params);
+  auto sent = sent_by(question);
   std::set<std::string> hosts;
-  for (auto& value : values_in(sent.text, kMostValues)) {
+  for (auto& value : values_of(sent)) {
     if (value.kind == ValueKind::kLink) hosts.insert(std::move(value.text));
   }
   if (hosts.size() > limits_.links) return not_known("It has more links than are looked up.");
   for (const auto& host : hosts) {
-    const auto met = known.has_text(host, question.content_ms() - limits_.familiar_after_ms);
+    const auto met = known.has_link(host, question.content_ms() - limits_.familiar_after_ms);
     if (met == Truth::kNotKnown) return not_known("The replica cannot tell where its links stand.");
     if (met == Truth::kNo) return yes(fmt::format("No message older than a day has {}.", printable(host)));
   }
-  return sent.cut ? not_known("Its texts are longer than what is looked at.") : no();
+  return nothing_in(sent);
 }
 
 FactAnswer FactBook::was_read(std::string_view fact, const FactQuestion& question) const {
   const auto& about = question.about;
   if (about.agent_id.empty()) return not_known("Whose call it is is not known.");
   std::vector<TextValue> values;
-  const auto sent = outgoing_texts(question.capability, question.params);
+  auto sent = sent_by(question);
   const auto kind = fact == "read_link" ? ValueKind::kLink : ValueKind::kCode;
   if (fact == "read_recipient") {
     const auto recipients = recipients_of(question, limits_.recipients);
     if (!recipients) return not_known(kUnreadable);
     for (const auto& address : *recipients) values.push_back({ValueKind::kAddress, address});
   } else {
-    values = values_in(sent.text, kMostValues);
+    values = values_of(sent);
     std::erase_if(values, [&](const TextValue& value) { return value.kind != kind; });
   }
   const auto target = target_of(question.capability, question.params);
   for (const auto& value : values) {
     const auto found = reads_.find(about.agent_id, value, about.content_ms);
     if (!found) continue;
-    const bool in_place = !found->source.target.empty() && found->source.target == target &&
-                          found->source.service == about.service && found->source.account_id == about.account_id;
+    const bool in_place = !question.capability.passes_on && !found->source.target.empty() &&
+                          found->source.target == target && found->source.service == about.service &&
+                          found->source.account_id == about.account_id;
     if (fact == "read_code" && in_place) continue;
     // A code is not told: who looks at the queue need not know it.
     return yes(fact == "read_code" ? fmt::format("A code or number of it stood in {}.", in_words(found->source))
@@ -236,7 +312,7 @@ FactAnswer FactBook::was_read(std::string_view fact, const FactQuestion& questio
   }
   if (!values.empty() && reads_.has_forgotten(about.agent_id, about.content_ms))
     return not_known("The agent has read more than is kept.");
-  return sent.cut && fact != "read_recipient" ? not_known("Its texts are longer than what is looked at.") : no();
+  return fact == "read_recipient" ? no() : nothing_in(sent);
 }
 
 FactAnswer FactBook::has_read(const FactQuestion& question) const {

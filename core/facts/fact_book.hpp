@@ -11,6 +11,7 @@
 
 #include "core/account/accounts.hpp"
 #include "core/facts/correspondents.hpp"
+#include "core/facts/outgoing.hpp"
 #include "core/policy/rules/facts.hpp"
 #include "core/state/agent_reads.hpp"
 
@@ -38,6 +39,10 @@ class FactBook final : public FactSource {
     Correspondents& known;
   };
 
+  /// What the write says and passes on; `cut` also where the replica has not all of that.
+  Outgoing sent_by(const FactQuestion& question) const;
+  std::string in_words(const ReadSource& source) const;
+  FactAnswer carries_secret(const FactQuestion& question) const;
   FactAnswer asked_of_replica(std::string_view fact, const FactQuestion& question) const;
   FactAnswer look_up(std::string_view fact, const FactQuestion& question) const;
   FactAnswer new_recipient(const FactQuestion& question, const Account& asked, bool unfamiliar) const;

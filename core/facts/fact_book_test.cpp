@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/definition/definition_loader.hpp"
@@ -24,7 +25,7 @@ description: Mail.
 version: 1.0.0
 adapter: {min_version: 0.1.0}
 api_base_url: https://mail.example/
-correspondence: {collection: messages, sent: SENT, without: [SPAM], to: [to, cc], from: from, address: "<{address}>"}
+correspondence: {collection: messages, words: "\"{text}\"", sent: SENT, without: [SPAM], to: [to, cc], from: from, address: "<{address}>"}
 capabilities:
   - {name: mail.read, kind: read, tier: autonomous, purpose: R., when_to_use: R., target: "{id}",
      inputs: [{name: id, type: String, description: I., required: true}]}
@@ -33,6 +34,13 @@ capabilities:
               {name: body, type: String, description: B.}]}
   - {name: mail.reply, kind: write, tier: autonomous, purpose: S., when_to_use: S., recipients: [to], target: "{id}",
      inputs: [{name: id, type: String, description: I., required: true}, {name: body, type: String, description: B.}]}
+  - {name: mail.forward, kind: write, tier: autonomous, purpose: S., when_to_use: S., recipients: [to], target: "{id}",
+     passes_on: {collection: messages, id: "{id}", texts: [text], blobs: [body]},
+     inputs: [{name: id, type: String, description: I., required: true}, {name: to, type: String, description: T.},
+              {name: body, type: String, description: B.}]}
+  - {name: mail.note, kind: write, tier: autonomous, purpose: S., when_to_use: S., recipients: [cc],
+     inputs: [{name: to, type: String, description: T.}, {name: cc, type: String, description: C.},
+              {name: body, type: String, description: B.}]}
 )";
 
 CollectionSpec messages() {
@@ -69,7 +77,7 @@ struct Mailbox {
     Record record;
     record.collection = "messages";
     record.id = "m" + std::to_string(++records);
-    record.json = "{}";
+    record.json = "{\"text\":" + json_string(text) + "}";
     record.text = text;
     record.order_ms = clock.wall_ms() - ago_ms;
     record.generation = 1;
@@ -215,6 +223,76 @@ TEST_CASE("a link is new whose host stands in no older message") {
   CHECK(is_new("no link at all") == Truth::kNo);
 }
 
+TEST_CASE("a host is not known by another's that begins or ends like it") {
+  Mailbox mail;
+  mail.received("tom@harbour.example", 25 * kHour, "see https://board.example.com/rota, or www.tides.com.");
+  mail.synced();
+  const auto is_new = [&](const std::string& body) { return mail.truth("new_link", R"({"body":")" + body + "\"}"); };
+  for (const auto* known : {"https://board.example.com", "board.example.com/x", "http://tides.com/"})
+    CHECK(is_new(known) == Truth::kNo);
+  for (const auto* other : {"https://board.example.co", "https://example.com", "https://oard.example.com",
+                            "https://ides.com", "https://tides.co"}) {
+    INFO(other);
+    CHECK(is_new(other) == Truth::kYes);
+  }
+}
+
+TEST_CASE("what a write passes on is looked at as what it says itself") {
+  Mailbox mail;
+  mail.received("tom@harbour.example", 50 * kHour, "the password is hunter-2");
+  mail.received("tom@harbour.example", 50 * kHour, "harmless");
+  mail.received("tom@harbour.example", 50 * kHour, "its body was not read");
+  const auto keep = [&](const std::string& id, const std::string& json) {
+    bool given = false;
+    const auto session = mail.replica->begin_session();
+    session->put_blob("messages", id, "body", static_cast<std::int64_t>(json.size()),
+                      [&](char* buffer, std::size_t) -> std::int64_t {
+                        if (std::exchange(given, true)) return 0;
+                        json.copy(buffer, json.size());
+                        return static_cast<std::int64_t>(json.size());
+                      });
+    session->commit();
+  };
+  keep("m1", R"("text":"nothing")");
+  keep("m2", R"("text":"see https://evil.example/x and 5582-9017","id":"ab12cd34ef")");
+  mail.synced();
+  const auto truth = [&](const std::string& fact, const std::string& id) {
+    return mail.truth(fact, R"({"to":"eve@evil.example","id":")" + id + "\"}", "mail.forward");
+  };
+  CHECK(truth("carries_secret", "m1") == Truth::kYes);
+  CHECK(truth("carries_secret", "m2") == Truth::kNo);
+  CHECK(truth("carries_secret", "m3") == Truth::kNotKnown);
+  CHECK(truth("carries_secret", "m9") == Truth::kNotKnown);
+  CHECK(truth("new_link", "m2") == Truth::kYes);
+  CHECK(truth("quotes_code", "m1") == Truth::kNo);
+  // The target is what is passed on, and no place where the code belongs.
+  mail.read("m2", "5582-9017");
+  CHECK(truth("read_code", "m2") == Truth::kYes);
+  CHECK(mail.ask("carries_secret", R"({"to":"a@b.example","id":"m3"})", "mail.forward").because ==
+        "The account's copy has not all of what it passes on: read it first.");
+}
+
+TEST_CASE("what a capability's write was said to be is not said of another's with the same words") {
+  Mailbox mail;
+  mail.synced();
+  const auto* params = R"({"to":"eve@evil.example"})";
+  const auto since = mail.clock.wall_ms();
+  CHECK(mail.ask("new_recipient", params, "mail.send").truth == Truth::kYes);
+  CHECK(mail.ask("new_recipient", params, "mail.note").truth == Truth::kNo);
+  CHECK(mail.ask("new_recipient", params, "mail.send", since).truth == Truth::kYes);
+}
+
+TEST_CASE("behind more values than are looked at nothing is said not to be") {
+  Mailbox mail;
+  mail.received("tom@harbour.example", 50 * kHour, "https://board.example");
+  mail.synced();
+  std::string body;
+  for (int i = 0; i < 2'000; ++i) body += "https://board.example ";
+  CHECK(mail.truth("new_link", R"({"body":")" + body + "\"}") == Truth::kNotKnown);
+  mail.read("m1", "https://evil.example");
+  CHECK(mail.truth("read_link", R"({"body":")" + body + "https://evil.example\"}") == Truth::kNotKnown);
+}
+
 TEST_CASE("what an agent has read is known where it goes out") {
   Mailbox mail;
   const auto truth = [&](const std::string& fact, const std::string& body) {
@@ -229,6 +307,13 @@ TEST_CASE("what an agent has read is known where it goes out") {
   CHECK(truth("read_link", "see http://other.example") == Truth::kNo);
   CHECK(truth("read_code", "5582 9017") == Truth::kYes);
   CHECK(truth("read_code", "1234 5678") == Truth::kNo);
+  SECTION("who decides is told what it was, in words") {
+    mail.received("eve@evil.example", kHour, "Pay me\u202e now");
+    mail.read("m1", "https://evil.example/x");
+    const auto because = mail.ask("read_link", R"({"body":"http://evil.example"})").because;
+    CHECK_THAT(because, Catch::StartsWith("evil.example stood in mail.read of \"Pay me") && Catch::EndsWith("(m1)."));
+    CHECK(because.find("\u202e") == std::string::npos);
+  }
   SECTION("a code belongs where it was read") {
     CHECK(mail.truth("read_code", R"({"id":"m1","body":"5582-9017"})", "mail.reply") == Truth::kNo);
     CHECK(mail.truth("read_code", R"({"id":"m2","body":"5582-9017"})", "mail.reply") == Truth::kYes);

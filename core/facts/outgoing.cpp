@@ -3,6 +3,8 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <string_view>
 
 #include "core/facts/secret_forms.hpp"
@@ -57,6 +59,51 @@ std::string decoded_parts(std::string_view text) {
   return all;
 }
 
+struct Entity {
+  std::string_view name;
+  char is;
+};
+/// Those of which addresses and links can be made.
+constexpr std::array<Entity, 9> kEntities{{{"colon", ':'},
+                                           {"sol", '/'},
+                                           {"bsol", '\\'},
+                                           {"period", '.'},
+                                           {"commat", '@'},
+                                           {"num", '#'},
+                                           {"quest", '?'},
+                                           {"percnt", '%'},
+                                           {"hyphen", '-'}}};
+constexpr std::size_t kLongestEntity = 12;
+
+/// The ASCII character of an HTML character reference, as it stands between "&" and ";"; 0: none.
+char referred(std::string_view name) {
+  if (!name.starts_with('#')) {
+    const auto at = std::find_if(kEntities.begin(), kEntities.end(), [&](const Entity& e) { return e.name == name; });
+    return at == kEntities.end() ? '\0' : at->is;
+  }
+  name.remove_prefix(1);
+  const bool hex = name.starts_with('x') || name.starts_with('X');
+  if (hex) name.remove_prefix(1);
+  unsigned code = 0;
+  const auto result = std::from_chars(name.data(), name.data() + name.size(), code, hex ? 16 : 10);
+  const bool whole = !name.empty() && result.ec == std::errc() && result.ptr == name.data() + name.size();
+  return whole && code >= 0x20 && code < 0x7f ? static_cast<char>(code) : '\0';
+}
+
+/// The text with such references as programs show it; empty where it has none.
+std::string without_references(std::string_view text) {
+  std::string out;
+  bool any = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text[at] == '&' ? text.substr(at, kLongestEntity).find(';') : std::string_view::npos;
+    const char is = end == std::string_view::npos ? '\0' : referred(text.substr(at + 1, end - 1));
+    any = any || is != '\0';
+    out += is != '\0' ? is : text[at];
+    at += is != '\0' ? end + 1 : 1;
+  }
+  return any ? out : std::string();
+}
+
 class Texts {
  public:
   explicit Texts(Outgoing& out) : out_(out) {}
@@ -71,27 +118,41 @@ class Texts {
   }
 
  private:
-  void add(std::string_view text) {
-    const auto room = kMostOutgoing - std::min(kMostOutgoing, out_.text.size());
-    out_.cut = out_.cut || text.size() > room;
-    out_.text += text.substr(0, room);
-    out_.text += '\n';
-  }
+  void add(std::string_view text) { add_text(out_, text); }
 
   Outgoing& out_;
 };
 
 }  // namespace
 
-Outgoing outgoing_texts(const CapabilityDefinition& capability, const JsonValue& params) {
+Outgoing parameter_texts(const CapabilityDefinition& capability, const JsonValue& params) {
   Outgoing out;
   Texts texts(out);
   const auto& reached = capability.recipients;
   for (const auto& member : params.GetObject()) {
     if (std::find(reached.begin(), reached.end(), view(member.name)) == reached.end()) texts.add(member.value);
   }
-  out.text += decoded_parts(out.text);
   return out;
+}
+
+Outgoing outgoing_texts(const CapabilityDefinition& capability, const JsonValue& params) {
+  auto out = parameter_texts(capability, params);
+  add_hidden(out);
+  return out;
+}
+
+void add_text(Outgoing& out, std::string_view text) {
+  const auto room = kMostOutgoing - std::min(kMostOutgoing, out.text.size());
+  const auto plain = undisguised(text.substr(0, room));
+  out.cut = out.cut || text.size() > room || plain.size() > room;
+  out.text += std::string_view(plain).substr(0, room);
+  out.text += '\n';
+}
+
+void add_hidden(Outgoing& out) {
+  auto hidden = decoded_parts(out.text);
+  if (const auto shown = without_references(out.text); !shown.empty()) hidden += '\n' + shown;
+  out.text += hidden;
 }
 
 std::string secret_in(std::string_view text) {

@@ -1,6 +1,7 @@
 #include "core/facts/outgoing.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <string>
 
 #include "core/util/json.hpp"
@@ -32,6 +33,33 @@ TEST_CASE("what stands there in Base64 is read too") {
         "an extraordinarily uncontroversial internationalization\n");
 }
 
+TEST_CASE("what is disguised is read as people read it") {
+  const auto has = [](const std::string& body, const char* part) {
+    return sent("{\"body\":" + json_string(body) + "}").text.find(part) != std::string::npos;
+  };
+  CHECK(has("55\u200b82\u00ad-90\u206017", "5582-9017"));
+  CHECK(has("\uff15\uff15\uff18\uff12\uff0d\uff19\uff10\uff11\uff17", "5582-9017"));
+  CHECK(has("pass\u200dword: Tr0ub4dor", "password: Tr0ub4dor"));
+  CHECK(has("<a href=\"https&#58;&#x2f;&sol;evil&period;example\">", "https://evil.example"));
+  CHECK(has("&#; &#x; &#9999999999; &nbsp; & &#58", "&#; &#x; &#9999999999; &nbsp; & &#58"));
+  CHECK(has("caf\u00e9 \u4e2d\u6587", "caf\u00e9 \u4e2d\u6587"));
+  CHECK(sent("{\"body\":\"" + std::string(10, '\xff') + "\"}").text.size() > 1);
+}
+
+TEST_CASE("texts that others choose cost no more than others") {
+  for (const auto* part : {"://a", "@", "-----BEGIN ", "&#58", "password ", "1-", "1 ", "a.", "https:", "http:\\\\",
+                           "eyJ.", "AKIA", "%65", "://@"}) {
+    std::string text;
+    while (text.size() < kMostOutgoing) text += part;
+    INFO(part);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto out = sent("{\"body\":" + json_string(text) + "}");
+    secret_in(out.text);
+    values_in(out.text, 1'000'000);
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(10));
+  }
+}
+
 TEST_CASE("of very long texts so much is looked at, and it is known that there is more") {
   const std::string body(kMostOutgoing, ' ');
   CHECK(sent("{\"body\":\"" + body + "\"}").text.size() == kMostOutgoing + 1);
@@ -42,7 +70,9 @@ TEST_CASE("of very long texts so much is looked at, and it is known that there i
 TEST_CASE("secrets are known by their form") {
   const auto [text, words] = GENERATE(table<std::string, std::string>({
       {"-----BEGIN OPENSSH PRIVATE KEY-----\nabc", "a private key"},
+      {"-----BEGIN CERTIFICATE-----\nabc\n-----BEGIN RSA PRIVATE KEY-----\nabc", "a private key"},
       {"key AKIAABCDEFGHIJKLMNOP.", "a key or token"},
+      {"x-AKIAABCDEFGHIJKLMNOP", "a key or token"},
       {"ghp_0123456789abcdefghijklmnopqrstuvwxyz", "a key or token"},
       {"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P", "a signed token"},
       {"Your verification code is 493 and 49312", "a code"},

@@ -54,6 +54,17 @@ constexpr std::array<KeyForm, 17> kKeys{{{"AKIA", 20},
                                          {"krux_", 20},
                                          {"SG.", 40}}};
 
+/// At its beginning, or behind a sign.
+bool has_key(std::string_view run) {
+  for (const auto& form : kKeys) {
+    for (auto at = run.find(form.begins); at != std::string_view::npos; at = run.find(form.begins, at + 1)) {
+      const bool begins = at == 0 || !(is_letter(run[at - 1]) || is_digit(run[at - 1]));
+      if (begins && run.size() - at >= form.least) return true;
+    }
+  }
+  return false;
+}
+
 bool is_signed_token(std::string_view run) {
   return run.starts_with("eyJ") && run.size() >= 40 && std::count(run.begin(), run.end(), '.') >= 2;
 }
@@ -126,7 +137,7 @@ bool has_password(std::string_view near) {
 
 constexpr std::array<std::string_view, 8> kOfResets{"reset",   "password", "verify", "magic",
                                                     "recover", "activate", "token=", "otp="};
-constexpr std::size_t kLeastToken = 16;
+constexpr std::size_t kLeastToken = 16, kLongestLink = 2048;
 
 /// A run of letters and digits that nobody has thought up.
 bool has_long_token(std::string_view link) {
@@ -146,16 +157,14 @@ bool has_long_token(std::string_view link) {
 }  // namespace
 
 std::string key_in(std::string_view text) {
-  if (const auto at = text.find("-----BEGIN "); at != std::string_view::npos) {
-    const auto head = text.substr(at, 64);
-    if (head.find("PRIVATE KEY") != std::string_view::npos) return "a private key";
+  constexpr std::string_view begin = "-----BEGIN ";
+  for (auto at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at + begin.size())) {
+    if (text.substr(at, 64).find("PRIVATE KEY") != std::string_view::npos) return "a private key";
   }
   for (std::size_t at = 0; at < text.size();) {
     const auto size = run_from(text, at);
     const auto run = text.substr(at, size);
-    for (const auto& form : kKeys) {
-      if (run.starts_with(form.begins) && size >= form.least) return "a key or token";
-    }
+    if (has_key(run)) return "a key or token";
     if (is_signed_token(run)) return "a signed token";
     at += size + 1;
   }
@@ -177,7 +186,9 @@ std::string password_in(std::string_view text) {
 
 std::string reset_link_in(std::string_view text) {
   for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
-    const auto link = text.substr(at, text.find_first_of(" \t\r\n\"'<>|", at) - at);
+    // Others choose the text: of a link that never ends no more is looked at.
+    const auto rest = text.substr(at, kLongestLink);
+    const auto link = rest.substr(0, rest.find_first_of(" \t\r\n\"'<>|"));
     const auto letters = small(link);
     const bool resets = std::any_of(kOfResets.begin(), kOfResets.end(),
                                     [&](auto word) { return letters.find(word) != std::string::npos; });

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/util/json_texts.hpp"
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
@@ -42,9 +43,36 @@ std::string_view host_at(std::string_view text, std::size_t from) {
 
 /// What programs make a link of though no scheme stands before it.
 bool has_common_ending(std::string_view host) {
-  static constexpr std::array<std::string_view, 14> kEndings{".com", ".net", ".org", ".info", ".biz", ".app", ".dev",
-                                                             ".io",  ".co",  ".xyz", ".me",   ".ai",  ".gov", ".edu"};
+  static constexpr std::array<std::string_view, 40> kEndings{
+      ".com",  ".net",  ".org",  ".info", ".biz", ".app",   ".dev",   ".io",     ".co",   ".xyz",
+      ".me",   ".ai",   ".gov",  ".edu",  ".top", ".site",  ".click", ".online", ".shop", ".store",
+      ".link", ".live", ".club", ".vip",  ".icu", ".cloud", ".tech",  ".page",   ".ru",   ".cn",
+      ".tk",   ".ml",   ".ga",   ".cf",   ".gq",  ".ly",    ".uk",    ".de",     ".fr",   ".eu"};
   return std::any_of(kEndings.begin(), kEndings.end(), [&](auto ending) { return host.ends_with(ending); });
+}
+
+/// "host.tld/": what stands before a slash is a host where its last part is letters.
+bool ends_as_host(std::string_view host) {
+  const auto last = host.substr(host.rfind('.') + 1);
+  return last.size() >= 2 && last.size() < host.size() && std::all_of(last.begin(), last.end(), is_letter);
+}
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  const char letter = static_cast<char>(c | 0x20);
+  return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
+
+/// "%65" is "e", as programs read it.
+std::string percent_decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const int high = text[at] == '%' && at + 2 < text.size() ? hex_digit(text[at + 1]) : -1;
+    const int low = high >= 0 ? hex_digit(text[at + 2]) : -1;
+    out += low >= 0 ? static_cast<char>(high * 16 + low) : text[at];
+    at += low >= 0 ? 2 : 0;
+  }
+  return out;
 }
 
 /// "2026-11-26", or the same with other separators.
@@ -63,8 +91,8 @@ class Finder {
       const char c = text_[i];
       if (c == '@') {
         i = address(i);
-      } else if (c == ':' && text_.substr(i).starts_with("://")) {
-        i = link(i + 3);
+      } else if (const auto behind = c == ':' ? behind_scheme(i) : 0; behind > 0) {
+        i = link(behind);
       } else if (begins_word(i)) {
         i = word(i);
       } else {
@@ -93,17 +121,32 @@ class Finder {
     return at + 1 + host.size();
   }
 
+  /// Of the ":" of a scheme, where what follows begins; 0: it is none. Browsers take "https:\\host" and "https:host"
+  /// for the same as "https://host".
+  std::size_t behind_scheme(std::size_t colon) const {
+    if (text_.substr(colon).starts_with("://")) return text_.find_first_not_of("/\\", colon + 1);
+    const auto before = small(text_.substr(colon < 5 ? 0 : colon - 5, std::min<std::size_t>(colon, 5)));
+    if (!before.ends_with("http") && !before.ends_with("https")) return 0;
+    const auto behind = text_.find_first_not_of("/\\", colon + 1);
+    return behind < text_.size() && (is_of_host(text_[behind]) || behind > colon + 1) ? behind : 0;
+  }
+
   /// `from`: where its host begins, or what stands before it there (a name and a password).
   std::size_t link(std::size_t from) {
-    auto host = host_at(text_, from);
-    const auto end = text_.find_first_of("/?# \t\r\n\"'<>|", from);
-    const auto authority = text_.substr(from, std::min(end, text_.size()) - from);
-    if (const auto at = authority.rfind('@'); at != std::string_view::npos) {
-      from += at + 1;
-      host = host_at(text_, from);
+    if (from >= text_.size()) return text_.size();
+    const auto end = std::min({text_.find_first_of("/\\?# \t\r\n\"'<>|", from), text_.size(), from + kLongestAddress});
+    const auto authority = text_.substr(from, end - from);
+    const auto at = authority.rfind('@');
+    const auto named = at == std::string_view::npos ? from : from + at + 1;
+    const auto host = host_at(text_, named);
+    // What is no plain host is a link all the same: "[::1]", "%65vil.example".
+    const auto behind = named + host.size();
+    if (named < end && (host.empty() || (behind < end && text_[behind] == '%'))) {
+      add_link(percent_decoded(text_.substr(named, end - named)), named);
+    } else {
+      add_link(host, named);
     }
-    add_link(host, from);
-    return from + host.size();
+    return std::max(end, behind);
   }
 
   void add_link(std::string_view host, std::size_t from) {
@@ -130,7 +173,9 @@ class Finder {
     const auto end = from + host.size();
     const bool is_local_part = end < text_.size() && text_[end] == '@';
     const auto name = small(host);
-    if (is_local_part || host.size() <= size || !(name.starts_with("www.") || has_common_ending(name))) return to;
+    const bool has_path = end < text_.size() && text_[end] == '/' && ends_as_host(name);
+    if (is_local_part || host.size() <= size || !(name.starts_with("www.") || has_common_ending(name) || has_path))
+      return to;
     add_link(host, from);
     return end;
   }
@@ -181,12 +226,12 @@ class Finder {
   std::vector<TextValue>& found_;
 };
 
+}  // namespace
+
 bool names_or_dates(std::string_view key) {
   return key == "id" || key == "ts" || key == "date" || key == "cursor" || key.ends_with("_id") ||
          key.ends_with("_ts") || key.ends_with("_at") || key.ends_with("offset");
 }
-
-}  // namespace
 
 std::vector<TextValue> values_in(std::string_view text, std::size_t most) {
   std::vector<TextValue> found;
@@ -197,7 +242,7 @@ std::vector<TextValue> values_in(std::string_view text, std::size_t most) {
 std::vector<TextValue> values_in_json(std::string_view json, std::size_t most) {
   std::vector<TextValue> found;
   each_text(json, [&](std::string_view key, std::string_view text) {
-    Finder(text, !names_or_dates(key), most, found).run();
+    Finder(undisguised(text), !names_or_dates(key), most, found).run();
   });
   return found;
 }

@@ -26,6 +26,8 @@ struct TextValue {
 /// At most `most` of them, as they stand there. Days ("2026-11-26") and times are no codes.
 std::vector<TextValue> values_in(std::string_view text, std::size_t most);
 
+/// Whether members of that name name or date something, so that what looks like a code there is none.
+bool names_or_dates(std::string_view key);
 /// The same of all texts of a JSON document that is known to be valid, but for codes in members that name or date
 /// something (`id`, `…_id`, `ts`, `…_ts`, `date`, `…_at`, `…offset`, `cursor`).
 std::vector<TextValue> values_in_json(std::string_view json, std::size_t most);

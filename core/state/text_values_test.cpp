@@ -37,6 +37,15 @@ TEST_CASE("links are known by their hosts") {
   CHECK(links("www.secure-systems-252.com.") == Texts{"secure-systems-252.com"});
   CHECK(links("go to evil.com/x or evil-2.io") == Texts{"evil.com", "evil-2.io"});
   CHECK(links("https://example.com@evil.example/") == Texts{"evil.example"});
+  CHECK(links("https:evil.example https:\\\\evil2.example HTTP:/evil3.example") ==
+        Texts{"evil.example", "evil2.example", "evil3.example"});
+  CHECK(links("https://%65vil.example/x, https://ev%69l2.example, http://[::1]:80/x") ==
+        Texts{"evil.example", "evil2.example", "[::1]:80"});
+  CHECK(links("(https://evil.example), https://evil.example:8080/x, https://evil.example.") ==
+        Texts{"evil.example", "evil.example", "evil.example"});
+  CHECK(links("bit.ly/abc evil.ru login.evil.zz/x main.rs and/or src/a.b") ==
+        Texts{"bit.ly", "evil.ru", "login.evil.zz"});
+  CHECK(links("note: https: is a scheme, http:").empty());
   CHECK(links("amy@example.com report.pdf e.g. this 1.5 README.md v2.0").empty());
 }
 

@@ -97,6 +97,8 @@ bool is_steering(std::int32_t c) {
   return std::any_of(ranges.begin(), ranges.end(), [c](const Range& r) { return r.first <= c && c <= r.last; });
 }
 
+using Mapped = std::unique_ptr<utf8proc_uint8_t, decltype(&free)>;
+
 std::string normalized(std::string text) {
   utf8proc_uint8_t* folded = nullptr;
   // Twice: case folding may leave a sequence that is no longer normalized, and the other way round.
@@ -105,7 +107,7 @@ std::string normalized(std::string text) {
   for (int round = 0; round < 2; ++round) {
     const auto n = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                 static_cast<utf8proc_ssize_t>(text.size()), &folded, options);
-    const std::unique_ptr<utf8proc_uint8_t, decltype(&free)> owned(n >= 0 ? folded : nullptr, &free);
+    const Mapped owned(n >= 0 ? folded : nullptr, &free);
     if (n < 0) break;
     text.assign(reinterpret_cast<const char*>(folded), static_cast<std::size_t>(n));
   }
@@ -153,6 +155,18 @@ std::size_t replace_odd_text(std::string& text) {
   }
   text = std::move(out);
   return count;
+}
+
+std::string undisguised(std::string_view text) {
+  const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (ascii) return std::string(text);
+  const auto valid = is_valid_utf8(text) ? std::string(text) : replace_invalid(text);
+  utf8proc_uint8_t* plain = nullptr;
+  const auto n = utf8proc_map(
+      reinterpret_cast<const utf8proc_uint8_t*>(valid.data()), static_cast<utf8proc_ssize_t>(valid.size()), &plain,
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_IGNORE));
+  const Mapped owned(n >= 0 ? plain : nullptr, &free);
+  return n < 0 ? valid : std::string(reinterpret_cast<const char*>(plain), static_cast<std::size_t>(n));
 }
 
 std::string fold(std::string_view text, bool keep_separators) {

@@ -15,6 +15,9 @@ std::size_t code_points(std::string_view text);
 /// NULs and invalid bytes of `text` become U+FFFD; returns how many there were.
 std::size_t replace_odd_text(std::string& text);
 
+/// What looks or reads the same in plain characters: NFKC without what is not seen (soft hyphens, joiners, marks of
+/// direction). Plain ASCII stays as it is; what is no UTF-8 becomes U+FFFD.
+std::string undisguised(std::string_view text);
 /// NFKC, then full case folding (utf8proc), with NUL and char(31) kept out except where `keep_separators`: what the
 /// search index holds and what a search term becomes. Invalid bytes become U+FFFD.
 std::string fold(std::string_view text, bool keep_separators = false);
