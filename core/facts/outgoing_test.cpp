@@ -43,7 +43,6 @@ TEST_CASE("what is disguised is read as people read it") {
   CHECK(has("<a href=\"https&#58;&#x2f;&sol;evil&period;example\">", "https://evil.example"));
   CHECK(has("&#; &#x; &#9999999999; &nbsp; & &#58", "&#; &#x; &#9999999999; &nbsp; & &#58"));
   CHECK(has("caf\u00e9 \u4e2d\u6587", "caf\u00e9 \u4e2d\u6587"));
-  CHECK(sent("{\"body\":\"" + std::string(10, '\xff') + "\"}").text.size() > 1);
 }
 
 TEST_CASE("texts that others choose cost no more than others") {

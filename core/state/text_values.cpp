@@ -33,10 +33,10 @@ std::string small(std::string_view text) {
   return out;
 }
 
-/// The longest host that begins at `from`; what ends a sentence is not its.
+/// The longest host that begins at `from`, cut at what no name is as long as; what ends a sentence is not its.
 std::string_view host_at(std::string_view text, std::size_t from) {
   auto to = from;
-  while (to < text.size() && is_of_host(text[to])) ++to;
+  while (to < text.size() && to - from < kLongestAddress && is_of_host(text[to])) ++to;
   while (to > from && (text[to - 1] == '.' || text[to - 1] == '-')) --to;
   return text.substr(from, to - from);
 }
@@ -142,7 +142,11 @@ class Finder {
     // What is no plain host is a link all the same: "[::1]", "%65vil.example".
     const auto behind = named + host.size();
     if (named < end && (host.empty() || (behind < end && text_[behind] == '%'))) {
-      add_link(percent_decoded(text_.substr(named, end - named)), named);
+      const auto decoded = percent_decoded(text_.substr(named, end - named));
+      const auto plain = host_at(decoded, 0);
+      const bool names =
+          std::any_of(decoded.begin(), decoded.end(), [](char c) { return is_letter(c) || is_digit(c); });
+      if (names) add_link(plain.empty() ? std::string_view(decoded) : plain, named);
     } else {
       add_link(host, named);
     }
