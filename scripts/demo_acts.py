@@ -90,9 +90,10 @@ def set_up(stage):
 
 
 def hijacked(stage):
-    stage.chapter("Act 1: a mail gives the agent orders",
+    stage.act("1  A mail gives the agent orders",
                   "The agent is to sum up the day's mail. One of them is from a stranger. This agent falls for everything: it does "
                   "what it reads, at once.")
+    stage.invoke("email.read", quiet=True, message_id=stage.invoice)
     mail = stage.invoke("email.read", message_id=stage.orders)
     stage.show(f"From     {mail['message']['from'] if 'message' in mail else mail['from']}\n{mail['body']['text_plain'].strip()}")
     error = stage.refused("email.forward", message_id=stage.invoice, to=STRANGER)
@@ -112,7 +113,7 @@ def hijacked(stage):
 
 
 def once(stage):
-    stage.chapter("Act 2: an answer is lost",
+    stage.act("2  An answer is lost",
                   "Slack posts a message, and the connection dies before it says so. A plain client tries again:")
     stage.slack("fault", {"method": "chat.postMessage", "kind": "reset_after"})
     demo_acts_plain.post_until_answered(stage, "Deployment complete!")
@@ -133,7 +134,7 @@ def posts(stage, text):
 
 
 def second_thoughts(stage):
-    stage.chapter("Act 3: second thoughts", "The release has to wait. What went out can be taken back:")
+    stage.act("3  Second thoughts", "The release has to wait. What went out can be taken back:")
     stage.command("approve", "rollback", stage.message, "--yes")
     stage.kruxos("approve", "rollback", stage.message, "--yes", quiet=True)
     check(posts(stage, "Release 2.4 is out!") == 0, "the message still stands in Slack")
@@ -141,7 +142,7 @@ def second_thoughts(stage):
 
 
 def proof(stage):
-    stage.chapter("And the proof", "Each decision and each change stands in a log whose rows are chained.")
+    stage.act("And the proof", "Each decision and each change stands in a log whose rows are chained.")
     stage.command("audit", "verify")
     said = stage.operator_json("audit", "verify")
     check(not said["problems"], f"the log has problems: {said}")

@@ -17,7 +17,7 @@ import urllib.request
 
 import demo_browser
 from demo_services import Services
-from demo_terminal import COLOUR, WIDTH, bold, cyan, dim, fold, green, paint, red, shown_width, yellow
+from demo_terminal import COLOUR, WIDTH, bold, cyan, dim, fold, green, labelled, paint, red, shown_width, yellow
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
@@ -100,8 +100,11 @@ class Stage(Services):
 
     def chapter(self, title, *text):
         self.number += 1
+        self.act(f"{self.number}  {title}", *text)
+
+    def act(self, title, *text):
         print()
-        head = f" {self.number}  {title} "
+        head = f" {title} "
         print(paint(head, "1", "7") if COLOUR else f"== {head.strip()} ==")
         self.say(*text)
 
@@ -113,26 +116,26 @@ class Stage(Services):
     def show(self, text, marker="│"):
         for line in text.rstrip("\n").split("\n"):
             indent = " " * (len(line) - len(line.lstrip()))
-            for part in [line] if shown_width(line) <= WIDTH - 4 else fold(line.strip(), indent, indent + "  ").split("\n"):
+            for part in [line] if shown_width(line) <= WIDTH - 4 else fold(line.strip(), indent, indent + "  ", WIDTH - 4).split("\n"):
                 print(f"  {dim(marker)} {part}")
         self.pause(0.4)
 
     def good(self, text):
-        print(fold(text, "  @ ", "    ").replace("@", green("✓"), 1))
+        print(labelled("✓", green, text))
         self.pause(0.5)
 
     def bad(self, text):
-        print(fold(text, "  @ ", "    ").replace("@", red("✗"), 1))
+        print(labelled("✗", red, text))
         self.pause(0.5)
 
     def command(self, *arguments):
         """What an operator types."""
-        print(fold(f"kruxos {' '.join(arguments)}", "  @ ", "      ").replace("@", cyan("operator $"), 1))
+        print(labelled("operator $", cyan, f"kruxos {' '.join(arguments)}"))
 
     def call(self, capability, **arguments):
         """What an agent asks."""
         shown = ", ".join(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in arguments.items())
-        print(fold(f"{capability}({shown})", "  @ ", "      ").replace("@", yellow("agent ▸"), 1))
+        print(labelled("agent ▸", yellow, f"{capability}({shown})"))
 
     @contextlib.contextmanager
     def silence(self):

@@ -39,9 +39,15 @@ def cyan(text):
 WIDTH = min(shutil.get_terminal_size((80, 24)).columns, 80)
 
 
-def fold(text, first="  ", further=None):
+def fold(text, first="  ", further=None, width=WIDTH):
     """Lines that fit; long words are broken."""
-    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=first if further is None else further) or first
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=first if further is None else further,
+                         break_on_hyphens=False) or first
+
+
+def labelled(label, colour, text):
+    """The same behind a label in colour."""
+    return fold(text, f"  {label} ", "      ").replace(label, colour(label), 1)
 
 
 def shown_width(line):

@@ -226,7 +226,7 @@ FactAnswer FactBook::new_recipient(const FactQuestion& question, const Account& 
     if (met == Truth::kNotKnown) return not_known("The replica cannot tell who was written to.");
     if (met == Truth::kNo)
       return yes(fmt::format("{} was never written to{}.", printable(address),
-                             unfamiliar ? ", and nothing older than a day is from there" : ""));
+                             unfamiliar ? ", and nothing older than a day came from there" : ""));
   }
   return no();
 }
