@@ -185,10 +185,12 @@ std::string password_in(std::string_view text) {
 }
 
 std::string reset_link_in(std::string_view text) {
-  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
-    // Others choose the text: of a link that never ends no more is looked at.
+  std::size_t looked = 0;
+  for (auto at = text.find("://"); at != std::string_view::npos; at = text.find("://", looked)) {
+    // Others choose the text: a link that never ends is looked at once, in parts.
     const auto rest = text.substr(at, kLongestLink);
     const auto link = rest.substr(0, rest.find_first_of(" \t\r\n\"'<>|"));
+    looked = at + std::max<std::size_t>(link.size(), 3);
     const auto letters = small(link);
     const bool resets = std::any_of(kOfResets.begin(), kOfResets.end(),
                                     [&](auto word) { return letters.find(word) != std::string::npos; });

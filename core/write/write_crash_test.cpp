@@ -86,7 +86,8 @@ NewWrite of_kind(const std::string& kind) {
   // The agent repeats its request after a crash and expects one write.
   w.idempotency_key = kind;
   w.immediate = kind != "cancel" && kind != "edit";
-  if (kind == "accept" || kind == "reject") w.approval_reason = "A person is asked.";
+  if (kind == "accept" || kind == "reject" || kind == "expire") w.approval_reason = "A person is asked.";
+  if (kind == "expire") w.approval_ms = 30'000;
   return w;
 }
 
@@ -112,11 +113,11 @@ void decide_about(const World& world, Host& host, const std::string& kind, const
   answer.wait();
 }
 
-constexpr std::size_t kKinds = 10;
+constexpr std::size_t kKinds = 11;
 
 void submit_all(const World& world, Host& host) {
   for (const char* kind :
-       {"plain", "note", "lost", "absent", "undoable", "denied", "cancel", "accept", "reject", "edit"}) {
+       {"plain", "note", "lost", "absent", "undoable", "denied", "cancel", "accept", "reject", "edit", "expire"}) {
     Answer<Submitted> answer;
     host.buffer.ledger.submit(of_kind(kind), answer.slot());
     const auto write = answer.value().write;

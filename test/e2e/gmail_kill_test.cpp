@@ -228,7 +228,8 @@ TEST_CASE("every fault point of the write path that an adapter has to do with ha
   for (const std::string name : {"submit", "cancel", "edit", "accept", "look", "resolve", "recover", "rollback"}) {
     covered.insert({"write." + name + ".before_commit", "write." + name + ".after_commit"});
   }
-  for (const std::string name : {"reject", "expire", "restore"}) {  // the ledger's alone: kill_test.cpp
+  for (const std::string name :
+       {"reject", "expire", "approval_expire", "restore"}) {  // the ledger's alone: kill_test.cpp
     covered.insert({"write." + name + ".before_commit", "write." + name + ".after_commit"});
   }
   for (const auto& name : krux::kFaultPoints) {

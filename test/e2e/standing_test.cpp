@@ -71,3 +71,20 @@ TEST_CASE("what nobody decides in time is rejected, and its agent is told until 
   CHECK(rig.posts_of("may I") == 0);
   CHECK(size_at(rig.operate({"audit", "query", "--kind", "write.expire"}), "/rows") == 1);
 }
+
+TEST_CASE("killed while an approval expires, it has expired once") {
+  const std::string point = GENERATE("write.approval_expire.before_commit", "write.approval_expire.after_commit");
+  CAPTURE(point);
+  Asking rig;
+  REQUIRE(rig.send("may I").error() == "ApprovalRequired");
+  const auto id = text_at(rig.operate({"approve", "list"}), "/needs_operator/0/write_id");
+  CHECK(rig.stop().ok());
+  rig.start(point);
+  rig.pass_time([&] { return !rig.alive(); }, 9'000'000, 60'000);
+  CHECK(rig.await_end().signal == SIGKILL);
+  rig.start();
+  CHECK(rig.pass_time([&] { return rig.state(id) == "rejected"; }, 120'000, 10'000));
+  CHECK(rig.posts_of("may I") == 0);
+  CHECK(size_at(rig.operate({"audit", "query", "--kind", "write.expire"}), "/rows") == 1);
+  CHECK(rig.kruxos({"audit", "verify"}).status.code == 0);
+}
