@@ -83,8 +83,13 @@ void add_policy_commands(CLI::App& app, Parsed& p) {
                   ->type_name("DIR")
                   ->needs(before);
   before->needs(now);
-  for (auto* command : {validate, show, check, analyze}) {
-    const bool positional = command == validate || command == analyze;
+  auto* simulate = add(policy, "simulate", "What it would have decided about what the audit log tells of", p,
+                       with(simulate_policies));
+  simulate->add_option("--agent", p.policy.agent, "About this agent's calls")->type_name("NAME");
+  simulate->add_option("--since", p.policy.since, "From then on: 2026-11-21T09:30:00Z")->type_name("TIME");
+  simulate->add_option("--until", p.policy.until, "Before then")->type_name("TIME");
+  for (auto* command : {validate, show, check, analyze, simulate}) {
+    const bool positional = command == validate || command == analyze || command == simulate;
     auto* directory = command->add_option(positional ? "DIR" : "--policies", p.policy.policies,
                                           "Directory of the policies; the running host's unless given");
     if (command == analyze) directory->excludes(before);

@@ -33,6 +33,8 @@ int validate_policies(const Session& session, const PolicyArguments& arguments);
 int show_policies(const Session& session, const PolicyArguments& arguments);
 int check_policies(const Session& session, const PolicyArguments& arguments);
 int analyze_policies(const Session& session, const PolicyArguments& arguments);
+/// Against the running host's audit log; 1 where something would be decided otherwise.
+int simulate_policies(const Session& session, const PolicyArguments& arguments);
 int list_alerts(const Session& session, bool all);
 int acknowledge_alert(const Session& session, std::int64_t id);
 

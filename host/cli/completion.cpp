@@ -22,7 +22,7 @@ _kruxos() {
     '') choices='status mcp agent policy audit receipt sign-in connect disconnect sync approve held dlq plugin adapter operator vault backup restore config alerts completion' ;;
     mcp*) choices='--key-file --tools --url' ;;
     agent) choices='create list show rotate pause resume revoke' ;;
-    policy) choices='validate show check analyze' ;;
+    policy) choices='validate show check analyze simulate' ;;
     audit) choices='query verify export key rotate-key' ;;
     'audit query'*) choices='--agent --service --write --kind --since --until --limit' ;;
     'audit verify'*) choices='--file --anchors --key' ;;

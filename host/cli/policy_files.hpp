@@ -18,6 +18,7 @@ struct PolicyArguments {
   std::string definitions;  ///< the same of definitions_dir
   std::string before, now;  ///< two directories of policies, to be compared
   std::string capability, agent, arguments, at;
+  std::string since, until;  ///< of simulate
 };
 
 /// One directory of policies over one of definitions.
