@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/account/permission.hpp"
 #include "core/capability/call_rules.hpp"
 #include "core/definition/forms.hpp"
 #include "core/policy/rules/facts.hpp"
@@ -82,7 +83,7 @@ std::string covering_standing(const HandlerContext& context, const NewWrite& wri
   const auto standing = context.writes.standing.of(write.agent_id, write.account, write.operation);
   if (standing.empty()) return {};
   WriteRecord asked;
-  static_cast<Write&>(asked) = write;
+  static_cast<Write&>(asked) = static_cast<const Write&>(write);
   const auto scope = standing_scope(context, asked);
   const auto* known = std::get_if<StandingScope>(&scope);
   const auto at = std::find_if(standing.begin(), standing.end(),

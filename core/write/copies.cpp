@@ -8,6 +8,7 @@
 #include "core/write/alerts.hpp"
 #include "core/write/ledger_counts.hpp"
 #include "core/write/ledger_rows.hpp"
+#include "core/write/standing_approvals.hpp"
 
 namespace krux {
 namespace {
@@ -90,6 +91,7 @@ std::int64_t hold_copies(StatementCache& sql, const CopyHold& hold, const Clock&
   }
   spare_cleanups_the_look(sql, clock.wall_ms());
   count_held_anew(sql);
+  end_all_standing(sql, "host", clock.wall_ms());
   const auto held = copies_held(sql);
   if (held == 0) return 0;
   insert_alert(

@@ -78,9 +78,9 @@ void must_not_stop_cleanup(const WriteRecord& write, const std::string& agent_id
                                             ", which will not be carried out; only an operator can stop it.");
 }
 
-/// What is over is rejected at the host's next look.
+/// What is over is rejected at the host's next look; of what is irrevocable nobody can promise that.
 void must_be_in_time(const WriteRecord& write, std::int64_t now_ms) {
-  if (write.approval_until_ms == 0 || now_ms < write.approval_until_ms) return;
+  if (write.approval_until_ms == 0 || now_ms < write.approval_until_ms || write.irrevocable) return;
   throw conflict("The time to approve this write ended at " + format_time(write.approval_until_ms) +
                  ", so nothing was decided, and it is rejected. Its agent can ask for it anew.")
       .with_context("{\"write_id\":" + json_string(write.write_id) + "}");

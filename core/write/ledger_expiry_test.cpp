@@ -1,6 +1,7 @@
 // Approvals whose time is over.
 #include <catch2/catch.hpp>
 
+#include "core/write/copies_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
 using namespace write_test;
@@ -70,7 +71,7 @@ TEST_CASE("an approval's time outlasts a restart, and an edit by its agent begin
   f.clock.advance(kTwoHours / 2);
   f.restart();
   NewContent content;
-  static_cast<WriteContent&>(content) = asked("b");
+  static_cast<WriteContent&>(content) = static_cast<const WriteContent&>(asked("b"));
   REQUIRE(std::holds_alternative<WriteRecord>(f.edit(*f.ledger->get(write.write_id), content, write.agent_id)));
   f.clock.advance(kTwoHours - 1);
   CHECK(f.ledger->expire_approvals() == 0);
@@ -89,4 +90,20 @@ TEST_CASE("more than are ended at once expire in steps") {
   CHECK(f.ledger->expire_approvals() == 100);
   CHECK(f.ledger->expire_approvals() == 1);
   CHECK(f.ledger->counts().pending_approval == 0);
+}
+
+TEST_CASE("what may have happened, and a copy, do not expire, and can still be accepted once they may go on") {
+  LedgerFixture f;
+  const auto write = f.submit(asked("a")).write;
+  REQUIRE(hold_all(f.store, f.clock) == 1);
+  f.clock.advance(2 * kTwoHours);
+  CHECK(f.ledger->expire_approvals() == 0);
+  REQUIRE(std::holds_alternative<WriteRecord>(f.looked(*f.ledger->get(write.write_id), "absent")));
+  REQUIRE(std::holds_alternative<WriteRecord>(
+      f.decide_copied(*f.ledger->get(write.write_id), WriteEvent::kOperatorRelease, "absent")));
+  const auto released = *f.ledger->get(write.write_id);
+  REQUIRE(released.state == WriteState::kPendingApproval);
+  CHECK(released.irrevocable);
+  CHECK(f.ledger->expire_approvals() == 0);
+  CHECK(std::holds_alternative<WriteRecord>(f.accept(released)));
 }

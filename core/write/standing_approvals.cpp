@@ -169,6 +169,12 @@ std::optional<std::string> use_standing(StatementCache& sql, const std::string& 
   return std::string(row.text(0));
 }
 
+void end_all_standing(StatementCache& sql, const std::string& who, std::int64_t now_ms) {
+  sql.get("UPDATE standing_approvals SET ended_at_ms = ?1, ended_by = ?2 WHERE ended_at_ms IS NULL")
+      .bind_all(now_ms, who)
+      .run();
+}
+
 bool is_standing_ended(StatementCache& sql, const std::string& standing_id) {
   auto& row = sql.get("SELECT 1 FROM standing_approvals WHERE standing_id = ?1 AND ended_at_ms IS NOT NULL")
                   .bind_all(standing_id);

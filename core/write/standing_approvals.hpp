@@ -74,6 +74,8 @@ StandingApproval grant_standing(StatementCache& sql, const StandingScope& scope,
                                 const std::string& write_id, const std::string& who, std::int64_t now_ms);
 /// Takes one of its writes; who granted it. Nothing: it is over, used up or ended.
 std::optional<std::string> use_standing(StatementCache& sql, const std::string& standing_id, std::int64_t now_ms);
+/// In what may be a copy: the original grants by the same approvals what it likes.
+void end_all_standing(StatementCache& sql, const std::string& who, std::int64_t now_ms);
 /// Somebody has ended it.
 bool is_standing_ended(StatementCache& sql, const std::string& standing_id);
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "core/util/durations.hpp"
+#include "core/write/copies_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
 using namespace write_test;
@@ -108,7 +109,7 @@ TEST_CASE("a limit, another reason by the claim, and an edit by its agent ask al
   CHECK(limited("another") == WriteState::kPendingApproval);
   const auto edited = f.submit_by(id, "b");
   NewContent content;
-  static_cast<WriteContent&>(content) = asked("c");
+  static_cast<WriteContent&>(content) = static_cast<const WriteContent&>(asked("c"));
   REQUIRE(std::holds_alternative<WriteRecord>(f.edit(edited, content, edited.agent_id)));
   CHECK(f.ledger->get(edited.write_id)->state == WriteState::kPendingApproval);
   CHECK(f.ledger->get(edited.write_id)->standing_approval.empty());
@@ -159,4 +160,12 @@ TEST_CASE("what stands approved is bounded") {
   CHECK_THROWS_AS(grant(), Error);
   f.clock.advance(kHour);
   CHECK_NOTHROW(grant());
+}
+
+TEST_CASE("in what may be a copy nothing stands approved") {
+  Standing f;
+  const auto id = f.given();
+  hold_all(f.store, f.clock);
+  CHECK(f.standing.list().empty());
+  CHECK(f.submit_by(id, "a").state == WriteState::kPendingApproval);
 }
