@@ -51,11 +51,8 @@ enum class Input { kAbsent, kKnown, kSized, kUnknown };
 /// One past call, asked about conditions: yes, no or not known.
 class PastCall {
  public:
-  PastCall(const PastDecision& past, const CapabilityDefinition& capability)
-      : past_(past),
-        capability_(capability),
-        facts_(past),
-        request_(past.agent, capability, past.looked_at, past.at_ms, &facts_) {}
+  PastCall(const PastDecision& past, const RuleRequest& request)
+      : past_(past), capability_(request.capability()), request_(request) {}
 
   Truth holds(const RuleCondition& condition) const {
     if (reads_time(condition.kind)) return told(request_.holds(condition));
@@ -130,8 +127,7 @@ class PastCall {
 
   const PastDecision& past_;
   const CapabilityDefinition& capability_;
-  const KeptFacts facts_;
-  const RuleRequest request_;
+  const RuleRequest& request_;
 };
 
 /// All conditions of a rule; of one that is not known, what is lacking.
@@ -155,7 +151,9 @@ struct Demanded {
 
 void add_rules(Demanded& demanded, const PastDecision& past, const CapabilityDefinition& capability,
                const RuleSet& rules) {
-  const PastCall call(past, capability);
+  const KeptFacts facts(past);
+  const RuleRequest request(past.agent, capability, past.looked_at, past.at_ms, &facts);
+  const PastCall call(past, request);
   for (const auto* rule : rules.compiled(past.agent, capability.name).rules()) {
     const auto tier = rule->tier.value_or(Tier::kAutonomous);
     std::string lacking;
@@ -196,7 +194,8 @@ std::optional<PastDecision> past_decision(const JsonValue& row) {
         fmt::format("{}:{} ({})", find_string(by, "file").value_or(""), find_int(by, "line").value_or(0), *name);
   past.looked_at = object_of(*decision, "looked_at");
   past.sizes = object_of(*body, "parameters");
-  for (const auto& fact : object_of(*decision, "facts").GetObject()) {
+  const auto facts = object_of(*decision, "facts");
+  for (const auto& fact : facts.GetObject()) {
     const auto said = fact.value.IsString() ? view(fact.value) : std::string_view();
     past.facts[std::string(view(fact.name))] = said == "yes"  ? Truth::kYes
                                                : said == "no" ? Truth::kNo
