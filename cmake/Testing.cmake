@@ -48,8 +48,12 @@ endfunction()
 function(kruxos_add_test)
   cmake_parse_arguments(T "HEADERS" "NAME;TIMEOUT;COST" "SOURCES;LIBRARIES;LABELS;DEFINITIONS;DEPENDS" ${ARGN})
   add_executable(${T_NAME}_tests ${T_SOURCES})
-  # Each file of tests has fixtures of its own, whose names are those of its neighbours; what they share is compiled before.
-  set_target_properties(${T_NAME}_tests PROPERTIES UNITY_BUILD OFF)
+  # Each file of tests has fixtures of its own, whose names are those of its neighbours: it lies in a namespace of its own.
+  if(KRUXOS_UNITY)
+    set_target_properties(${T_NAME}_tests PROPERTIES UNITY_BUILD_UNIQUE_ID KRUXOS_TEST_FILE)
+  else()
+    target_compile_definitions(${T_NAME}_tests PRIVATE KRUXOS_TEST_FILE=test_file)
+  endif()
   set_target_properties(${T_NAME}_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   # HEADERS: what is tested stands in headers, and keeps its checks.
   if(NOT T_HEADERS)

@@ -13,6 +13,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -226,3 +228,5 @@ TEST_CASE("gmail: prompts speak of tools that they need, by their names") {
   test::check_tools_of_prompts(d);
   CHECK(missing_arguments(d.prompts[0], {}).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

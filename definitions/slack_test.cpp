@@ -10,6 +10,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("slack: prompts speak of tools that they need, by their names") {
   test::check_tools_of_prompts(d);
   CHECK(missing_arguments(d.prompts[0], {{"channel", "general"}}).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

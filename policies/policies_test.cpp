@@ -7,6 +7,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -80,3 +82,5 @@ TEST_CASE("every write of a shipped definition is limited by its shipped policy 
     CHECK(within_a_day(policy.under, capability.name) < 1'000'000);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

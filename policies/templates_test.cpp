@@ -12,6 +12,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -107,3 +109,5 @@ TEST_CASE("the document's rules can be read") {
   CHECK(rules.size() == 3);
   CHECK(rules[2].covers == std::vector<std::string>{"email.send"});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -49,3 +51,5 @@ TEST_CASE("where no account is named it is the default one, or the only one") {
   accounts.begin_leaving("notes", "T1");
   CHECK_THAT(refusal(accounts, ""), Catch::StartsWith("InvalidInput"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/adapter/adapter_meters.hpp"
 #include "core/adapter/adapter_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -65,3 +67,5 @@ TEST_CASE("a function is there with its role, or where its table may lack it, by
   CHECK(Fn<"resolve">::has() == &AdapterRoles::resolve);
   CHECK(Fn<"clean_up">::has() == &AdapterRoles::cleanup);
 }
+
+}  // namespace KRUXOS_TEST_FILE

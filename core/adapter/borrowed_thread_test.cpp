@@ -1,6 +1,8 @@
 // Calls that run on the thread that starts them.
 #include "core/adapter/call_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::call_test;
 using End = CallRunner::End;
@@ -201,3 +203,5 @@ TEST_CASE("borrowed: the end waits for a thread that comes back, and says so whe
     door->open();
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

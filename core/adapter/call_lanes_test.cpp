@@ -4,6 +4,8 @@
 
 #include "core/adapter/call_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::call_test;
 using End = CallRunner::End;
@@ -428,3 +430,5 @@ TEST_CASE("lanes: agents that call, wait for quota, start further calls and give
   CHECK(ended == started);
   CHECK(ran > 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,5 +1,7 @@
 #include "core/adapter/call_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::call_test;
 using End = CallRunner::End;
@@ -262,3 +264,5 @@ TEST_CASE("A call that comes after the end is refused at once") {
   CHECK(runner.run(late, nullptr, [] {}) == End::kAbandoned);
   CHECK(late->failure()->message.find("stopping") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

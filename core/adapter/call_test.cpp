@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -160,3 +162,5 @@ TEST_CASE("The worse of both words counts") {
   CHECK_FALSE(judge(none, WireState::kOpen).effect_none);
   CHECK_FALSE(judge(maybe, WireState::kOpen).effect_none);
 }
+
+}  // namespace KRUXOS_TEST_FILE

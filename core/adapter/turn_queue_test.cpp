@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -178,3 +180,5 @@ TEST_CASE("turns: what is taken out is gone") {
   CHECK(queue.waiting() == 0);
   CHECK_FALSE(queue.ready());
 }
+
+}  // namespace KRUXOS_TEST_FILE

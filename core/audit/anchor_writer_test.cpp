@@ -6,6 +6,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("a file of heads that does not answer holds nobody up, not even at the end") {
@@ -36,3 +38,5 @@ TEST_CASE("a head that cannot be written is told of, and the next one is tried a
   full = false;
   CHECK_NOTHROW(writer.write({}));
 }
+
+}  // namespace KRUXOS_TEST_FILE

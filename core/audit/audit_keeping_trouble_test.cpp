@@ -8,6 +8,8 @@
 #include "core/audit/audit_fixture.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 namespace {
@@ -154,3 +156,5 @@ TEST_CASE("a row that was stamped far ahead keeps no older one in the audit log"
   CHECK(f.kinds().front() == "d");
   CHECK(named(f.whole_check(f.log->status().key)) == Texts{});
 }
+
+}  // namespace KRUXOS_TEST_FILE

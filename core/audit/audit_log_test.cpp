@@ -7,6 +7,8 @@
 #include "support/fault.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 TEST_CASE("what commits in the ledger stands in the audit log, once and in its order") {
@@ -203,3 +205,5 @@ TEST_CASE("a commit of the audit log whose outcome is not known is made once") {
   CHECK(kinds == Texts{"a", "b", "log.begun", "read"});
   CHECK(named(f.check()) == Texts{});
 }
+
+}  // namespace KRUXOS_TEST_FILE

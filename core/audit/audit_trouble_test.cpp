@@ -8,6 +8,8 @@
 #include "core/audit/signing_key.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 TEST_CASE("memory has its bound while the audit log cannot be written, and the log tells of what had no place") {
@@ -215,3 +217,5 @@ TEST_CASE("a head outside tells of a cut that the ledger does not know of") {
   CHECK(f.told.size() == 1);
   CHECK(f.broken_rows() == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("a hash is read from what it was written as, and from nothing else") {
   CHECK_FALSE(hash_of_hex(std::string(64, 'x')));
   CHECK_FALSE(hash_of_blob("12"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "core/audit/audit_fixture.hpp"
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 namespace {
@@ -85,3 +87,5 @@ TEST_CASE("a log without a key signs nothing") {
   CHECK_THROWS_AS(f.log->sign("x"), Error);
   CHECK_THROWS_AS(f.log->rotate_key(), Error);
 }
+
+}  // namespace KRUXOS_TEST_FILE

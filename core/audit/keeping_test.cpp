@@ -12,6 +12,8 @@
 #include "core/util/json.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 TEST_CASE("the audit log's key is the host's alone, and stays") {
@@ -212,3 +214,5 @@ TEST_CASE("a host that is killed while it takes rows out leaves a chain that hol
     CHECK(named(f.whole_check()) == Texts{});
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

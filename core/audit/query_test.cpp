@@ -4,6 +4,8 @@
 #include "core/audit/chain.hpp"
 #include "core/util/json_out.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("an exported row is one whose hash can be checked") {
   const auto shown = parse_json(json_object([&](JsonWriter& out) { put_audit_row(out, row); }), "row");
   CHECK(find_string(*find_member(shown, "body"), "text") == "it's \"so\"");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include "core/audit/audit_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 namespace {
@@ -34,3 +36,5 @@ TEST_CASE("the use of tokens is told of by account and minute") {
   use.renewal("notes", "N1", "renewed");
   CHECK(told(f).back() == R"(token.renewal N1{"outcome":"renewed"})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

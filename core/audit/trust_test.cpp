@@ -9,6 +9,8 @@
 #include "core/audit/signing_key.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("heads that are not there are an error where they were asked for, and 
   CHECK(check.notes[0].find("no signed head was compared") != std::string::npos);
   CHECK_THROWS_AS(verify_audit(f.file(), {{}, f.heads(), f.key, true}), Error);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/audit/audit_fixture.hpp"
 #include "core/audit/chain.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace audit_test;
 
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("a file that is no audit log is refused, and none is not one") {
   { GroupCommit ledger(scratch.path() / "kruxos.db", kLedgerKind); }
   CHECK_THROWS_WITH(verify_audit(scratch.path() / "kruxos.db"), Catch::Contains("not the audit log"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

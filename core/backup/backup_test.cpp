@@ -20,6 +20,8 @@
 #include "core/write/place.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -352,3 +354,5 @@ TEST_CASE("a backup that is killed leaves nothing under its name, and can be mad
   f.restore();
   CHECK_FALSE(f.start().empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

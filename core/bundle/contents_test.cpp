@@ -7,6 +7,8 @@
 #include "core/bundle/bundle_fixture.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -118,3 +120,5 @@ TEST_CASE("sentences name the directory that the bundle came from") {
   bundle.remove("mock.so");
   CHECK_THROWS_WITH(read_bundle(bundle.path(), nullptr, "/from/here"), Contains("/from/here/mock.so"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -199,3 +201,5 @@ TEST_CASE("Placeholders are names between braces, and nothing else is") {
   CHECK_FALSE(is_known_placeholder("before."));
   CHECK_FALSE(is_known_placeholder("ports"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

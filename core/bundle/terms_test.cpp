@@ -5,6 +5,8 @@
 #include "core/bundle/bundle_fixture.hpp"
 #include "core/definition/definition_loader.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -121,3 +123,5 @@ http: {graphql: [graphql], safe_posts: [search]}
   const auto basic = std::string(test::kMockDefinition) + "\nauth: {basic: {user: token}}\n";
   CHECK(terms(basic).auth == "Authorization: Basic TOKEN");
 }
+
+}  // namespace KRUXOS_TEST_FILE

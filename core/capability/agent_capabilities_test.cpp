@@ -3,6 +3,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/util/ids.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -114,3 +116,5 @@ TEST_CASE("an undo belongs to the session it is asked for in") {
   CHECK(undo->session_id == text_of(host.ask("agent.whoami"), "session_id"));
   CHECK(host.writes.ledger.get(id)->session_id == mine);
 }
+
+}  // namespace KRUXOS_TEST_FILE

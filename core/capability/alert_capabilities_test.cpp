@@ -2,6 +2,8 @@
 
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -64,3 +66,5 @@ TEST_CASE("an agent that sends too much is told when it may again") {
   CHECK(type_of(refused) == "RateLimited");
   CHECK(find_int(refused["error"], "retry_after") == 3600);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -185,3 +187,5 @@ TEST_CASE("Many small entries before a large one do not add up to too much") {
   for (int i = 0; i < 20'000; ++i) all += ",1";
   cut(R"({"notes":[)" + all + "]}", searching());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -122,3 +124,5 @@ TEST_CASE("what is another agent's, or waits for nobody, is no approval") {
   const auto plain = text_of(host.call("notes.plain"), "write_id");
   CHECK(refusal(host, plain) == "InvalidInput");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/policy/rules/rule_book.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace handler_test;
 
 namespace {
@@ -97,3 +99,5 @@ TEST_CASE("of parameters the audit log keeps names, types and sizes") {
                                  R"("c":{"type":"object","members":1},"d":{"type":"number"},"e":{"type":"boolean"},)"
                                  R"("f":{"type":"null"}})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -141,3 +143,5 @@ TEST_CASE("the summary says how current each service is") {
         "happen so far. The "
         "copy of notes N1 is late: it was synced 2 h ago. mail x is out of service; the operator knows.");
 }
+
+}  // namespace KRUXOS_TEST_FILE

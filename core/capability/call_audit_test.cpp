@@ -7,6 +7,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace handler_test;
 
 namespace {
@@ -96,3 +98,5 @@ TEST_CASE("while the audit log cannot be written writes are refused, and reads a
     CHECK(f.calls().size() == 7);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "core/policy/rules/rule_book.hpp"
 #include "core/util/durations.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -381,3 +383,5 @@ TEST_CASE("while nobody can read the rules nothing begins, and what is due waits
   CHECK(write.state == WriteState::kPendingApproval);
   CHECK_THAT(write.approval_reason, Catch::Contains("cannot be read"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/capability/catalogue.hpp"
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -377,3 +379,5 @@ TEST_CASE("a result says whether it was read from a service, and who may read it
   CHECK(host.begin("notes.add", R"({"title":"a"})").get().read_of == std::nullopt);
   CHECK(host.begin("proxy.list_writes").get().read_of == std::nullopt);
 }
+
+}  // namespace KRUXOS_TEST_FILE

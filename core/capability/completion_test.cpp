@@ -4,6 +4,8 @@
 
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace handler_test;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("A collection that there is not is an error that says so, and a member
   CHECK(std::get<Completion>(find(host, "", "note", "nothing")).values.empty());
   CHECK(std::get<Error>(find(host, "", "no_such")).type() == ErrorType(ErrorCode::kInvalidInput));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("Beside bytes little text may stand") {
   CHECK(with(4'000));
   CHECK_FALSE(with(4'200));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace handler_test;
 
 namespace {
@@ -270,3 +272,5 @@ TEST_CASE("an edit that names what it is about in another way takes the place of
   CHECK(message_of(edited) == "none");
   CHECK(host.writes.ledger.get(id)->params_json == R"({"room":"R2","title":"a"})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -13,6 +13,8 @@
 #include "core/storage/statement.hpp"
 #include "core/util/json_out.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -101,3 +103,5 @@ TEST_CASE("where no rule asks for it, nothing is noted of what agents read") {
   f.host->call("notes.search", "{}");
   CHECK_FALSE(f.reads.find_any("agent_1", 0));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/state/agent_pauses.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -80,3 +82,5 @@ TEST_CASE("a question of a read is not asked any more once its agent is paused")
   REQUIRE(why);
   CHECK(why->type() == ErrorCode::kPolicyDenied);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/util/durations.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -109,3 +111,5 @@ TEST_CASE("what counts as something else by now has the limits of that, of those
     CHECK(write.counted_as == "notes.stamp");
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

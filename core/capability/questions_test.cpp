@@ -6,6 +6,8 @@
 #include "core/capability/form_schema.hpp"
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -257,3 +259,5 @@ TEST_CASE("questions: a read that asks is handed on with its questions, or fails
   host.accounts.set_services({{changed, "1.0.0"}});
   CHECK_THAT(why_not(*asked.questions), Catch::Contains("notes.fetch is blocked"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("pending writes tell a time once to a model, under all names to others
   CHECK(told(WriteNames::kAll) ==
         begin + R"("buffer_until":"2023-11-14T22:13:50.000Z","cancel_deadline":"2023-11-14T22:13:50.000Z"}])");
 }
+
+}  // namespace KRUXOS_TEST_FILE

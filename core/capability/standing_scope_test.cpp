@@ -13,6 +13,8 @@
 #include "core/state/agent_reads.hpp"
 #include "core/util/durations.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -161,3 +163,5 @@ TEST_CASE("the write of another agent is asked about") {
   f.host->call("notes.post", R"({"room":"board","text":"mine"})", "agent_2");
   CHECK(f.newest().state == kAsked);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/metrics/metric_registry.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -251,3 +253,5 @@ TEST_CASE("A write with more values than a model takes is told in part, waited f
   in_part(Host::document(future.get()));
   in_part(host.call("proxy.write_status", of(id, 0)));
 }
+
+}  // namespace KRUXOS_TEST_FILE

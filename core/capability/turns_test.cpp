@@ -4,6 +4,8 @@
 
 #include "core/capability/handler_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -179,3 +181,5 @@ TEST_CASE("turns: a message that the host itself hangs in is given up and said t
   CHECK(host.health->abandoned_total() == 0);
   CHECK(type_of(host.call("notes.search")) == "none");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/upload/upload_store.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("an edit leaves what the write carries already, and nobody forges it")
   f.uploads = nullptr;
   CHECK_THAT(f.bound(R"({"files":["up_x"]})"), Catch::Contains("takes no uploads"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

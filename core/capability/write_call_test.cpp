@@ -7,6 +7,8 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace handler_test;
 
@@ -434,3 +436,5 @@ TEST_CASE("an immediate capability that is given a delay is described as what wa
     CHECK(has(described, "inputs", "send_at") == delayed);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/capability/errors.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -315,3 +317,5 @@ TEST_CASE("an error's JSON has its recovery, the definition's before the host's"
   json = parse_json(error_json(Error(ErrorType::named("Strange"), "\xff"), nullptr), "error");
   CHECK(json["recovery"].Empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

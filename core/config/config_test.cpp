@@ -10,6 +10,8 @@
 #include "core/util/json.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -294,3 +296,5 @@ TEST_CASE("mutated configurations are accepted or refused with a sentence") {
     if (why != "accepted" && why.back() != '.') FAIL(why);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "core/definition/definition_loader.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Way = AuthDefinition::Way;
 using BaseUrl = AccountTerms::BaseUrl;
@@ -127,3 +129,5 @@ TEST_CASE("inputs say what null and their entries are") {
     CHECK_THROWS_WITH(parsed("", given), Catch::Contains(why));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

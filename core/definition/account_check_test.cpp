@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using BaseUrl = AccountTerms::BaseUrl;
 
@@ -71,3 +73,5 @@ TEST_CASE("settings are those of the definition") {
   CHECK_THAT(why({{"user", std::string(1001, 'a')}}), Contains("one line"));
   CHECK_THAT(why({{"user", "\xff"}}), Contains("one line"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

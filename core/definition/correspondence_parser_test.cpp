@@ -6,6 +6,8 @@
 #include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -45,3 +47,5 @@ TEST_CASE("what does not say where correspondence stands is refused with its pla
   CAPTURE(text);
   CHECK_THROWS_WITH(parsed(text), Catch::Contains(why));
 }
+
+}  // namespace KRUXOS_TEST_FILE

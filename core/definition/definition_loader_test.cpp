@@ -9,6 +9,8 @@
 #include "core/util/error.hpp"
 #include "core/util/yaml_tree.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -378,3 +380,5 @@ TEST_CASE("an input says which header repeats it, and which values of the replic
                                      "n"),
                     Catch::Contains("header"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/definition/capability_parser.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -248,3 +250,5 @@ TEST_CASE("each entry of a list is what its definition says") {
     CHECK_THROWS_WITH(check_arguments(c, arguments), Catch::Contains(why));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -125,3 +127,5 @@ TEST_CASE("a capability's schema holds of its arguments together, and stands bes
   CHECK_THROWS_WITH(definition("{required: [phone]}"), Catch::Contains("cannot stand at the top"));
   CHECK_THROWS_WITH(definition("{allOf: [{pattern: a}]}"), Catch::Contains("does not check"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "core/definition/definition_loader.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("an oauth section that does not fit is refused with its place") {
     CHECK_THAT(refusal(from, to), Catch::Contains(wanted));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

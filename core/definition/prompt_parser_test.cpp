@@ -6,6 +6,8 @@
 #include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("a prompt that does not fit is refused with what is accepted") {
   }
   CHECK_THROWS_WITH(parsed("  - {" + good + text + "}\n  - {" + good + text + "}\n"), Catch::Contains("twice"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/util/error.hpp"
 #include "core/util/yaml_value.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("a bucket alone takes nothing but its size") {
   CHECK(refusal(changes, "- {bucket: units}").find("per_minute") != std::string::npos);
   CHECK(refusal(changes, "- {per_minute: 5}").find("match") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

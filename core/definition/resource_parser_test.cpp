@@ -6,6 +6,8 @@
 #include "core/definition/notes_definition.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -152,3 +154,5 @@ TEST_CASE("a resource names the record with which it changes") {
   for (const auto& [changes, why] : rows)
     CHECK_THROWS_WITH(parsed("  - {" + page + changes + "}\n"), Catch::Contains(why));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Texts = std::vector<std::string>;
 
@@ -13,3 +15,5 @@ TEST_CASE("a granted scope brings what it includes, in turn and also in a circle
   CHECK(missing_from(implied, {}, {"read"}) == Texts{"read"});
   CHECK(with_implied(implied, {"write", "write"}).size() == 3);
 }
+
+}  // namespace KRUXOS_TEST_FILE

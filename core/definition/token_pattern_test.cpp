@@ -5,6 +5,8 @@
 #include <random>
 #include <regex>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("no pattern and no token takes long, or a deep stack") {
   CHECK_FALSE(fits_token("[a]{0,4096}[a]{0,4096}[a]{0,4096}b", std::string(TokenPattern::kLongestToken, 'a')));
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(5));
 }
+
+}  // namespace KRUXOS_TEST_FILE

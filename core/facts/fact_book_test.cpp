@@ -12,6 +12,8 @@
 #include "core/util/json.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -333,3 +335,5 @@ TEST_CASE("secrets are known by their form, and not told") {
   CHECK(answer.because.find("hunter") == std::string::npos);
   CHECK(mail.truth("carries_secret", R"({"body":"hello"})") == Truth::kNo);
 }
+
+}  // namespace KRUXOS_TEST_FILE

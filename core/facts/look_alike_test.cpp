@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::looks_like;
 
 TEST_CASE("a domain that differs in a letter or two looks like another") {
@@ -24,3 +26,5 @@ TEST_CASE("other domains look like nothing else") {
   CHECK_FALSE(looks_like("ab.co", "cd.co"));
   CHECK_FALSE(looks_like(std::string(300, 'a'), std::string(300, 'a') + "b"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

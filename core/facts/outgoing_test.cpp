@@ -6,6 +6,8 @@
 
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -93,3 +95,5 @@ TEST_CASE("ordinary texts hold no secrets") {
   CAPTURE(text);
   CHECK(secret_in(text).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 
 #include "core/metrics/account_label.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -102,3 +104,5 @@ TEST_CASE("an account that may be somebody's address stands as a hash") {
   CHECK(account_label(std::string(65, 'a')).size() == 15);
   CHECK(account_label(std::string("a\0b\xff", 4)).starts_with("id-"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/net/account_http_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -114,3 +116,5 @@ TEST_CASE("a POST that only reads is sent again with the renewed token") {
   CHECK(answer.status == 200);
   CHECK(f.transport->sent.back().authorization == "Bearer new");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/net/account_http_fixture.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -403,3 +405,5 @@ TEST_CASE("a token that cannot be renewed for now is no token that is refused") 
   CHECK(f.send(ended, "things").retry_after_ms == 2000);
   CHECK(f.transport->sent.size() == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

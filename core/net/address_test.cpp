@@ -4,6 +4,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("addresses are read strictly and written canonically") {
@@ -88,3 +90,5 @@ TEST_CASE("a bad list is refused with the entry") {
     CHECK_THROWS_AS(AddressPolicy({bad}), ConfigError);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -31,3 +33,5 @@ TEST_CASE("a head within its limit may come byte by byte, and its body be much l
     CHECK(parser.feed(std::string(1, c)) == AnswerParser::State::kMore);
   CHECK(parser.feed(std::string(100'000, 'x')) == AnswerParser::State::kDone);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/net/request_head.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Way = AuthDefinition::Way;
 
@@ -95,3 +97,5 @@ TEST_CASE("an answer does not bring a key of the query back, however it is cut")
   CHECK(out.headers[0].second == "<https://a/x?page=2>; rel=\"next\"");
   CHECK(out.headers[1].second == "/y");
 }
+
+}  // namespace KRUXOS_TEST_FILE

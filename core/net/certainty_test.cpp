@@ -9,6 +9,8 @@
 #include "core/net/test_calls.hpp"
 #include "core/net/test_server.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -173,3 +175,5 @@ TEST_CASE("a POST that only reads leaves nothing open when it is lost") {
   CHECK(ending.outcome.status == KRUX_NETWORK);
   CHECK(ending.wire == WireState::kNothingSent);
 }
+
+}  // namespace KRUXOS_TEST_FILE

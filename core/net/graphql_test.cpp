@@ -4,6 +4,8 @@
 
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -64,3 +66,5 @@ TEST_CASE("whatever is or may be something else is not") {
   }
   CHECK_FALSE(why_not_graphql_query("[" + body("{a}") + "," + body("mutation {b}") + "]").empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

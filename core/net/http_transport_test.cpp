@@ -8,6 +8,8 @@
 #include "core/net/test_server.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -471,3 +473,5 @@ TEST_CASE("the system's resolver knows literal addresses and says why it fails")
   CHECK(bad.addresses.empty());
   CHECK_FALSE(bad.error.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

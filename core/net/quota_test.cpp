@@ -5,6 +5,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -240,3 +242,5 @@ TEST_CASE("rules that allow nothing are refused") {
   paid_back.cost = -1;
   CHECK_THROWS_AS(Quota({paid_back}, clock), ConfigError);
 }
+
+}  // namespace KRUXOS_TEST_FILE

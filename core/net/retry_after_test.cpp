@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -33,3 +35,5 @@ TEST_CASE("a Retry-After that cannot be read is none") {
     CHECK_FALSE(parse_retry_after(bad, kNow).has_value());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::SideBySide;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("several threads run at once, and each has its own work done when it r
   for (auto& caller : callers) caller.join();
   CHECK(wrong == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/net/test_calls.hpp"
 #include "core/net/test_server.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -169,3 +171,5 @@ TEST_CASE("large bodies go through TLS whole") {
   CHECK(got.outcome.status == KRUX_OK);
   CHECK(got.response.text.size() > 1'000'000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("percent-decoding keeps what is malformed") {
   CHECK(percent_decode("%4", false) == "%4");
   CHECK(percent_decode("%zz%41+", false) == "%zzA+");
 }
+
+}  // namespace KRUXOS_TEST_FILE

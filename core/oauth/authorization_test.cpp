@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Kind = Callback::Kind;
 
@@ -91,3 +93,5 @@ TEST_CASE("the target of a pasted address", "[oauth]") {
     CHECK(target_of_address(bad) == "");
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

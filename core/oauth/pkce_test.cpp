@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("the challenge is that of RFC 7636, appendix B", "[oauth]") {
@@ -26,3 +28,5 @@ TEST_CASE("random texts are unreserved characters, 43 of them, and none comes tw
     CHECK(seen.insert(text).second);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -11,6 +11,8 @@
 #include "core/oauth/token_refresher.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -73,3 +75,5 @@ TEST_CASE("killed around a refresh, the vault has a pair of tokens that belong t
     CHECK(provider.requests().back().find("refresh_token=refresh-0&") != std::string::npos);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

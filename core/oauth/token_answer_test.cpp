@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("what is no token answer is refused, whatever its bytes", "[oauth]") {
     parse(broken, random() % 2 ? 200 : 400, {random() % 2 ? "scope" : "", random() % 2 == 0, false, {}});
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/net/http_transport.hpp"
 #include "core/oauth/provider_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -119,3 +121,5 @@ TEST_CASE("a refusal that comes with status 200 is one, unless the token has gon
   CHECK_FALSE(rig.client.revoke({"notes", "T1", 1}, held));
   CHECK_THAT(rig.client.revoke({"notes", "T1", 1}, held).value_or(""), Catch::Contains("internal_error"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

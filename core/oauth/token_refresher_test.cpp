@@ -11,6 +11,8 @@
 #include "core/util/durations.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -345,3 +347,5 @@ TEST_CASE("pasted tokens and disconnected accounts are left alone", "[oauth]") {
   for (int i = 0; i < 70; ++i) rig.pass(kMinute);
   CHECK(provider.requests().empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -264,3 +266,5 @@ TEST_CASE("a bundle's definition is under the operator's policy too") {
   CHECK_THROWS_AS(broken.add_fixed(tasks), ConfigError);
   CHECK(broken.all().empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

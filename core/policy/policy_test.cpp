@@ -6,6 +6,8 @@
 #include "core/definition/definition_loader.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -148,3 +150,5 @@ TEST_CASE("an operator's policy replaces limits as a whole, an author's cannot")
   CHECK_THAT(refusal(test::replaced(text, "mock.add]", "mock.find]"), PolicyOf::kOperator), Contains("not a write"));
   CHECK_THAT(refusal(test::replaced(text, "limit: 400", "limit: 501"), PolicyOf::kOperator), Contains("never act"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

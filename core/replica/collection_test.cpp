@@ -4,6 +4,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::CollectionSpec;
 using krux::FieldSpec;
 using krux::parse_collections;
@@ -107,3 +109,5 @@ TEST_CASE("descriptions that make no sense are refused with a sentence for the a
   CHECK_THAT(refusal(with(R"({"name": "a", "fields": [)" + many + "]}")), Contains("at most 16"));
   CHECK_THAT(refusal(with(lots)), Contains("at most 32"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include <random>
 #include <string>
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::contains;
 
 TEST_CASE("a part is found at either end and in the middle, and nothing that only begins or ends like it") {
@@ -34,3 +36,5 @@ TEST_CASE("it agrees with std::string_view::find") {
     if (contains(text, part) != found) FAIL("\"" << part << "\" in \"" << text << "\"");
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

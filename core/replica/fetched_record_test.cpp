@@ -3,6 +3,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -115,3 +117,5 @@ TEST_CASE("a blob is erased with the commit, and nothing else is") {
   CHECK_FALSE(has_blob(r, "three"));
   CHECK_THROWS(session->erase_blob("nothing", "a", "one"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -144,3 +146,5 @@ TEST_CASE("a read that fetches keeps nothing of what fails or is gone") {
   error_of([&] { reader->keep("messages", "a", {}, "ghost"); }, &type);
   CHECK(type == "NotConnected");
 }
+
+}  // namespace KRUXOS_TEST_FILE

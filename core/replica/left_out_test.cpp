@@ -5,6 +5,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -241,3 +243,5 @@ TEST_CASE("a kept text that is too long is left out, and its record stays") {
   CHECK(r.store->state().left_out == 0);
   check_index(r.file);
 }
+
+}  // namespace KRUXOS_TEST_FILE

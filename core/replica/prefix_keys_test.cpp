@@ -9,6 +9,8 @@
 #include "core/replica/known_index.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::testing;
 
@@ -84,3 +86,5 @@ TEST_CASE("pages that are damaged are told, whatever they hold") {
     }
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

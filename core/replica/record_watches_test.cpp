@@ -4,6 +4,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -80,3 +82,5 @@ TEST_CASE("What is waited for no more is not told, and costs nothing") {
     CHECK(dropped.told.empty());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/replica/replica_fixture.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using Ids = std::vector<std::string>;
@@ -220,3 +222,5 @@ TEST_CASE("whatever is gathered counts, and not its texts alone") {
              }),
              Catch::Contains("64 MiB"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -170,3 +172,5 @@ TEST_CASE("killed at any moment, a sync resumes where it was") {
   }
   CHECK(last_acknowledged > 25);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using Ids = std::vector<std::string>;
@@ -301,3 +303,5 @@ TEST_CASE("problems of no more than 5000 parts are kept") {
   CHECK(status_of("C8") == KRUX_OK);
   CHECK(status_of("C5001") == KRUX_NETWORK);
 }
+
+}  // namespace KRUXOS_TEST_FILE

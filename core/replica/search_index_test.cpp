@@ -6,6 +6,8 @@
 #include "core/replica/search.hpp"
 #include "core/storage/database.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using Kind = Condition::Kind;
@@ -72,3 +74,5 @@ TEST_CASE("an index whose format is not known is searched by FTS5") {
     CHECK(ids == expected[i]);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/replica/replica_fixture.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using Kind = Condition::Kind;
@@ -445,3 +447,5 @@ TEST_CASE("people by key: text, filter and order over many rows") {
     CHECK(std::is_sorted(answer.ids.begin(), answer.ids.end(), [&](auto& a, auto& b) { return key(a) < key(b); }));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using Kind = Condition::Kind;
@@ -102,3 +104,5 @@ TEST_CASE("in no time: a full page in the order of a key is exact, and how many 
   all.from_ms = 5;  // those before it have to be told from the others
   CHECK(ask(*reader, all).result.total_is_lower_bound);
 }
+
+}  // namespace KRUXOS_TEST_FILE

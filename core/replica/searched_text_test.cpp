@@ -7,6 +7,8 @@
 #include "core/replica/gram_index.hpp"
 #include "core/replica/replica_limits.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("where there are tags, nobody's text is one") {
   CHECK(letter(spec, 0, "a" + kLastPrivate + "b") == letter(spec, 0, "ab"));
   CHECK(letter(spec, 1, kLastPrivate).size() == 9);  // exact: its bytes as they are
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/adapter/adapter_test_support.hpp"
 #include "core/replica/replica_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -314,3 +316,5 @@ TEST_CASE("a step past its deadline is given up, and the next try is another ste
   rig.settled(2);
   CHECK(rig.status().passes == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -12,6 +12,8 @@
 #include "core/util/text.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using Kind = Condition::Kind;
@@ -473,3 +475,5 @@ TEST_CASE("collections without tags have the tables that they always had") {
   CHECK(shape("people") == "3;key;searched");
   CHECK(shape("messages") == "3;time;searched;channel:text;+;+subject:folded;+sender:exact;+file:folded");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -230,3 +232,5 @@ TEST_CASE("a plan whose rows seldom fit takes the token that most of them lack")
 TEST_CASE("without rows to sample a plan is made all the same") {
   CHECK(text_plan(all({text("the"), text("meeting")}), TextSample(), kMany));
 }
+
+}  // namespace KRUXOS_TEST_FILE

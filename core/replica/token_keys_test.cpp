@@ -9,6 +9,8 @@
 #include "core/replica/known_index.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::testing;
 
@@ -82,3 +84,5 @@ TEST_CASE("a stream tells pages that are damaged, whatever they hold") {
     }
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/replica/replica_fixture.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -350,3 +352,5 @@ TEST_CASE("a replica of before there were sets is taken over as it is") {
   CHECK(r.store->begin_session()->cursor("people") == "p1");
   CHECK(r.store->state().full_done);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "core/net/test_tls.hpp"
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -210,3 +212,5 @@ TEST_CASE("a client's document is asked for at public addresses alone, and stand
   }
   CHECK(s.server.connections() == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

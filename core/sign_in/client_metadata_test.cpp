@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -117,3 +119,5 @@ TEST_CASE("redirect addresses are compared as they are written, and on the loopb
   CHECK_FALSE(is_loopback_redirect("https://a.example/"));
   CHECK_FALSE(is_loopback_redirect("http://localhost1:1/"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

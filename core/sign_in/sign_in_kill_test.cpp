@@ -9,6 +9,8 @@
 #include "core/state/agents.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace sign_in_test;
 
 namespace {
@@ -84,3 +86,5 @@ TEST_CASE("killed around a refresh, its client repeats it and goes on", "[sign_i
   CHECK(f.is_good(next));
   CHECK(f.is_good(f.refresh(next.refresh_token)));
 }
+
+}  // namespace KRUXOS_TEST_FILE

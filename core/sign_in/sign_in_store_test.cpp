@@ -7,6 +7,8 @@
 #include "core/sign_in/sign_in_meters.hpp"
 #include "core/state/agents.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace sign_in_test;
 
 TEST_CASE("a request waits under a code until the operator decides, also over a restart", "[sign_in]") {
@@ -258,3 +260,5 @@ TEST_CASE("ended grants are shown for a while, and no more than a number of them
   CHECK(f.store->grants().empty());
   CHECK_THROWS_WITH(f.store->end("grant_x", "me"), Catch::Contains("There is no grant"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "core/sign_in/sign_in_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace sign_in_test;
 
 TEST_CASE("a code becomes tokens once, also after a restart, and a second use ends the grant", "[sign_in]") {
@@ -246,3 +248,5 @@ TEST_CASE("tokens are looked at and renewed by many threads at once", "[sign_in]
   for (auto& reader : readers) reader.join();
   CHECK(f.is_good(tokens));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -11,6 +11,8 @@
 #include "core/util/error.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("a reason has its bounds, and somebody hears of each change") {
   pauses.resume("agent_1", "operator:ann");
   CHECK(told == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

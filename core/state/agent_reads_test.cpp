@@ -8,6 +8,8 @@
 #include "core/storage/statement.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -135,3 +137,5 @@ TEST_CASE("where an agent has read more than is kept, this is known") {
     CHECK(f.reads->has_forgotten("a3", 0));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

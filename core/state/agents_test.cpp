@@ -13,6 +13,8 @@
 #include "core/util/text.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -210,3 +212,5 @@ TEST_CASE("somebody hears of it when a key ends") {
   agents.revoke("a");
   CHECK(told == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

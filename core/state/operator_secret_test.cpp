@@ -10,6 +10,8 @@
 #include "core/util/error.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Place = OperatorSecret::Place;
 using Present = OperatorSecret::Present;
@@ -111,3 +113,5 @@ TEST_CASE("a data directory of before goes on without a passphrase of the operat
   OperatorSecret secret(store, clock, kCheap);
   CHECK(secret.status().of_before == in_use);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/util/ids.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -204,3 +206,5 @@ TEST_CASE("what cannot be stored is said, and is no session") {
   f.restart();
   CHECK(f.sessions->use(next, "a"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

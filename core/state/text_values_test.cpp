@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -72,3 +74,5 @@ TEST_CASE("of a document its texts are looked at, and codes only where they are 
       100);
   CHECK(found == std::vector<TextValue>{{ValueKind::kAddress, "a@b.example"}, {ValueKind::kCode, "448812"}});
 }
+
+}  // namespace KRUXOS_TEST_FILE

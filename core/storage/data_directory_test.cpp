@@ -11,6 +11,8 @@
 #include "core/util/write_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::DataDirectory;
 using support::Scratch;
 
@@ -135,3 +137,5 @@ TEST_CASE("a file is replaced whole or not at all") {
   CHECK_THROWS_AS(krux::write_file_atomically(scratch.path() / "taken", "x"), krux::Error);
   CHECK_FALSE(std::filesystem::exists(scratch.path() / "taken.new"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

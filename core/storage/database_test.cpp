@@ -13,6 +13,8 @@
 #include "support/fault_vfs.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::DatabaseKind;
 using krux::Migration;
 using krux::open_database;
@@ -186,3 +188,5 @@ TEST_CASE("compiled-in migrations apply") {
   CHECK(refusal(scratch.path() / "replica.db", krux::kReplicaKind).empty());
   CHECK_FALSE(refusal(scratch.path() / "ledger.db", krux::kReplicaKind).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

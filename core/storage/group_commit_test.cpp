@@ -16,6 +16,8 @@
 #include "support/fault_vfs.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::GroupCommit;
 using support::FaultVfs;
 using support::Scratch;
@@ -319,3 +321,5 @@ TEST_CASE("many threads, many operations, each exactly once") {
   for (auto& t : threads) t.join();
   CHECK(stored(store.file()).size() == 400);
 }
+
+}  // namespace KRUXOS_TEST_FILE

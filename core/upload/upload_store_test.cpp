@@ -9,6 +9,8 @@
 #include "core/util/text.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 namespace fs = std::filesystem;
 
@@ -188,3 +190,5 @@ TEST_CASE("what a kill leaves half done goes at the next start") {
   CHECK(d.files() == 1);
   CHECK(d.missing("agent_1", kept.upload_id).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::DrivenClock;
 
 TEST_CASE("a driven clock wakes a waiter when its time has come and not before") {
@@ -50,3 +52,5 @@ TEST_CASE("the wall clock jumps alone") {
   CHECK(clock.wall_ms() == 500);
   CHECK(clock.boot_ms() == 50);
 }
+
+}  // namespace KRUXOS_TEST_FILE

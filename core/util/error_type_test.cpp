@@ -7,6 +7,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("a type has one name, and a name one type") {
@@ -65,3 +67,5 @@ TEST_CASE("the document of the errors shows the table") {
     CHECK(text.str().find(line.str()) != std::string::npos);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/util/error.hpp"
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace std::string_literals;
 
@@ -156,3 +158,5 @@ TEST_CASE("What is told quickly is what the parser takes, whatever is changed in
   }
   CHECK(quickly > 15'000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

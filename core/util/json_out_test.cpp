@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("texts that are no UTF-8 become printable, all others stay as they are") {
@@ -22,3 +24,5 @@ TEST_CASE("texts that are no UTF-8 become printable, all others stay as they are
   CHECK(*find_string(json, "nul") == "a\\x00b");
   CHECK(*find_string(json, "good") == "caf\xc3\xa9 \x1b[31m\n");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/util/error.hpp"
 #include "support/control_texts.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -168,3 +170,5 @@ TEST_CASE("looking for odd text takes a time in proportion, whatever the keys ar
   CHECK_FALSE(find_odd_text(value, "it"));
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(2));
 }
+
+}  // namespace KRUXOS_TEST_FILE

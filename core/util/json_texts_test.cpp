@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -32,3 +34,5 @@ TEST_CASE("escapes of a document's texts are read") {
   CHECK(texts_of(R"({"a":"\ud83dx\udc00"})") == Texts{{"a", "\xef\xbf\xbdx\xef\xbf\xbd"}});
   CHECK(texts_of(R"(["\\","b"])") == Texts{{"", "\\"}, {"", "b"}});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -11,6 +11,8 @@
 
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -91,3 +93,5 @@ TEST_CASE("an object of keys that were made to collide is read as fast as any ot
   INFO(ordinary_ms << " ms and " << hostile_ms << " ms");
   CHECK(hostile_ms < 4 * ordinary_ms + 5);
 }
+
+}  // namespace KRUXOS_TEST_FILE

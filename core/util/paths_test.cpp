@@ -5,6 +5,8 @@
 #include "core/util/error.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::lies_in;
 
 TEST_CASE("a path lies in a directory wherever links and dots lead, and whether it is there or not") {
@@ -24,3 +26,5 @@ TEST_CASE("a path lies in a directory wherever links and dots lead, and whether 
   std::filesystem::create_symlink("loop", scratch.path() / "loop");
   CHECK_THROWS_AS(lies_in(scratch.path() / "loop" / "key", data), krux::Error);
 }
+
+}  // namespace KRUXOS_TEST_FILE

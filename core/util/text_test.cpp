@@ -9,6 +9,8 @@
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("folding makes what looks alike equal") {
@@ -129,3 +131,5 @@ TEST_CASE("hashes and comparison") {
   CHECK_FALSE(equal_constant_time("abc", "abd"));
   CHECK_FALSE(equal_constant_time("abc", "ab"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

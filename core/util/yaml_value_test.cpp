@@ -5,6 +5,8 @@
 #include "core/definition/base_url.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("a base address is https, or http to a loopback address") {
     CHECK(why_not_base_url(bad) != "");
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -45,3 +47,5 @@ TEST_CASE("what is no credential's text is refused, whatever its bytes", "[vault
     parse_access_token(broken);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 
 #include "core/vault/seal.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("what is sealed opens only for what it belongs to") {
     CHECK_FALSE(open_sealed(key, std::string_view(sealed).substr(0, i), {"a", "bc"}));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -18,6 +18,8 @@
 #include "support/fault_vfs.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -352,3 +354,5 @@ TEST_CASE("parameters that nothing here has made are refused") {
   vault.unlock(Secret(kPassphrase));
   CHECK(is_whole(vault));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -11,6 +11,8 @@
 #include "core/util/error.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -392,3 +394,5 @@ TEST_CASE("an account's address and settings are kept with its connection") {
   CHECK(known[1].base_url.empty());
   CHECK(known[1].settings.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

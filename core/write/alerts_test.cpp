@@ -6,6 +6,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace write_test;
 
@@ -90,3 +92,5 @@ TEST_CASE("an agent is told of its own alerts and of those about its writes") {
   CHECK(f.alerts.list_for("agent_1", true, 10, mine[0].id).size() == 1);
   CHECK(f.alerts.list_for("agent_3", false, 10).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("figures of approvals tell how many, how fast, and which way") {
@@ -38,3 +40,5 @@ TEST_CASE("figures of approvals tell how many, how fast, and which way") {
   CHECK(figures.at_once == 2);
   CHECK(figures.median_ms == 5'000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

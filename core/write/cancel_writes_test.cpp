@@ -4,6 +4,8 @@
 
 #include "core/write/write_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -109,3 +111,5 @@ TEST_CASE("what a cancelling has begun to take back goes on") {
   CHECK(f.buffer.ledger.get(made.write_id)->cleanup == Cleanup::kPending);
   CHECK(f.state(f.buffer.ledger.cleanup_of(made.write_id)->write_id) == WriteState::kBuffered);
 }
+
+}  // namespace KRUXOS_TEST_FILE

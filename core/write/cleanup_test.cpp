@@ -3,6 +3,8 @@
 
 #include "core/write/executor_test_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = ExecutorFixture;
 using State = WriteState;
@@ -139,3 +141,5 @@ TEST_CASE("an undo of what is harmless to repeat is repeated without a question"
     CHECK(undone == 1);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "core/write/copies_test_fixture.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("what is released before it was looked for goes out only when a look has not found it") {
@@ -172,3 +174,5 @@ TEST_CASE("killed while a person decides about a held write, it is decided or no
   Host host(f.scratch.path(), f.clock);
   CHECK(host.buffer.ledger.get(f.id)->release_wanted == (point == "copies.decide.after_commit"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

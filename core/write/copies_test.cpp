@@ -7,6 +7,8 @@
 #include "core/write/copy_reconcile.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("a copy sends nothing, looks by the marker and shows what it found") {
@@ -308,3 +310,5 @@ TEST_CASE("a look at a held write that could not be made does not count, whateve
   CHECK_FALSE(report.counts_look);
   CHECK(report.due_in_ms.value_or(0) >= earliest);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/write/executor_test_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = ExecutorFixture;
 using State = WriteState;
@@ -391,3 +393,5 @@ TEST_CASE("a stop claims nothing more and leaves what does not return to the nex
   host.until(id, State::kUnknown);
   host.until(other, State::kCompleted);
 }
+
+}  // namespace KRUXOS_TEST_FILE

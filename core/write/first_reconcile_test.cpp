@@ -4,6 +4,8 @@
 #include "core/write/executor_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("what was due before the start and never attempted is looked for first") {
@@ -215,3 +217,5 @@ TEST_CASE("a write that waits for its first look can be cancelled, and an edit k
   REQUIRE(taken.size() == 1);
   CHECK(taken.at(0).state == WriteState::kBuffered);
 }
+
+}  // namespace KRUXOS_TEST_FILE

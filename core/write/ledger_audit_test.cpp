@@ -7,6 +7,8 @@
 #include "core/write/copies.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -189,3 +191,5 @@ TEST_CASE("writes that are held as a copy are audited one by one") {
   CHECK(news[0].source + 1 == news[1].source);
   CHECK(news[0].write_id != news[1].write_id);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/durations.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -263,3 +265,5 @@ TEST_CASE("what waits on its answer hears that its write was stopped") {
   f.take();
   CHECK(seen == std::vector{State::kPendingApproval});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -162,3 +164,5 @@ TEST_CASE("a disconnection that waits no longer leaves what nobody can take away
   CHECK(f.cleanup() == Cleanup::kLeft);
   CHECK(f.take().empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

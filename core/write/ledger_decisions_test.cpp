@@ -3,6 +3,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("lists are pages, newest first") {
@@ -299,3 +301,5 @@ TEST_CASE("of a long history and many edits the newest are read") {
   CHECK(totals.edits == 5);
   CHECK(totals.attempts == static_cast<std::int64_t>(f.ledger->history(write.write_id).size()));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/write/copies_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -154,3 +156,5 @@ TEST_CASE("what was accepted for the connection that there is goes on") {
   f.resolve(id, WriteEvent::kOperatorResend);
   CHECK(f.get(id).state == WriteState::kBuffered);
 }
+
+}  // namespace KRUXOS_TEST_FILE

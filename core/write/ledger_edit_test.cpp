@@ -2,6 +2,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = LedgerFixture;
 using State = WriteState;
@@ -168,3 +170,5 @@ TEST_CASE("an agent edits a write so often, and a person after that") {
   CHECK(f.ledger->get(write.write_id)->params_json == R"({"text":"a19"})");
   CHECK(std::holds_alternative<WriteRecord>(f.edit(write, content("by a person"), "")));
 }
+
+}  // namespace KRUXOS_TEST_FILE

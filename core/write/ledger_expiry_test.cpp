@@ -4,6 +4,8 @@
 #include "core/write/copies_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -107,3 +109,5 @@ TEST_CASE("what may have happened, and a copy, do not expire, and can still be a
   CHECK(f.ledger->expire_approvals() == 0);
   CHECK(std::holds_alternative<WriteRecord>(f.accept(released)));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/write/copies.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("figures of alerts") {
   CHECK(figures.alerts[0].open == 2);
   CHECK(figures.alerts_raised == 3);
 }
+
+}  // namespace KRUXOS_TEST_FILE

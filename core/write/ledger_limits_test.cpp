@@ -9,6 +9,8 @@
 #include "core/util/durations.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -218,3 +220,5 @@ TEST_CASE("Whatever is asked for, edited and tightened, what goes out keeps to t
     live(seed, false);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -246,3 +248,5 @@ TEST_CASE("the order outlives the host") {
   CHECK(f.now(b).state == State::kExecuting);
   CHECK(f.now(b).out_of_order);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "core/write/ledger_figures.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -271,3 +273,5 @@ TEST_CASE("a poll costs the same however many writes a pause holds, and others a
   many.clock.advance(kWindow);
   CHECK(many.went_out(1) == "z");
 }
+
+}  // namespace KRUXOS_TEST_FILE

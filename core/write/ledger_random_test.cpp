@@ -5,6 +5,8 @@
 
 #include "core/write/write_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -302,3 +304,5 @@ TEST_CASE("random histories leave the ledger as a simple model says") {
     world.compare();
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -206,3 +208,5 @@ TEST_CASE("an outcome counts only in the run of the host that claimed the attemp
   CHECK_FALSE(f.ledger->keep_note(write.write_id, 1, "{}"));
   CHECK_THROWS_AS(f.ledger->keep_rollback_point(write.write_id, 1, "{}"), Error);
 }
+
+}  // namespace KRUXOS_TEST_FILE

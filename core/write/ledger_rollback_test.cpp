@@ -4,6 +4,8 @@
 #include "core/write/ledger_fixture.hpp"
 #include "core/write/write_buffer.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = LedgerFixture;
 using State = WriteState;
@@ -215,3 +217,5 @@ TEST_CASE("what is being undone does not answer for the same wish, a new write d
   CHECK_FALSE(again.duplicate);
   CHECK(f.submit(asked).write.write_id == again.write.write_id);
 }
+
+}  // namespace KRUXOS_TEST_FILE

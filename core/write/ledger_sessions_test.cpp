@@ -2,6 +2,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace write_test;
 
@@ -82,3 +84,5 @@ TEST_CASE("what ended and what a person accepted since some time is counted") {
   CHECK(recent.newest[0].write_id == write.write_id);
   CHECK(f.ledger->recent("agent_1", WriteState::kCancelled, 0).ended == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

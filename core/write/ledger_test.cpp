@@ -2,6 +2,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("a submitted write is read back as it was given") {
@@ -274,3 +276,5 @@ TEST_CASE("an idempotency key of an earlier connection is told as that") {
   CHECK(refused.type() == ErrorCode::kConflictError);
   CHECK_THAT(refused.what(), Catch::Contains(before.write_id) && Catch::Contains("earlier connection"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

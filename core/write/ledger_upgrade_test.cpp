@@ -10,6 +10,8 @@
 
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace write_test;
 
@@ -182,3 +184,5 @@ TEST_CASE("a ledger whose tables are made anew keeps every column, the order of 
   CHECK(ledger.counts().executing == 0);
   CHECK(ledger.counts().unknown == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "core/util/durations.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = LedgerFixture;
 using State = WriteState;
@@ -126,3 +128,5 @@ TEST_CASE("how much of a limit is used is told by the values of its key") {
   CHECK(f.ledger->limit_use("agent_1", rules[1]).at("").counted == 4);
   CHECK(f.ledger->limit_use("agent_2", rules[0]).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/write/executor_test_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -112,3 +114,5 @@ TEST_CASE("of each agent the newest are kept, of many agents those that read las
   CHECK(f.seen() == seen);  // asked from the ledger again
   CHECK(f.host.buffer.open.of("agent_1", kAccount, "C1", 0).cut);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "core/write/executor_test_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("a used-up quota and a refused token in between do not change the order") {
@@ -42,3 +44,5 @@ TEST_CASE("a used-up quota and a refused token in between do not change the orde
   CHECK_FALSE(host.until(said.back().write_id, WriteState::kCompleted).out_of_order);
   CHECK(sent == std::vector<std::string>{said[0].params_json, said[1].params_json, said[2].params_json});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -325,3 +327,5 @@ TEST_CASE("that nothing happened is not said of a write that an earlier attempt 
                             Catch::Contains("an earlier one may have happened") &&
                             Catch::Contains("Look at the service"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -12,6 +12,8 @@
 #include "core/write/ledger_fixture.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -246,3 +248,5 @@ TEST_CASE("a start that is killed at any step makes no copy of what is none, and
     CHECK(f.held_as_copy == 1);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "core/write/executor_test_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = ExecutorFixture;
 using State = WriteState;
@@ -120,3 +122,5 @@ TEST_CASE("an executor that is idle deletes expired points") {
   }
   CHECK(f.host.buffer.ledger.get(f.write.write_id)->point_json.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/text.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -179,3 +181,5 @@ TEST_CASE("limits count a scheduled write when it is asked for and when it goes 
   f.clock.advance(3 * kHour);
   CHECK_FALSE(f.submit(limited("d", 0)).duplicate);
 }
+
+}  // namespace KRUXOS_TEST_FILE

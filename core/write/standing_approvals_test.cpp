@@ -5,6 +5,8 @@
 #include "core/write/copies_test_fixture.hpp"
 #include "core/write/ledger_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 namespace {
@@ -169,3 +171,5 @@ TEST_CASE("in what may be a copy nothing stands approved") {
   CHECK(f.standing.list().empty());
   CHECK(f.submit_by(id, "a").state == WriteState::kPendingApproval);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <vector>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("a content hash differs wherever the content does") {
   CHECK(hash != content_hash(account, "notes.add", R"({"text":"b"})"));
   CHECK(content_hash({"a\",\"b", "c", 1}, "o", "{}") != content_hash({"a", "b\",\"c", 1}, "o", "{}"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

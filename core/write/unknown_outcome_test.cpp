@@ -4,6 +4,8 @@
 
 #include "core/write/executor_test_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using Fixture = ExecutorFixture;
 using State = WriteState;
@@ -329,3 +331,5 @@ TEST_CASE("an adapter's note is there for the look") {
   host.until(id, State::kCompleted);
   CHECK(note.get_future().get() == R"({"draft":"d1"})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

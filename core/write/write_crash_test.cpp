@@ -15,6 +15,8 @@
 #include "core/write/write_test_support.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 namespace fs = std::filesystem;
 
@@ -284,3 +286,5 @@ TEST_CASE("killed several times in a row, at points that vary") {
     check_world(world);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

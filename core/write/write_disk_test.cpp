@@ -7,6 +7,8 @@
 #include "core/write/write_test_support.hpp"
 #include "support/fault_vfs.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 using State = WriteState;
 
@@ -162,3 +164,5 @@ TEST_CASE("a claim whose commit fails leads to no second attempt") {
   CHECK(executed == 1);
   CHECK(host.buffer.ledger.get(id)->attempts == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "core/write/write_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("cancel against claim: exactly one wins, thousands of times") {
@@ -125,3 +127,5 @@ TEST_CASE("who waits for a write hears of it once, whoever is first") {
   time.join();
   CHECK(heard == 2 * kWrites);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "host/http/http_types.hpp"
 #include "support/http.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -226,3 +228,5 @@ TEST_CASE("the Host header names the loopback", "[oauth]") {
     CHECK_FALSE(is_host_of_ours(bad, ""));
   CHECK(is_host_of_ours("proxy.example:443", "proxy.example"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

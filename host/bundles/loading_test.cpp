@@ -9,6 +9,8 @@
 #include "host/bundles/store.hpp"
 #include "host/plugins/testdata/plugin_dir.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -306,3 +308,5 @@ TEST_CASE("nothing runs of a library with another hash than the pinned one") {
   CHECK_THAT(report.first_failure(), Contains("Its SHA-256 is"));
   CHECK(report.entry.service.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/bundle/bundle_fixture.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -74,3 +76,5 @@ TEST_CASE("pins that others could have written are refused") {
   std::filesystem::permissions(scratch.path() / "bundles.json", std::filesystem::perms(0666));
   CHECK_THROWS_WITH(read_pins(scratch.path()), Contains("can be written by other users"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "core/util/error.hpp"
 #include "support/fault.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -262,3 +264,5 @@ TEST_CASE("killed while it is removed, it is gone or there") {
   install(place, bundle.path(), "2.0.0");
   CHECK(whole_version(place) == "2.0.0");
 }
+
+}  // namespace KRUXOS_TEST_FILE

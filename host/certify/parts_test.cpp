@@ -11,6 +11,8 @@
 #include "host/certify/worker.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::certify;
 using Catch::Contains;
@@ -214,3 +216,5 @@ TEST_CASE("a collection that the definition names must be the adapter's") {
   }
   CHECK(missing_collection(definition, declared).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "core/storage/group_commit.hpp"
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -152,3 +154,5 @@ TEST_CASE("the audit log's key is shown, and replaced once it was asked") {
   CHECK(f.run({"audit", "rotate-key", "--yes"}) == 0);
   CHECK(f.out() == "cd\n");
 }
+
+}  // namespace KRUXOS_TEST_FILE

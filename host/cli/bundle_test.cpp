@@ -5,6 +5,8 @@
 #include "host/bundles/store.hpp"
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 namespace fs = std::filesystem;
@@ -218,3 +220,5 @@ TEST_CASE("the running host says where, in which isolation, and what stands in t
   CHECK(run({"remove", "mock", "--yes"}) == 0);
   CHECK(read_pins(data).bundles.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "host/cli/cli_fixture.hpp"
 #include "host/cli/commands.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -472,3 +474,5 @@ TEST_CASE("the completion script is valid bash and knows the commands", "[cli]")
   CHECK(completes("kruxos approve resolve w_1 --re", "--resend"));
   CHECK_FALSE(completes("kruxos approve sta", "status"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -121,3 +123,5 @@ TEST_CASE("the guided set-up has the address and the scopes that are to be enter
   CHECK(f.run({"connect", "x", "--help-setup"}) == 2);
   CHECK(has(f.err(), "not in the browser"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

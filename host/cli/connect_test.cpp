@@ -9,6 +9,8 @@
 
 #include "host/cli/terminal.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -78,3 +80,5 @@ TEST_CASE("a token from a pipe is its first line", "[cli]") {
   CHECK(read_from("") == "");
   CHECK(read_from(std::string(40'000, 'x')).size() == 16 * 1024);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -364,3 +366,5 @@ TEST_CASE("what is held as a copy is completed where it was found, and released 
     CHECK(f.decided().empty());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -64,3 +66,5 @@ TEST_CASE("receipts are shown again", "[cli]") {
   CHECK(f.run({"disconnect", "--receipt", "a", "--receipts"}) == 2);
   CHECK(f.run({"disconnect", "x", "--wait", "601"}) == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

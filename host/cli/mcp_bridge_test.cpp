@@ -8,6 +8,8 @@
 #include "host/cli/mcp_bridge_calls.hpp"
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 using krux::cli::GatewayClient;
 
@@ -416,3 +418,5 @@ TEST_CASE("What a tool wants repeated in a header the bridge repeats") {
     CHECK(b.api.invoked == 1);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -14,6 +14,8 @@
 #include "host/operator/operator_gate.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -132,3 +134,5 @@ TEST_CASE("without a terminal the operator's passphrase comes from a file that o
   ::close(ends[0]);
   ::close(ends[1]);
 }
+
+}  // namespace KRUXOS_TEST_FILE

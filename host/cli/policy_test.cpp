@@ -9,6 +9,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -145,3 +147,5 @@ rules:
   CHECK(d.run({"analyze", "--old", d.at("shut"), "--new", d.at("open"), "--json"}) == 1);
   CHECK(d.json()["loosened"].Size() == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -15,6 +15,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -172,3 +174,5 @@ TEST_CASE("where something cannot be written nothing is left behind", "[scaffold
   CHECK(author.run({"notes", "--dir", (author.scratch.path() / "made" / (long_name + long_name)).string()}) == 1);
   CHECK_FALSE(fs::exists(author.scratch.path() / "made"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -94,3 +96,5 @@ TEST_CASE("sign-in commands that lack something are refused", "[cli]") {
   CHECK(f.run({"sign-in", "end", "x"}) == 4);
   CHECK(has(f.err(), "There is no grant"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "host/cli/fake_console.hpp"
 #include "host/cli/session.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::cli;
 using krux::test::FakeConsole;
@@ -81,3 +83,5 @@ TEST_CASE("times are told as people do", "[cli]") {
   CHECK(duration(2 * 86'400'000 + 3'700'000) == "2 d 1 h");
   CHECK(moment(now, now) == "2023-11-14 22:13:20 UTC (now)");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "host/cli/cli_fixture.hpp"
 #include "host/cli/secret_body.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -97,3 +99,5 @@ TEST_CASE("a body with secrets leaves out what is empty and escapes the rest", "
   CHECK(as_view(body) == "{\"b\":\"x\\\"\\\\\\u000a\\u001f\",\"c\":\"é\"}");
   CHECK(as_view(cli::secret_body({{"a", ""}})) == "{}");
 }
+
+}  // namespace KRUXOS_TEST_FILE

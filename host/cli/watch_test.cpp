@@ -2,6 +2,8 @@
 
 #include "host/cli/cli_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -78,3 +80,5 @@ TEST_CASE("approve stats says how fast and which way", "[cli]") {
   CHECK(f.run({"approve", "stats"}) == 0);
   CHECK_THAT(f.out(), Catch::Contains("Nothing was accepted or rejected"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("who subscribes anew on his connection hears nothing of what he heard 
   CHECK(client->heard.empty());
   CHECK_FALSE(f.goes_on(f.client(), before));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include "core/util/ids.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -370,3 +372,5 @@ TEST_CASE("a message is not looked at before its agent's turn, and one that is n
     CHECK(answer.body.find(R"("type":"Timeout","retryable":false})") != std::string::npos);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("an agent's share of the memory ends at its limit, and comes back", "[gateway]") {
@@ -23,3 +25,5 @@ TEST_CASE("an agent's share of the memory ends at its limit, and comes back", "[
   CHECK(memory.take("a", 80));
   CHECK(memory.taken() == 70);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/http/tls_client_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -351,3 +353,5 @@ TEST_CASE("a WebSocket that is lost may be followed by one that goes on with its
   CHECK(has(second.receive_text(), "w_3"));
   CHECK(code_of(second.ask(subscribe(R"({"after":1})"))) == -32602);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "host/http/http_server.hpp"
 #include "host/http/raw_client.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace handler_test;
@@ -234,3 +236,5 @@ TEST_CASE("borrowed turns: reads that hang stop neither health, nor others, nor 
   }
   others_go_on();
 }
+
+}  // namespace KRUXOS_TEST_FILE

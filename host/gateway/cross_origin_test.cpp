@@ -1,6 +1,8 @@
 // Web pages of other origins: what a browser asks beforehand, what it lets a page read, and who gets none of it.
 #include "host/gateway/sign_in_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -111,3 +113,5 @@ TEST_CASE("where no origin is allowed no answer says a word about them", "[cors]
   }
   CHECK(f.mcp(kKey, from(kApp)).status == 403);
 }
+
+}  // namespace KRUXOS_TEST_FILE

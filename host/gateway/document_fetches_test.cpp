@@ -6,6 +6,8 @@
 
 #include "host/gateway/sign_in_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -155,3 +157,5 @@ TEST_CASE("who names slow documents holds up no client whose document is at hand
   for (auto& client : slow) CHECK(client.receive().status == 303);
   CHECK(held.asked == 3);
 }
+
+}  // namespace KRUXOS_TEST_FILE

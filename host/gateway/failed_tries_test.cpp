@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("failed tries lock an address for a while", "[tries]") {
@@ -42,3 +44,5 @@ TEST_CASE("addresses that are counted together", "[tries]") {
   CHECK(tries_key("::ffff:10.0.0.1") != tries_key("::ffff:10.0.0.2"));
   CHECK(tries_key("") == "");
 }
+
+}  // namespace KRUXOS_TEST_FILE

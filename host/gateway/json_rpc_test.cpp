@@ -6,6 +6,8 @@
 
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace std::string_literals;
 
@@ -244,3 +246,5 @@ TEST_CASE("every byte string is survived by the message parser", "[rpc]") {
     if (!text.empty()) CHECK_NOTHROW(parse_json(text, "the answer"));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // Whoever sends more than he may is answered later; nobody else is.
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -148,3 +150,5 @@ TEST_CASE("a client that goes while its answer is held is let go of", "[gateway]
   }
   CHECK(f.server.connections() == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

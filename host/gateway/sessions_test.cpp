@@ -2,6 +2,8 @@
 #include "core/util/ids.hpp"
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("who waits for an approval has no more calls under way than others", "
   held.join();
   CHECK(has(f.call("approvals.check", R"({"approval_id":"w_pending"})"), "agent_1"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // The authorization endpoint and its page, with all that may be wrong.
 #include "host/gateway/sign_in_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -263,3 +265,5 @@ TEST_CASE("a document that is another's, too large, or at a private address is n
   CHECK(documents.server.connections() == (allowed ? 1 : 0));
   CHECK_FALSE(shows(answer, "127.0.0.1"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

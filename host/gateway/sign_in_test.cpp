@@ -1,6 +1,8 @@
 // Who has signed in, and who is told to.
 #include "host/gateway/sign_in_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -248,3 +250,5 @@ TEST_CASE("where sign-in is off there is none of it", "[sign_in]") {
   CHECK(answer.status == 401);
   CHECK(header_of(answer, "WWW-Authenticate") == "Bearer realm=\"kruxos\"");
 }
+
+}  // namespace KRUXOS_TEST_FILE

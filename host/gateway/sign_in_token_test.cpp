@@ -1,6 +1,8 @@
 // Registration, tokens and revocation, with all that may be wrong.
 #include "host/gateway/sign_in_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -157,3 +159,5 @@ TEST_CASE("what nobody knows is revoked already, and another's token is not", "[
   CHECK(f.mcp(token).status == 401);
   CHECK(f.refresh(text_of(tokens, "refresh_token")).status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

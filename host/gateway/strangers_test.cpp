@@ -8,6 +8,8 @@
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/http/spare_descriptors.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -273,3 +275,5 @@ TEST_CASE("spare descriptors are given up one by one and taken back", "[http]") 
     CHECK(spare.refill());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

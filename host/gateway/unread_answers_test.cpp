@@ -1,6 +1,8 @@
 // What messages and answers take up of the host's memory, and who pays for it.
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -113,3 +115,5 @@ TEST_CASE("answers that are not read are counted until they are, and hold nobody
   second.close();  // and what nobody will read is given back
   while (f.call("capabilities.invoke", R"({"capability":"big"})").size() < (32 << 20)) std::this_thread::yield();
 }
+
+}  // namespace KRUXOS_TEST_FILE

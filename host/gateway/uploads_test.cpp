@@ -3,6 +3,8 @@
 
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace gateway_test;
@@ -212,3 +214,5 @@ TEST_CASE("other requests keep to the ordinary limit, and a disk that takes noth
   CHECK(answer.status == 503);
   CHECK(has(answer.body, "space left"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("pace: who sends faster than he may waits for as long as it takes, and nobody else does", "[gateway]") {
@@ -27,3 +29,5 @@ TEST_CASE("pace: long messages count as many", "[gateway]") {
   CHECK(AgentPace::of_bytes(16'000) == 1);
   CHECK(AgentPace::of_bytes(1 << 20) == 65);
 }
+
+}  // namespace KRUXOS_TEST_FILE

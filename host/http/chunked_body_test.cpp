@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using krux::ChunkedBody;
 using State = ChunkedBody::State;
 
@@ -88,3 +90,5 @@ TEST_CASE("body, extensions and trailers have limits over all chunks", "[http]")
   CHECK(decoded(chunks(8) + "0\r\nA:\r\nB:\r\nC", 3).state == State::kTooLong);
   CHECK(decoded("1 " + std::string(20, '\t'), 3).state == State::kTooLong);
 }
+
+}  // namespace KRUXOS_TEST_FILE

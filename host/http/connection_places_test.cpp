@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -183,3 +185,5 @@ TEST_CASE("who came, who was sent away and who was refused is counted", "[http]"
   room.open.erase("c");
   CHECK(agents() == Counts{2, 1, 1});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "host/http/http_server.hpp"
 #include "host/http/raw_client.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -73,3 +75,5 @@ TEST_CASE("what has no end of its own is refused soon, without a key, on every s
   CHECK(client.ask(chunked + "1;a=b\r\nx\r\n0\r\nX-Sum: 1\r\n\r\n").status == 200);
   CHECK(client.ask(http_get("/")).status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

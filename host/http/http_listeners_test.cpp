@@ -15,6 +15,8 @@
 #include "host/http/raw_client.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using support::Scratch;
@@ -259,3 +261,5 @@ TEST_CASE("the same over TLS", "[http]") {
     CHECK(attempt({certificate.path(), scratch.path() / "junk"}).find("server.tls.key") != std::string::npos);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

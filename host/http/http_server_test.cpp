@@ -9,6 +9,8 @@
 
 #include "host/http/raw_client.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace std::string_literals;
 using namespace krux::test;
@@ -370,3 +372,5 @@ TEST_CASE("an answer may come after the server is gone", "[http]") {
   }
   late.at(0)(ServerResponse{});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "host/http/http_server.hpp"
 #include "host/http/raw_client.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -161,3 +163,5 @@ TEST_CASE("lent: the end does not wait for a handler that hangs, and its answer 
   slow->let_go();
   while (slow.use_count() > 1) std::this_thread::yield();
 }
+
+}  // namespace KRUXOS_TEST_FILE

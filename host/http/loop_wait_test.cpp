@@ -7,6 +7,8 @@
 
 #include "host/http/loop_wait.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -86,3 +88,5 @@ TEST_CASE("a loop that is stopped is not waited for") {
   loop.context.stop();
   CHECK(loop.looks(10, 0) == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

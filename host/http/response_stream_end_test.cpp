@@ -4,6 +4,8 @@
 
 #include "host/http/response_stream_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -233,3 +235,5 @@ TEST_CASE("sends after everything has gone go nowhere", "[stream]") {
     stream->end();
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "host/http/response_stream_fixture.hpp"
 #include "host/http/tls_client_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -320,3 +322,5 @@ TEST_CASE("parts go out while the loop's thread is lent, whoever sends them", "[
   let_go.set_value();
   CHECK(hanging.receive().status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 
 #include "host/http/web_socket_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 using namespace std::string_literals;
@@ -335,3 +337,5 @@ TEST_CASE("9, 10: long messages, in frames and pieces of every size, and many sh
   for (int i = 0; i < 10'000 && !endless.client.has_news() && endless.client.send(more); ++i) continue;
   CHECK(endless.receive().code() == 1009);
 }
+
+}  // namespace KRUXOS_TEST_FILE

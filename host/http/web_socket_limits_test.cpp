@@ -6,6 +6,8 @@
 #include "host/http/tls_client_fixture.hpp"
 #include "host/http/web_socket_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -341,3 +343,5 @@ TEST_CASE("a WebSocket over TLS", "[websocket]") {
     gone.wait();
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/util/text.hpp"
 #include "host/http/web_socket_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -332,3 +334,5 @@ TEST_CASE("bytes at random end a connection at the most", "[websocket]") {
   }
   CHECK(RawWebSocket(served.port).ask("alive") == "alive");
 }
+
+}  // namespace KRUXOS_TEST_FILE

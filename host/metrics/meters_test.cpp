@@ -6,6 +6,8 @@
 #include "core/net/account_http.hpp"
 #include "core/net/request_meters.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -184,3 +186,5 @@ TEST_CASE("requests of agents are counted by method") {
                  Contains(R"(kruxos_agent_auth_failures_total{reason="wrong_key"} 0)") &&
                  Contains(R"(kruxos_agent_auth_failures_total{reason="locked_out"} 1)") && !Contains("rm -rf"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

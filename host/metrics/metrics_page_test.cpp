@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <thread>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -126,3 +128,5 @@ TEST_CASE("pages that are asked for while a page ends are answered or let go of"
   }
   CHECK(answered <= 5);
 }
+
+}  // namespace KRUXOS_TEST_FILE

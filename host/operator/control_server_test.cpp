@@ -17,6 +17,8 @@
 #include "host/operator/routes.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace std::string_literals;
 using namespace krux::test;
@@ -425,3 +427,5 @@ TEST_CASE("what an operator does is audited before it begins and when it ended, 
                     row("sign-in/*/accept", "asked"), row("sign-in/*/accept", "done"),
                     row("sign-in/grants/grant_1/end", "asked"), row("sign-in/grants/grant_1/end", "done")});
 }
+
+}  // namespace KRUXOS_TEST_FILE

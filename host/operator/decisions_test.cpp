@@ -7,6 +7,8 @@
 #include "core/write/copies.hpp"
 #include "core/write/write_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace write_test;
 
 TEST_CASE("what is decided together is decided in the order of admission, and answered as it was asked") {
@@ -51,3 +53,5 @@ TEST_CASE("what is decided together is decided in the order of admission, and an
   observed.reset();
   CHECK(decided == ids);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -16,6 +16,8 @@
 #include "host/operator/fake_operator.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 
@@ -261,3 +263,5 @@ TEST_CASE("root decides without a passphrase unless the host is root's itself, a
   request.peer.pid = 0;
   CHECK_THROWS_WITH(gate.give_grant(request, Secret(kPassphrase), "operator:root"), Catch::Contains("which process"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("A list's and a text's size is said in words") {
   CHECK(config_problem(schema, R"({"list":[1,2,3]})") ==
         "adapter.list: [1,2,3] does not fit: it must be a list, 2 entries or less.");
 }
+
+}  // namespace KRUXOS_TEST_FILE

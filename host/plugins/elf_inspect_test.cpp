@@ -13,6 +13,8 @@
 #include "host/plugins/entry_check.hpp"
 #include "host/plugins/testdata/plugin_dir.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -165,3 +167,5 @@ TEST_CASE("Any bytes are answered with a report") {
   CHECK(refused > 1000);
   CHECK(found > 1000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -81,3 +83,5 @@ TEST_CASE("Versions compare by number") {
   CHECK(*parse_version("2.0.0") > *parse_version("1.999999.999999"));
   CHECK(*parse_version("0.0.1") > *parse_version("0.0.0"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/replica/replica.hpp"
 #include "core/write/write_test_support.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 
@@ -97,3 +99,5 @@ TEST_CASE("without metrics an adapter stays what it is") {
   Rig rig;
   CHECK(metered(rig.adapter, "notes", nullptr) == rig.adapter);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 
 #include "host/plugins/testdata/plugin_dir.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -75,3 +77,5 @@ TEST_CASE("A directory, or one above it, that others can write is refused") {
   CHECK(directory_problem(inner).empty());
   CHECK_FALSE(directory_problem(dir.path() / "missing").empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "core/util/error.hpp"
 #include "host/plugins/testdata/plugin_dir.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 namespace fs = std::filesystem;
 
@@ -195,3 +197,5 @@ TEST_CASE("A missing probe is said") {
   options.probe.program = dir.path() / "nothing";
   CHECK_THAT(reason(dir, options), Catch::Contains("could not be probed"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/json.hpp"
 #include "host/plugins/testdata/plugin_dir.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("A good plugin passes every check, shown as text and as JSON") {
@@ -123,3 +125,5 @@ TEST_CASE("A role whose table is NULL is told where the definition needs it") {
   CHECK(write.outcome == PluginCheck::Outcome::kWarned);
   CHECK_THAT(write.detail, Catch::Contains("krux.write-executor/1 is NULL") && Catch::Contains("stray.thing"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

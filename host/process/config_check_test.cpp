@@ -7,6 +7,8 @@
 #include "core/util/error.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -149,3 +151,5 @@ TEST_CASE("the audit log's key and its signed heads have files of their own") {
   CHECK_THAT(check(base + "audit: {key_file: keys/a, anchor_file: keys/a}\n"),
              Catch::Contains("is audit.key_file, too"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

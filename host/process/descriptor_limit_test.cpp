@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("the limit of descriptors is raised as far as it goes, and agents get half of it") {
@@ -21,3 +23,5 @@ TEST_CASE("the limit of descriptors is raised as far as it goes, and agents get 
   CHECK(agent_connections(1024, 1'000'000) == 1024);
   CHECK(agent_connections(1024, 1) == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

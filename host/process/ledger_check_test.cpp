@@ -9,6 +9,8 @@
 #include "core/storage/group_commit.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("a large ledger is opened unchecked, and its damage is told when it is found") {
@@ -44,3 +46,5 @@ TEST_CASE("the check of a large ledger ends when the host does") {
   const std::atomic<bool> stop{true};
   CHECK_FALSE(is_damaged(file, &stop));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -13,6 +13,8 @@
 #include "core/util/text.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -77,3 +79,5 @@ TEST_CASE("a line of the text log is its message") {
   REQUIRE(lines.size() == 1);
   CHECK_THAT(lines[0], Catch::EndsWith(" info    notes N1 connected"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("strangers' documents are asked for at public addresses alone, whatever services may be") {
@@ -25,3 +27,5 @@ TEST_CASE("sign-in's public origin is the configured one, else where the gateway
   config.server.sign_in.public_url = "https://kruxos.example";
   CHECK(public_origin(config, 3) == "https://kruxos.example");
 }
+
+}  // namespace KRUXOS_TEST_FILE

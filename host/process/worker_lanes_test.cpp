@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 TEST_CASE("worker lanes: at most half of the threads for one account, and fewer for one agent") {
@@ -31,3 +33,5 @@ TEST_CASE("worker lanes: an agent may have every processor busy, and fewer than 
   CHECK(options.of(Lane::kFetch).running_of_queue == 3);
   CHECK(options.of(Lane::kFetch).computing_of_queue == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

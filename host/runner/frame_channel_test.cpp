@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("bytes that are no frame end the pump") {
   REQUIRE(::send(theirs.get(), "GET / HTTP/1.1\r\n\r\n", 18, 0) == 18);
   CHECK_THROWS_AS(ours.pump(1000, {}, [](const Frame&) {}), BadFrame);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -13,6 +13,8 @@
 #include "host/plugins/testdata/runner_rig.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::failed;
 using test::good;
@@ -119,3 +121,5 @@ TEST_CASE("Each account of a runner has its own address and settings, also in th
   each_has_its_own();
   CHECK(rig.pid_of("mock") != first);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "host/plugins/testdata/runner_rig.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::failed;
 using test::FakeSession;
@@ -416,3 +418,5 @@ TEST_CASE("stopping ends every process, calls included, and takes no new call") 
   CHECK(failed(rig.read("pid")).status == KRUX_UNAVAILABLE);
   CHECK(rig.alerts().empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

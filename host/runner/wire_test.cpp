@@ -8,6 +8,8 @@
 
 #include "host/runner/wire_types.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -277,3 +279,5 @@ TEST_CASE("a stream of any bytes ends in a bad frame or waits for more") {
   refuses(made([](auto& o) { o.u32(17).u8(200).u64(0).u64(0); }));
   CHECK_THROWS_AS(frame_bytes(FrameKind::kCall, 1, 1, std::string(kLargestFrame, 'x')), std::length_error);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -12,6 +12,8 @@
 #include "host/plugins/testdata/sandbox_rig.hpp"
 #include "host/sandbox/process_watch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::good;
 using test::landlock_abi;
@@ -84,3 +86,5 @@ TEST_CASE("what a process holds is counted, whatever may be done with it", "[san
   CHECK(ProcessWatch(child.pid, held + 64).excess() == "");
 }
 #endif
+
+}  // namespace KRUXOS_TEST_FILE

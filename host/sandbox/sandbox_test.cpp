@@ -23,6 +23,8 @@
 #include "host/sandbox/confine.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::failed;
 using test::good;
@@ -282,3 +284,5 @@ TEST_CASE("all of this holds for an ordinary user without capabilities") {
   INFO(contents(log));
   CHECK(ended == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

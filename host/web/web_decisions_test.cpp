@@ -1,5 +1,7 @@
 #include "host/web/web_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace web_test;
 using Asked = std::vector<std::string>;
 
@@ -124,3 +126,5 @@ TEST_CASE("an edit on the page sends what was changed alone, and accepts what ca
   changed.replace(changed.find("aaaa"), 4, "dddd");
   CHECK(edit(rest + "&p.text=y&then=accept").status == 409);
 }
+
+}  // namespace KRUXOS_TEST_FILE

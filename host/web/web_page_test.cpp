@@ -3,6 +3,8 @@
 #include "host/web/page_text.hpp"
 #include "host/web/web_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace web_test;
 
 namespace {
@@ -166,3 +168,5 @@ TEST_CASE("an open page hears that writes have changed, until it is signed out")
   CHECK(chunk().empty());
   CHECK(f.get(f.base + "events").status == 303);
 }
+
+}  // namespace KRUXOS_TEST_FILE

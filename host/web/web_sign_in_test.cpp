@@ -2,6 +2,8 @@
 
 #include "host/web/web_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace web_test;
 
 TEST_CASE("signing in on the page takes the operator's passphrase and leads to pages of its own") {
@@ -132,3 +134,5 @@ TEST_CASE("a page of another site, or by another name, reaches nothing of the pa
   // By the name localhost it is the same page.
   CHECK(f.raw("GET / HTTP/1.1\r\nHost: localhost:" + std::to_string(f.port) + "\r\n\r\n").status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

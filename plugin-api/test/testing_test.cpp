@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos;
 using namespace kruxos::testing;
 using Catch::Contains;
@@ -452,3 +454,5 @@ TEST_CASE("Cases without a framework: what fails is printed and counted") {
                             Contains("1 == 2 does not hold") && Contains("FAILED throws") &&
                             Contains("waits for GET a") && Contains("1 passed, 3 failed"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 
 #include <kruxos/kit/time.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace gmail;
@@ -143,3 +145,5 @@ TEST_CASE("a streamed refusal is read as such") {
     CHECK(error.reason() == "notFound");
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

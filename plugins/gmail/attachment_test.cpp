@@ -4,6 +4,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "test_support/reading_desk.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::test::CallKind;
 using gmail::test::Desk;
 using namespace gmail;
@@ -142,3 +144,5 @@ TEST_CASE("a kept text that cannot be read is fetched again") {
   desk.expect_mail();
   CHECK(text_of(desk.attachment(asked("3")), "text") == "{\"a\":1}");
 }
+
+}  // namespace KRUXOS_TEST_FILE

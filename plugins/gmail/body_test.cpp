@@ -6,6 +6,8 @@
 
 #include "json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace gmail;
@@ -86,3 +88,5 @@ TEST_CASE("what keeps a body from being fetched") {
   service.fetch(FakeAnswer::json(401, "{}"));
   CHECK((service.type == "NotConnected" && service.kind == ErrorKind::kAuth));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "test_support/reading_desk.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::test::Desk;
 using namespace gmail;
 
@@ -35,3 +37,5 @@ TEST_CASE("labels are found by a part of their name, however it is written") {
   CHECK(listed(desk, R"({"name_contains":"nothing"})") == R"({"labels":[],"total":0})");
   CHECK(listed(desk, R"({"name_contains":""})").find("\"total\":2") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::Memberships;
 using Labels = std::vector<std::string>;
 
@@ -89,3 +91,5 @@ TEST_CASE("what was listed or fetched is known") {
   m.clear();
   CHECK_FALSE(m.knows("a"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "test_support/peak_memory.hpp"
 #include "write.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gmail;
 
 namespace {
@@ -149,3 +151,5 @@ TEST_CASE("forwarding a mail of nearly 25 MB holds it once, and twice where it g
                  });
   CHECK(text_of(parse(result), "message_id") == "s1");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "message_text.hpp"
 #include "searched_text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gmail;
 
 namespace {
@@ -200,3 +202,5 @@ TEST_CASE("a message's address asks for no body") {
   CHECK(url.find("data") == std::string::npos);
   CHECK(url.size() < 2'000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 
 #include "emulators/gmail/codec.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::RawReader;
 
 namespace {
@@ -64,3 +66,5 @@ TEST_CASE("a mail that is too large is said to be") {
   CHECK_FALSE(reader.is_whole());
   CHECK(reader.is_too_large());
 }
+
+}  // namespace KRUXOS_TEST_FILE

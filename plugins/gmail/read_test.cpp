@@ -6,6 +6,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "test_support/reading_desk.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::testing::CallKind;
 using namespace gmail;
 using gmail::test::Desk;
@@ -188,3 +190,5 @@ TEST_CASE("what cannot be read is said") {
   desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(404, "{}");
   CHECK(desk.refused("email.read", R"({"message_id":"m1"})") == "MessageNotFound");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <kruxos/testing.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gmail;
 
 namespace {
@@ -206,3 +208,5 @@ TEST_CASE("more terms than a query takes are refused") {
   for (int i = 0; i < 150; ++i) many += "in:archive ";
   CHECK_THROWS_AS(box.query(many), kruxos::ProxyError);
 }
+
+}  // namespace KRUXOS_TEST_FILE

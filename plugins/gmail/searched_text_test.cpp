@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gmail;
 
 namespace {
@@ -56,3 +58,5 @@ TEST_CASE("folding takes case and normal form away") {
   CHECK(folded("Plain ASCII") == "plain ascii");
   CHECK(folded("\xFF\xFE") == "\xFF\xFE");
 }
+
+}  // namespace KRUXOS_TEST_FILE

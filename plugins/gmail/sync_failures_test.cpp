@@ -5,6 +5,8 @@
 #include "sync.hpp"
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::Rig;
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
@@ -385,3 +387,5 @@ TEST_CASE("cursors of another make begin anew") {
     CHECK(rig.differences() == "");
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "sync.hpp"
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::Rig;
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
@@ -284,3 +286,5 @@ TEST_CASE("a message that lists skip again and again is asked for before it is e
   CHECK(rig.replica(ids[3]));
   CHECK(rig.gets() <= 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

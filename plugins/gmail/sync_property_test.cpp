@@ -9,6 +9,8 @@
 #include "sync.hpp"
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::Rig;
 using kruxos::testing::FakeAnswer;
 
@@ -155,3 +157,5 @@ TEST_CASE("once the mailbox is quiet, the replica is the same") {
     CHECK(life.rig.store.reports.empty());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

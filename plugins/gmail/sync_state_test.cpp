@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <kruxos/testing.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gmail;
 
 TEST_CASE("a sync's state of a version that kept its phase as a number goes on") {
@@ -28,3 +30,5 @@ TEST_CASE("a sync's state of a version that kept its phase as a number goes on")
   CHECK((unread.entries[0].id == "m1" && unread.entries[0].why == "odd"));
   CHECK((unread.entries[0].tries == 2 && unread.entries[0].full_pass == 13));
 }
+
+}  // namespace KRUXOS_TEST_FILE

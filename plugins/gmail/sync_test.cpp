@@ -5,6 +5,8 @@
 
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using gmail::Rig;
 
 namespace {
@@ -183,3 +185,5 @@ TEST_CASE("bodies come with the messages where the configuration says so") {
   rig.next_pass();
   CHECK(rig.store.reader().query(query, [](const auto&) { return true; }).total == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "resolve.hpp"
 #include "test_support/writing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace gmail;
@@ -266,3 +268,5 @@ TEST_CASE("names of labels become ids, and what would be refused later is refuse
   CHECK(why("email.bulk_delete", many + "]}").find("At most 100") != std::string::npos);
   CHECK(why("email.bulk_delete", R"({"message_ids":[1]})").find("no list") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "sync.hpp"
 #include "test_support/writing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using namespace gmail;
 
@@ -229,3 +231,5 @@ TEST_CASE("a forward carries the original") {
             "See:\n\n---------- Forwarded message ---------\nFrom: Person 1 <p1@example.com>") == 0);
   CHECK(mail.content().text_plain.find("The text of mail 1.") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "test_support/writing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace gmail;
@@ -440,3 +442,5 @@ TEST_CASE("what the attempts of a mail have left is taken away, and nothing else
     CHECK(drafts() == 2);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

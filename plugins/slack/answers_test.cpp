@@ -5,6 +5,8 @@
 
 #include "model.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace slack;
 
 namespace {
@@ -97,3 +99,5 @@ TEST_CASE("a channel is shown without what is empty") {
       out ==
       R"({"id":"C0000000A","name":"general","member_count":4,"is_private":false,"is_member":true,"is_archived":false})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <kruxos/testing.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace slack;
@@ -160,3 +162,5 @@ TEST_CASE("Slack's own time and the granted scopes come with the answer") {
   CHECK(answer.service_ms == 1'795'253'400'000);
   CHECK(answer.scopes == "chat:write,users:read");
 }
+
+}  // namespace KRUXOS_TEST_FILE

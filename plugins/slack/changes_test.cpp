@@ -3,6 +3,8 @@
 
 #include "test_support/desk.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace slack;
@@ -220,3 +222,5 @@ TEST_CASE("notes: the oldest first, none lost while its message is looked at, an
   for (std::size_t i = 0; i < Changes::kMost; ++i) changes.note("C1", "3." + std::to_string(i), "", 40);
   CHECK(changes.oldest_ms() == 40);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace slack;
 
 namespace {
@@ -147,3 +149,5 @@ TEST_CASE("ids and entities") {
   CHECK(parse_message_id("C1/1.000001")->ts == "1.000001");
   for (const char* bad : {"", "C1", "/1.0", "C1/", "C1/x", "C1/1.0/2"}) CHECK_FALSE(parse_message_id(bad));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "model.hpp"
 #include "resolve.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using namespace slack;
 
@@ -339,3 +341,5 @@ TEST_CASE("a long thread is read page by page, whether or not its first message 
               .Empty());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

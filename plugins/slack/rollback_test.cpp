@@ -3,6 +3,8 @@
 
 #include "test_support/desk.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace slack;
@@ -112,3 +114,5 @@ TEST_CASE("a reaction is undone unless it was there before") {
   CHECK(Writer::supports_rollback("slack.react"));
   CHECK_FALSE(Writer::supports_rollback("slack.remove_react"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

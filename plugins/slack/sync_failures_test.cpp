@@ -3,6 +3,8 @@
 
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using slack::Params;
@@ -218,3 +220,5 @@ TEST_CASE("a cancelled call ends between two requests") {
   CHECK_THROWS_AS(sync.step(call.call(), store), kruxos::ProxyError);
   CHECK(rig.host.requests.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "read.hpp"
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::testing::FakeAnswer;
 using slack::Params;
 using slack::Rig;
@@ -128,3 +130,5 @@ TEST_CASE(
   CHECK(rig.store.rows(slack::kUsers).size() >= users + 19'000);
   CHECK(rig.store.largest_commit < 500);
 }
+
+}  // namespace KRUXOS_TEST_FILE

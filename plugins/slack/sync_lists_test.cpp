@@ -3,6 +3,8 @@
 
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::testing::FakeAnswer;
 using slack::Params;
 using slack::Rig;
@@ -140,3 +142,5 @@ TEST_CASE("without any scope for channels the operator is told which one is miss
   CHECK(rig.store.reports["the list of channels"].message.find("channels:read") != std::string::npos);
   CHECK(rig.store.rows(slack::kUsers).size() == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using slack::Rig;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("once the workspace is quiet, the replica is the same") {
     CHECK(life.rig.store.reports.empty());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <kruxos/testing.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace slack;
 
 TEST_CASE("a sync's state of a version that kept its looks as numbers goes on") {
@@ -36,3 +38,5 @@ TEST_CASE("a sync's state of a version that kept its looks as numbers goes on") 
   CHECK(load_tracked(face) == std::vector<std::string>{"C1", "C2"});
   CHECK(ThreadState::load(face).id.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "test_support/rig.hpp"
 #include "timestamp.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using slack::Rig;
 using slack::SyncOptions;
 
@@ -235,3 +237,5 @@ TEST_CASE("a record that the replica leaves out keeps nothing else out") {
   REQUIRE(rig.store.left_out().size() == 1);
   CHECK(rig.store.left_out()[0].find("1 MiB") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

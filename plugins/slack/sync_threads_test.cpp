@@ -3,6 +3,8 @@
 
 #include "test_support/rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using slack::Rig;
 
 namespace {
@@ -181,3 +183,5 @@ TEST_CASE("a thread's cursor that Slack forgets begins the thread anew") {
   CHECK_FALSE(once);
   CHECK(rig.differences().empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

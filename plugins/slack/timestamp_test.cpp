@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace slack;
 
 TEST_CASE("Slack's timestamps keep their microseconds") {
@@ -46,3 +48,5 @@ TEST_CASE("a timestamp as people and models read it") {
   CHECK(readable_time("99999999999.0") == "5138-11-16T09:46:39Z");
   CHECK(parse_moment(readable_time("1700000001.000000")) == 1'700'000'001'000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "test_support/desk.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using kruxos::ErrorKind;
 using kruxos::testing::FakeAnswer;
 using namespace slack;
@@ -328,3 +330,5 @@ TEST_CASE("a reaction that Slack lists under another name is asked for again, an
   CHECK(desk.find(react).answer == KRUX_CANNOT_TELL);
   CHECK_THAT(desk.find(react).why, Catch::Contains("who reacted"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -11,6 +11,8 @@
 #include "support/http.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 namespace fs = std::filesystem;
 
@@ -369,3 +371,5 @@ TEST_CASE("killed in the middle of an installation, the command leaves what was 
   CHECK(rig.installed() == before);
   CHECK_FALSE(fs::exists(staging));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -12,6 +12,8 @@
 #include "core/util/json.hpp"
 #include "support/process.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using Catch::Contains;
 using certify::CheckOutcome;
@@ -238,3 +240,5 @@ TEST_CASE("A directory of bundles is certified one by one, and one that cannot b
   CHECK(find_member(json, "bundles")->Size() == 4);
   CHECK(certify({"--output", "c.json"}).status.code == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "bundle_dir.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using certify::CheckOutcome;
 
@@ -140,3 +142,5 @@ TEST_CASE("An adapter that ends the process costs its own check alone") {
     if (check.id == "write.once") CHECK(check.outcome == CheckOutcome::kPassed);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

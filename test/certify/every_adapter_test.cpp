@@ -6,6 +6,8 @@
 #include "bundle_dir.hpp"
 #include "core/util/json.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using certify::CheckOutcome;
 namespace fs = std::filesystem;
@@ -82,3 +84,5 @@ TEST_CASE("Every adapter of the build is tried with the conformance kit") {
   for (const auto& entry : fs::directory_iterator(KRUXOS_ADAPTERS)) adapters.insert(entry.path().stem().string());
   CHECK(adapters == std::set<std::string>{"gmail", "notes", "slack", "tasks"});
 }
+
+}  // namespace KRUXOS_TEST_FILE

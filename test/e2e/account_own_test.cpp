@@ -4,6 +4,8 @@
 
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -98,3 +100,5 @@ TEST_CASE("a backup keeps an account's own address and settings, and what is res
   CHECK(text_at(rig.connection(), "/connections/0/settings/region") == "eu");
   CHECK(eventually([&] { return rig.synced(); }));  // there alone this token is known
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "host/http/raw_web_socket.hpp"
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -301,3 +303,5 @@ TEST_CASE("a search shows what its agent has written and the replica does not ha
   REQUIRE(rig.pass_time(shown, 300'000));
   CHECK(rig.pass_time([&] { return pending(R"({"channel":"general"})").empty(); }, 300'000));
 }
+
+}  // namespace KRUXOS_TEST_FILE

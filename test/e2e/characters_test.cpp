@@ -2,6 +2,8 @@
 // said.
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -180,3 +182,5 @@ TEST_CASE("a record that the replica cannot take is left out, counted and shown,
   CHECK(rig.invoke("slack.search").document.IsObject());
   CHECK(number_at(rig.account(), "/left_out") == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

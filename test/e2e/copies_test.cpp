@@ -5,6 +5,8 @@
 
 #include "kill_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -63,11 +65,11 @@ std::pair<int, int> files_with(const fs::path& directory, const std::string& byt
 TEST_CASE("what the original has sent, a copy that is started later does not send again") {
   Rig rig;
   rig.begin();
-  const auto id = rig.send(kText).write_id();
+  const auto id = rig.send(kPosted).write_id();
   REQUIRE_FALSE(id.empty());
   copy_directory(rig.data(), rig.path("copy"));
   REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }));
-  REQUIRE(rig.posts_of(kText) == 1);
+  REQUIRE(rig.posts_of(kPosted) == 1);
   REQUIRE(rig.stop().ok());
 
   change_places(rig, "copy", "original");
@@ -99,12 +101,12 @@ TEST_CASE("what the original has sent, a copy that is started later does not sen
 TEST_CASE("released at once after a restore, what the original has sent is found first, and only the rest goes out") {
   Rig rig;
   rig.begin();
-  const auto sent = rig.send(kText).write_id();
+  const auto sent = rig.send(kPosted).write_id();
   rig.advance(20'000);
   const auto waits = rig.send("never sent", "random").write_id();
   REQUIRE(rig.kruxos({"backup", rig.path("monday").string(), "--with-key", rig.path("key").string()}).status.ok());
   REQUIRE(rig.pass_time([&] { return rig.state(sent) == "completed"; }));
-  REQUIRE(rig.posts_of(kText) == 1);
+  REQUIRE(rig.posts_of(kPosted) == 1);
   REQUIRE(rig.posts_of("never sent") == 0);
   REQUIRE(rig.stop().ok());
   fs::rename(rig.data(), rig.path("original"));
@@ -130,21 +132,21 @@ TEST_CASE("released at once after a restore, what the original has sent is found
 TEST_CASE("what the original has not sent goes out of the copy once it is released, and never out of both") {
   Rig rig;
   rig.begin();
-  const auto id = rig.send(kText).write_id();
+  const auto id = rig.send(kPosted).write_id();
   REQUIRE(rig.stop().ok());
   copy_directory(rig.data(), rig.path("copy"));
 
   change_places(rig, "copy", "original");
   rig.start();
   REQUIRE(rig.pass_time([&] { return finding(rig, id) == "absent"; }));
-  CHECK(rig.posts_of(kText) == 0);
+  CHECK(rig.posts_of(kPosted) == 0);
   REQUIRE(rig.stop().ok());
   rig.start();
   CHECK(is_held(rig, id));
   const auto released = rig.operate({"held", "release", id, "--yes"});
   CHECK(text_at(released, "/results/0/state") == "buffered");
   REQUIRE(rig.pass_time([&] { return rig.state(id) == "completed"; }));
-  CHECK(rig.posts_of(kText) == 1);
+  CHECK(rig.posts_of(kPosted) == 1);
   REQUIRE(rig.stop().ok());
 
   // Now the original is the one that is behind.
@@ -160,7 +162,7 @@ TEST_CASE("what the original has not sent goes out of the copy once it is releas
 TEST_CASE("a copy that nothing shows to be one looks before it sends what was due") {
   Rig rig;
   rig.begin();
-  const auto id = rig.send(kText).write_id();
+  const auto id = rig.send(kPosted).write_id();
   // As a machine's snapshot has it: every file with its inode, and the counter outside.
   copy_directory(rig.data() / "kruxos.db", rig.path("ledger"));
   copy_directory(rig.data() / "kruxos.db-wal", rig.path("ledger-wal"));
@@ -186,7 +188,7 @@ TEST_CASE("a copy that nothing shows to be one looks before it sends what was du
 TEST_CASE("started with --held, the host holds what waits in any data directory") {
   Rig rig;
   rig.begin();
-  const auto id = rig.send(kText).write_id();
+  const auto id = rig.send(kPosted).write_id();
   REQUIRE(rig.stop().ok());
   rig.set_launcher({"sh", "-c", "exec \"$@\" --held", "sh"});
   rig.start();
@@ -243,3 +245,5 @@ TEST_CASE("a backup under load is whole, and what is restored from it starts hel
   for (int i = 0; i < 4; ++i) rig.advance(15 * 60'000);
   for (int i = 0; i < 16; ++i) CHECK(rig.posts_of("load " + std::to_string(i)) == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/fault_point.hpp"
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -302,3 +304,5 @@ TEST_CASE("killed at any step of a disconnection, the same command finishes it, 
   CHECK(rig.slack().call("auth.test").body.find("account_inactive") != std::string::npos);
   CHECK(rig.slack().calls("chat.postMessage") == posted);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "host_fixture.hpp"
 #include "stuck_service.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -161,3 +163,5 @@ TEST_CASE("what an agent sends too much of is refused as its own, with when to c
   CHECK_THAT(last, Catch::Contains("waited") && Catch::Contains("calls of the same agent were under way"));
   CHECK(number_at(answers[answers.Size() - 1], "/result/error/retry_after") == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

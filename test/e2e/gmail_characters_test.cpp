@@ -1,6 +1,8 @@
 // The same with a mailbox: snippets, bodies, labels, mails that are sent and edited.
 #include "gmail_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("a NUL in a mail's body, and half of a surrogate pair in its snippet, 
                                                               "behind"));
   CHECK(rig.invoke("email.search", R"({"query":"subject:Halves"})").text("/messages/0/snippet") == "a \uFFFD of it");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "gmail_rig.hpp"
 #include "kill_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -39,7 +41,7 @@ TEST_CASE("killed while a mail is sent") {
   CAPTURE(point);
   MailKill rig;
   rig.begin(point);
-  const auto sent = rig.mail(kText);
+  const auto sent = rig.mail(kPosted);
   REQUIRE(sent.ok());
   rig.advance(5 * kMinute);
   rig.expect_killed();
@@ -57,7 +59,7 @@ TEST_CASE("killed while a mail is submitted, taken back or edited") {
   const bool durable = at == ".after_commit";
   MailKill rig;
   rig.begin("write." + what + at);
-  const auto id = rig.mail(kText).write_id();
+  const auto id = rig.mail(kPosted).write_id();
   if (what == "cancel") CHECK_FALSE(rig.invoke("email.cancel", R"({"write_id":")" + id + "\"}").ok());
   if (what == "edit") {
     const auto edit = R"({"write_id":")" + id + R"(","arguments":{"subject":"Edited."}})";
@@ -66,14 +68,14 @@ TEST_CASE("killed while a mail is submitted, taken back or edited") {
   rig.expect_killed();
   rig.start();
   // The agent of a submission heard nothing and asks again: all in all there is one.
-  if (what == "submit") CHECK(rig.mail(kText).text("/duplicate_of").empty() == !durable);
+  if (what == "submit") CHECK(rig.mail(kPosted).text("/duplicate_of").empty() == !durable);
   const auto outcome = rig.rest_of(rig.only_write());
   row("write." + what + at, outcome, rig.gmail().effect("sends"));
   const bool taken_back = what == "cancel" && durable;
   CHECK(outcome == (taken_back ? "cancelled" : "completed"));
   nothing_follows(
       rig, [&] { return rig.gmail().effect("sends"); }, taken_back ? 0 : 1);
-  CHECK(rig.sent_of(what == "edit" && durable ? "Edited." : kText) == (taken_back ? 0 : 1));
+  CHECK(rig.sent_of(what == "edit" && durable ? "Edited." : kPosted) == (taken_back ? 0 : 1));
 }
 
 TEST_CASE("killed while a person accepts a mail") {
@@ -82,7 +84,7 @@ TEST_CASE("killed while a person accepts a mail") {
   MailKill rig;
   rig.begin("write.accept" + at);
   for (int i = 0; i < 5; ++i) REQUIRE(rig.mail("news " + std::to_string(i)).ok());
-  rig.mail(kText);
+  rig.mail(kPosted);
   const auto pending = parse(rig.control("GET", "/writes?state=pending_approval").body);
   const auto id = text_at(pending, "/writes/0/write_id");
   REQUIRE_FALSE(id.empty());
@@ -105,7 +107,7 @@ TEST_CASE("killed while it is looked whether a mail was sent") {
   rig.begin(point);
   rig.gmail().fault(std::string(R"({"method":"gmail.users.drafts.send","kind":")") +
                     (happened ? "reset_after" : "reset") + "\"}");
-  const auto sent = rig.mail(kText);
+  const auto sent = rig.mail(kPosted);
   rig.pass_time([&] { return !rig.alive(); }, 10 * kMinute, 30'000);
   rig.expect_killed();
   const auto outcome = rig.come_to_rest();
@@ -120,7 +122,7 @@ TEST_CASE("killed while a person decides about a mail of which nobody can know")
   MailKill rig;
   rig.begin(point);
   rig.gmail().fault(R"({"method":"gmail.users.drafts.send","kind":"reset"})");
-  const auto id = rig.mail(kText).write_id();
+  const auto id = rig.mail(kPosted).write_id();
   rig.advance(5 * kMinute);
   // Somebody throws the draft away: gone, and not among what was sent.
   const auto drafts = parse(rig.gmail().call("GET", "drafts").body);
@@ -146,7 +148,7 @@ TEST_CASE("killed while the ledger recovers from a kill between a draft and its 
   CAPTURE(point);
   MailKill rig;
   rig.begin("write.remember.after_commit");
-  const auto sent = rig.mail(kText);
+  const auto sent = rig.mail(kPosted);
   rig.advance(5 * kMinute);
   rig.expect_killed();
   for (int i = 0; i < 2; ++i) {
@@ -237,3 +239,5 @@ TEST_CASE("every fault point of the write path that an adapter has to do with ha
     CHECK((!name.starts_with("write.") || covered.count(std::string(name)) == 1));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

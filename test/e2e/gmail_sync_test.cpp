@@ -2,6 +2,8 @@
 #include "gmail_rig.hpp"
 #include "kill_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -100,7 +102,7 @@ TEST_CASE("killed while a token is renewed that a mail is waiting for, the mail 
   Killable<GmailRig> rig;
   rig.gmail().oauth(R"({"action":"set","rotation":true,"grace_ms":60000})");
   rig.begin(point);
-  const auto sent = rig.mail(kText);
+  const auto sent = rig.mail(kPosted);
   rig.advance(5 * kMinute - 1'000);
   rig.gmail().oauth(R"({"action":"expire_access"})");
   rig.advance(1'000);
@@ -125,3 +127,5 @@ TEST_CASE("killed while a token is renewed that a mail is waiting for, the mail 
   CHECK(rig.gmail().effect("sends") == 1);
   rig.check_no_secret();
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "gmail_rig.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -369,3 +371,5 @@ TEST_CASE("a mailbox is disconnected: what waits is cancelled, the grant ends, a
   CHECK(rig.gmail().effect("sends") == 0);
   rig.check_no_secret();
 }
+
+}  // namespace KRUXOS_TEST_FILE

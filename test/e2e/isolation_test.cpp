@@ -7,6 +7,8 @@
 #include "host_fixture.hpp"
 #include "stuck_service.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -175,3 +177,5 @@ TEST_CASE("an adapter that hangs in its own process is killed, quarantined, and 
   CHECK(rig.stop(milliseconds(5000)).ok());
   agent.join();
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // The host is killed while something is edited, approved, undone or retried.
 #include "kill_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -9,7 +11,7 @@ namespace {
 struct UndoRig : KillRig {
   std::string id;
   UndoRig() {
-    id = send(kText).write_id();
+    id = send(kPosted).write_id();
     REQUIRE(pass_time([&] { return state(id) == "completed"; }, 60'000));
   }
   Answer roll_back() { return invoke("proxy.rollback", R"({"write_id":")" + id + "\"}"); }
@@ -39,19 +41,19 @@ TEST_CASE("killed while a message is undone") {
   CHECK_FALSE(rig.roll_back().ok());
   rig.expect_killed();
   const auto outcome = rig.undo_comes_to_rest(rig.id);
-  row(std::string(step.point) + ", undo", outcome, rig.posts_of(kText));
+  row(std::string(step.point) + ", undo", outcome, rig.posts_of(kPosted));
   CHECK(outcome == step.outcome);
   if (outcome == "completed") {
     CHECK(rig.state(rig.id) == "rolled_back");
-    CHECK(rig.posts_of(kText) == 0);
+    CHECK(rig.posts_of(kPosted) == 0);
   } else {
     CHECK(rig.state(rig.id) == "completed");
-    CHECK(rig.posts_of(kText) == 1);
+    CHECK(rig.posts_of(kPosted) == 1);
   }
   if (outcome == "unknown (told)") rig.resolve(rig.undo_of(rig.id), "resend");
   if (outcome == "none") CHECK(rig.roll_back().ok());
   CHECK(rig.pass_time([&] { return rig.state(rig.id) == "rolled_back"; }, 120'000));
-  CHECK(rig.posts_of(kText) == 0);
+  CHECK(rig.posts_of(kPosted) == 0);
   CHECK(rig.slack().calls("chat.delete") == 1);
 }
 
@@ -59,7 +61,7 @@ TEST_CASE("killed while a message is edited: it goes out as one or the other, ne
   const std::string point = GENERATE("write.edit.before_commit", "write.edit.after_commit");
   KillRig rig;
   rig.arm(point);
-  const auto id = rig.send(kText).write_id();
+  const auto id = rig.send(kPosted).write_id();
   CHECK_FALSE(
       rig.invoke("proxy.edit_write", R"({"write_id":")" + id + R"(","arguments":{"text":")" + kOther + "\"}}").ok());
   rig.expect_killed();
@@ -67,7 +69,7 @@ TEST_CASE("killed while a message is edited: it goes out as one or the other, ne
   const bool durable = point == "write.edit.after_commit";
   row(point, "completed", rig.slack().effect("posts"));
   CHECK(rig.posts_of(kOther) == (durable ? 1 : 0));
-  CHECK(rig.posts_of(kText) == (durable ? 0 : 1));
+  CHECK(rig.posts_of(kPosted) == (durable ? 0 : 1));
   CHECK(rig.slack().effect("posts") == 1);
 }
 
@@ -76,7 +78,7 @@ TEST_CASE("killed while a person approves or rejects") {
   const std::string at = GENERATE(".before_commit", ".after_commit");
   KillRig rig;
   for (int i = 0; i < 10; ++i) REQUIRE(rig.send("news " + std::to_string(i)).ok());
-  rig.send(kText);
+  rig.send(kPosted);
   const auto pending = parse(rig.control("GET", "/writes?state=pending_approval").body);
   const auto id = text_at(pending, "/writes/0/write_id");
   rig.arm("write." + what + at);
@@ -84,7 +86,7 @@ TEST_CASE("killed while a person approves or rejects") {
   rig.expect_killed();
   rig.start();
   const bool durable = at == ".after_commit";
-  row("write." + what + at, rig.state(id), rig.posts_of(kText));
+  row("write." + what + at, rig.state(id), rig.posts_of(kPosted));
   CHECK((rig.state(id) == "pending_approval") == !durable);
   if (!durable) CHECK(rig.kruxos({"approve", what, id, "--yes"}).status.code == 0);
   const bool accepted = what == "accept";
@@ -97,14 +99,14 @@ TEST_CASE("killed while a dead letter is retried") {
                                      "write.claim.after_commit", "write.outcome.before_commit");
   KillRig rig;
   rig.slack().fault(R"({"method":"chat.postMessage","kind":"rate_limited","retry_after":60})");
-  const auto id = rig.send(kText).write_id();
+  const auto id = rig.send(kPosted).write_id();
   REQUIRE(rig.pass_time([&] { return rig.state(id) == "dead_letter"; }, 60'000, 1'000));
   rig.arm(point);
   rig.kruxos({"dlq", "retry", id, "--yes"});
   rig.pass_time([&] { return !rig.alive(); }, 120'000);
   rig.expect_killed();
   const auto outcome = rig.come_to_rest();
-  const auto effects = rig.posts_of(kText);
+  const auto effects = rig.posts_of(kPosted);
   row(point + ", retry", outcome, effects);
   CHECK(outcome == (point == "write.claim.after_commit" ? "unknown (told)" : "completed"));
   CHECK(effects == (outcome == "completed" ? 1 : 0));
@@ -121,5 +123,7 @@ TEST_CASE("killed while expired points are deleted") {
   rig.start();
   CHECK(rig.roll_back().error() == "RollbackExpired");
   CHECK(rig.state(rig.id) == "completed");
-  CHECK(rig.posts_of(kText) == 1);
+  CHECK(rig.posts_of(kPosted) == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

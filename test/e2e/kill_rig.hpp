@@ -7,7 +7,7 @@
 
 namespace krux::test {
 
-inline constexpr const char* kText = "Exactly one of me.";
+inline constexpr const char* kPosted = "Exactly one of me.";
 
 // A rig whose host is killed at the armed point by what a test does next.
 template <class Service>
@@ -76,7 +76,7 @@ inline void nothing_follows(HostRig& rig, const std::function<std::int64_t()>& c
 }
 inline void nothing_follows(Rig& rig, std::int64_t effects) {
   nothing_follows(
-      rig, [&] { return rig.posts_of(kText); }, effects);
+      rig, [&] { return rig.posts_of(kPosted); }, effects);
 }
 
 }  // namespace krux::test

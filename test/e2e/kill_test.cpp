@@ -6,33 +6,35 @@
 #include "core/util/fault_point.hpp"
 #include "kill_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 TEST_CASE("killed while a write is submitted") {
   const std::string point = GENERATE("write.submit.before_commit", "write.submit.after_commit");
   KillRig rig;
   rig.arm(point);
-  const auto answer = rig.send(kText);
+  const auto answer = rig.send(kPosted);
   CHECK_FALSE(answer.ok());
   rig.expect_killed();
   const auto outcome = rig.come_to_rest();
-  const auto effects = rig.posts_of(kText);
+  const auto effects = rig.posts_of(kPosted);
   row(point, outcome, effects);
   const bool durable = point == "write.submit.after_commit";
   CHECK(outcome == (durable ? "completed" : "none"));
   CHECK(effects == (durable ? 1 : 0));
   // The agent heard nothing and asks again: all in all there is one.
-  const auto again = rig.send(kText);
+  const auto again = rig.send(kPosted);
   CHECK(again.text("/duplicate_of").empty() == !durable);
   rig.pass_time([&] { return rig.state(again.write_id()) == "completed"; }, 60'000);
-  CHECK(rig.posts_of(kText) == 1);
+  CHECK(rig.posts_of(kPosted) == 1);
 }
 
 TEST_CASE("killed while a write is cancelled") {
   const std::string point = GENERATE("write.cancel.before_commit", "write.cancel.after_commit");
   KillRig rig;
   rig.arm(point);
-  const auto sent = rig.send(kText);
+  const auto sent = rig.send(kPosted);
   REQUIRE(sent.ok());
   CHECK_FALSE(rig.invoke("slack.cancel", R"({"write_id":")" + sent.write_id() + "\"}").ok());
   rig.expect_killed();
@@ -68,7 +70,7 @@ TEST_CASE("killed while a write is executed") {
   const auto step = GENERATE(from_range(std::begin(kExecution), std::end(kExecution)));
   KillRig rig;
   rig.arm(step.point);
-  const auto sent = rig.send(kText);
+  const auto sent = rig.send(kPosted);
   REQUIRE(sent.ok());
   rig.advance(30'000);
   rig.expect_killed();
@@ -108,7 +110,7 @@ TEST_CASE("killed while the outcome of a write is looked for") {
   rig.arm(point);
   rig.slack().fault(std::string(R"({"method":"chat.postMessage","kind":")") + (happened ? "reset_after" : "reset") +
                     "\"}");
-  const auto sent = rig.send(kText);
+  const auto sent = rig.send(kPosted);
   rig.pass_time([&] { return !rig.alive(); }, 300'000);
   rig.expect_killed();
   const auto outcome = rig.come_to_rest();
@@ -125,7 +127,7 @@ TEST_CASE("killed while a person decides") {
   KillRig rig;
   rig.arm(point);
   rig.slack().fault(R"({"method":"chat.postMessage","kind":"reset"})");
-  const auto sent = rig.send(kText);
+  const auto sent = rig.send(kPosted);
   REQUIRE(rig.pass_time([&] { return rig.told(sent.write_id()); }, 300'000));
   CHECK_THROWS(rig.resolve(sent.write_id(), decision));
   rig.expect_killed();
@@ -148,7 +150,7 @@ TEST_CASE("killed while the ledger recovers from a kill") {
   const std::string point = GENERATE("write.recover.before_commit", "write.recover.after_commit");
   KillRig rig;
   rig.arm("write.execute.after_call");
-  const auto sent = rig.send(kText);
+  const auto sent = rig.send(kPosted);
   rig.advance(30'000);
   rig.expect_killed();
   rig.launch(point);
@@ -187,3 +189,5 @@ TEST_CASE("every fault point has its kill") {
   }
   CHECK(covered == std::set<std::string>(krux::kFaultPoints.begin(), krux::kFaultPoints.end()));
 }
+
+}  // namespace KRUXOS_TEST_FILE

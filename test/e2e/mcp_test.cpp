@@ -9,6 +9,8 @@
 
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -159,3 +161,5 @@ TEST_CASE("a key that was revoked ends what a program may do over kruxos mcp") {
   const auto answers = rig.answers({request(1, "tools/list", "{}")});
   CHECK(contains(text_at(answers.at(1), "/error/message"), "A valid agent key is needed"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "host_fixture.hpp"
 #include "stuck_service.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -94,3 +96,5 @@ TEST_CASE("an account that cannot be served is told to its agent, until it can b
   CHECK(rig.invoke("slack.channels").size("/channels") == 2);
   CHECK(eventually([&] { return !contains(open_alerts(rig), "account_not_served"); }));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "host_fixture.hpp"
 #include "metrics_page.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 using Catch::Contains;
 
@@ -178,3 +180,5 @@ TEST_CASE("without metrics nothing is counted and no page is there") {
   CHECK(reply.status == 404);
   CHECK(http_request(rig.health_port(), "GET", "/health", {{"host", "localhost"}}).status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

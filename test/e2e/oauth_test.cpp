@@ -1,6 +1,8 @@
 // Accounts that are connected in a browser: each way, each refusal, and what the host does with the tokens afterwards.
 #include "oauth_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -321,3 +323,5 @@ TEST_CASE("two accounts at once each keep their own tokens") {
   CHECK(rig.live_grants() == 1);
   check_works(rig, "of the first account");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "host_fixture.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("an agent under the operator's user decides nothing") {
   CHECK(rig.control("POST", "/writes/" + id + "/cancel", "").status == 200);
   CHECK(rig.log().find(kPassphrase) == std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

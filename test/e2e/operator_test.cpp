@@ -3,6 +3,8 @@
 
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE("every write that a new connection leaves behind is named") {
   rig.connect();
   CHECK(size_at(rig.operate({"alerts"}), "/alerts") == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

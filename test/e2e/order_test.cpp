@@ -1,6 +1,8 @@
 // Messages to one channel go out in the order in which they were asked for.
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -64,3 +66,5 @@ TEST_CASE("what nobody can say of one message holds up the others for a while on
   const auto status = rig.invoke("proxy.write_status", R"({"write_id":")" + rig.ids[2] + "\"}");
   CHECK(bool_at(status.document, "/result/data/out_of_order"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // An agent's and an operator's ordinary day.
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 TEST_CASE("a connected workspace is read from the replica") {
@@ -186,3 +188,5 @@ TEST_CASE("an idempotency key means one write with one content") {
   rig.advance(60'000);
   CHECK(rig.slack().effect("posts") == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

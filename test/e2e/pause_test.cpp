@@ -1,6 +1,8 @@
 // An operator pauses agents, over the host's end.
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("all agents are paused together, also one that is made later") {
   CHECK(rig.pass_time([&] { return rig.state(held) == "completed"; }));
   CHECK(rig.posts_of("held with all") == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

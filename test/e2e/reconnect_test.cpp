@@ -4,6 +4,8 @@
 
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -142,3 +144,5 @@ TEST_CASE("a connection is logged once") {
   REQUIRE(first != std::string::npos);
   CHECK(log.find("connected", first + 11) == std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("health, and JSON from every command") {
   rig.stop();
   CHECK(rig.kruxos({"--json", "status"}).status.code == 3);
 }
+
+}  // namespace KRUXOS_TEST_FILE

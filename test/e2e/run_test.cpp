@@ -8,6 +8,8 @@
 #include "host_fixture.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -273,3 +275,5 @@ TEST_CASE("the token is shown nowhere") {
     CHECK((entry.status().permissions() & std::filesystem::perms(077)) == std::filesystem::perms::none);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

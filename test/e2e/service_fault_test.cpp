@@ -1,6 +1,8 @@
 // Everything that a service can do to a message on its way: it happens once, or is found, or a person decides.
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -200,3 +202,5 @@ TEST_CASE("while the token is refused writes wait, and go out after reconnecting
   CHECK(rig.slack().posted(id) == 1);
   CHECK(text_at(rig.operate({"connect", "status"}), "/connections/0/state") == "connected");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // An agent's sessions over the host's ends, and what it hears of its work afterwards.
 #include "kill_rig.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -37,10 +39,10 @@ TEST_CASE("a session goes on when the host was killed, and people see what it is
   const auto session = rig.create("helper", "sort the mail");
   REQUIRE(!session.empty());
   rig.arm("write.submit.after_commit");
-  CHECK_FALSE(rig.send_in(session, kText).ok());
+  CHECK_FALSE(rig.send_in(session, kPosted).ok());
   rig.expect_killed();
   rig.start();
-  const auto again = rig.send_in(session, kText);
+  const auto again = rig.send_in(session, kPosted);
   REQUIRE(again.ok());
   CHECK_FALSE(again.text("/duplicate_of").empty());
   const auto shown = rig.write(again.write_id());
@@ -80,3 +82,5 @@ TEST_CASE("a briefing tells what happened while the agent was away") {
   CHECK(contains(summary, "1 alert is open"));
   CHECK(contains(rig.log(), "says: All sent."));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "host/http/raw_web_socket.hpp"
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -308,3 +310,5 @@ TEST_CASE("sign-in is refused where tokens would travel unencrypted, and off unl
   CHECK(off.status.code == 5);
   CHECK(contains(off.err, "Sign-in is off"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 #include "host_fixture.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -52,3 +54,5 @@ TEST_CASE("other rules are asked what they would have decided about what happene
   CHECK(rig.kruxos({"policy", "simulate", rig.path("none").string()}).status.code != 0);
   CHECK(rig.kruxos({"policy", "simulate", now, "--since", "yesterday"}).status.code != 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

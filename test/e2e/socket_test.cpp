@@ -2,6 +2,8 @@
 #include "host/http/raw_web_socket.hpp"
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -63,3 +65,5 @@ TEST_CASE("what happens while an agent's connection is lost is told when it come
   socket.text(request(1, "events.subscribe", R"({"types":["write.status"],"after":")" + heard + R"("})"));
   CHECK(await_status(socket, "completed") == write_id);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 #include "host_fixture.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -88,3 +90,5 @@ TEST_CASE("killed while an approval expires, it has expired once") {
   CHECK(size_at(rig.operate({"audit", "query", "--kind", "write.expire"}), "/rows") == 1);
   CHECK(rig.kruxos({"audit", "verify"}).status.code == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "host_fixture.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -199,3 +201,5 @@ TEST_CASE("an adapter that is no library costs itself alone") {
   CHECK(text_of(plugins).find("refused") != std::string::npos);
   CHECK(rig.invoke("slack.channels").ok());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "host_fixture.hpp"
 #include "metrics_page.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -42,3 +44,5 @@ TEST_CASE("strangers lock nobody out of a host with few descriptors") {
   }
   CHECK(lines_with(rig.log(), "cannot take connections") <= 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

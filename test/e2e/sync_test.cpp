@@ -1,6 +1,8 @@
 // The replica follows the service: within its limits, at any size, and whatever kills the host on the way.
 #include "host_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -101,3 +103,5 @@ TEST_CASE("a large workspace is served at once, while it is synced within the li
   CHECK(rig.slack().max_per_minute("users.list") <= 20);
   CHECK(rig.stop(milliseconds(6000)).ok());
 }
+
+}  // namespace KRUXOS_TEST_FILE

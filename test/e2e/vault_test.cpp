@@ -8,6 +8,8 @@
 #include "host_fixture.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -146,3 +148,5 @@ TEST_CASE("the command that reads a passphrase is closed to its user's other pro
   CHECK(eventually(closed));
   CHECK(waiting.running());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "e2e/host_fixture.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -242,3 +244,5 @@ TEST_CASE("a mock without its script is refused with a sentence") {
   rig.start();
   CHECK_THAT(rig.kruxos({"plugin", "list"}).out, Catch::Contains("refused"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

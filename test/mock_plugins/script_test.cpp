@@ -5,6 +5,8 @@
 
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using mock::Script;
 
 namespace {
@@ -99,3 +101,5 @@ TEST_CASE("the journal outlives the script, and its latest effect of an id count
   CHECK(again.effect_of("w_2") == R"({"id":2})");
   CHECK_FALSE(again.effect_of("w_3"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

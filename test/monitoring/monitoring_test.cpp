@@ -9,6 +9,8 @@
 #include "e2e/host_fixture.hpp"
 #include "e2e/metrics_page.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -245,3 +247,5 @@ TEST_CASE("documents, board and alert rules name the metrics that a host exports
     check_rules();
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

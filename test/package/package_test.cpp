@@ -7,6 +7,8 @@
 #include "package/machine.hpp"
 #include "support/http.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 namespace fs = std::filesystem;
@@ -100,3 +102,5 @@ TEST_CASE("the mock is installed, and is an adapter that the host takes") {
                 fs::copy_options::overwrite_existing);
   must({KRUXOS_COMMAND, "plugin", "verify", mock});
 }
+
+}  // namespace KRUXOS_TEST_FILE

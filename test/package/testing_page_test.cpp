@@ -7,6 +7,8 @@
 
 #include "package/machine.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 namespace fs = std::filesystem;
 
@@ -81,3 +83,5 @@ TEST_CASE("the page on testing, followed word for word, touches nothing of the t
   CHECK(files_below(home) == before);
   CHECK(files_below(prefix / "lib") == installed);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -11,6 +11,8 @@
 #include "support/http.hpp"
 #include "support/safe_file.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace krux::test;
 namespace fs = std::filesystem;
@@ -145,3 +147,5 @@ TEST_CASE("a new adapter builds at once, is certified, and works in a host: sync
   trial.operate({"sync", "acme_items", "--wait"});
   CHECK_THAT(trial.invoke("items.search", "{}"), Catch::Contains("\"total\":4"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

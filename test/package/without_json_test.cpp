@@ -6,6 +6,8 @@
 
 #include "package/machine.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -115,3 +117,5 @@ TEST_CASE("without RapidJSON the kit's JSON is missed with a sentence") {
   REQUIRE(bare.configure("", "kruxos/kit/json.hpp").status.ok());
   CHECK_THAT(bare.build().out, Contains("RapidJSON was asked for"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <thread>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -107,3 +109,5 @@ TEST_CASE("a Unix socket is spoken to like a port") {
 TEST_CASE("form fields are percent-encoded") {
   CHECK(form_encode({{"a b", "x&y=z"}, {"n", "\xC3\xA9+~"}}) == "a%20b=x%26y%3Dz&n=%C3%A9%2B~");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "support/slack_emulator.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("the demonstration's browser does the same") {
   command.argv = {KRUXOS_PYTHON, KRUXOS_DEMO_BROWSER, authorize(slack, {{"scope", "admin"}}), "--page"};
   CHECK(contains(run(command).out, "invalid_scope"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <system_error>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -103,3 +105,5 @@ TEST_CASE("environment and working directory are the child's own") {
 TEST_CASE("a command that takes too long is ended with what it printed") {
   CHECK_THROWS_WITH(run(shell("echo so far; exec sleep 100"), milliseconds(100)), Catch::Contains("so far"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

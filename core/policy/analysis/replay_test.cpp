@@ -6,6 +6,8 @@
 
 #include "core/policy/rules/rules_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace rules_test;
 using Verdict = Replayed::Verdict;
 
@@ -119,3 +121,5 @@ TEST_CASE("rows that tell of no decision are none, and odd ones harm nobody") {
   }
   CHECK(replayed(row(R"({"tier":"notify","facts":7,"looked_at":[1]})", "[]"), "").verdict == Verdict::kSame);
 }
+
+}  // namespace KRUXOS_TEST_FILE

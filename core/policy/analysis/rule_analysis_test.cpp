@@ -9,6 +9,8 @@
 #include "core/policy/policy.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace rules_test;
 
 namespace {
@@ -268,3 +270,5 @@ TEST_CASE("samples without bound end as too many") {
   CHECK_THROWS_AS(list_samples({{{true}, std::string(4000, 'x')}}, lists), TooManyCases);
   CHECK(list_samples({{{true}, "x"}}, lists).size() > 40);
 }
+
+}  // namespace KRUXOS_TEST_FILE

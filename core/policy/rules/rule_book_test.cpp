@@ -9,6 +9,8 @@
 #include "core/policy/rules/rules_fixture.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace rules_test;
 
 namespace {
@@ -175,3 +177,5 @@ TEST_CASE("rules that others could write are not taken") {
   CHECK(Policies::tier(before, "anybody") == Tier::kBlocked);
   CHECK(Policies::tier(before, "anybody", "mail.find") == Tier::kAutonomous);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 #include "core/policy/rules/rules_fixture.hpp"
 #include "core/util/error.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace rules_test;
 
 namespace {
@@ -187,3 +189,5 @@ TEST_CASE("names are a file's own, and an agent's file is for nobody else") {
                     Catch::Contains("rules"));
   CHECK_THROWS_AS(parse_rules("", kSystemFile, {mail_definitions(), nullptr}), ConfigError);
 }
+
+}  // namespace KRUXOS_TEST_FILE

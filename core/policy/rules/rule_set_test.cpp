@@ -5,6 +5,8 @@
 #include "core/util/durations.hpp"
 #include "core/util/text.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace rules_test;
 
 namespace {
@@ -237,3 +239,5 @@ TEST_CASE("conditions are words for people") {
         "00:00-24:00 (UTC)");
   CHECK(in_words(std::vector<RuleCondition>()) == "always");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -9,6 +9,8 @@
 #include "host/gateway/mcp/client_questions.hpp"
 #include "host/gateway/mcp/request_state.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -418,3 +420,5 @@ TEST_CASE("A call tells its progress, and messages of the level that is wanted",
   CHECK_THAT(level("emergency"), Catch::Contains(R"("result":{})"));
   CHECK(f.post_in(session, call(""), kTakesEvents).headers.at("Content-Type") == "application/json");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "host/gateway/mcp/conversation.hpp"
 #include "host/gateway/mcp/notes_service.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -283,3 +285,5 @@ TEST_CASE("A notification that is refused is not answered", "[mcp]") {
   CHECK_THAT(socket.ask(request), Catch::Contains("\"id\":7,\"error\""));
   CHECK_THAT(socket.ask("no JSON"), Catch::Contains("\"id\":null"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

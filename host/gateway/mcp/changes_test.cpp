@@ -3,6 +3,8 @@
 #include "host/gateway/mcp/notes_service.hpp"
 #include "host/gateway/mcp/subscriptions.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("A call whose head does not say what its body does is refused before i
   // The models with sessions know nothing of it.
   CHECK(f.ask("tools/call", R"({"name":"notes__search","arguments":{"query":"eu"}})", "").status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

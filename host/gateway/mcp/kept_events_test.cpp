@@ -3,6 +3,8 @@
 
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -177,3 +179,5 @@ TEST_CASE("So many answers of an agent are kept, and so much of each", "[mcp]") 
   RawClient late(f.port);
   CHECK(late.ask(f.get(session, ids.back())).status == 410);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // The Model Context Protocol over a WebSocket.
 #include "host/gateway/gateway_fixture.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -157,3 +159,5 @@ TEST_CASE("Over a WebSocket a program hears of resources that it has subscribed 
   for (int i = 0; i < 10'000 && f.api.watches != 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(f.api.watches == 0);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "host/gateway/mcp/notes_service.hpp"
 #include "host/gateway/mcp/streams.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -323,3 +325,5 @@ TEST_CASE("An agent's streams are bounded: the oldest ends") {
   CHECK(all.back()->hears("list_changed"));
   CHECK(all[1]->hears("list_changed"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

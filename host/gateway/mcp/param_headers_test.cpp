@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -53,3 +55,5 @@ TEST_CASE("what a tool's head repeats must be what its body gives") {
   CHECK_FALSE(mcp::why_unlike_arguments({}, {}, R"({"region":"eu"})"));
   CHECK_FALSE(mcp::why_unlike_arguments(inputs(), {}, "[1]"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

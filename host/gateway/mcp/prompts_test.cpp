@@ -3,6 +3,8 @@
 #include "host/gateway/gateway_fixture.hpp"
 #include "host/gateway/mcp/notes_service.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 
 namespace {
@@ -192,3 +194,5 @@ TEST_CASE("Values are offered from lists, and from the replica for what the agen
   f.api.found = Error(ErrorCode::kTimeout, "Late.");
   CHECK_THAT(error_of(complete(prompt, argument)), Catch::Contains("Late."));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/json.hpp"
 #include "host/gateway/mcp/notes_service.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace gateway_test;
 
@@ -127,3 +129,5 @@ TEST_CASE("A resource says what its size has cost it") {
   CHECK(meta_of(R"(,"texts_are_cut":true,"members_left_out":["more"])", text) ==
         R"({"kruxos/texts_are_cut":true,"kruxos/members_left_out":["more"]})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -13,6 +13,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("The core has what an agent does every day") {
   for (const auto& one : shown) services.insert(one.listed.definition->service);
   CHECK(services.size() == shipped().size());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::mcp;
 
 namespace {
@@ -73,3 +75,5 @@ TEST_CASE("Subscriptions are bounded in each session, and an agent's sessions th
   CHECK(rig.subscriptions.size() == Subscriptions::kPerAgent + 1);
   CHECK(rig.watched == static_cast<int>(rig.subscriptions.size()));
 }
+
+}  // namespace KRUXOS_TEST_FILE

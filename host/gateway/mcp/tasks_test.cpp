@@ -10,6 +10,8 @@
 #include "host/gateway/mcp/asking.hpp"
 #include "host/gateway/mcp/listening.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace gateway_test;
 using mcp::Tasks;
 
@@ -483,3 +485,5 @@ TEST_CASE("Whatever comes first, a task ends once") {
     while (tasks.size() > 0) std::this_thread::yield();
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

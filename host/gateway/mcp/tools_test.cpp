@@ -10,6 +10,8 @@
 #include "host/gateway/mcp/notes_service.hpp"
 #include "host/gateway/mcp/tool_profiles.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using namespace gateway_test;
 
@@ -286,3 +288,5 @@ TEST_CASE("A schema of several inputs stands beside them, and an input says whic
   CHECK(find_string(input["properties"]["query"], "x-mcp-header") == "Query");
   CHECK_FALSE(tools[1]["inputSchema"].HasMember("$schema"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

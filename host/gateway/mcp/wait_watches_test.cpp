@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -34,3 +36,5 @@ TEST_CASE("Who waits for a write is found by it, and who waits no more is let go
   for (std::size_t i = 0; i < 3 * WaitWatches::kFewest; ++i) held.push_back(one_of(kAwaited));
   CHECK(watches.of(kAwaited, "agent_1").size() == held.size() + 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

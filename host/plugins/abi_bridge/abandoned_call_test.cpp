@@ -5,6 +5,8 @@
 
 #include "host/plugins/testdata/fakes.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::Bridge;
 using test::good;
@@ -111,3 +113,5 @@ TEST_CASE("An adapter whose creation hangs is given up, and destroyed when it ap
   outer.say("mock.open");
   while (outer.say("mock.count") != before) std::this_thread::yield();  // none waits, and only ours is alive
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 #include "core/util/clock.hpp"
 #include "host/plugins/abi_bridge/lent_call.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -153,3 +155,5 @@ TEST_CASE("Notes are checked, kept where a write is executed, and refused elsewh
   works = false;
   CHECK(remember(lent, "{}") == KRUX_STORAGE);
 }
+
+}  // namespace KRUXOS_TEST_FILE

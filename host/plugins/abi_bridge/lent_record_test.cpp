@@ -6,6 +6,8 @@
 #include "core/util/error.hpp"
 #include "host/plugins/abi_bridge/edge.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -69,3 +71,5 @@ TEST_CASE("Tags and named texts beyond the boundary's limits leave the record ou
   record.texts = nullptr;
   CHECK_THROWS_AS(record_of(&record, collections()), Error);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -5,6 +5,8 @@
 
 #include "host/plugins/abi_bridge/limits.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 
 namespace {
@@ -57,3 +59,5 @@ TEST_CASE("an adapter's log is held to a number of bytes, and its lines to 8 KiB
   log.write("noisy", std::string(60'000, 'c'));
   CHECK(log.lines.size() == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "support/safe_file.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::Bridge;
 using test::failed;
@@ -188,3 +190,5 @@ TEST_CASE("The notes adapter knows its account") {
   CHECK_FALSE(identity.scopes_known);
   CHECK(good(notes.adapter->ask<"revoke">(notes.bridge.call())));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 #include "core/util/text.hpp"
 #include "host/plugins/testdata/fakes.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::Bridge;
 using test::failed;
@@ -472,3 +474,5 @@ TEST_CASE("A read speaks to whoever waits, ends with questions, and gets the ans
   const auto alone = failed(adapter->ask<"read">(bridge.call(), bridge.reader, "mock.ask", "{}"));
   CHECK(alone.status == KRUX_UNSUPPORTED);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "host/plugins/testdata/fakes.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux;
 using test::Bridge;
 using test::failed;
@@ -69,3 +71,5 @@ TEST_CASE("Requests that make no sense are not sent, and a call that was kept to
              Catch::Contains(",5,5,5,1,1]}"));
   CHECK(bridge.http->requests().size() <= 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -8,6 +8,8 @@
 #include "host/plugins/abi_bridge/lent_call.hpp"
 #include "host/plugins/abi_bridge/lent_http.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 /// Lets everything out and says so.
@@ -222,3 +224,5 @@ TEST_CASE("The fake takes the JSON that the host takes") {
   }
   CHECK(taken > 1000);
 }
+
+}  // namespace KRUXOS_TEST_FILE

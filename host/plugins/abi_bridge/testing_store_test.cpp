@@ -9,6 +9,8 @@
 #include "host/plugins/abi_bridge/lent_store.hpp"
 #include "support/scratch.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 const std::vector<kruxos::Collection> kCollections{
@@ -354,3 +356,5 @@ TEST_CASE("Conditions beyond the host's bounds are refused by the fake too") {
   q.where = {99, 0, {}, {}, 0, {}};
   CHECK(twins.both("kind", [&](auto& store) { return rows_of(store.reader(), q); }).starts_with("error"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include <array>
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 namespace {
@@ -82,3 +84,5 @@ TEST_CASE("an enum that was kept as a number is read as the name of that place")
   CHECK(desk.with(R"({"phase":1})").phase == Phase::kListing);
   for (const char* none : {R"({"phase":3})", R"({"phase":-1})"}) CHECK(desk.with(none).phase == Phase::kNew);
 }
+
+}  // namespace KRUXOS_TEST_FILE

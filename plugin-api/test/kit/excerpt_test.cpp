@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 TEST_CASE("an excerpt counts characters, and says where the text goes on") {
@@ -50,3 +52,5 @@ TEST_CASE("the parts of a text, read one after the other, are the text") {
     CHECK(joined == text);
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

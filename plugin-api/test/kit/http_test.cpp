@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 using kruxos::ErrorKind;
 
@@ -77,3 +79,5 @@ TEST_CASE("addresses and forms take any text") {
   CHECK(request.headers == kruxos::Headers{{"Content-Type", "application/json"}});
   CHECK(json_request("GET", "notes").headers.empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 
 #include "support/control_texts.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 namespace {
@@ -176,3 +178,5 @@ TEST_CASE("a member is found by a path, and a whole number becomes a text") {
   CHECK(moment_of(json, "text", -1) == -1);
   CHECK(json_text(json["a"]) == R"({"b":{"c":7}})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 using kruxos::ErrorKind;
 using kruxos::ProxyError;
@@ -197,3 +199,5 @@ TEST_CASE(
   pass(R"({"id":2},{"id":3})", "tasks?size=2&at=2", "");
   CHECK(desk.ids() == "23");
 }
+
+}  // namespace KRUXOS_TEST_FILE

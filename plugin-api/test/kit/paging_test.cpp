@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 namespace {
@@ -93,3 +95,5 @@ TEST_CASE("a list whose next page is the same one does not go on for ever") {
   const kruxos::HttpResponse same{200, {{"Link", "<tasks?page=1>; rel=next"}}, ""};
   CHECK_THROWS_AS(Paging::by_link().next("tasks?page=1", same, Json(), 1), kruxos::ProxyError);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 using kruxos::ErrorKind;
 using kruxos::ProxyError;
@@ -131,3 +133,5 @@ TEST_CASE("members are the same when their JSON is") {
   CHECK_FALSE(same_members(b, a, {"only"}));
   CHECK_FALSE(same_members(a, parse(R"({"id":1})"), {"id"}));
 }
+
+}  // namespace KRUXOS_TEST_FILE

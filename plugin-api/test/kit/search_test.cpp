@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 TEST_CASE("a search asks for what its inputs say, and no more") {
@@ -79,3 +81,5 @@ TEST_CASE("a search answers with its rows and how many there are") {
   CHECK(search_page(store.reader(), query, "notes") ==
         R"({"notes":[{"id":"c"},{"id":"b"}],"total":3,"next_offset":2})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

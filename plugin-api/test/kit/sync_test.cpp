@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 TEST_CASE("a step is over after its requests or its time") {
@@ -79,3 +81,5 @@ TEST_CASE("a page says where the next one begins, as long as there is one") {
   result.total = 6;
   CHECK(skips.done(result, &query) == R"({"r":[1],"total":6,"next_offset":5})");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 TEST_CASE("what misleads a reader is left out, and what is no UTF-8 is shown as such") {
@@ -30,3 +32,5 @@ TEST_CASE("the case of ASCII alone is put aside") {
   CHECK(same_ascii("Content-Type", "content-TYPE"));
   CHECK_FALSE(same_ascii("a", "ab"));
 }
+
+}  // namespace KRUXOS_TEST_FILE

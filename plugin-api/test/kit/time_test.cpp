@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace kruxos::kit;
 
 TEST_CASE("moments by RFC 3339, and dates alone") {
@@ -42,3 +44,5 @@ TEST_CASE("times as agents get them, and the Date header") {
     CHECK_FALSE(parse_http_date(bad));
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

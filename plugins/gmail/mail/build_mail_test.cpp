@@ -11,6 +11,8 @@
 #include "test_support/mails.hpp"
 #include "utf8.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 using gmail::DraftAttachment;
@@ -450,3 +452,5 @@ TEST_CASE("message ids are ours, well formed and the same each time") {
   CHECK(gmail::message_id_for("w_0190", "") == "w_0190.kruxos@gmail.com");
   CHECK(gmail::message_id_for("w <x>\r\n", "a@b c") == "w__x___.kruxos@gmail.com");
 }
+
+}  // namespace KRUXOS_TEST_FILE

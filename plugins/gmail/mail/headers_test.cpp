@@ -4,6 +4,8 @@
 
 #include "utf8.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 using gmail::decode_header;
@@ -157,3 +159,5 @@ TEST_CASE("message ids come without their brackets") {
   CHECK(ids.front() == "0@b");
   CHECK(ids.back() == "499@b");
 }
+
+}  // namespace KRUXOS_TEST_FILE

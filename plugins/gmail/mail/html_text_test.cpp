@@ -6,6 +6,8 @@
 
 #include "utf8.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 std::string text(std::string_view html) {
@@ -97,3 +99,5 @@ TEST_CASE("no bytes of HTML break the reader, and its time is in proportion") {
   for (int i = 0; i < 50'000; ++i) scripts += "<script></";
   CHECK(text(scripts).empty());
 }
+
+}  // namespace KRUXOS_TEST_FILE

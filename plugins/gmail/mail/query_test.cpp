@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 using gmail::parse_query;
@@ -228,3 +230,5 @@ TEST_CASE("no bytes break the grammar") {
   }
   CHECK(taken > 500);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -10,6 +10,8 @@
 
 #include "utf8.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 using gmail::MailContent;
@@ -389,3 +391,5 @@ TEST_CASE("every mail of the corpus is read cleanly") {
   }
   CHECK(count >= 30);
 }
+
+}  // namespace KRUXOS_TEST_FILE

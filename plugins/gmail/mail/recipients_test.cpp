@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 using gmail::parse_recipients;
@@ -134,3 +136,5 @@ TEST_CASE("nobody gets a mail twice, and not everybody gets one") {
   one = {{"", "new@example.com"}};
   CHECK_THROWS_WITH(gmail::settle_recipients(many, one, none), "The mail has 101 recipients; at most 100 are taken.");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 
 #include "test_support/mails.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 namespace {
 
 using gmail::MailContent;
@@ -193,3 +195,5 @@ TEST_CASE("a mail that is too long to be repeated goes along as a whole") {
   REQUIRE(ParsedMail(out).content().attachments.size() == 1);
   CHECK(ParsedMail(out).content().attachments[0].filename == "original.eml");
 }
+
+}  // namespace KRUXOS_TEST_FILE

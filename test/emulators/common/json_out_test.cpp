@@ -4,6 +4,8 @@
 
 #include "support/control_texts.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 TEST_CASE("the emulators write each control character as JSON wants it, wherever it stands") {
@@ -15,3 +17,5 @@ TEST_CASE("the emulators write each control character as JSON wants it, wherever
   CHECK(control_problem([&](std::string_view text) { return krux::to_json(value(text)); }) == "");
   CHECK(control_problem(indented) == "");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "emulators/gmail/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 
 namespace {
@@ -299,3 +301,5 @@ TEST_CASE("a request without an upload has at most 5 MB, and is refused with a p
   CHECK(refused.http.body.find("Request Entity Too Large") != std::string::npos);
   CHECK(gmail.state.mailbox().effects.sends == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -6,6 +6,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "emulators/gmail/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 
 namespace {
@@ -169,3 +171,5 @@ TEST_CASE("reset gives empty mailboxes") {
   CHECK(gmail.get("profile").body["messagesTotal"].GetInt() == 0);
   CHECK(gmail.state.mailbox().label_by_name("A") == nullptr);
 }
+
+}  // namespace KRUXOS_TEST_FILE

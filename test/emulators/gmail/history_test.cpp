@@ -2,6 +2,8 @@
 
 #include "emulators/gmail/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("an id that is forgotten, to come or none is refused") {
   }
   CHECK(gmail.get("history").message() == "Missing/invalid parameter: startHistoryId");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "emulators/gmail/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 
 namespace {
@@ -226,3 +228,5 @@ TEST_CASE("a large mailbox is grown and searched") {
   CHECK(gmail.state.mailbox().size() == 20000);
   CHECK(gmail.get("messages?q=rfc822msgid:grown.77@example.com").body["messages"].Size() == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "emulators/gmail/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 
 TEST_CASE("base64url and quoted-printable are undone") {
@@ -153,3 +155,5 @@ TEST_CASE("searches find what Gmail's operators mean") {
   CHECK(gmail.get("messages?q=" + std::string(5000, '(')).status == 200);
   CHECK(gmail.get("messages?q=" + std::string(5000, '-')).status == 200);
 }
+
+}  // namespace KRUXOS_TEST_FILE

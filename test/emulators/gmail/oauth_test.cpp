@@ -6,6 +6,8 @@
 #include "emulators/gmail/control.hpp"
 #include "emulators/oauth/words.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 using krux::test::oauth::percent_encode;
 using Form = std::map<std::string, std::string>;
@@ -121,3 +123,5 @@ TEST_CASE("the control plane turns the provider, faults find it, and a reset for
   CHECK(gmail.tell("POST", "reset").status == 200);
   CHECK(gmail.tell("GET", "oauth").body.find(R"("live_grants":0)") != std::string::npos);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -3,6 +3,8 @@
 
 #include "support/gmail_emulator.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 TEST_CASE("the program serves its mailboxes and stops at once when told to") {
@@ -36,3 +38,5 @@ TEST_CASE("mails, drafts and their marks are counted for tests") {
   connection.send("POST / HTTP/1.1\r\nHost: gmail\r\nContent-Length: 999999999\r\n\r\n");
   CHECK(connection.read_reply().status == 413);
 }
+
+}  // namespace KRUXOS_TEST_FILE

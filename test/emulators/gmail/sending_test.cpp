@@ -4,6 +4,8 @@
 #include "emulators/gmail/codec.hpp"
 #include "emulators/gmail/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::gmail;
 
 namespace {
@@ -227,3 +229,5 @@ TEST_CASE("mail is inserted with labels and the date it says") {
   CHECK(gmail.get("messages/" + inserted.text("id")).text("internalDate") == std::to_string(kNow));
   CHECK(gmail.state.mailbox().effects.inserts == 2);
 }
+
+}  // namespace KRUXOS_TEST_FILE

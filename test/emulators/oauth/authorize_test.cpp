@@ -1,6 +1,8 @@
 // The page of consent and who is sent where.
 #include "emulators/oauth/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::oauth;
 
 namespace {
@@ -172,3 +174,5 @@ TEST_CASE("a classic app of Slack takes https and no plain http, whatever is reg
   CHECK(slack.ask("GET", kSlack, with(request, {{"scope", "chat:write,admin"}})).error == "invalid_scope");
   CHECK(slack.ask("GET", kSlack, without(request, "scope")).error == "no_scopes");
 }
+
+}  // namespace KRUXOS_TEST_FILE

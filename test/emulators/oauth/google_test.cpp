@@ -1,6 +1,8 @@
 // Google's token endpoint: codes, refreshing, revoking, expiry.
 #include "emulators/oauth/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::oauth;
 
 namespace {
@@ -257,3 +259,5 @@ TEST_CASE("bytes of any kind are answered") {
     }
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -1,6 +1,8 @@
 // Slack's token methods: bot and user tokens, PKCE, rotation, revoking.
 #include "emulators/oauth/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::oauth;
 
 namespace {
@@ -227,3 +229,5 @@ TEST_CASE("refreshes are refused with the word that a test wants") {
   CHECK(slack.refresh(of_user(user, "refresh_token")).text("error") == "token_revoked");
   CHECK(slack.refresh(of_user(user, "refresh_token")).body["ok"].GetBool());
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "emulators/oauth/provider.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::oauth;
 
 TEST_CASE("S256 is that of RFC 7636 and of Slack's documents") {
@@ -67,3 +69,5 @@ TEST_CASE("clients are described in words, and wrong words refused") {
     CHECK_FALSE(problem.empty());
   }
 }
+
+}  // namespace KRUXOS_TEST_FILE

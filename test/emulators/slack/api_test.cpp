@@ -6,6 +6,8 @@
 #include "emulators/slack/control.hpp"
 #include "emulators/slack/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::slack;
 
 namespace {
@@ -252,3 +254,5 @@ TEST_CASE("reset gives a fresh workspace") {
   CHECK(emulated.state.workspace->channel("C0GEN00000") == nullptr);
   CHECK(emulated.call("auth.test")->how == "answered");
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,8 @@
 
 #include "emulators/slack/testing.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::slack;
 
 namespace {
@@ -279,3 +281,5 @@ TEST_CASE("markers count every message that ever carried one") {
   CHECK(effects.posted == 2);
   CHECK(effects.deleted == 1);
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::slack;
 using krux::test::oauth::percent_encode;
 
@@ -171,3 +173,5 @@ TEST_CASE("a reset forgets what was granted") {
   CHECK(error_of(slack.json("/api/auth.test", {}, token)) == "invalid_auth");
   CHECK(slack.tell("POST", "oauth", R"({"action":"destroy"})").status == 400);
 }
+
+}  // namespace KRUXOS_TEST_FILE

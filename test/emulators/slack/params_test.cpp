@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test::slack;
 
 namespace {
@@ -70,3 +72,5 @@ TEST_CASE("charsets that are missing or superfluous are warned of") {
   CHECK(read_call(post(kForm + "; charset=utf-8", ""), "m").warnings ==
         std::vector<std::string>{"superfluous_charset"});
 }
+
+}  // namespace KRUXOS_TEST_FILE

@@ -7,6 +7,8 @@
 
 #include "support/slack_emulator.hpp"
 
+namespace KRUXOS_TEST_FILE {
+
 using namespace krux::test;
 
 namespace {
@@ -121,3 +123,5 @@ TEST_CASE("a port that is taken and an unknown option are said clearly") {
   taken.argv = {KRUXOS_SLACK_EMULATOR, "--prot", "1"};
   CHECK_FALSE(run(taken).status.ok());
 }
+
+}  // namespace KRUXOS_TEST_FILE
