@@ -23,17 +23,6 @@ std::string message_of(const Anchor& anchor) {
   return signed_head(anchor.log_id, anchor.head.seq, hash_hex(anchor.head.hash), anchor.at_ms);
 }
 
-std::string line_of(const Anchor& anchor) {
-  return json_object([&](JsonWriter& out) {
-    put(out, "log_id", anchor.log_id);
-    put(out, "seq", anchor.head.seq);
-    put(out, "hash", hash_hex(anchor.head.hash));
-    put(out, "at_ms", anchor.at_ms);
-    put(out, "key", anchor.key);
-    put(out, "signature", anchor.signature);
-  });
-}
-
 /// Throws where the line is none.
 Anchor anchor_of(const std::string& line) {
   const auto json = parse_json(line, "the line", {4096, 4});
@@ -73,6 +62,17 @@ bool is_signed(const Anchor& anchor) {
   return is_signed_by(anchor.key, message_of(anchor), anchor.signature);
 }
 
+std::string anchor_json(const Anchor& anchor) {
+  return json_object([&](JsonWriter& out) {
+    put(out, "log_id", anchor.log_id);
+    put(out, "seq", anchor.head.seq);
+    put(out, "hash", hash_hex(anchor.head.hash));
+    put(out, "at_ms", anchor.at_ms);
+    put(out, "key", anchor.key);
+    put(out, "signature", anchor.signature);
+  });
+}
+
 void append_anchor(const std::filesystem::path& file, const Anchor& anchor) {
   std::error_code error;
   const bool is_new = !std::filesystem::exists(file, error);
@@ -86,7 +86,7 @@ void append_anchor(const std::filesystem::path& file, const Anchor& anchor) {
     fail(file);
   }
   // What a full disk has cut off must not swallow this line.
-  const auto line = (ends_in_a_line(opened.get(), info.st_size) ? "" : "\n") + line_of(anchor) + "\n";
+  const auto line = (ends_in_a_line(opened.get(), info.st_size) ? "" : "\n") + anchor_json(anchor) + "\n";
   // Of one write(): lines of several hosts in one file do not mix.
   const auto written = ::write(opened.get(), line.data(), line.size());
   if (written >= 0 && written != static_cast<ssize_t>(line.size())) errno = ENOSPC;

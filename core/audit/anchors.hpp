@@ -23,6 +23,9 @@ Anchor make_anchor(const SigningKey& key, std::string_view log_id, const AuditHe
 /// Whether its own key has signed it.
 bool is_signed(const Anchor& anchor);
 
+/// As it is written: one JSON object {"log_id", "seq", "hash", "at_ms", "key", "signature"}.
+std::string anchor_json(const Anchor& anchor);
+
 /// One line is appended, durable on return. Throws krux::Error DatabaseError.
 void append_anchor(const std::filesystem::path& file, const Anchor& anchor);
 /// Those of that log, of all logs where it is empty, in the order of the lines. `unreadable`: how many lines

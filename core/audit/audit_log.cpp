@@ -79,7 +79,8 @@ AuditStatus AuditLog::status() const {
           static_cast<std::int64_t>(state_->in_memory()),
           state_->lost + state_->telling,
           state_->problem,
-          state_->signer ? state_->signer->public_hex() : std::string()};
+          state_->signer ? state_->signer->public_hex() : std::string(),
+          state_->newest_anchor};
 }
 
 std::string AuditLog::rotate_key() {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/audit/anchors.hpp"
 #include "core/audit/audit_entry.hpp"
 #include "core/audit/outbox.hpp"
 #include "core/util/clock.hpp"
@@ -43,6 +44,7 @@ struct AuditStatus {
   std::int64_t lost = 0;     ///< that had no place in memory and are not told of in the log yet
   std::string problem;       ///< why it cannot be written; empty: it can
   std::string key;           ///< the public key of its signatures; empty: none
+  Anchor anchored;           ///< the newest head that was signed outside in this run; seq 0: none was
 };
 
 /// Any thread. A thread of its own writes, in batches of a fifth of a second.

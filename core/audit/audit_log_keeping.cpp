@@ -138,8 +138,13 @@ void AuditLog::State::anchor() {
   if (!is_to_be_anchored() || (!last && now < anchor_due_boot_ms)) return;
   anchor_due_boot_ms = now + every;
   try {
-    anchors->write(make_anchor(*key, file->log_id(), file->head(), clock.wall_ms()));
+    auto made = make_anchor(*key, file->log_id(), file->head(), clock.wall_ms());
+    anchors->write(made);
     anchored = file->head().seq;
+    {
+      const std::lock_guard lock(mutex);
+      newest_anchor = std::move(made);
+    }
     if (std::exchange(anchor_fails, false) && options.on_anchor) options.on_anchor({});
   } catch (const Error& error) {
     anchor_due_boot_ms = now + std::min(every, kAnchorRetryMs);

@@ -79,6 +79,7 @@ struct AuditLog::State {
   bool rotation_wanted = false, anchor_wanted = false;
   std::string rotation_problem;
   AuditHead head;
+  Anchor newest_anchor;
   std::atomic<bool> news{true};
   std::thread thread;
 };

@@ -280,6 +280,7 @@ Config load_config(const fs::path& file, const std::vector<std::string>& environ
   const auto keys = config.vault_key_file.parent_path();
   if (config.audit.key_file.empty()) config.audit.key_file = keys / "audit.key";
   if (config.audit.anchor_file.empty()) config.audit.anchor_file = keys / "audit.heads";
+  if (config.webhook.secret_file.empty()) config.webhook.secret_file = keys / "webhook.secret";
   check_whole(config);
   for (const auto& setting : host_settings())
     config.shown.try_emplace(std::string(setting.key), Config::Shown{setting.json(config), "default"});

@@ -99,6 +99,12 @@ struct Config {
     std::filesystem::path key_file, anchor_file;
     std::int64_t keep_ms = 0;  ///< 0: for good
   } audit;
+  struct WebhookConfig {
+    std::string url;                    ///< empty: there is none
+    std::filesystem::path secret_file;  ///< beside the vault's key unless it is set
+    std::string queue_url;              ///< where the operator decides; empty: messages link to nothing
+    bool details = false;               ///< summaries, reasons and alerts' texts go out too
+  } webhook;
   struct MetricsConfig {
     bool enabled = true;
   } metrics;

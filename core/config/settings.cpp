@@ -121,6 +121,28 @@ std::string public_url_of(const Given& given) {
   return text;
 }
 
+/// Its path is often all that keeps strangers from it: it is neither shown nor part of a sentence.
+std::string webhook_url_of(const Given& given) {
+  auto text = given.value.line(2000);
+  try {
+    parse_url(text);
+  } catch (const Error& error) {
+    given.value.fail(fmt::format("this is no address of a webhook: {}", error.what()));
+  }
+  return text;
+}
+std::string shown_webhook(const std::string& url) {
+  return json_string(url.empty() ? url : parse_url(url).origin() + "/...");
+}
+
+std::string queue_url_of(const Given& given) {
+  auto text = given.value.line(2000);
+  if (!(text.starts_with("https://") || text.starts_with("http://")) || text.find(' ') != std::string::npos)
+    given.value.fail(
+        fmt::format("\"{}\" is no address of a page, such as https://kruxos.example.com.", printable(text)));
+  return text;
+}
+
 /// Of web pages: those of this machine are often at "localhost", which is no literal address.
 std::vector<std::string> page_origins_of(const Given& given) {
   constexpr std::string_view named = "http://localhost", literal = "http://127.0.0.1";
@@ -297,6 +319,14 @@ std::vector<Setting> work_settings() {
          c.audit.stops_reads = g.value.choice({"stop_writes", "stop_all"}) == 1;
        },
        [](const Config& c) { return json_string(c.audit.stops_reads ? "stop_all" : "stop_writes"); }},
+      {"webhook.url", false, [](const Given& g, Config& c) { c.webhook.url = webhook_url_of(g); },
+       [](const Config& c) { return shown_webhook(c.webhook.url); }},
+      {"webhook.secret_file", false, [](const Given& g, Config& c) { c.webhook.secret_file = path_of(g); },
+       [](const Config& c) { return json(c.webhook.secret_file); }},
+      {"webhook.queue_url", false, [](const Given& g, Config& c) { c.webhook.queue_url = queue_url_of(g); },
+       [](const Config& c) { return json_string(c.webhook.queue_url); }},
+      {"webhook.details", false, [](const Given& g, Config& c) { c.webhook.details = g.value.boolean(); },
+       [](const Config& c) { return std::string(c.webhook.details ? "true" : "false"); }},
       {"metrics.enabled", false, [](const Given& g, Config& c) { c.metrics.enabled = g.value.boolean(); },
        [](const Config& c) { return std::string(c.metrics.enabled ? "true" : "false"); }},
       {"worker_threads", false,

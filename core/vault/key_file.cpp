@@ -113,21 +113,27 @@ void check_key_outside(const fs::path& file, const fs::path& directory, std::str
                            what, directory.string(), setting));
 }
 
-std::optional<Secret> read_key_file(const fs::path& file) {
+std::optional<Secret> read_secret_line(const fs::path& file, std::size_t most) {
   const File opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (opened.fd < 0 && errno == ENOENT) return std::nullopt;
   if (opened.fd < 0) fail_errno(file, "opened");
   struct stat info {};
   if (::fstat(opened.fd, &info) != 0) fail_errno(file, "opened");
   check_owner(file, info);
-  Secret text(kHexBytes + 2);
+  Secret text(most + 2);
   auto size = read_some(file, opened.fd, text);
-  if (size == kHexBytes + 1 && text.bytes()[kHexBytes] == '\n') --size;
+  if (size > 0 && text.bytes()[size - 1] == '\n') --size;
+  return Secret(text.reveal().substr(0, size));
+}
+
+std::optional<Secret> read_key_file(const fs::path& file) {
+  const auto text = read_secret_line(file, kHexBytes);
+  if (!text) return std::nullopt;
   Secret key(kVaultKeyBytes);
   std::size_t decoded = 0;
-  const int result = sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes()), key.size(), text.bytes(), size,
-                                    nullptr, &decoded, nullptr);
-  if (size != kHexBytes || result != 0 || decoded != kVaultKeyBytes)
+  const int result = sodium_hex2bin(reinterpret_cast<unsigned char*>(key.bytes()), key.size(), text->reveal().data(),
+                                    text->size(), nullptr, &decoded, nullptr);
+  if (text->size() != kHexBytes || result != 0 || decoded != kVaultKeyBytes)
     fail(file, "does not hold a key: one line of 64 hexadecimal digits is expected. Put the right file back.");
   return key;
 }
@@ -138,19 +144,22 @@ Secret new_vault_key() {
   return key;
 }
 
-Secret create_key_file(const fs::path& file) {
+void create_secret_line(const fs::path& file, const Secret& line) {
   create_directories(file, file.parent_path());
-  auto key = new_vault_key();
-  const auto text = text_of(key);
   const File made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (made.fd < 0) fail_errno(file, "created");
   try {
-    write_all(file, made.fd, text.reveal());
+    write_all(file, made.fd, line.reveal());
   } catch (const ConfigError&) {
     ::unlink(file.c_str());
     throw;
   }
   if (!sync_directory(file.parent_path())) fail_errno(file, "made durable");
+}
+
+Secret create_key_file(const fs::path& file) {
+  auto key = new_vault_key();
+  create_secret_line(file, text_of(key));
   return key;
 }
 

@@ -21,6 +21,11 @@ void check_key_outside(const std::filesystem::path& file, const std::filesystem:
 /// belongs to another user, can be read or written by others, or does not hold 64 hexadecimal digits.
 std::optional<Secret> read_key_file(const std::filesystem::path& file);
 
+/// The same of any secret of one line of at most `most` bytes, without its line feed.
+std::optional<Secret> read_secret_line(const std::filesystem::path& file, std::size_t most);
+/// As create_key_file().
+void create_secret_line(const std::filesystem::path& file, const Secret& line);
+
 /// Creates the file (0600) and its directories (0700) with a new key, durable on return. Throws ConfigError, also when
 /// the file exists.
 Secret create_key_file(const std::filesystem::path& file);

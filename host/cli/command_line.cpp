@@ -54,6 +54,9 @@ void add_host_commands(CLI::App& app, Parsed& p) {
                      [&p](const Session& s) { return verify_plugin(s, p.file, p.definitions); });
   verify->add_option("FILE", p.file, "The adapter's shared library")->required();
   verify->add_option("--definitions", p.definitions, "Directory of the services' definitions");
+  auto* webhook = group(app, "webhook", "What tells your own programs of what waits for you");
+  add(webhook, "show", "Where it goes, and whether it works", p, show_webhook);
+  add(webhook, "test", "Deliver a test now", p, test_webhook);
   auto* alerts = add(&app, "alerts", "What you must hear of", p, [&p](const Session& s) {
     return p.alert > 0 ? acknowledge_alert(s, p.alert) : list_alerts(s, p.all);
   });

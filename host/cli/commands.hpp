@@ -136,6 +136,8 @@ struct DecisionOptions {
 };
 int decide_writes(const Session& session, const DecisionOptions& options);
 /// What was approved beforehand; `end`: ends that one instead.
+int show_webhook(const Session& session);
+int test_webhook(const Session& session);
 int show_standing_approvals(const Session& session, const std::string& end);
 /// `assignments`: NAME=TEXT, NAME:=JSON.
 int edit_write(const Session& session, const std::string& id, const std::vector<std::string>& assignments, bool yes);

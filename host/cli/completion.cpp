@@ -19,7 +19,7 @@ _kruxos() {
   done
   local common='--socket --data-dir --json --passphrase-file --help' choices=
   case "${commands[*]}" in
-    '') choices='status mcp agent policy audit receipt sign-in connect disconnect sync approve held dlq plugin adapter operator vault backup restore config alerts completion' ;;
+    '') choices='status mcp agent policy audit receipt sign-in connect disconnect sync approve webhook held dlq plugin adapter operator vault backup restore config alerts completion' ;;
     mcp*) choices='--key-file --tools --url' ;;
     agent) choices='create list show rotate pause resume revoke' ;;
     policy) choices='validate show check analyze simulate' ;;
@@ -50,6 +50,7 @@ _kruxos() {
     'approve reject'*) choices='--all --service --agent --reason --yes' ;;
     'approve edit'*) choices='--yes' ;;
     'approve rollback'*) choices='--force --yes' ;;
+    webhook) choices='show test' ;;
     held) choices='list show release complete discard' ;;
     'held list') choices='--service' ;;
     'held release'*|'held complete'*|'held discard'*) choices='--all --service --agent --yes' ;;

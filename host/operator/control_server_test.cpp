@@ -148,6 +148,8 @@ TEST_CASE("each path reaches its operation", "[control]") {
       Asked{"decide accept w_1:a like 60 s 3 " + me()});
   CHECK(f.asked_for(http_get("/v1/standing-approvals")) == Asked{"standing_approvals"});
   CHECK(f.asked_for(http_post("/v1/standing-approvals/sa_1/end", "")) == Asked{"end_standing_approval sa_1 " + me()});
+  CHECK(f.asked_for(http_get("/v1/webhook")) == Asked{"webhook"});
+  CHECK(f.asked_for(http_post("/v1/webhook/test", "")) == Asked{"test_webhook"});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", R"({"reason":"no"})")) == Asked{"reject_write w_1 no " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/reject", "{}")) == Asked{"reject_write w_1  " + me()});
   CHECK(f.asked_for(http_post("/v1/writes/w_1/edit", R"({"content_hash":"abc","arguments":{"text":null}})")) ==

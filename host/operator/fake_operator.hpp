@@ -182,6 +182,8 @@ class FakeOperator : public OperatorApi {
   }
   std::string verify_audit() override { return call("verify_audit"); }
   std::string decision_receipt(const std::string& id) override { return call("decision_receipt", id); }
+  std::string webhook() override { return call("webhook"); }
+  std::string test_webhook() override { return call("test_webhook"); }
   std::string rotate_audit_key() override { return call("rotate_audit_key"); }
   std::string alerts(bool open_only, std::int64_t limit) override {
     return call("alerts", open_only ? "open" : "all", std::to_string(limit));

@@ -147,6 +147,9 @@ class OperatorApi {
   virtual std::string decision_receipt(const std::string& write_id) = 0;
   virtual std::string rotate_audit_key() = 0;
 
+  virtual std::string webhook() = 0;
+  /// Ten seconds at most.
+  virtual std::string test_webhook() = 0;
   virtual std::string alerts(bool open_only, std::int64_t limit) = 0;
   virtual std::string acknowledge_alert(std::int64_t id, const std::string& who) = 0;
 };

@@ -27,6 +27,7 @@
 namespace krux {
 
 class CapabilityHandler;
+class Webhook;
 
 /// Ports and readiness, known once the host listens.
 struct ListenState {
@@ -62,6 +63,7 @@ class OperatorService final : public OperatorApi {
     ApprovalFiguresReader& approvals;
     AuditLog& audit;
     const GroupCommit& store;
+    Webhook* webhook;  ///< may be null
   };
   explicit OperatorService(Parts parts) : parts_(std::move(parts)), started_boot_ms_(parts_.clock.boot_ms()) {}
 
@@ -127,6 +129,8 @@ class OperatorService final : public OperatorApi {
   std::string verify_audit() override;
   std::string decision_receipt(const std::string& write_id) override;
   std::string rotate_audit_key() override;
+  std::string webhook() override;
+  std::string test_webhook() override;
   std::string alerts(bool open_only, std::int64_t limit) override;
   std::string acknowledge_alert(std::int64_t id, const std::string& who) override;
 

@@ -245,7 +245,7 @@ constexpr std::array<std::string_view, 2> kPassphrases{"passphrase", "new_passph
 constexpr std::array<std::string_view, 5> kOAuth{"account", "profile", "flow", "client_id", "client_secret"};
 constexpr std::span<const std::string_view> kNoSecrets;
 
-constexpr std::array<Route, 60> kRoutes{{
+constexpr std::array<Route, 62> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -321,6 +321,8 @@ constexpr std::array<Route, 60> kRoutes{{
     {"POST", "/v1/audit/verify", [](Call& c) { return c.api.verify_audit(); }},
     {"GET", "/v1/audit/receipts/*", [](Call& c) { return c.api.decision_receipt(c.names[0]); }},
     {"POST", "/v1/audit/rotate-key", [](Call& c) { return c.api.rotate_audit_key(); }, Needs::kOperator},
+    {"GET", "/v1/webhook", [](Call& c) { return c.api.webhook(); }},
+    {"POST", "/v1/webhook/test", [](Call& c) { return c.api.test_webhook(); }, Needs::kOperator},
     {"GET", "/v1/alerts", [](Call& c) { return c.api.alerts(c.query("all") != "1", limit_of(c)); }},
     {"POST", "/v1/alerts/*/acknowledge", [](Call& c) { return acknowledge(c); }, Needs::kOperator},
 }};

@@ -157,10 +157,13 @@ void refuse_same(const Config& config, const char* setting, const std::filesyste
 void check_paths(const Config& config) {
   check_key_place(config, "vault_key_file", config.vault_key_file);
   check_key_place(config, "audit.key_file", config.audit.key_file);
+  check_key_place(config, "webhook.secret_file", config.webhook.secret_file);
   check_anchor_place(config);
   refuse_same(config, "audit.key_file", config.audit.key_file, "vault_key_file", config.vault_key_file);
   refuse_same(config, "audit.anchor_file", config.audit.anchor_file, "vault_key_file", config.vault_key_file);
   refuse_same(config, "audit.anchor_file", config.audit.anchor_file, "audit.key_file", config.audit.key_file);
+  refuse_same(config, "webhook.secret_file", config.webhook.secret_file, "vault_key_file", config.vault_key_file);
+  refuse_same(config, "webhook.secret_file", config.webhook.secret_file, "audit.key_file", config.audit.key_file);
 }
 
 void check_names(const Config& config, const ConfigSurroundings& around) {

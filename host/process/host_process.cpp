@@ -13,6 +13,7 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/definition/base_url.hpp"
 #include "core/facts/fact_book.hpp"
+#include "core/notify/webhook.hpp"
 #include "core/oauth/token_refresher.hpp"
 #include "core/policy/rules/rule_book.hpp"
 #include "core/sign_in/client_documents.hpp"
@@ -187,13 +188,14 @@ struct HostProcess::Parts final : HealthSource {
   ServiceHost services;
   OAuthAttempts attempts;
   CapabilityHandler handler;
+  const std::unique_ptr<Webhook> webhook;  ///< null: there is none
   OperatorService operators;
   AgentSide agent_side;
   AgentGateway gateway;
   Ledger::Observation write_changes;  ///< of which the gateway tells agents
   ControlServer control;
   std::optional<web::WebPage> page;
-  Ledger::Observation page_changes, audited_changes;
+  Ledger::Observation page_changes, audited_changes, webhook_changes;
   ListenerFigures listeners;
   std::optional<MetricsPage> metrics_page;
   HttpServer operator_server;  ///< and health: an event loop that no agent has anything to do with
@@ -271,10 +273,11 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
               handler_options(config, uploads, rules, agent_reads, audit, meters.get())),
-      operators({config,    clock,     agents,   sign_in, sessions, vault,
-                 alerts,    receipts,  plugins,  runners, accounts, writes,
-                 scheduler, services,  attempts, handler, index,    [this] { return listening(); },
-                 stopping,  approvals, audit,    store}),
+      webhook(make_webhook(config, {store, alerts, audit, clock, transport})),
+      operators({config,    clock,     agents,   sign_in, sessions,     vault,
+                 alerts,    receipts,  plugins,  runners, accounts,     writes,
+                 scheduler, services,  attempts, handler, index,        [this] { return listening(); },
+                 stopping,  approvals, audit,    store,   webhook.get()}),
       agent_side(agents, sessions, handler, uploads, *record_watches),
       gateway(agent_side, clock, gateway_options()),
       control(operators, {.gate = &gate, .audit = &audit}),
@@ -292,6 +295,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   sign_in.when_tokens_end(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
   audited_changes = writes.ledger.observe([this](const WriteRecord&) { audit.wake(); });
+  if (webhook) webhook_changes = writes.ledger.observe([this](const WriteRecord& write) { webhook->changed(write); });
   writes.ledger.ask_terms(handler.terms());
   try {
     // First of all: a host that cannot listen must not have begun to sync and to send.
@@ -299,6 +303,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
     tokens.start();
     services.start();
     executor.start();
+    if (webhook) webhook->start();
     operator_server.serve();
     server.serve();
     check.emplace(directory.ledger(), alerts);
@@ -447,6 +452,7 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   attempts.stop();
   tokens.stop(limit_ms / 10);
   if (page) page->stop();
+  if (webhook) webhook->stop();
   server.stop(limit_ms / 5);
   operator_server.stop(limit_ms / 5);
   scheduler.stop();

@@ -128,6 +128,16 @@ HandlerOptions handler_options(const Config& config, UploadStore& uploads, const
   return options;
 }
 
+std::unique_ptr<Webhook> make_webhook(const Config& config, WebhookParts parts) {
+  const auto& asked = config.webhook;
+  if (asked.url.empty()) return nullptr;
+  WebhookOptions options{parse_url(asked.url), {asked.details, asked.queue_url}, [&audit = parts.audit] {
+                           return audit.status().anchored;
+                         }};
+  return std::make_unique<Webhook>(parts.store, parts.alerts, parts.clock, std::move(parts.transport),
+                                   open_webhook_key(asked.secret_file), std::move(options));
+}
+
 HttpLimits gateway_limits(const Config& config) {
   HttpLimits limits;
   const auto wanted = static_cast<std::size_t>(config.server.connections);

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "core/audit/audit_log.hpp"
 #include "core/capability/capability_handler.hpp"
 #include "core/config/config.hpp"
 #include "core/net/http_transport.hpp"
+#include "core/notify/webhook.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/storage/data_directory.hpp"
@@ -40,6 +42,15 @@ ExecutorOptions executor_options(const Config& config, Meters* meters, const Aud
                                  std::function<void()> before_take);
 HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentReads& reads,
                                AuditLog& audit, Meters* meters);
+struct WebhookParts {
+  GroupCommit& store;
+  AlertStore& alerts;
+  const AuditLog& audit;
+  Clock& clock;
+  std::shared_ptr<HttpTransport> transport;
+};
+/// Null: none is configured. Throws ConfigError.
+std::unique_ptr<Webhook> make_webhook(const Config& config, WebhookParts parts);
 HttpLimits gateway_limits(const Config& config);
 /// For the operator, his page and health: few connections, and some descriptors of their own.
 HttpLimits operator_limits();
