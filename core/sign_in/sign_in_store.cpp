@@ -157,13 +157,12 @@ SignInGrant SignInStore::end(const std::string& grant_id, const std::string& who
   return change.put.grants.front().grant;
 }
 
-void SignInStore::end_of_agent(const std::string& agent_id, const std::string& who) {
+void SignInStore::end_of_agent(const std::string& agent_id, const std::string& why) {
   const std::lock_guard changing(state_->changing);
   state_->tidy();
   State::Change change;
   for (const auto& [id, row] : state_->grants) {
-    if (row.grant.agent_id == agent_id && row.grant.ended_at_ms == 0)
-      change.end(row, state_->clock.wall_ms(), "its agent was revoked by " + who);
+    if (row.grant.agent_id == agent_id && row.grant.ended_at_ms == 0) change.end(row, state_->clock.wall_ms(), why);
   }
   for (const auto& [hash, row] : state_->requests) {
     if (row.request.agent_id == agent_id && row.request.decision == SignInDecision::kAccepted)

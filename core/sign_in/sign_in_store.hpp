@@ -80,7 +80,7 @@ class SignInStore {
                        std::function<void(SQLite::Database&)> also = {});
   SignInRequest reject(const std::string& code_or_id, const std::string& who);
   SignInGrant end(const std::string& grant_id, const std::string& who);
-  void end_of_agent(const std::string& agent_id, const std::string& who);
+  void end_of_agent(const std::string& agent_id, const std::string& why);
   std::vector<SignInRequest> requests() const;  ///< the oldest first
   std::vector<SignInGrant> grants() const;      ///< the newest first, those that have ended among them
 

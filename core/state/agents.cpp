@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -26,11 +27,17 @@ constexpr std::size_t kKeyBytes = 32;
 struct Entry {
   Agent agent;
   std::string key_hash;
+  std::string old_key_hash;                ///< empty: there is none that is good
+  std::int64_t old_key_until_boot_ms = 0;  ///< by the boot clock too: a wall clock that is set back prolongs nothing
   std::atomic<std::int64_t> last_seen_ms{0};
 
-  Agent shown() const {
+  bool is_old_key_good(const Clock& clock) const {
+    return !old_key_hash.empty() && clock.wall_ms() < agent.old_key_until_ms && clock.boot_ms() < old_key_until_boot_ms;
+  }
+  Agent shown(const Clock& clock) const {
     Agent copy = agent;
     copy.last_seen_ms = last_seen_ms.load();
+    if (!is_old_key_good(clock)) copy.old_key_until_ms = 0;
     return copy;
   }
 };
@@ -85,9 +92,9 @@ struct AgentStore::State {
 void AgentStore::State::load() {
   const auto entries = store.run([](SQLite::Database& db) {
     std::vector<EntryPtr> all;
-    Statement rows(
-        db.getHandle(),
-        "SELECT agent_id, name, key_hash, created_at_ms, last_seen_ms, revoked_at_ms, key_since_ms FROM agents");
+    Statement rows(db.getHandle(),
+                   "SELECT agent_id, name, key_hash, created_at_ms, last_seen_ms, revoked_at_ms, key_since_ms, "
+                   "coalesce(old_key_hash, ''), coalesce(old_key_until_ms, 0) FROM agents");
     while (rows.step()) {
       auto entry = std::make_shared<Entry>();
       entry->agent.agent_id = rows.text(0);
@@ -98,11 +105,17 @@ void AgentStore::State::load() {
       entry->agent.revoked_at_ms = rows.integer(5);
       entry->agent.revoked = entry->agent.revoked_at_ms != 0;
       entry->agent.key_since_ms = rows.integer(6);
+      entry->old_key_hash = rows.text(7);
+      entry->agent.old_key_until_ms = rows.integer(8);
       all.push_back(std::move(entry));
     }
     return all;
   });
-  for (const auto& entry : entries) put(entry);
+  for (const auto& entry : entries) {
+    entry->old_key_until_boot_ms =
+        clock.boot_ms() + std::min(entry->agent.old_key_until_ms - clock.wall_ms(), AgentStore::kLongestGrace);
+    put(entry);
+  }
 }
 
 EntryPtr AgentStore::State::find(const std::string& name_or_id) const {
@@ -127,7 +140,9 @@ void AgentStore::State::put(const EntryPtr& entry) {
   auto& place = by_id[entry->agent.agent_id];
   std::erase_if(by_key, [&](const auto& item) { return item.second == place; });
   place = entry;
-  if (!entry->agent.revoked) by_key.emplace(bucket_of(entry->key_hash), entry);
+  if (entry->agent.revoked) return;
+  by_key.emplace(bucket_of(entry->key_hash), entry);
+  if (entry->is_old_key_good(clock)) by_key.emplace(bucket_of(entry->old_key_hash), entry);
 }
 
 /// One that is stored nowhere yet.
@@ -169,23 +184,25 @@ AgentStore::WithKey AgentStore::create(const std::string& name) {
   auto made = state_->make(name);
   state_->store.run([&](SQLite::Database& db) { insert(db, *made.entry); });
   state_->put(made.entry);
-  return {made.entry->shown(), std::move(made.key)};
+  return {made.entry->shown(state_->clock), std::move(made.key)};
 }
 
 AgentStore::Found AgentStore::find_or_create(const std::string& name_or_id, const UseAgent& use) {
   const std::lock_guard changing(state_->changing);
   if (const auto found = state_->find(name_or_id)) {
-    use(found->shown(), [](SQLite::Database&) {});
-    return {found->shown(), false};
+    use(found->shown(state_->clock), [](SQLite::Database&) {});
+    return {found->shown(state_->clock), false};
   }
   check_name(name_or_id);
   const auto entry = state_->make(name_or_id).entry;
-  use(entry->shown(), [&](SQLite::Database& db) { insert(db, *entry); });
+  use(entry->shown(state_->clock), [&](SQLite::Database& db) { insert(db, *entry); });
   state_->put(entry);
-  return {entry->shown(), true};
+  return {entry->shown(state_->clock), true};
 }
 
-AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id) {
+AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id, std::int64_t grace_ms) {
+  if (grace_ms < 0 || grace_ms > kLongestGrace)
+    throw invalid_input("The old key can be good for seven days more at most.");
   const std::lock_guard changing(state_->changing);
   const auto old = state_->require(name_or_id);
   if (old->agent.revoked)
@@ -194,23 +211,29 @@ AgentStore::WithKey AgentStore::rotate(const std::string& name_or_id) {
   auto entry = std::make_shared<Entry>();
   entry->agent = old->agent;
   entry->agent.key_since_ms = state_->clock.wall_ms();
+  entry->agent.old_key_until_ms = grace_ms > 0 ? entry->agent.key_since_ms + grace_ms : 0;
+  entry->old_key_hash = grace_ms > 0 ? old->key_hash : std::string();
+  entry->old_key_until_boot_ms = state_->clock.boot_ms() + grace_ms;
   entry->last_seen_ms = old->last_seen_ms.load();
   auto key = random_hex(kKeyBytes);
   entry->key_hash = sha256_hex(key);
   state_->store.run([&](SQLite::Database& db) {
-    Statement(db.getHandle(), "UPDATE agents SET key_hash = ?, key_since_ms = ? WHERE agent_id = ?")
-        .bind_all(entry->key_hash, entry->agent.key_since_ms, entry->agent.agent_id)
+    Statement(db.getHandle(),
+              "UPDATE agents SET key_hash = ?1, key_since_ms = ?2, old_key_hash = nullif(?3, ''), old_key_until_ms = "
+              "nullif(?4, 0) WHERE agent_id = ?5")
+        .bind_all(entry->key_hash, entry->agent.key_since_ms, entry->old_key_hash, entry->agent.old_key_until_ms,
+                  entry->agent.agent_id)
         .run();
   });
   state_->put(entry);
   if (state_->key_ended) state_->key_ended();
-  return {entry->shown(), std::move(key)};
+  return {entry->shown(state_->clock), std::move(key)};
 }
 
 Agent AgentStore::revoke(const std::string& name_or_id) {
   const std::lock_guard changing(state_->changing);
   const auto old = state_->require(name_or_id);
-  if (old->agent.revoked) return old->shown();
+  if (old->agent.revoked) return old->shown(state_->clock);
   auto entry = std::make_shared<Entry>();
   entry->agent = old->agent;
   entry->last_seen_ms = old->last_seen_ms.load();
@@ -224,7 +247,7 @@ Agent AgentStore::revoke(const std::string& name_or_id) {
   });
   state_->put(entry);
   if (state_->key_ended) state_->key_ended();
-  return entry->shown();
+  return entry->shown(state_->clock);
 }
 
 AgentPauses& AgentStore::pauses() {
@@ -237,13 +260,13 @@ void AgentStore::when_key_ends(std::function<void()> told) {
 
 std::optional<Agent> AgentStore::find(const std::string& name_or_id) {
   const auto entry = state_->find(name_or_id);
-  return entry ? std::optional(entry->shown()) : std::nullopt;
+  return entry ? std::optional(entry->shown(state_->clock)) : std::nullopt;
 }
 
 std::vector<Agent> AgentStore::list() {
   const std::shared_lock lock(state_->mutex);
   std::vector<Agent> all;
-  for (const auto& [id, entry] : state_->by_id) all.push_back(entry->shown());
+  for (const auto& [id, entry] : state_->by_id) all.push_back(entry->shown(state_->clock));
   return all;
 }
 
@@ -255,12 +278,14 @@ std::optional<Agent> AgentStore::authenticate(std::string_view key) {
     const std::shared_lock lock(state_->mutex);
     const auto [from, to] = state_->by_key.equal_range(bucket_of(hash));
     for (auto at = from; at != to; ++at) {
-      if (equal_constant_time(at->second->key_hash, hash)) found = at->second;
+      const auto& entry = at->second;
+      if (equal_constant_time(entry->key_hash, hash)) found = entry;
+      if (entry->is_old_key_good(state_->clock) && equal_constant_time(entry->old_key_hash, hash)) found = entry;
     }
   }
   if (!found) return std::nullopt;
   state_->saw(found);
-  return found->shown();
+  return found->shown(state_->clock);
 }
 
 std::optional<Agent> AgentStore::active(const std::string& agent_id) {
@@ -272,7 +297,7 @@ std::optional<Agent> AgentStore::active(const std::string& agent_id) {
   }
   if (!found) return std::nullopt;
   state_->saw(found);
-  return found->shown();
+  return found->shown(state_->clock);
 }
 
 }  // namespace krux

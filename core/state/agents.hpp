@@ -24,7 +24,8 @@ struct Agent {
   std::string name;      ///< unique whatever the case, also among revoked ones; [A-Za-z0-9._-]{1,64}, no '-' first
   bool revoked = false;
   std::int64_t created_at_ms = 0, last_seen_ms = 0, revoked_at_ms = 0;
-  std::int64_t key_since_ms = 0;  ///< that it has its present key; 0: not known
+  std::int64_t key_since_ms = 0;      ///< that it has its present key; 0: not known
+  std::int64_t old_key_until_ms = 0;  ///< until when the key before it is good too; 0: it is not
 };
 
 /// Any thread. Throws krux::Error: InvalidInput (bad name, no such agent), ConflictError (name taken, agent revoked),
@@ -49,7 +50,8 @@ class AgentStore {
   /// with it, or where that throws not at all, and is not revoked meanwhile. `use` must not call members that change
   /// agents.
   Found find_or_create(const std::string& name_or_id, const UseAgent& use);
-  WithKey rotate(const std::string& name_or_id);  ///< the old key ends at once
+  /// The old key ends after `grace_ms`, at most kLongestGrace; one before it ends at once.
+  WithKey rotate(const std::string& name_or_id, std::int64_t grace_ms = 0);
   Agent revoke(const std::string& name_or_id);
   /// `told` runs after each rotate() and revoke(), on the thread of the call. To be set before the first of them.
   void when_key_ends(std::function<void()> told);
@@ -62,6 +64,8 @@ class AgentStore {
   std::optional<Agent> authenticate(std::string_view key);
   /// The same of an agent that is known by another way, by its id.
   std::optional<Agent> active(const std::string& agent_id);
+
+  static constexpr std::int64_t kLongestGrace = 7 * 86'400'000LL;
 
  private:
   struct State;

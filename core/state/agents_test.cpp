@@ -8,6 +8,7 @@
 
 #include "core/storage/group_commit.hpp"
 #include "core/storage/statement.hpp"
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/ids.hpp"
 #include "core/util/text.hpp"
@@ -99,6 +100,56 @@ TEST_CASE("a rotated key ends at once, a revoked agent too, and both stay so aft
   CHECK(agents.list().size() == 2);
   CHECK(agents.find("b")->revoked);
   CHECK(error_type([&] { agents.rotate("b"); }) == "ConflictError");
+}
+
+TEST_CASE("a key that is replaced with a grace is good until that is over, also after a restart") {
+  Fixture f;
+  std::string first, second;
+  {
+    AgentStore agents(f.store, f.clock);
+    first = agents.create("a").key;
+    second = agents.rotate("a", kHour).key;
+    CHECK(agents.find("a")->old_key_until_ms == f.clock.wall_ms() + kHour);
+    REQUIRE(agents.authenticate(first));
+    CHECK(agents.authenticate(first)->agent_id == agents.authenticate(second)->agent_id);
+    f.clock.advance(kHour / 2);
+  }
+  {
+    AgentStore agents(f.store, f.clock);
+    CHECK(agents.authenticate(first));
+    f.clock.advance(kHour / 2 - 1);
+    CHECK(agents.authenticate(first));
+    f.clock.advance(1);
+    CHECK_FALSE(agents.authenticate(first));
+    CHECK(agents.find("a")->old_key_until_ms == 0);
+    CHECK(agents.authenticate(second));
+    f.clock.jump_wall(-kHour);  // a clock that is set back prolongs nothing
+    CHECK_FALSE(agents.authenticate(first));
+    f.clock.jump_wall(kHour);
+  }
+  AgentStore agents(f.store, f.clock);
+  CHECK_FALSE(agents.authenticate(first));
+  CHECK(agents.authenticate(second));
+}
+
+TEST_CASE("one old key is good at a time, and none of a revoked agent") {
+  Fixture f;
+  AgentStore agents(f.store, f.clock);
+  const auto first = agents.create("a").key, second = agents.rotate("a", kHour).key;
+  const auto third = agents.rotate("a", kHour).key;
+  CHECK_FALSE(agents.authenticate(first));
+  CHECK(agents.authenticate(second));
+  const auto fourth = agents.rotate("a").key;
+  CHECK_FALSE(agents.authenticate(second));
+  CHECK_FALSE(agents.authenticate(third));
+  const auto fifth = agents.rotate("a", AgentStore::kLongestGrace).key;
+  CHECK(agents.authenticate(fourth));
+  CHECK(error_type([&] { agents.rotate("a", AgentStore::kLongestGrace + 1); }) == "InvalidInput");
+  CHECK(error_type([&] { agents.rotate("a", -1); }) == "InvalidInput");
+  CHECK(agents.authenticate(fifth));
+  agents.revoke("a");
+  CHECK_FALSE(agents.authenticate(fourth));
+  CHECK_FALSE(agents.authenticate(fifth));
 }
 
 TEST_CASE("names are unique and plain") {

@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "core/util/durations.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/http/http_types.hpp"
@@ -93,15 +94,23 @@ int show_agent(const Session& session, const std::string& name) {
   listing.add_unless_empty("Paused", pause_words(session, part(agent, "paused")));
   listing.add_unless_empty("All paused", pause_words(session, part(answer.json, "all_paused")));
   listing.add("Created", moment(number(agent, "created_at_ms"), session.now_ms));
+  listing.add_unless_empty("Key since", moment(number(agent, "key_since_ms"), session.now_ms));
+  listing.add_unless_empty("Old key until", moment(number(agent, "old_key_until_ms"), session.now_ms));
   listing.add_unless_empty("Last seen", moment(number(agent, "last_seen_ms"), session.now_ms));
   listing.add_unless_empty("Revoked", moment(number(agent, "revoked_at_ms"), session.now_ms));
   listing.print(session.console);
   return kOk;
 }
 
-int rotate_agent(const Session& session, const std::string& name, bool yes) {
-  if (!session.confirm(fmt::format("The present key of {} ends at once. Go on?", printable(name)), yes)) return kFailed;
-  return show_key(session, session.host.post(target(name, "/rotate")), "Made a new key for agent");
+int rotate_agent(const Session& session, const std::string& name, std::int64_t grace_minutes, bool yes) {
+  const auto ends =
+      grace_minutes == 0 ? std::string("at once") : fmt::format("in {}", span_in_words(grace_minutes * kMinute));
+  const auto question =
+      fmt::format("The present key of {} ends {}; programs that have signed in as it must sign in again now. Go on?",
+                  printable(name), ends);
+  if (!session.confirm(question, yes)) return kFailed;
+  const auto body = grace_minutes == 0 ? "" : fmt::format(R"({{"grace_seconds":{}}})", grace_minutes * 60);
+  return show_key(session, session.host.post(target(name, "/rotate"), body), "Made a new key for agent");
 }
 
 int revoke_agent(const Session& session, const std::string& name, bool yes) {

@@ -456,30 +456,6 @@ TEST_CASE("plugins, configuration, alerts", "[cli]") {
   CHECK(has(f.out(), "no open alerts"));
 }
 
-TEST_CASE("the webhook is shown as it works, and as it fails", "[cli]") {
-  Fixture f;
-  f.api.answers["webhook"] = R"({"configured":false})";
-  CHECK(f.run({"webhook", "show"}) == 0);
-  CHECK(has(f.err(), "There is no webhook. Set webhook.url"));
-  f.api.answers["webhook"] =
-      R"({"configured":true,"origin":"https://hooks.example","secret_file":"/k/webhook.secret","details":false,)"
-      R"("delivered":2,"delivered_at_ms":1000})";
-  CHECK(f.run({"webhook", "show"}) == 0);
-  CHECK(has(f.out(), "https://hooks.example"));
-  CHECK(has(f.out(), "ids and names alone"));
-  CHECK_FALSE(has(f.out(), "FAILING"));
-  f.api.answers["webhook"] =
-      R"({"configured":true,"origin":"https://hooks.example","secret_file":"/k","details":true,"delivered":0,)"
-      R"("delivered_at_ms":0,"failures":7,"failing_since_ms":1000,"problem":"It answered with status 503."})";
-  CHECK(f.run({"webhook", "show"}) == 0);
-  CHECK(has(f.out(), "summaries and reasons too"));
-  CHECK(has(f.out(), "7 times since"));
-  CHECK(has(f.out(), "It answered with status 503."));
-  f.api.answers["test_webhook"] = R"({"delivered_to":"https://hooks.example"})";
-  CHECK(f.run({"webhook", "test"}) == 0);
-  CHECK(has(f.out(), "Delivered to https://hooks.example."));
-}
-
 TEST_CASE("the completion script is valid bash and knows the commands", "[cli]") {
   Fixture f;
   CHECK(f.run({"completion", "bash"}) == 0);

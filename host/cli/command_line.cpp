@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <functional>
 
+#include "core/state/agents.hpp"
 #include "core/util/clock.hpp"
+#include "core/util/durations.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/mcp_bridge.hpp"
 #include "host/cli/parsed.hpp"
@@ -149,9 +151,11 @@ void add_agent_commands(CLI::App& app, Parsed& p) {
   one("create", "Make an agent; prints its key", [&p](const Session& s) { return create_agent(s, p.name); });
   add(agent, "list", "All agents", p, list_agents);
   one("show", "One agent", [&p](const Session& s) { return show_agent(s, p.name); });
-  one("rotate", "Replace its key; prints the new one", [&p](const Session& s) {
-    return rotate_agent(s, p.name, p.yes);
-  })->add_flag("-y,--yes", p.yes, "Do not ask");
+  auto* rotate = one("rotate", "Replace its key; prints the new one",
+                     [&p](const Session& s) { return rotate_agent(s, p.name, p.grace_minutes, p.yes); });
+  rotate->add_flag("-y,--yes", p.yes, "Do not ask");
+  add_time(rotate, "--grace", p.grace_minutes, "The old key is good for so long too (30min, 2h, up to 7d)",
+           AgentStore::kLongestGrace / kMinute);
   const auto one_or_all = [&](const char* name, const char* help, int (*run)(const Session&, const PauseArguments&)) {
     auto* command = add(agent, name, help, p, [&p, run](const Session& s) { return run(s, p.pause); });
     auto* named = command->add_option("NAME", p.pause.agent, "The agent's name or id");

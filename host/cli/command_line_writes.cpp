@@ -23,15 +23,8 @@ CLI::App* add_decision(CLI::App* to, const char* name, const char* help, const c
 
 void add_decision_commands(CLI::App* approve, Parsed& p) {
   auto* accept = add_decision(approve, "accept", "Let writes go out that wait for your approval", "accept", p);
-  auto* like = accept
-                   ->add_option("--like", p.decide.like_minutes,
-                                "Approve the like of them too, for so long (30min, 1h; up to 24h)")
-                   ->transform(CLI::AsNumberWithUnit(
-                       std::map<std::string, std::int64_t>{{"min", 1}, {"h", 60}},
-                       static_cast<CLI::AsNumberWithUnit::Options>(CLI::AsNumberWithUnit::CASE_INSENSITIVE |
-                                                                   CLI::AsNumberWithUnit::UNIT_REQUIRED)))
-                   ->check(CLI::Range(std::int64_t{1}, std::int64_t{24 * 60}))
-                   ->type_name("TIME");
+  auto* like = add_time(accept, "--like", p.decide.like_minutes,
+                        "Approve the like of them too, for so long (30min, 1h; up to 24h)", 24 * 60);
   accept->add_option("--most", p.decide.like_most, "With --like: at most so many")
       ->needs(like)
       ->check(CLI::Range(1, 1000));

@@ -41,7 +41,8 @@ int acknowledge_alert(const Session& session, std::int64_t id);
 int create_agent(const Session& session, const std::string& name);
 int list_agents(const Session& session);
 int show_agent(const Session& session, const std::string& name);
-int rotate_agent(const Session& session, const std::string& name, bool yes);
+/// `grace_minutes`: for how long the old key is good too.
+int rotate_agent(const Session& session, const std::string& name, std::int64_t grace_minutes, bool yes);
 int revoke_agent(const Session& session, const std::string& name, bool yes);
 struct PauseArguments {
   std::string agent;  ///< a name or id

@@ -31,7 +31,8 @@ _kruxos() {
     'receipt get'*) choices='--output' ;;
     'receipt verify'*) choices='--key' ;;
     'audit rotate-key') choices='--yes' ;;
-    'agent rotate'*|'agent revoke'*|'approve cancel'*) choices='--yes' ;;
+    'agent rotate'*) choices='--grace --yes' ;;
+    'agent revoke'*|'approve cancel'*) choices='--yes' ;;
     'agent pause'*) choices='--all --reason' ;;
     'agent resume'*) choices='--all' ;;
     sign-in) choices='list accept reject end' ;;

@@ -108,7 +108,7 @@ TEST_CASE("the like of what is accepted is said before it is asked about", "[cli
     CHECK(f.decided().empty());
   }
   SECTION("its time and number are bounded") {
-    for (const auto* time : {"0h", "25h", "1", "1d", "soon", "-1h"})
+    for (const auto* time : {"0h", "25h", "1", "2d", "soon", "-1h"})
       CHECK(f.run({"approve", "accept", "w_1", "--like", time}) == 2);
     CHECK(f.run({"approve", "accept", "w_1", "--most", "5"}) == 2);
     CHECK(f.run({"approve", "accept", "w_1", "--like", "1h", "--most", "1001"}) == 2);

@@ -135,4 +135,45 @@ TEST_CASE("without a terminal the operator's passphrase comes from a file that o
   ::close(ends[1]);
 }
 
+TEST_CASE("the webhook is shown as it works, and as it fails", "[cli]") {
+  CliFixture f;
+  f.api.answers["webhook"] = R"({"configured":false})";
+  CHECK(f.run({"webhook", "show"}) == 0);
+  CHECK(has(f.err(), "There is no webhook. Set webhook.url"));
+  f.api.answers["webhook"] =
+      R"({"configured":true,"origin":"https://hooks.example","secret_file":"/k/webhook.secret","details":false,)"
+      R"("delivered":2,"delivered_at_ms":1000})";
+  CHECK(f.run({"webhook", "show"}) == 0);
+  CHECK(has(f.out(), "https://hooks.example"));
+  CHECK(has(f.out(), "ids and names alone"));
+  CHECK_FALSE(has(f.out(), "FAILING"));
+  f.api.answers["webhook"] =
+      R"({"configured":true,"origin":"https://hooks.example","secret_file":"/k","details":true,"delivered":0,)"
+      R"("delivered_at_ms":0,"failures":7,"failing_since_ms":1000,"problem":"It answered with status 503."})";
+  CHECK(f.run({"webhook", "show"}) == 0);
+  CHECK(has(f.out(), "summaries and reasons too"));
+  CHECK(has(f.out(), "7 times since"));
+  CHECK(has(f.out(), "It answered with status 503."));
+  f.api.answers["test_webhook"] = R"({"delivered_to":"https://hooks.example"})";
+  CHECK(f.run({"webhook", "test"}) == 0);
+  CHECK(has(f.out(), "Delivered to https://hooks.example."));
+}
+
+TEST_CASE("an agent's old key may be good for a while", "[cli]") {
+  CliFixture f;
+  f.api.answers["rotate_agent"] = R"({"agent":{"name":"al","agent_id":"agent_1"},"key":"ab"})";
+  CHECK(f.run({"agent", "rotate", "al", "--grace", "2h", "--yes"}) == 0);
+  CHECK(has(f.api.asked().at(0), "rotate_agent al grace 7200 s operator:"));
+  CHECK(f.run({"agent", "rotate", "al", "--grace", "7d", "--yes"}) == 0);
+  CHECK(has(f.api.asked().at(0), "grace 604800 s"));
+  for (const auto* bad : {"8d", "2", "0min", "-1h", "soon"}) {
+    CHECK(f.run({"agent", "rotate", "al", "--grace", bad, "--yes"}) == 2);
+    CHECK(f.api.asked().empty());
+  }
+  f.console.terminal = true;
+  f.console.lines = {"n"};
+  CHECK(f.run({"agent", "rotate", "al", "--grace", "30min"}) == 1);
+  CHECK(has(f.console.prompts, "The present key of al ends in 30 minutes"));
+}
+
 }  // namespace KRUXOS_TEST_FILE

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,7 @@ struct Parsed {
   DisconnectArguments disconnect;
   std::string receipt;
   bool receipts = false, remove = false, forgotten = false;
-  std::int64_t alert = 0;
+  std::int64_t alert = 0, grace_minutes = 0;
   ScaffoldPlan scaffold;
   BundleArguments bundle;
   BackupArguments backup;
@@ -44,6 +45,18 @@ inline CLI::App* add(CLI::App* app, const char* name, const char* help, Parsed& 
   auto* command = app->add_subcommand(name, help);
   command->callback([&parsed, run = std::move(run)] { parsed.run = run; });
   return command;
+}
+
+/// A time in minutes, with its unit: "30min", "2h", "7d".
+inline CLI::Option* add_time(CLI::App* command, const char* name, std::int64_t& minutes, const char* help,
+                             std::int64_t most_minutes) {
+  return command->add_option(name, minutes, help)
+      ->transform(
+          CLI::AsNumberWithUnit(std::map<std::string, std::int64_t>{{"min", 1}, {"h", 60}, {"d", 24 * 60}},
+                                static_cast<CLI::AsNumberWithUnit::Options>(CLI::AsNumberWithUnit::CASE_INSENSITIVE |
+                                                                            CLI::AsNumberWithUnit::UNIT_REQUIRED)))
+      ->check(CLI::Range(std::int64_t{1}, most_minutes))
+      ->type_name("TIME");
 }
 
 inline CLI::App* group(CLI::App& app, const char* name, const char* help) {

@@ -2,32 +2,21 @@
 #include <fmt/format.h>
 
 #include <ostream>
-#include <string_view>
 
-#include "core/util/json.hpp"
 #include "host/cli/commands.hpp"
 
 namespace krux::cli {
-namespace {
-
-bool is_true(const JsonValue& object, std::string_view name) {
-  return find_bool(object, name).value_or(false);
-}
-
-}  // namespace
-
 int show_webhook(const Session& session) {
   const auto answer = session.host.get("/v1/webhook");
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
-  if (!is_true(answer.json, "configured")) {
+  if (!flag(answer.json, "configured")) {
     session.console.err() << "There is no webhook. Set webhook.url in the configuration and start the host again.\n";
     return kOk;
   }
   out << "Goes to:     " << text(answer.json, "origin") << "\n"
       << "Signed by:   " << text(answer.json, "secret_file") << "\n"
-      << "Tells:       " << (is_true(answer.json, "details") ? "summaries and reasons too" : "ids and names alone")
-      << "\n"
+      << "Tells:       " << (flag(answer.json, "details") ? "summaries and reasons too" : "ids and names alone") << "\n"
       << "Delivered:   " << number(answer.json, "delivered");
   if (const auto at = number(answer.json, "delivered_at_ms"); at > 0)
     out << ", the last one " << moment(at, session.now_ms);

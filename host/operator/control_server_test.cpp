@@ -60,6 +60,8 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_post("/v1/agents", R"({"name":"al"})")) == Asked{"create_agent al " + me()});
   CHECK(f.asked_for(http_get("/v1/agents/a%20b%2Fc")) == Asked{"agent a b/c"});
   CHECK(f.asked_for(http_post("/v1/agents/al/rotate", "")) == Asked{"rotate_agent al " + me()});
+  CHECK(f.asked_for(http_post("/v1/agents/al/rotate", R"({"grace_seconds":604800})")) ==
+        Asked{"rotate_agent al grace 604800 s " + me()});
   CHECK(f.asked_for(http_post("/v1/agents/al/revoke", "")) == Asked{"revoke_agent al " + me()});
   CHECK(f.asked_for(http_post("/v1/agents/al/pause", "")) == Asked{"pause_agent al " + me()});
   CHECK(f.asked_for(http_post("/v1/agents/al/pause", R"({"reason":"why"})")) == Asked{"pause_agent al why " + me()});
@@ -228,6 +230,10 @@ TEST_CASE("requests that do not fit are refused before the host is asked", "[con
       {http_post("/v1/vault/unlock", R"({"passphrase":7})"), 400},
       {http_post("/v1/vault/unlock", R"({"passphrase":"a","passphrase":"b"})"), 400},
       {http_post("/v1/vault/rotate", R"({"token":"a"})"), 400},
+      {http_post("/v1/agents/al/rotate", R"({"grace_seconds":604801})"), 400},
+      {http_post("/v1/agents/al/rotate", R"({"grace_seconds":-1})"), 400},
+      {http_post("/v1/agents/al/rotate", R"({"grace_seconds":"1"})"), 400},
+      {http_post("/v1/agents/al/rotate", R"({"grace":1})"), 400},
       {http_post("/v1/vault/passphrase", R"({"new_passphrase":"a","more":"b"})"), 400},
       {http_post("/v1/vault/key-file", "{}"), 400},
       {http_post("/v1/connections/x", std::string(100'000, '[')), 400},

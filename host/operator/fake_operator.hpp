@@ -32,8 +32,8 @@ class FakeOperator : public OperatorApi {
   std::string create_agent(const std::string& name, const std::string& who) override {
     return call("create_agent", name, who);
   }
-  std::string rotate_agent(const std::string& name, const std::string& who) override {
-    return call("rotate_agent", name, who);
+  std::string rotate_agent(const std::string& name, std::int64_t grace_ms, const std::string& who) override {
+    return call("rotate_agent", grace_ms == 0 ? name : name + " grace " + std::to_string(grace_ms / 1000) + " s", who);
   }
   std::string revoke_agent(const std::string& name, const std::string& who) override {
     return call("revoke_agent", name, who);

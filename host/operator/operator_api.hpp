@@ -43,7 +43,8 @@ class OperatorApi {
   virtual std::string agents() = 0;
   virtual std::string agent(const std::string& name_or_id) = 0;
   virtual std::string create_agent(const std::string& name, const std::string& who) = 0;
-  virtual std::string rotate_agent(const std::string& name_or_id, const std::string& who) = 0;
+  /// `grace_ms`: for how long the old key is good too. Programs that have signed in as it must sign in again.
+  virtual std::string rotate_agent(const std::string& name_or_id, std::int64_t grace_ms, const std::string& who) = 0;
   virtual std::string revoke_agent(const std::string& name_or_id, const std::string& who) = 0;
   /// `reason`: may be empty. An agent's own pause and that of all, also of agents that are made later, are apart.
   virtual std::string pause_agent(const std::string& name_or_id, const std::string& reason, const std::string& who) = 0;

@@ -29,6 +29,8 @@ void OperatorService::put_agent(JsonWriter& out, const Agent& agent) const {
   put(out, "created_at_ms", agent.created_at_ms);
   put(out, "last_seen_ms", agent.last_seen_ms);
   put(out, "revoked_at_ms", agent.revoked_at_ms);
+  put(out, "key_since_ms", agent.key_since_ms);
+  if (agent.old_key_until_ms != 0) put(out, "old_key_until_ms", agent.old_key_until_ms);
   if (const auto pause = parts_.agents.pauses().of(agent.agent_id)) put_pause(out, "paused", *pause);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/replica/replica.hpp"
+#include "core/util/durations.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 #include "core/write/cancel_writes.hpp"
@@ -114,10 +115,14 @@ std::string OperatorService::create_agent(const std::string& name, const std::st
   return agent_json(made.agent, made.key);
 }
 
-std::string OperatorService::rotate_agent(const std::string& name_or_id, const std::string& who) {
+std::string OperatorService::rotate_agent(const std::string& name_or_id, std::int64_t grace_ms,
+                                          const std::string& who) {
   agent(name_or_id);
-  const auto made = parts_.agents.rotate(name_or_id);
-  spdlog::info("{} gave agent {} a new key", who, made.agent.name);
+  const auto made = parts_.agents.rotate(name_or_id, grace_ms);
+  spdlog::info("{} gave agent {} a new key{}", who, made.agent.name,
+               grace_ms == 0 ? "" : fmt::format("; the old one ends in {}", span_in_words(grace_ms)));
+  // Who has taken the key may have signed in by the operator's good faith in it.
+  parts_.sign_in.end_of_agent(made.agent.agent_id, "its agent's key was replaced by " + who);
   return agent_json(made.agent, made.key);
 }
 
@@ -126,7 +131,7 @@ std::string OperatorService::revoke_agent(const std::string& name_or_id, const s
   // The key first, so that no new write comes after those that are cancelled.
   const auto revoked = parts_.agents.revoke(name_or_id);
   spdlog::info("{} revoked agent {}", who, revoked.name);
-  parts_.sign_in.end_of_agent(revoked.agent_id, who);
+  parts_.sign_in.end_of_agent(revoked.agent_id, "its agent was revoked by " + who);
   CancelledWrites writes;
   try {
     writes = cancel_writes_of(parts_.writes.ledger, revoked.agent_id, who);

@@ -75,7 +75,7 @@ class OperatorService final : public OperatorApi {
   std::string agents() override;
   std::string agent(const std::string& name_or_id) override;
   std::string create_agent(const std::string& name, const std::string& who) override;
-  std::string rotate_agent(const std::string& name_or_id, const std::string& who) override;
+  std::string rotate_agent(const std::string& name_or_id, std::int64_t grace_ms, const std::string& who) override;
   std::string revoke_agent(const std::string& name_or_id, const std::string& who) override;
   std::string pause_agent(const std::string& name_or_id, const std::string& reason, const std::string& who) override;
   std::string resume_agent(const std::string& name_or_id, const std::string& who) override;

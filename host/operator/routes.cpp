@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 
+#include "core/state/agents.hpp"
 #include "core/util/json.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
@@ -129,6 +130,17 @@ std::string resolve(const Call& call) {
 /// A body need not be there.
 std::string reason_of(const Call& call) {
   return call.request.body.empty() ? "" : text_member(body_with(call, {"reason"}), "reason", false);
+}
+
+/// A body need not be there.
+std::int64_t grace_of(const Call& call) {
+  if (call.request.body.empty()) return 0;
+  const auto body = body_with(call, {"grace_seconds"});
+  const auto seconds = find_int(body, "grace_seconds");
+  constexpr auto most = AgentStore::kLongestGrace / 1000;
+  if (!seconds || *seconds < 0 || *seconds > most)
+    throw invalid_input(fmt::format("\"grace_seconds\" must be a whole number from 0 to {}, seven days.", most));
+  return *seconds * 1000;
 }
 
 std::string accept(const Call& call) {
@@ -251,7 +263,8 @@ constexpr std::array<Route, 62> kRoutes{{
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
     {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who); }, Needs::kOperator},
     {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
-    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], c.who); }, Needs::kOperator},
+    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], grace_of(c), c.who); },
+     Needs::kOperator},
     {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
     {"POST", "/v1/agents/*/pause", [](Call& c) { return c.api.pause_agent(c.names[0], reason_of(c), c.who); }},
     {"POST", "/v1/agents/*/resume", [](Call& c) { return c.api.resume_agent(c.names[0], c.who); }, Needs::kOperator},

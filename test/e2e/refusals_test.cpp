@@ -82,6 +82,22 @@ TEST_CASE("a key ends at once when it is rotated or revoked") {
   CHECK(rig.kruxos({"--json", "agent", "show", "nobody"}).status.code == 4);
 }
 
+TEST_CASE("a key that is replaced with a grace is good until that is over, over a kill") {
+  Rig rig;
+  rig.begin();
+  const auto old = rig.key;
+  rig.key = text_at(rig.operate({"agent", "rotate", "assistant", "--grace", "1h"}), "/key");
+  CHECK(rig.invoke_as(old, "slack.channels").ok());
+  rig.host().signal(SIGKILL);
+  rig.await_end();
+  rig.start();
+  CHECK(rig.invoke_as(old, "slack.channels").ok());
+  CHECK(number_at(rig.operate({"agent", "show", "assistant"}), "/agent/old_key_until_ms") > rig.now_ms());
+  rig.advance(3'600'000);
+  CHECK(rig.invoke_as(old, "slack.channels").status == 401);
+  CHECK(rig.invoke("slack.channels").ok());
+}
+
 TEST_CASE("an agent that is revoked takes its waiting writes along") {
   Rig rig;
   rig.begin();
