@@ -173,7 +173,7 @@ TEST_CASE("an agent's old key may be good for a while", "[cli]") {
   f.console.terminal = true;
   f.console.lines = {"n"};
   CHECK(f.run({"agent", "rotate", "al", "--grace", "30min"}) == 1);
-  CHECK(has(f.console.prompts, "The present key of al ends in 30 minutes"));
+  CHECK(has(f.console.prompts, "The present key of al ends in 30 min;"));
 }
 
 }  // namespace KRUXOS_TEST_FILE
