@@ -17,7 +17,7 @@ namespace {
 
 std::string why_no_key(const std::string& text) {
   try {
-    WebhookKey{Secret(text)};
+    const WebhookKey key{Secret(text)};
     return "";
   } catch (const ConfigError& error) {
     return error.what();

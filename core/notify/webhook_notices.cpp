@@ -70,7 +70,7 @@ std::string WebhookNotices::body(const char* type, const std::string& text, Fill
   });
 }
 
-std::string WebhookNotices::linked(std::string text) const {
+std::string WebhookNotices::linked(const std::string& text) const {
   return content_.queue_url.empty() ? text + " See: kruxos approve list" : text + " " + content_.queue_url;
 }
 

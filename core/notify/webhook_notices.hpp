@@ -49,7 +49,7 @@ class WebhookNotices {
   std::optional<WebhookNotice> open_alerts(StatementCache& sql) const;
   template <class Fill>
   std::string body(const char* type, const std::string& text, Fill fill) const;
-  std::string linked(std::string text) const;
+  std::string linked(const std::string& text) const;
 
   GroupCommit& store_;
   Clock& clock_;

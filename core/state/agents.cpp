@@ -44,7 +44,7 @@ struct Entry {
 using EntryPtr = std::shared_ptr<Entry>;
 
 void check_name(const std::string& name) {
-  if (auto problem = agent_name_problem(name); !problem.empty()) throw invalid_input(std::move(problem));
+  if (const auto problem = agent_name_problem(name); !problem.empty()) throw invalid_input(problem);
 }
 
 void insert(SQLite::Database& db, const Entry& entry) {
