@@ -254,6 +254,23 @@ TEST_CASE("sign-in is off, and refused where tokens would travel unencrypted or 
       from_file("server: {host: 0.0.0.0, allow_plain_http: true, sign_in: {enabled: false}}").server.allow_plain_http);
 }
 
+TEST_CASE("the webhook's path is shown nowhere, and bad addresses are refused without being repeated") {
+  const auto config = from_file("webhook: {url: 'https://hooks.example/T0PSECRET?k=v', details: true}\n");
+  CHECK(config.webhook.url == "https://hooks.example/T0PSECRET?k=v");
+  CHECK(config.webhook.details);
+  CHECK(config.webhook.secret_file == config.vault_key_file.parent_path() / "webhook.secret");
+  CHECK_THAT(config_json(config), Catch::Contains("https://hooks.example/...") && !Catch::Contains("T0PSECRET"));
+  CHECK(load_config({}, {}, {}).webhook.url.empty());
+  for (const std::string bad : {"http://hooks.example/T0PSECRET", "hooks.example/T0PSECRET", "ftp://a/T0PSECRET",
+                                "https://me:T0PSECRET@hooks.example/", "https://hooks.example/T0PSECRET#x"}) {
+    CAPTURE(bad);
+    CHECK_THAT(refusal("webhook: {url: '" + bad + "'}\n"), Catch::Contains("c.yaml:1:16: webhook.url: ") &&
+                                                               Catch::Contains("no address of a webhook") &&
+                                                               !Catch::Contains("T0PSECRET"));
+  }
+  CHECK_THAT(refusal("webhook: {queue_url: 'javascript:alert(1)'}\n"), Catch::Contains("no address of a page"));
+}
+
 TEST_CASE("bad variables and flags are refused by their names") {
   const auto of = [](const std::string& variable) { return refusal("", {variable}); };
   CHECK_THAT(of("KRUXOS_SERVER__PORT=x"), Catch::StartsWith("KRUXOS_SERVER__PORT: a whole number"));

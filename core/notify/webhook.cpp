@@ -75,10 +75,10 @@ void Webhook::loop() {
     // While it fails, news does not hurry it.
     const bool fails = status_.failures > 0;
     const auto until = fails ? status_.next_try_boot_ms : clock_.boot_ms() + kLookEveryMs;
-    clock_.wait_until(lock, wake_, until, [&] { return stopping_ || (news_ && !fails); });
+    clock_.wait_until(lock, wake_, until, [&] { return stopping_ || works_again_ || (news_ && !fails); });
     clock_.wait_until(lock, wake_, clock_.boot_ms() + (fails ? 0 : kGatherMs), [&] { return stopping_; });
     if (stopping_) return;
-    news_ = false;
+    news_ = works_again_ = false;
     lock.unlock();
     look();
     lock.lock();
@@ -92,15 +92,24 @@ void Webhook::look() {
       const std::lock_guard lock(mutex_);
       decided.swap(decided_);
     }
+    note_as_told();
     notices_.forget(decided);
     while (const auto notice = notices_.next()) {
       if (!deliver(*notice)) return;
-      notices_.told(*notice);
+      unnoted_ = notice;
+      note_as_told();
     }
     send_head();
   } catch (const Error& error) {  // the ledger's trouble, of which it tells itself
     spdlog::warn("the webhook has to wait: {}", error.what());
   }
+}
+
+/// A disk that is full must not have the receiver told again and again.
+void Webhook::note_as_told() {
+  if (!unnoted_) return;
+  notices_.told(*unnoted_);
+  unnoted_.reset();
 }
 
 bool Webhook::send_head() {
@@ -128,7 +137,12 @@ bool Webhook::deliver(const WebhookNotice& notice) {
 }
 
 std::optional<std::string> Webhook::test() {
-  return post({make_id("msg_", clock_.wall_ms()), notices_.test()});
+  auto problem = post({make_id("msg_", clock_.wall_ms()), notices_.test()});
+  if (problem) return problem;
+  const std::lock_guard lock(mutex_);
+  works_again_ = true;
+  wake_.notify_all();
+  return std::nullopt;
 }
 
 std::optional<std::string> Webhook::post(const Message& message) {

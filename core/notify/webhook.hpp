@@ -54,7 +54,8 @@ class Webhook {
   void stop();
   /// A write has changed. Returns at once.
   void changed(const WriteRecord& write);
-  /// Posts a test now, on this thread: nothing where it was taken, else why not, a sentence. At most ten seconds.
+  /// Posts a test now, on this thread: nothing where it was taken, and what waits for its next try goes out then; else
+  /// why not, a sentence. At most ten seconds.
   std::optional<std::string> test();
 
   WebhookStatus status() const;
@@ -74,6 +75,7 @@ class Webhook {
   void look();
   /// Whether it was taken.
   bool deliver(const WebhookNotice& notice);
+  void note_as_told();
   bool send_head();
   std::optional<std::string> post(const Message& message);
   void note(const std::optional<std::string>& problem);
@@ -86,13 +88,15 @@ class Webhook {
 
   // Of the thread.
   WebhookNotices notices_;
-  std::optional<Message> last_;  ///< not taken yet: sent again it has the same id
+  std::optional<Message> last_;           ///< not taken yet: sent again it has the same id
+  std::optional<WebhookNotice> unnoted_;  ///< delivered, and not noted: nothing else goes out until it is
   std::int64_t head_told_ = 0, head_due_boot_ms_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<std::int64_t> decided_;
   bool news_ = true, stopping_ = false;
+  bool works_again_ = false;  ///< a test has got through: what waits need not wait for its next try
   std::set<std::shared_ptr<CallContext>> under_way_;
   WebhookStatus status_;
   std::thread thread_;

@@ -22,12 +22,7 @@ constexpr const char* kOpenAlerts =
     "SELECT o.id, o.raised_at_ms, o.severity, o.kind, o.service, o.account_id, coalesce(o.write_id, ''), "
     "coalesce(a.name, o.agent_id, ''), o.message FROM alerts o LEFT JOIN agents a ON a.agent_id = o.agent_id "
     "WHERE o.acknowledged_at_ms IS NULL AND o.kind NOT IN ('webhook_failing', 'approval_waiting') AND NOT EXISTS "
-    "(SELECT 1 FROM webhook_told t "
-    "WHERE t.kind = 'alert' AND t.number = o.id) ORDER BY o.id LIMIT ?1";
-
-std::string column_text(const Statement& row, int column) {
-  return std::string(row.text(column));
-}
+    "(SELECT 1 FROM webhook_told t WHERE t.kind = 'alert' AND t.number = o.id) ORDER BY o.id LIMIT ?1";
 
 struct WaitingWrite {
   std::string write_id, agent, service, account_id, capability, summary, reason;
@@ -47,8 +42,17 @@ void put_time(JsonWriter& out, std::string_view name, std::int64_t at_ms) {
   if (at_ms > 0) put(out, name, format_time(at_ms));
 }
 
-const char* plural(std::size_t count) {
-  return count == 1 ? "" : "s";
+/// The rows' first columns go into `numbers`, and what `read` makes of the first rows is returned.
+template <class Read>
+auto named_of(Statement& rows, std::vector<std::int64_t>& numbers, Read read) {
+  std::vector<decltype(read(rows))> named;
+  const ResetAtEnd reset(rows);
+  rows.bind_all(kMostAtOnce);
+  while (rows.step()) {
+    numbers.push_back(rows.integer(0));
+    if (named.size() < WebhookNotices::kMostNamed) named.push_back(read(rows));
+  }
+  return named;
 }
 
 }  // namespace
@@ -76,20 +80,16 @@ std::string WebhookNotices::linked(const std::string& text) const {
 
 std::optional<WebhookNotice> WebhookNotices::waiting_writes(StatementCache& sql) const {
   WebhookNotice notice{kWaiting, {}, {}};
-  std::vector<WaitingWrite> named;
-  auto& rows = sql.get(kWaitingWrites);
-  const ResetAtEnd reset(rows);
-  rows.bind_all(kMostAtOnce);
-  while (rows.step()) {
-    notice.numbers.push_back(rows.integer(0));
-    if (named.size() == kMostNamed) continue;
-    const auto text = [&rows](int column) { return column_text(rows, column); };
-    named.push_back({text(1), text(2), text(3), text(4), text(5), text(8), text(9), rows.integer(6), rows.integer(7)});
-  }
+  const auto named = named_of(sql.get(kWaitingWrites), notice.numbers, [](const Statement& row) {
+    const auto text = [&row](int column) { return std::string(row.text(column)); };
+    return WaitingWrite{text(1), text(2), text(3), text(4), text(5), text(8), text(9), row.integer(6), row.integer(7)};
+  });
   if (named.empty()) return std::nullopt;
   const auto count = notice.numbers.size();
-  auto says = fmt::format("{} write{} wait{} for a decision, the first: {} by {}.", count, plural(count),
-                          count == 1 ? "s" : "", named.front().capability, named.front().agent);
+  auto says = fmt::format("{} {} by {}.",
+                          count == 1 ? std::string("A write waits for a decision:")
+                                     : fmt::format("{} writes wait for a decision, the first:", count),
+                          named.front().capability, named.front().agent);
   if (content_.details) says += " " + named.front().summary;
   notice.body = body(kWaiting, linked(says), [&](JsonWriter& out) {
     put_objects(out, "writes", named, [&](const WaitingWrite& write) {
@@ -111,20 +111,16 @@ std::optional<WebhookNotice> WebhookNotices::waiting_writes(StatementCache& sql)
 
 std::optional<WebhookNotice> WebhookNotices::open_alerts(StatementCache& sql) const {
   WebhookNotice notice{kRaised, {}, {}};
-  std::vector<OpenAlert> named;
-  auto& rows = sql.get(kOpenAlerts);
-  const ResetAtEnd reset(rows);
-  rows.bind_all(kMostAtOnce);
-  while (rows.step()) {
-    notice.numbers.push_back(rows.integer(0));
-    if (named.size() == kMostNamed) continue;
-    const auto text = [&rows](int column) { return column_text(rows, column); };
-    named.push_back({text(2), text(3), text(4), text(5), text(6), text(7), text(8), rows.integer(0), rows.integer(1)});
-  }
+  const auto named = named_of(sql.get(kOpenAlerts), notice.numbers, [](const Statement& row) {
+    const auto text = [&row](int column) { return std::string(row.text(column)); };
+    return OpenAlert{text(2), text(3), text(4), text(5), text(6), text(7), text(8), row.integer(0), row.integer(1)};
+  });
   if (named.empty()) return std::nullopt;
   const auto count = notice.numbers.size();
   const auto& first = named.front();
-  auto says = fmt::format("{} alert{}, the first: {} ({}).", count, plural(count), first.kind, first.severity);
+  auto says =
+      fmt::format("{} {} ({}).", count == 1 ? std::string("An alert:") : fmt::format("{} alerts, the first:", count),
+                  first.kind, first.severity);
   if (content_.details)
     says += " " + (first.kind == kAgentMessage ? in_agents_words("agent " + first.agent, first.message)
                                                : printable(first.message));

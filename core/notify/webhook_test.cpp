@@ -264,6 +264,40 @@ TEST_CASE("what was decided meanwhile is not told, and what waits once more is",
   CHECK(ids_of(f.receiver.received().back(), "writes", "write_id") == std::vector<std::string>{stays.write_id});
 }
 
+TEST_CASE("what was delivered and cannot be noted is not delivered again and again", "[webhook]") {
+  Told f;
+  f.store.run([](SQLite::Database& db) {
+    execute(db.getHandle(),
+            "CREATE TRIGGER full BEFORE INSERT ON webhook_told BEGIN SELECT RAISE(ABORT, 'no space'); END");
+  });
+  f.waiting("x");
+  f.start();
+  REQUIRE(f.delivered(1));
+  CHECK_FALSE(f.delivered(2));
+  f.waiting("y");
+  CHECK_FALSE(f.delivered(2));
+  CHECK(f.receiver.received().size() == 1);
+  f.store.run([](SQLite::Database& db) { execute(db.getHandle(), "DROP TRIGGER full"); });
+  CHECK(f.delivered(2));
+  CHECK_FALSE(f.delivered(3));
+}
+
+TEST_CASE("a test that gets through lets what waits for its next try go at once", "[webhook]") {
+  Told f;
+  f.receiver.answers("503 No");
+  const auto write = f.waiting("x");
+  f.start();
+  REQUIRE(f.until([&] { return f.webhook->status().failures == 6; }, 1'000'000));
+  f.receiver.answers("200 OK");
+  const auto before = f.clock.boot_ms();
+  CHECK_FALSE(f.webhook->test());
+  for (int i = 0; i < 5'000 && f.webhook->status().delivered == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(f.webhook->status().delivered == 1);
+  CHECK(f.clock.boot_ms() == before);
+  CHECK(f.receiver.received().back().type() == "approval.waiting");
+}
+
 TEST_CASE("a redirect is not followed, and an answer's words are not repeated", "[webhook]") {
   Told f;
   Receiver elsewhere;

@@ -27,8 +27,9 @@ constexpr std::size_t kKeyBytes = 32;
 struct Entry {
   Agent agent;
   std::string key_hash;
-  std::string old_key_hash;                ///< empty: there is none that is good
-  std::int64_t old_key_until_boot_ms = 0;  ///< by the boot clock too: a wall clock that is set back prolongs nothing
+  std::string old_key_hash;  ///< empty: there is none that is good
+  std::int64_t old_key_until_boot_ms =
+      0;  ///< by the boot clock too: a wall clock that is set back while the host runs prolongs nothing
   std::atomic<std::int64_t> last_seen_ms{0};
 
   bool is_old_key_good(const Clock& clock) const {

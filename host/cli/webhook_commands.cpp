@@ -4,26 +4,30 @@
 #include <ostream>
 
 #include "host/cli/commands.hpp"
+#include "host/cli/table.hpp"
 
 namespace krux::cli {
+
 int show_webhook(const Session& session) {
   const auto answer = session.host.get("/v1/webhook");
   if (session.printed(answer)) return kOk;
-  auto& out = session.console.out();
-  if (!flag(answer.json, "configured")) {
+  const auto& webhook = answer.json;
+  if (!flag(webhook, "configured")) {
     session.console.err() << "There is no webhook. Set webhook.url in the configuration and start the host again.\n";
     return kOk;
   }
-  out << "Goes to:     " << text(answer.json, "origin") << "\n"
-      << "Signed by:   " << text(answer.json, "secret_file") << "\n"
-      << "Tells:       " << (flag(answer.json, "details") ? "summaries and reasons too" : "ids and names alone") << "\n"
-      << "Delivered:   " << number(answer.json, "delivered");
-  if (const auto at = number(answer.json, "delivered_at_ms"); at > 0)
-    out << ", the last one " << moment(at, session.now_ms);
-  out << "\n";
-  if (const auto failures = number(answer.json, "failures"); failures > 0)
-    out << fmt::format("FAILING:     {} times since {}: {}\n", failures,
-                       moment(number(answer.json, "failing_since_ms"), session.now_ms), text(answer.json, "problem"));
+  const auto at = [&](const char* name) { return moment(number(webhook, name), session.now_ms); };
+  Listing listing;
+  listing.add("Goes to", text(webhook, "origin"));
+  listing.add("Signed by", text(webhook, "secret_file"));
+  listing.add("Tells", std::string(flag(webhook, "details") ? "summaries and reasons too" : "ids and names alone"));
+  listing.add("Delivered", fmt::format("{} since the host's start", number(webhook, "delivered")));
+  listing.add_unless_empty("The last one", at("delivered_at_ms"));
+  if (const auto failures = number(webhook, "failures"); failures > 0)
+    listing.add("Fails",
+                {fmt::format("{} times since {}: {}", failures, at("failing_since_ms"), text(webhook, "problem")),
+                 Style::kBad});
+  listing.print(session.console);
   return kOk;
 }
 

@@ -152,4 +152,14 @@ TEST_CASE("the audit log's key and its signed heads have files of their own") {
              Catch::Contains("is audit.key_file, too"));
 }
 
+TEST_CASE("the webhook's secret has a file of its own, outside of what is copied") {
+  Checked check;
+  const std::string base = "data_dir: data\nvault_key_file: keys/vault.key\n";
+  CHECK(check(base + "webhook: {secret_file: keys/webhook}\n") == "in order");
+  CHECK_THAT(check(base + "webhook: {secret_file: data/webhook}\n"),
+             Catch::StartsWith("c.yaml:3: webhook.secret_file: ") && Catch::Contains("lies inside the data directory"));
+  CHECK_THAT(check(base + "webhook: {secret_file: keys/vault.key}\n"), Catch::Contains("is vault_key_file, too"));
+  CHECK_THAT(check(base + "webhook: {secret_file: keys/audit.key}\n"), Catch::Contains("is audit.key_file, too"));
+}
+
 }  // namespace KRUXOS_TEST_FILE

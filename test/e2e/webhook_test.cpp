@@ -95,7 +95,19 @@ TEST_CASE("the operator is told of what waits, over a kill and a receiver that f
   CHECK_FALSE(rig.last("webhook.test").IsNull());
   // A signed head of the log comes by the same way.
   CHECK(rig.pass_time([&] { return !rig.last("audit.head").IsNull(); }));
-  CHECK(number_at(rig.last("audit.head"), "/data/head/seq") > 0);
+  const auto head = rig.last("audit.head");
+  const auto verify = [&](const std::string& line) {
+    ::support::write_safe(rig.path("heads"), line + "\n");
+    return rig.kruxos(
+        {"audit", "verify", "--file", (rig.data() / "audit.db").string(), "--anchors", rig.path("heads").string()});
+  };
+  const auto good = verify(text_of(*find_at(head, "/data/head")));
+  INFO(good.out << good.err);
+  CHECK(good.status.code == 0);
+  CHECK(good.out.find("1 signed head") != std::string::npos);
+  auto later = text_of(*find_at(head, "/data/head"));
+  later.replace(later.find("\"seq\":"), 6, "\"seq\":9");
+  CHECK(verify(later).status.code != 0);
 
   CHECK(rig.kruxos({"config", "show"}).out.find("T0PSECRET") == std::string::npos);
   CHECK(rig.log().find("T0PSECRET") == std::string::npos);
