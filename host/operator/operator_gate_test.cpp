@@ -45,6 +45,8 @@ const std::vector<std::string> kNeedOperator{
     http_post("/v1/vault/passphrase", R"({"passphrase":"a","new_passphrase":"b"})"),
     http_post("/v1/plugins/x/release", ""),
     http_post("/v1/alerts/1/acknowledge", ""),
+    http_post("/v1/audit/rotate-key", ""),
+    http_post("/v1/webhook/test", ""),
     http_post("/v1/writes/cu_1/cancel", "")};
 const std::vector<std::string> kOpen{http_get("/v1/status"),
                                      http_get("/v1/writes/w_1"),
@@ -52,6 +54,7 @@ const std::vector<std::string> kOpen{http_get("/v1/status"),
                                      http_post("/v1/agents/al/revoke", ""),
                                      http_post("/v1/agents/al/pause", ""),
                                      http_post("/v1/pause", ""),
+                                     http_get("/v1/webhook"),
                                      http_post("/v1/sign-in/grants/g_1/end", "")};
 
 struct GateFixture {
