@@ -1,6 +1,7 @@
 """The demo in three acts, for a visitor: what a hijacked agent, a lost answer and second thoughts come to. Every claim
 that it prints a tick for was checked just before."""
 import json
+import re
 import shutil
 import sqlite3
 import time
@@ -61,6 +62,8 @@ def set_up(stage):
         shutil.copy(ROOT / "policies" / f"{service}.yaml", folders[2])
     rules = folders[2] / "rules"
     shutil.copytree(ROOT / "policies" / "templates" / "team-moderate" / "rules", rules)
+    organisation = rules / "organisation.yaml"
+    organisation.write_text(without_rule("out of hours", organisation.read_text()))
     (rules / "agents").mkdir(exist_ok=True)
     (rules / "agents" / "helper.yaml").write_text(OWN_RULES)
     for entry in stage.directory.rglob("*"):
@@ -87,6 +90,13 @@ def set_up(stage):
         stage.operator("sync", "gmail", "--wait")
     stage.key = stage.operator_json("agent", "create", "helper")["key"]
     stage.good("Slack and Gmail are connected; the agent \"helper\" has a key of its own")
+
+
+def without_rule(name, text):
+    """The template holds whatever is sent at night; the demo is shown at night too."""
+    left, found = re.subn(rf"  - name: {name}\n(    .*\n)+", "", text)
+    check(found == 1, f"the template has {found} rules named \"{name}\"")
+    return left
 
 
 def hijacked(stage):

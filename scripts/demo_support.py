@@ -85,12 +85,12 @@ class Stage(Services):
                     stream.close()
         if isinstance(error, (DemoFailed, KeyboardInterrupt)):
             print()
-            print(red("The demo stopped: ") + (str(error) or "interrupted"))
+            print(labelled("The demo stopped:", red, str(error) or "interrupted"))
             log = self.directory / "kruxosd.log"
             if log.exists() and isinstance(error, DemoFailed):
                 print(dim("The host's last lines:"))
                 for line in log.read_text(errors="replace").splitlines()[-15:]:
-                    print(dim("  " + line))
+                    print(dim(fold(line)))
             shutil.rmtree(self.directory, ignore_errors=True)
             sys.exit(1)
         shutil.rmtree(self.directory, ignore_errors=True)
