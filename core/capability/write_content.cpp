@@ -18,6 +18,21 @@ namespace krux {
 namespace {
 
 constexpr std::string_view kSendAt = "send_at";
+constexpr std::size_t kMostNamed = 3;
+
+std::string name_of_record(const ActiveAccount& account, const SummaryRecord& record, const std::string& id) {
+  try {
+    std::string json;
+    if (account.replica)
+      reader_of(account)->get(record.collection, id, [&](const RowView& row) {
+        json = row.json;
+        return false;
+      });
+    return record_in_words(record.words, id, json);
+  } catch (const Error&) {
+    return record_in_words(record.words, id, {});  // words are for people: the id says the same
+  }
+}
 
 /// What an edit changes: inputs by their own names. null: back to the default, or cleared where it is nullable.
 JsonDocument changes_of(const CapabilityDefinition& capability, const std::string& arguments_json) {
@@ -284,18 +299,11 @@ SummaryNames names_for_summary(const ActiveAccount& account, const CapabilityDef
                                const JsonValue& resolved) {
   SummaryNames names;
   for (const auto& record : capability.summary_records) {
-    const auto id = filled_whole(record.id, resolved);
-    std::string json;
-    try {
-      if (!id.empty() && account.replica)
-        reader_of(account)->get(record.collection, id, [&](const RowView& row) {
-          json = row.json;
-          return false;
-        });
-      names[record.name] = record_in_words(record.words, id, json);
-    } catch (const Error&) {
-      names[record.name] = record_in_words(record.words, id, {});  // words are for people: the id says the same
-    }
+    const auto ids = ids_of(record.id, resolved);
+    auto& words = names[record.name];
+    const auto named = std::min(ids.size(), kMostNamed);
+    for (std::size_t i = 0; i < named; ++i) words += (i == 0 ? "" : ", ") + name_of_record(account, record, ids[i]);
+    if (named < ids.size()) words += fmt::format(" and {} more", ids.size() - named);
   }
   return names;
 }

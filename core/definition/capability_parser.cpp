@@ -145,7 +145,7 @@ void parse_order(const YamlValue& value, CapabilityDefinition& capability) {
 }
 
 SummaryRecord parse_summary_record(const YamlValue& value, const CapabilityDefinition& capability) {
-  const YamlMap map(value, {"name", "collection", "id", "words"});
+  const YamlMap map(value, {"name", "collection", "id", "words", "people"});
   SummaryRecord record;
   record.name = parse_name(map.at("name"), "what stands for a record");
   record.collection = parse_name(map.at("collection"), "a collection");
@@ -160,6 +160,7 @@ SummaryRecord parse_summary_record(const YamlValue& value, const CapabilityDefin
     if (!is_plain_name(name.substr(0, dot)) || (dot != std::string::npos && !is_plain_name(name.substr(dot + 1))))
       words.fail(fmt::format("\"{{{}}}\" names no member of a record.", printable(name)));
   }
+  if (const auto v = map.find("people")) record.people = parse_name(*v, "a member of a record");
   return record;
 }
 

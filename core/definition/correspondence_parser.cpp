@@ -22,13 +22,16 @@ std::string plain_name(const YamlValue& value) {
 }  // namespace
 
 CorrespondenceDefinition parse_correspondence(const YamlValue& value) {
-  const YamlMap map(value, {"collection", "words", "bodies", "sent", "without", "to", "from", "address"});
+  const YamlMap map(
+      value, {"collection", "words", "conversation", "sender", "bodies", "sent", "without", "to", "from", "address"});
   CorrespondenceDefinition found;
   found.collection = plain_name(map.at("collection"));
   if (const auto v = map.find("without")) {
     for (const auto& tag : v->list(kMostTags)) found.without_tags.push_back(tag.line(kLongestTag));
   }
   if (const auto v = map.find("words")) found.words = v->line(300);
+  if (const auto v = map.find("conversation")) found.conversation = v->line(65);
+  if (const auto v = map.find("sender")) found.sender = v->line(65);
   if (const auto v = map.find("bodies")) {
     for (const auto& blob : v->list(kMostTexts)) found.bodies.push_back(plain_name(blob));
   }

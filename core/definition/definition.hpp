@@ -81,8 +81,9 @@ struct CountsAs {
 /// {name} in a write's summary stands for a record of the replica: its words, with its id behind them.
 struct SummaryRecord {
   std::string name;            ///< may be an input's: then what an agent gave in words stays as he gave it
-  std::string collection, id;  ///< the id filled with resolved inputs: "{channel}/{ts}"
+  std::string collection, id;  ///< the id filled with resolved inputs: "{channel}/{ts}"; "{ids}" may be a list: each
   std::string words;           ///< filled with members of the record: "\"{subject}\" from {from}"
+  std::string people{};        ///< the member that counts who see what is put there; may be empty
 };
 
 /// A record of the replica that a write sends along.
@@ -162,6 +163,7 @@ struct CorrespondenceDefinition {
   std::string sent_tag;    ///< of what the account has sent; what lacks it, others have
   std::vector<std::string> without_tags;
   std::string words;                           ///< what a record is called, by its members; empty: by its id
+  std::string conversation, sender;            ///< where its JSON has them, "from.address"; may be empty
   std::vector<std::string> bodies;             ///< blobs that hold more of a record's texts, as JSON
   std::vector<std::string> to;                 ///< the named texts that hold recipients
   std::string from;                            ///< the one that holds who sent it

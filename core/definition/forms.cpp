@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace krux {
 namespace {
 
 constexpr std::size_t kMaxValue = 120, kMaxMember = 80;  // bytes
 
-/// The text at "from.address", of lists the first entry.
-std::string_view text_at(const JsonValue& json, std::string_view path) {
+}  // namespace
+
+std::string_view member_text(const JsonValue& json, std::string_view path) {
   const auto* at = &json;
   for (std::size_t begin = 0; at && begin <= path.size();) {
     const auto end = std::min(path.find('.', begin), path.size());
@@ -19,8 +22,6 @@ std::string_view text_at(const JsonValue& json, std::string_view path) {
   return at && at->IsString() ? view(*at) : std::string_view();
 }
 
-}  // namespace
-
 std::string filled_whole(const std::string& pattern, const JsonValue& params) {
   bool whole = true;
   auto text = filled(pattern, [&](std::string_view name) {
@@ -29,6 +30,20 @@ std::string filled_whole(const std::string& pattern, const JsonValue& params) {
     return !value ? std::string() : value->IsString() ? std::string(view(*value)) : to_json(*value);
   });
   return whole ? text : std::string();
+}
+
+std::vector<std::string> ids_of(const std::string& pattern, const JsonValue& params) {
+  const bool one_name = pattern.size() > 2 && pattern.front() == '{' && pattern.find('}') == pattern.size() - 1;
+  const auto* list = one_name ? find_member(params, std::string_view(pattern).substr(1, pattern.size() - 2)) : nullptr;
+  std::vector<std::string> ids;
+  if (!list || !list->IsArray()) {
+    ids.push_back(filled_whole(pattern, params));
+  } else {
+    for (const auto& id : list->GetArray()) ids.push_back(id.IsString() ? std::string(view(id)) : std::string());
+  }
+  std::set<std::string> seen;
+  std::erase_if(ids, [&](const std::string& id) { return id.empty() || !seen.insert(id).second; });
+  return ids;
 }
 
 std::string target_of(const CapabilityDefinition& capability, const JsonValue& params) {
@@ -50,7 +65,7 @@ std::string record_in_words(std::string_view form, const std::string& id, std::s
   const auto json = parse_json(record_json, "a record", {8 << 20, 64});
   bool any = false;
   const auto words = filled(form, [&](std::string_view name) {
-    const auto value = text_at(json, name);
+    const auto value = member_text(json, name);
     any = any || !value.empty();
     return cut_short(value, kMaxMember);
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/definition/definition.hpp"
 #include "core/util/json.hpp"
@@ -27,6 +28,12 @@ std::string filled(std::string_view form, Value value_of) {
 
 /// The template filled with parameters; empty where one of them has no value.
 std::string filled_whole(const std::string& pattern, const JsonValue& params);
+
+/// Ids of records: the template filled, or where it is one list of texts alone, "{ids}", each of them once.
+std::vector<std::string> ids_of(const std::string& pattern, const JsonValue& params);
+
+/// The text at "from.address" of a record, of lists the first entry; empty: there is none.
+std::string_view member_text(const JsonValue& json, std::string_view path);
 
 /// What a call is about: the capability's target filled with resolved parameters. Empty when the capability names none,
 /// or an input of it is not given.

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "core/definition/forms.hpp"
 #include "core/facts/secret_forms.hpp"
 #include "core/util/text.hpp"
 
@@ -123,14 +124,33 @@ class Texts {
   Outgoing& out_;
 };
 
+bool is_reached_by(const CapabilityDefinition& capability, std::string_view name) {
+  const auto& reached = capability.recipients;
+  return std::find(reached.begin(), reached.end(), name) != reached.end();
+}
+
+/// Whether it names what the write is about, or whose order it keeps.
+bool is_about(const CapabilityDefinition& capability, std::string_view name) {
+  bool is = false;
+  for (const auto& form : {capability.target, capability.order})
+    filled(form, [&](std::string_view in_form) {
+      is = is || in_form == name;
+      return std::string_view();
+    });
+  return is;
+}
+
 }  // namespace
 
 Outgoing parameter_texts(const CapabilityDefinition& capability, const JsonValue& params) {
   Outgoing out;
   Texts texts(out);
-  const auto& reached = capability.recipients;
-  for (const auto& member : params.GetObject()) {
-    if (std::find(reached.begin(), reached.end(), view(member.name)) == reached.end()) texts.add(member.value);
+  // Ids stand first: behind a subject of "Your security code" the digits of one would be taken for the code.
+  for (const bool ids : {true, false}) {
+    for (const auto& member : params.GetObject()) {
+      const auto name = view(member.name);
+      if (is_about(capability, name) == ids && !is_reached_by(capability, name)) texts.add(member.value);
+    }
   }
   return out;
 }

@@ -19,7 +19,8 @@ struct Outgoing {
   bool absent = false;  ///< what it passes on is not all there to be looked at
 };
 inline constexpr std::size_t kMostOutgoing = 256 * 1024;
-/// Those of the parameters, but of those that say whom it reaches; without and with what is encoded in them.
+/// Those of the parameters, but of those that say whom it reaches; ids of what it is about first. Without and with what
+/// is encoded in them.
 Outgoing parameter_texts(const CapabilityDefinition& capability, const JsonValue& params);
 Outgoing outgoing_texts(const CapabilityDefinition& capability, const JsonValue& params);
 /// One more.

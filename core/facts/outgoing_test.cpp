@@ -27,6 +27,19 @@ TEST_CASE("what a write sends are all its texts but its recipients") {
   CHECK_FALSE(sent("{}").cut);
 }
 
+TEST_CASE("an id behind words of a code is no code") {
+  CapabilityDefinition reply;
+  reply.name = "mail.reply";
+  reply.target = "{message_id}";
+  reply.order = "{thread_id}";
+  const auto found = [&](const char* params) {
+    return secret_in(outgoing_texts(reply, parse_json(params, "params", {4 << 20, 32})).text);
+  };
+  CHECK(found(R"({"message_id":"18f0a1","body":"Thanks.","subject":"Your security code","thread_id":"18f04711c2"})")
+            .empty());
+  CHECK(found(R"({"subject":"Your security code","body":"4711","thread_id":"t"})") == "a code");
+}
+
 TEST_CASE("what stands there in Base64 is read too") {
   CHECK(sent(R"({"body":"Tm9ydGggZ2F0ZSA1NTgyLTkwMTc="})").text.find("North gate 5582-9017") != std::string::npos);
   CHECK(sent(R"({"body":"see Tm9ydGggZ2F0ZSA1NTgyLTkwMTc, please"})").text.find("North gate") != std::string::npos);

@@ -151,6 +151,7 @@ void print_write(const Session& session, const JsonValue& write) {
                                     text(rule, "when")));
     for (const auto& because : items(rule, "because").GetArray()) listing.add("  because", printable(view(because)));
   }
+  for (const auto& sentence : items(write, "reach").GetArray()) listing.add("Reach", printable(view(sentence)));
   listing.add_unless_empty("Undoes", text(write, "rolls_back"));
   listing.add_unless_empty("Cleans up", text(write, "cleans"));
   if (const auto cleanup = text(write, "cleanup"); !cleanup.empty() && cleanup != "none")

@@ -136,6 +136,7 @@ class OperatorService final : public OperatorApi {
 
  private:
   void put_like(JsonWriter& out, const WriteRecord& write) const;
+  void put_reach(JsonWriter& out, const WriteRecord& write) const;
   Ledger::Like like_of(const std::string& write_id, const StandingTerms& terms);
   std::string agent_json(const Agent& agent, const std::string& key) const;
   void put_agent(JsonWriter& out, const Agent& agent) const;

@@ -3,6 +3,7 @@
 
 #include "core/capability/capability_handler.hpp"
 #include "core/capability/write_json.hpp"
+#include "core/facts/reach.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 #include "host/operator/operator_service.hpp"
@@ -104,12 +105,24 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   if (!whole) return;
   parts_.handler.put_rules(out, write);
   put_like(out, write);
+  put_reach(out, write);
   put_raw(out, "params", write.params_json);
   put_raw(out, "params_shown", write.params_shown_json);
   put_raw(out, "result", write.result_json);
   put(out, "tier", write.tier);
   put(out, "delay_ms", write.delay_ms);
   put(out, "definition_version", write.definition_version);
+}
+
+/// Of what has not happened yet: afterwards the copy shows what the write itself has changed.
+void OperatorService::put_reach(JsonWriter& out, const WriteRecord& write) const {
+  std::vector<std::string> sentences;
+  const auto account = parts_.accounts.find(write.account);
+  const auto* capability = account ? account->definition->find(write.operation) : nullptr;
+  if (capability && write.ended_at_ms == 0 && write.rolls_back.empty() && write.cleans.empty())
+    sentences = in_words(
+        reach_of(*account, *capability, parse_json(write.params_json, "the parameters", {64 << 20, 64})), *account);
+  put(out, "reach", sentences);
 }
 
 std::string OperatorService::writes(const WriteFilter& asked) {

@@ -86,6 +86,7 @@ std::string times(const JsonValue& write, std::int64_t now_ms) {
 std::string problem(const JsonValue& write) {
   Facts facts;
   facts.add_text("Asked because", text(write, "approval_reason"));
+  for (const auto& sentence : items(write, "reach").GetArray()) facts.add_text("Reach", view(sentence));
   for (const auto& rule : items(write, "rules").GetArray()) {
     for (const auto& because : items(rule, "because").GetArray())
       facts.add_text("Rule " + text(rule, "rule"), view(because));
