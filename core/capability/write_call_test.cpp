@@ -73,6 +73,32 @@ TEST_CASE("a summary calls records by their words, and leaves what the agent sai
   CHECK(host.writes.ledger.get(id)->summary == "a on 'Plans' (R7/a) in #general (R7)");
 }
 
+TEST_CASE("a summary calls the first records of a list by their words, and counts the others") {
+  std::string text = kDefinition;
+  text.replace(text.find("summary: \"{title}\""), 18,
+               "summary: \"of {pages}\", summary_records: ["
+               "{name: pages, collection: note, id: \"{pages}\", words: \"'{head}'\"}]");
+  const std::string room = "{name: room, type: String, description: Room.}]}\n  - {name: notes.mark";
+  text.replace(text.find(room), 1, "{name: pages, type: Array, items: {type: String}, description: Pages.}, {");
+  Host host({}, {}, text);
+  host.connect();
+  Record record;
+  record.collection = "note";
+  record.id = "p1";
+  record.json = R"({"head":"Plans"})";
+  const auto session = host.replica->begin_session();
+  session->put(record);
+  session->commit();
+  const auto summary = [&](const std::string& title, const std::string& pages) {
+    const auto answer = host.call("notes.add", R"({"title":")" + title + R"(","room":"R","pages":)" + pages + "}");
+    REQUIRE(type_of(answer) == "none");
+    return host.writes.ledger.get(text_of(answer, "write_id"))->summary;
+  };
+  CHECK(summary("a", R"(["p1"])") == "of 'Plans' (p1)");
+  CHECK(summary("b", R"(["p1","p2","p1"])") == "of 'Plans' (p1), p2");
+  CHECK(summary("c", R"(["p1","p2","p3","p4","p5"])") == "of 'Plans' (p1), p2, p3 and 2 more");
+}
+
 TEST_CASE("what resolution adds is shown to agent and operator, with whom the write reaches") {
   std::string text = kDefinition;
   text.replace(text.find("summary: \"{title}\""), 18, "recipients: [to, room], summary: \"{title} to {to}\"");

@@ -65,10 +65,11 @@ TEST_CASE("one write is shown whole, with who asked, why it waits and when it go
   f.api.answers["write"] = write_json(
       "pending_approval",
       R"(,"edits":[{"edited_at_ms":1699999990000,"who":"agent:a","from":{"text":"Hi"},)"
-      R"("to":{"text":"Hello"}}],"history":[],"rules":[{"rule":"unknown","because":["Eve was never written to."]}])");
+      R"("to":{"text":"Hello"}}],"history":[],"rules":[{"rule":"unknown","because":["Eve was never written to."]}],)"
+      R"("reach":["It reaches 3 people."])");
   const auto page = f.get(f.on()).body;
   for (const auto* part : {"<h1>#general: Hello</h1>", "waits for your approval", "<pre dir=\"auto\">C1</pre>",
-                           "#general", "ann@a.example", "The tier asks.", "Eve was never written to.", "assistant",
+                           "#general", "ann@a.example", "The tier asks.", "It reaches 3 people.", "Eve was never written to.", "assistant",
                            "morning", "tell the team", "30 s after you accept it", "<del>", "Hi</del>", "Hello</ins>",
                            "1 min ago", "id=\"accept\"", "id=\"reject\"", "name=\"p.text\"", "data-hash=\"aaaa\""})
     CHECK_THAT(page, Catch::Contains(part));
@@ -90,7 +91,7 @@ TEST_CASE("texts of agents and services are shown harmless on the page, and boun
   f.api.answers["write"] =
       R"({"write":{"write_id":")" + kId + R"(","state":"pending_approval","content_hash":"aaaa","agent":)" + hostile +
       R"(,"summary":)" + hostile + R"(,"approval_reason":)" + hostile + R"(,"rules":[{"rule":)" + hostile +
-      R"(,"because":[)" + hostile + "]}]" + R"(,"session":{"name":)" + hostile + R"(,"purpose":)" + hostile +
+      R"(,"because":[)" + hostile + "]}]" + R"(,"reach":[)" + hostile + R"(],"session":{"name":)" + hostile + R"(,"purpose":)" + hostile +
       R"(},"recipients":{"to":[)" + hostile + R"(]},"params":{)" + hostile + ":" + hostile +
       R"(},"params_shown":{},"error":{"type":"X","message":)" + hostile + R"(},"history":[{"kind":"decision","who":)" +
       hostile + R"(,"message":)" + hostile + R"(,"outcome":)" + hostile + R"(}],"edits":[{"who":)" + hostile +

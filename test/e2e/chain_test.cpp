@@ -197,6 +197,7 @@ TEST_CASE("a batch that grows too large waits for a person, across a restart, an
     if (text_at(write, "/state") == "pending_approval") ids.push_back(text_at(write, "/write_id"));
   }
   REQUIRE(ids.size() == 2);
+  CHECK_THAT(rig.kruxos({"approve", "show", ids[0]}).out, Catch::Contains("Reach") && Catch::Contains(" people."));
   std::vector<std::string> waiting;
   for (const auto& write : pending["needs_operator"].GetArray()) waiting.push_back(text_at(write, "/write_id"));
   CHECK(waiting == ids);

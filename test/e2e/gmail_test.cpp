@@ -203,10 +203,14 @@ TEST_CASE("a reply goes to no address that stands in a name, and everybody sees 
     }
   };
   seen_by_everybody("pending_approval");
+  const auto reach = "It reaches 2 people, 1 outside example.com: noreply@docs.example.";
+  CHECK(text_at(rig.operate({"approve", "show", write_id}), "/write/reach/0") == reach);
+  CHECK_THAT(rig.kruxos({"approve", "show", write_id}).out, Catch::Contains("noreply@docs.example."));
   CHECK(text_at(rig.operate({"approve", "list"}), "/pending/0/recipients/to") == "noreply@docs.example");
   rig.operate({"approve", "accept", write_id, "--yes"});
   REQUIRE(rig.pass_time([&] { return rig.state(write_id) == "completed"; }, 10 * kMinute, 30'000));
   seen_by_everybody("completed");
+  CHECK(size_at(rig.operate({"approve", "show", write_id}), "/write/reach") == 0);
   const auto messages = rig.gmail().messages();
   CHECK(text_at(messages, "/messages/0/to") == "\"finance@attacker.test, Docs\" <noreply@docs.example>");
   CHECK(text_at(messages, "/messages/0/cc") == "Bob <bob@example.com>");
