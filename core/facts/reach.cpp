@@ -9,6 +9,7 @@
 #include "core/definition/forms.hpp"
 #include "core/facts/correspondents.hpp"
 #include "core/policy/rules/recipients.hpp"
+#include "core/policy/rules/rule.hpp"
 #include "core/replica/replica.hpp"
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"

@@ -62,8 +62,9 @@ struct Mailbox {
     record.tags = {"SENT"};
     if (!to.empty()) record.texts.emplace_back("to", "name<" + to + ">");
     const auto session = replica->begin_session();
-    REQUIRE(session->put(std::move(record)).empty());
+    const auto refused = session->put(std::move(record));
     session->commit();
+    REQUIRE(refused.empty());
   }
   std::vector<std::string> reach(const std::string& capability, const std::string& params) {
     const auto document = parse_json(params, "params", {4 << 20, 32});

@@ -68,10 +68,26 @@ TEST_CASE("one write is shown whole, with who asked, why it waits and when it go
       R"("to":{"text":"Hello"}}],"history":[],"rules":[{"rule":"unknown","because":["Eve was never written to."]}],)"
       R"("reach":["It reaches 3 people."])");
   const auto page = f.get(f.on()).body;
-  for (const auto* part : {"<h1>#general: Hello</h1>", "waits for your approval", "<pre dir=\"auto\">C1</pre>",
-                           "#general", "ann@a.example", "The tier asks.", "It reaches 3 people.", "Eve was never written to.", "assistant",
-                           "morning", "tell the team", "30 s after you accept it", "<del>", "Hi</del>", "Hello</ins>",
-                           "1 min ago", "id=\"accept\"", "id=\"reject\"", "name=\"p.text\"", "data-hash=\"aaaa\""})
+  for (const auto* part : {"<h1>#general: Hello</h1>",
+                           "waits for your approval",
+                           "<pre dir=\"auto\">C1</pre>",
+                           "#general",
+                           "ann@a.example",
+                           "The tier asks.",
+                           "It reaches 3 people.",
+                           "Eve was never written to.",
+                           "assistant",
+                           "morning",
+                           "tell the team",
+                           "30 s after you accept it",
+                           "<del>",
+                           "Hi</del>",
+                           "Hello</ins>",
+                           "1 min ago",
+                           "id=\"accept\"",
+                           "id=\"reject\"",
+                           "name=\"p.text\"",
+                           "data-hash=\"aaaa\""})
     CHECK_THAT(page, Catch::Contains(part));
   f.api.answers["write"] = write_json("completed", R"(,"rollback_until_ms":1700000060000)");
   CHECK_THAT(f.get(f.on()).body, Catch::Contains("id=\"rollback\"") && !Catch::Contains("id=\"accept\""));
@@ -91,11 +107,11 @@ TEST_CASE("texts of agents and services are shown harmless on the page, and boun
   f.api.answers["write"] =
       R"({"write":{"write_id":")" + kId + R"(","state":"pending_approval","content_hash":"aaaa","agent":)" + hostile +
       R"(,"summary":)" + hostile + R"(,"approval_reason":)" + hostile + R"(,"rules":[{"rule":)" + hostile +
-      R"(,"because":[)" + hostile + "]}]" + R"(,"reach":[)" + hostile + R"(],"session":{"name":)" + hostile + R"(,"purpose":)" + hostile +
-      R"(},"recipients":{"to":[)" + hostile + R"(]},"params":{)" + hostile + ":" + hostile +
-      R"(},"params_shown":{},"error":{"type":"X","message":)" + hostile + R"(},"history":[{"kind":"decision","who":)" +
-      hostile + R"(,"message":)" + hostile + R"(,"outcome":)" + hostile + R"(}],"edits":[{"who":)" + hostile +
-      R"(,"from":{},"to":{"a":)" + hostile + "}}]}}";
+      R"(,"because":[)" + hostile + "]}]" + R"(,"reach":[)" + hostile + R"(],"session":{"name":)" + hostile +
+      R"(,"purpose":)" + hostile + R"(},"recipients":{"to":[)" + hostile + R"(]},"params":{)" + hostile + ":" +
+      hostile + R"(},"params_shown":{},"error":{"type":"X","message":)" + hostile +
+      R"(},"history":[{"kind":"decision","who":)" + hostile + R"(,"message":)" + hostile + R"(,"outcome":)" + hostile +
+      R"(}],"edits":[{"who":)" + hostile + R"(,"from":{},"to":{"a":)" + hostile + "}}]}}";
   const auto one = f.get(f.on()).body;
   const auto row = f.api.answers["write"];
   f.api.answers["writes"] = R"({"writes":[)" + row.substr(9, row.size() - 10) + "]}";
