@@ -95,8 +95,8 @@ TEST_CASE("a summary calls the first records of a list by their words, and count
     return host.writes.ledger.get(text_of(answer, "write_id"))->summary;
   };
   CHECK(summary("a", R"(["p1"])") == "of 'Plans' (p1)");
-  CHECK(summary("b", R"(["p1","p2","p1"])") == "of 'Plans' (p1), p2");
-  CHECK(summary("c", R"(["p1","p2","p3","p4","p5"])") == "of 'Plans' (p1), p2, p3 and 2 more");
+  CHECK(summary("b", R"(["p1","p2","p1"])") == "of 2 note: 'Plans' (p1), p2");
+  CHECK(summary("c", R"(["p1","p2","p3","p4","p5"])") == "of 5 note, such as 'Plans' (p1), p2, p3");
 }
 
 TEST_CASE("what resolution adds is shown to agent and operator, with whom the write reaches") {

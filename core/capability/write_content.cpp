@@ -302,8 +302,10 @@ SummaryNames names_for_summary(const ActiveAccount& account, const CapabilityDef
     const auto ids = ids_of(record.id, resolved);
     auto& words = names[record.name];
     const auto named = std::min(ids.size(), kMostNamed);
+    // The number first: a summary is cut where it is long.
+    if (ids.size() > 1)
+      words = fmt::format("{} {}{} ", ids.size(), record.collection, named < ids.size() ? ", such as" : ":");
     for (std::size_t i = 0; i < named; ++i) words += (i == 0 ? "" : ", ") + name_of_record(account, record, ids[i]);
-    if (named < ids.size()) words += fmt::format(" and {} more", ids.size() - named);
   }
   return names;
 }

@@ -145,22 +145,25 @@ void parse_order(const YamlValue& value, CapabilityDefinition& capability) {
 }
 
 SummaryRecord parse_summary_record(const YamlValue& value, const CapabilityDefinition& capability) {
-  const YamlMap map(value, {"name", "collection", "id", "words", "people"});
+  const YamlMap map(value, {"name", "collection", "id", "words", "members"});
   SummaryRecord record;
   record.name = parse_name(map.at("name"), "what stands for a record");
   record.collection = parse_name(map.at("collection"), "a collection");
   const auto id = map.at("id"), words = map.at("words");
   record.id = id.line(300);
   check_template(id, capability, record.id);
+  for (const auto& input : capability.inputs) {
+    const auto place = "{" + input.name + "}";
+    if (input.type == InputType::kArray && record.id.find(place) != std::string::npos && record.id != place)
+      id.fail(fmt::format("\"{}\" is a list of ids: it stands alone, id: \"{}\".", input.name, place));
+  }
   record.words = words.line(300);
   const auto members = names_in(words, record.words);
   if (members.empty()) words.fail("no member of the record is named: words: \"{subject}\".");
   for (const auto& name : members) {
-    const auto dot = name.find('.');
-    if (!is_plain_name(name.substr(0, dot)) || (dot != std::string::npos && !is_plain_name(name.substr(dot + 1))))
-      words.fail(fmt::format("\"{{{}}}\" names no member of a record.", printable(name)));
+    if (!is_member_path(name)) words.fail(fmt::format("\"{{{}}}\" names no member of a record.", printable(name)));
   }
-  if (const auto v = map.find("people")) record.people = parse_name(*v, "a member of a record");
+  if (const auto v = map.find("members")) record.members = parse_name(*v, "a member of a record");
   return record;
 }
 
@@ -274,6 +277,21 @@ std::string parse_capability_name(const YamlValue& value, const std::string& pre
                   printable(name), prefix));
 }
 
+/// What only reads have; refuse_misplaced() refuses it elsewhere.
+void parse_read(const YamlMap& map, CapabilityDefinition& c) {
+  if (auto v = map.find("fetches")) c.fetches = v->boolean();
+  if (auto v = map.find("takes_long")) {
+    c.takes_long = v->choice_of<TakesLong>(
+        {{"false", TakesLong::kNo}, {"true", TakesLong::kMay}, {"as_task", TakesLong::kAsTask}});
+    if (c.takes_long != TakesLong::kNo && !c.fetches)
+      v->fail("\"takes_long\" is only for reads that ask their service (fetches: true): others have ten seconds.");
+  }
+  if (auto v = map.find("asks")) c.asks = parse_asks(*v);
+  if (auto v = map.find("confidentiality"))
+    c.confidentiality =
+        v->choice_of<Confidentiality>({{"private", Confidentiality::kPrivate}, {"public", Confidentiality::kPublic}});
+}
+
 CapabilityDefinition parse_capability(const YamlValue& value, const std::string& prefix) {
   const YamlMap map(value, {"name",
                             "kind",
@@ -327,17 +345,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
   if (auto v = map.find("inputs")) c.inputs = parse_inputs(*v);
   if (auto v = map.find("one_input_of")) parse_one_input_of(*v, c);
   if (auto v = map.find("schema")) c.schema = parse_input_schema(*v);
-  if (auto v = map.find("fetches")) c.fetches = v->boolean();
-  if (auto v = map.find("takes_long")) {
-    c.takes_long = v->choice_of<TakesLong>(
-        {{"false", TakesLong::kNo}, {"true", TakesLong::kMay}, {"as_task", TakesLong::kAsTask}});
-    if (c.takes_long != TakesLong::kNo && !c.fetches)
-      v->fail("\"takes_long\" is only for reads that ask their service (fetches: true): others have ten seconds.");
-  }
-  if (auto v = map.find("asks")) c.asks = parse_asks(*v);
-  if (auto v = map.find("confidentiality"))
-    c.confidentiality =
-        v->choice_of<Confidentiality>({{"private", Confidentiality::kPrivate}, {"public", Confidentiality::kPublic}});
+  parse_read(map, c);
   if (auto v = map.find("target")) {
     c.target = v->line(300);
     check_template(*v, c, c.target);

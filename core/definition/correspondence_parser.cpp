@@ -19,6 +19,12 @@ std::string plain_name(const YamlValue& value) {
   return name;
 }
 
+std::string member_path(const YamlValue& value) {
+  auto path = value.text();
+  if (!is_member_path(path)) value.fail("a member of a record is named as \"thread_id\" or \"from.address\".");
+  return path;
+}
+
 }  // namespace
 
 CorrespondenceDefinition parse_correspondence(const YamlValue& value) {
@@ -30,8 +36,8 @@ CorrespondenceDefinition parse_correspondence(const YamlValue& value) {
     for (const auto& tag : v->list(kMostTags)) found.without_tags.push_back(tag.line(kLongestTag));
   }
   if (const auto v = map.find("words")) found.words = v->line(300);
-  if (const auto v = map.find("conversation")) found.conversation = v->line(65);
-  if (const auto v = map.find("sender")) found.sender = v->line(65);
+  if (const auto v = map.find("conversation")) found.conversation = member_path(*v);
+  if (const auto v = map.find("sender")) found.sender = member_path(*v);
   if (const auto v = map.find("bodies")) {
     for (const auto& blob : v->list(kMostTexts)) found.bodies.push_back(plain_name(blob));
   }

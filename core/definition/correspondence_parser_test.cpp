@@ -42,6 +42,8 @@ TEST_CASE("what does not say where correspondence stands is refused with its pla
       {R"({collection: m, sent: S, to: [to], from: from, address: "<>"})", "{address} stands for the address"},
       {R"({collection: "M M", sent: S, to: [to], from: from, address: "{address}"})", "small letters"},
       {R"({collection: m, sent: S, to: [to], from: from, address: "{address}", more: 1})", "more"},
+      {R"({collection: m, conversation: "{thread}"})", "a member of a record"},
+      {R"({collection: m, sender: "from..address"})", "a member of a record"},
       {"messages", "correspondence"},
   }));
   CAPTURE(text);

@@ -83,7 +83,7 @@ struct SummaryRecord {
   std::string name;            ///< may be an input's: then what an agent gave in words stays as he gave it
   std::string collection, id;  ///< the id filled with resolved inputs: "{channel}/{ts}"; "{ids}" may be a list: each
   std::string words;           ///< filled with members of the record: "\"{subject}\" from {from}"
-  std::string people{};        ///< the member that counts who see what is put there; may be empty
+  std::string members{};       ///< the number in its JSON that says how many members it has; may be empty
 };
 
 /// A record of the replica that a write sends along.

@@ -151,6 +151,11 @@ void parse_times(const YamlMap& map, ServiceDefinition& definition) {
 
 }  // namespace
 
+bool is_member_path(std::string_view text) {
+  const auto dot = text.find('.');
+  return is_plain_name(text.substr(0, dot)) && (dot == std::string_view::npos || is_plain_name(text.substr(dot + 1)));
+}
+
 bool is_plain_name(std::string_view text) {
   if (text.empty() || text.size() > 32 || text[0] < 'a' || text[0] > 'z') return false;
   return std::all_of(text.begin(), text.end(),

@@ -23,5 +23,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
 
 /// [a-z][a-z0-9_]{0,31}: services, prefixes, inputs.
 bool is_plain_name(std::string_view text);
+/// "subject", or "from.address".
+bool is_member_path(std::string_view text);
 
 }  // namespace krux

@@ -39,7 +39,9 @@ std::vector<std::string> ids_of(const std::string& pattern, const JsonValue& par
   if (!list || !list->IsArray()) {
     ids.push_back(filled_whole(pattern, params));
   } else {
-    for (const auto& id : list->GetArray()) ids.push_back(id.IsString() ? std::string(view(id)) : std::string());
+    for (const auto& id : list->GetArray()) {
+      if (!id.IsNull()) ids.push_back(id.IsString() ? std::string(view(id)) : to_json(id));
+    }
   }
   std::set<std::string> seen;
   std::erase_if(ids, [&](const std::string& id) { return id.empty() || !seen.insert(id).second; });

@@ -29,7 +29,7 @@ std::string filled(std::string_view form, Value value_of) {
 /// The template filled with parameters; empty where one of them has no value.
 std::string filled_whole(const std::string& pattern, const JsonValue& params);
 
-/// Ids of records: the template filled, or where it is one list of texts alone, "{ids}", each of them once.
+/// Ids of records: the template filled, or where it is one list alone, "{ids}", each of its entries once.
 std::vector<std::string> ids_of(const std::string& pattern, const JsonValue& params);
 
 /// The text at "from.address" of a record, of lists the first entry; empty: there is none.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,8 @@
 namespace krux {
 namespace {
 
+constexpr auto kTimeForRecords = std::chrono::milliseconds(500);
+
 ReachedPeople people_of(const ActiveAccount& account, const CapabilityDefinition& capability, const JsonValue& params) {
   ReachedPeople people;
   if (!account.definition->correspondence.has_people()) return people;
@@ -25,7 +28,7 @@ ReachedPeople people_of(const ActiveAccount& account, const CapabilityDefinition
   people.own_domain_known = !own_domain.empty();
   std::set<std::string> all;
   for (const auto address : recipient_addresses(capability, params)) {
-    people.unreadable = people.unreadable || address.empty();
+    people.unreadable += address.empty() ? 1 : 0;
     if (!address.empty()) all.insert(small_letters(address));
   }
   all.erase(known.own_address());
@@ -54,10 +57,13 @@ std::string record_json(ReplicaReader& rows, const std::string& collection, cons
 /// Of a record that has been looked at.
 struct Seen {
   std::set<std::string> conversations, senders;
+  bool all_told = true;
 
   void add(const JsonValue& record, const CorrespondenceDefinition& where) {
-    if (const auto at = member_text(record, where.conversation); !at.empty()) conversations.emplace(at);
-    if (const auto by = member_text(record, where.sender); !by.empty()) senders.insert(small_letters(by));
+    const auto at = member_text(record, where.conversation), by = member_text(record, where.sender);
+    if (!at.empty()) conversations.emplace(at);
+    if (!by.empty()) senders.insert(small_letters(by));
+    all_told = all_told && at.empty() == where.conversation.empty() && by.empty() == where.sender.empty();
   }
 };
 
@@ -69,8 +75,9 @@ ReachedRecords records_of(const ActiveAccount& account, const SummaryRecord& nam
   const auto& where = account.definition->correspondence;
   const auto rows = account.replica ? account.replica->reader() : nullptr;
   Seen seen;
+  const auto until = std::chrono::steady_clock::now() + kTimeForRecords;
   for (const auto& id : ids) {
-    if (found.looked_at == kMostReached) break;
+    if (found.looked_at == kMostReached || std::chrono::steady_clock::now() > until) break;
     ++found.looked_at;
     const auto json = rows ? record_json(*rows, named.collection, id) : std::string();
     found.absent += json.empty() ? 1 : 0;
@@ -78,9 +85,10 @@ ReachedRecords records_of(const ActiveAccount& account, const SummaryRecord& nam
     if (json.empty()) continue;
     const auto record = parse_json(json, "a record", {8 << 20, 64});
     if (named.collection == where.collection) seen.add(record, where);
-    const auto* people = named.people.empty() ? nullptr : find_member(record, named.people);
-    if (people && people->IsInt64() && people->GetInt64() > 0 && ids.size() == 1) found.people = people->GetInt64();
+    const auto* members = named.members.empty() ? nullptr : find_member(record, named.members);
+    if (members && members->IsInt64() && ids.size() == 1) found.members = members->GetInt64();
   }
+  found.all_told = seen.all_told && found.absent == 0 && found.looked_at == found.count;
   found.conversations = seen.conversations.size();
   found.senders = seen.senders.size();
   return found;
@@ -99,38 +107,42 @@ std::string listed(const std::vector<std::string>& all, std::size_t count) {
 }
 
 void add_people(std::vector<std::string>& sentences, const ReachedPeople& people, const ActiveAccount& account) {
-  if (!people.all.empty()) {
-    auto sentence = "It reaches " + counted(people.all.size(), "person", "people");
-    const auto domain = domain_of(account.ref.account_id);
-    if (!people.outside.empty())
-      sentence += fmt::format(", {} outside {}: {}", people.outside.size(), printable(domain),
-                              listed(people.outside, people.outside.size()));
-    else if (people.own_domain_known)
-      sentence += fmt::format(", nobody outside {}", printable(domain));
-    sentences.push_back(sentence + ".");
-    const auto& strangers = people.never_written_to;
-    if (!strangers.empty())
-      sentences.push_back("Never written to before: " + listed(strangers, strangers.size()) + ".");
-    if (!people.written_to_known) sentences.emplace_back("The copy cannot tell who was written to before.");
-    if (people.all.size() > kMostReached)
-      sentences.push_back(fmt::format("Of the first {} was looked up who was written to before.", kMostReached));
-  }
-  if (people.unreadable) sentences.emplace_back("A recipient cannot be read as an address.");
+  if (people.all.empty() && people.unreadable == 0) return;
+  auto sentence = "It names " + counted(people.all.size(), "address", "addresses");
+  if (people.unreadable > 0) sentence += fmt::format(" and {} that cannot be read as one", people.unreadable);
+  const auto domain = printable(domain_of(account.ref.account_id));
+  if (!people.outside.empty())
+    sentence += fmt::format(", {} outside {}: {}", people.outside.size(), domain,
+                            listed(people.outside, people.outside.size()));
+  else if (people.own_domain_known && people.unreadable == 0)
+    sentence += ", none outside " + domain;
+  sentences.push_back(sentence + ".");
+  const auto& strangers = people.never_written_to;
+  if (!strangers.empty()) sentences.push_back("Never written to before: " + listed(strangers, strangers.size()) + ".");
+  if (people.all.empty()) return;
+  if (!people.written_to_known)
+    sentences.push_back(fmt::format("The copy cannot tell who {} was written to before.",
+                                    strangers.empty() ? "of them" : "of the others"));
+  else if (people.all.size() > kMostReached)
+    sentences.push_back(fmt::format("Of the first {} was looked up who was written to before.", kMostReached));
 }
 
 void add_records(std::vector<std::string>& sentences, const ReachedRecords& records) {
   if (records.count > 1) {
+    const auto* at_least = records.all_told ? "" : "at least ";
     auto sentence = fmt::format("It is about {} {}", records.count, printable(records.collection));
-    if (records.conversations > 0) sentence += " of " + counted(records.conversations, "conversation", "conversations");
-    if (records.senders > 0) sentence += " from " + counted(records.senders, "person", "people");
+    if (records.conversations > 0)
+      sentence += fmt::format(" of {}{}", at_least, counted(records.conversations, "conversation", "conversations"));
+    if (records.senders > 0)
+      sentence += fmt::format(" from {}{}", at_least, counted(records.senders, "sender", "senders"));
     sentences.push_back(sentence + ": " + listed(records.first, records.count) + ".");
     if (records.absent > 0) sentences.push_back(fmt::format("The copy does not have {} of them.", records.absent));
     if (records.looked_at < records.count)
       sentences.push_back(fmt::format("The first {} of them were looked at.", records.looked_at));
   }
-  if (records.people >= 0 && !records.first.empty())
+  if (records.members > 0 && !records.first.empty())
     sentences.push_back(fmt::format("{}: {}.", printable(records.first.front()),
-                                    counted(static_cast<std::size_t>(records.people), "person", "people")));
+                                    counted(static_cast<std::size_t>(records.members), "member", "members")));
 }
 
 }  // namespace

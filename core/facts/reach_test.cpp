@@ -32,7 +32,7 @@ capabilities:
      summary_records: [{name: mails, collection: messages, id: "{ids}", words: "\"{subject}\""}],
      inputs: [{name: ids, type: Array, items: {type: String}, description: I.}]}
   - {name: mail.post, kind: write, tier: autonomous, purpose: S., when_to_use: S., summary: "{room}",
-     summary_records: [{name: room, collection: messages, id: "{room}", words: "#{subject}", people: members}],
+     summary_records: [{name: room, collection: messages, id: "{room}", words: "#{subject}", members: members}],
      inputs: [{name: room, type: String, description: R.}]}
 )";
 
@@ -83,26 +83,28 @@ TEST_CASE("whom a write reaches, who is outside and who was never written to") {
   mail.replica->finish_pass(true, mail.clock.wall_ms());
   CHECK(mail.reach("mail.send",
                    R"({"to":"Tom <TOM@harbour.example>, nora@harbour.example","cc":"tom@harbour.example"})") ==
-        Sentences{"It reaches 1 person, nobody outside harbour.example."});
+        Sentences{"It names 1 address, none outside harbour.example."});
   CHECK(mail.reach("mail.send", R"({"to":"ivo@partner.example, tom@harbour.example, eve@evil.example"})") ==
-        Sentences{"It reaches 3 people, 2 outside harbour.example: eve@evil.example, ivo@partner.example.",
+        Sentences{"It names 3 addresses, 2 outside harbour.example: eve@evil.example, ivo@partner.example.",
                   "Never written to before: eve@evil.example."});
   CHECK(mail.reach("mail.send", R"({"to":"a@x.example, b@x.example, c@x.example, d@x.example, e@x.example"})").back() ==
         "Never written to before: a@x.example, b@x.example, c@x.example and 2 more.");
   CHECK(mail.reach("mail.send", R"({"to":"t\u043em@harbour.example"})") ==
-        Sentences{"A recipient cannot be read as an address."});
+        Sentences{"It names 0 addresses and 1 that cannot be read as one."});
+  CHECK(mail.reach("mail.send", R"({"to":"tom@harbour.example, t\u043em@harbour.example"})") ==
+        Sentences{"It names 1 address and 1 that cannot be read as one."});
   CHECK(mail.reach("mail.send", "{}").empty());
 }
 
 TEST_CASE("what the copy cannot tell about people is said") {
   Mailbox filling;
   CHECK(filling.reach("mail.send", R"({"to":"eve@evil.example"})") ==
-        Sentences{"It reaches 1 person, 1 outside harbour.example: eve@evil.example.",
-                  "The copy cannot tell who was written to before."});
+        Sentences{"It names 1 address, 1 outside harbour.example: eve@evil.example.",
+                  "The copy cannot tell who of them was written to before."});
   Mailbox nameless("workspace 7");
   nameless.replica->finish_pass(true, nameless.clock.wall_ms());
   CHECK(nameless.reach("mail.send", R"({"to":"eve@evil.example"})") ==
-        Sentences{"It reaches 1 person.", "Never written to before: eve@evil.example."});
+        Sentences{"It names 1 address.", "Never written to before: eve@evil.example."});
   filling.account.replica = nullptr;
   CHECK(filling.reach("mail.send", R"({"to":"eve@evil.example"})").size() == 2);
 }
@@ -113,12 +115,16 @@ TEST_CASE("which records a write is about, of how many conversations and people"
   mail.put("b", R"({"subject":"Re: Plans","thread":"t1","from":[{"address":"Bob@x.example"}]})");
   mail.put("c", R"({"subject":"Other\u202e","thread":"t2","from":[{"address":"bob@x.example"}]})");
   CHECK(mail.reach("mail.delete", R"({"ids":["a","b","c","a","gone"]})") ==
-        Sentences{"It is about 4 messages of 2 conversations from 2 people: \"Plans\" (a), \"Re: Plans\" (b), " +
+        Sentences{"It is about 4 messages of at least 2 conversations from at least 2 senders: \"Plans\" (a), \"Re: "
+                  "Plans\" (b), " +
                       printable("\"Other\u202e\" (c)") + " and 1 more.",
                   "The copy does not have 1 of them."});
   // One record stands in the summary already.
   CHECK(mail.reach("mail.delete", R"({"ids":["a"]})").empty());
   CHECK(mail.reach("mail.delete", R"({"ids":[7,null,""]})").empty());
+  CHECK(mail.reach("mail.delete", R"({"ids":["a","b","c"]})")
+            .front()
+            .starts_with("It is about 3 messages of 2 conversations from 2 senders: "));
   std::string many;
   for (int i = 0; i < 600; ++i) many += (i == 0 ? "\"r" : ",\"r") + std::to_string(i) + '"';
   const auto all = mail.reach("mail.delete", "{\"ids\":[" + many + "]}");
@@ -132,7 +138,7 @@ TEST_CASE("how many people see what is put somewhere") {
   mail.put("r1", R"({"subject":"general","members":12})");
   mail.put("r2", R"({"subject":"unknown","members":0})");
   mail.put("r3", R"({"subject":"odd","members":"12"})");
-  CHECK(mail.reach("mail.post", R"({"room":"r1"})") == Sentences{"#general (r1): 12 people."});
+  CHECK(mail.reach("mail.post", R"({"room":"r1"})") == Sentences{"#general (r1): 12 members."});
   for (const auto* room : {"r2", "r3", "gone"})
     CHECK(mail.reach("mail.post", std::string("{\"room\":\"") + room + "\"}").empty());
 }

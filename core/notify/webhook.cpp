@@ -15,7 +15,7 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kPostMs = 10'000;
-constexpr std::uint64_t kMostAnswerBytes = 64 << 10;
+constexpr std::uint64_t kMostAnswerBytes = 1 << 20;
 /// Changes that come together are one message.
 constexpr std::int64_t kGatherMs = 1'000;
 /// Alerts come without a word to this thread.
@@ -33,6 +33,11 @@ Webhook::Webhook(GroupCommit& store, AlertStore& alerts, Clock& clock, std::shar
       options_(std::move(options)),
       notices_(store, clock, options_.content) {
   status_.origin = options_.url.origin();
+  try {
+    notices_.forget_what_is_over();
+  } catch (const Error& error) {  // the ledger's trouble: what is over is forgotten with the next message
+    spdlog::warn("the webhook could not look at what it has told: {}", error.what());
+  }
 }
 
 Webhook::~Webhook() {
@@ -75,27 +80,28 @@ void Webhook::loop() {
     // While it fails, news does not hurry it.
     const bool fails = status_.failures > 0;
     const auto until = fails ? status_.next_try_boot_ms : clock_.boot_ms() + kLookEveryMs;
-    clock_.wait_until(lock, wake_, until, [&] { return stopping_ || works_again_ || (news_ && !fails); });
+    clock_.wait_until(lock, wake_, until, [&] { return stopping_ || (news_ && status_.failures == 0); });
     clock_.wait_until(lock, wake_, clock_.boot_ms() + (fails ? 0 : kGatherMs), [&] { return stopping_; });
     if (stopping_) return;
-    news_ = works_again_ = false;
+    news_ = false;
     lock.unlock();
-    look();
+    const bool more = look();
     lock.lock();
+    news_ = news_ || more;
+    // What failed may be over, so that nothing was tried.
+    if (status_.failures > 0)
+      status_.next_try_boot_ms = std::max(status_.next_try_boot_ms, clock_.boot_ms() + kFirstRetryMs);
   }
 }
 
-void Webhook::look() {
+bool Webhook::look() {
+  bool told = false;
   try {
-    std::vector<std::int64_t> decided;
-    {
-      const std::lock_guard lock(mutex_);
-      decided.swap(decided_);
-    }
     note_as_told();
-    notices_.forget(decided);
-    while (const auto notice = notices_.next()) {
-      if (!deliver(*notice)) return;
+    forget_decided();
+    for (const auto& notice : notices_.open()) {
+      if (!deliver(notice)) return false;
+      told = true;
       unnoted_ = notice;
       note_as_told();
     }
@@ -103,6 +109,18 @@ void Webhook::look() {
   } catch (const Error& error) {  // the ledger's trouble, of which it tells itself
     spdlog::warn("the webhook has to wait: {}", error.what());
   }
+  return told;
+}
+
+void Webhook::forget_decided() {
+  std::vector<std::int64_t> decided;
+  {
+    const std::lock_guard lock(mutex_);
+    decided = decided_;
+  }
+  notices_.forget(decided);
+  const std::lock_guard lock(mutex_);
+  decided_.erase(decided_.begin(), decided_.begin() + static_cast<std::ptrdiff_t>(decided.size()));
 }
 
 /// A disk that is full must not have the receiver told again and again.
@@ -139,8 +157,9 @@ bool Webhook::deliver(const WebhookNotice& notice) {
 std::optional<std::string> Webhook::test() {
   auto problem = post({make_id("msg_", clock_.wall_ms()), notices_.test()});
   if (problem) return problem;
+  note(std::nullopt);
   const std::lock_guard lock(mutex_);
-  works_again_ = true;
+  news_ = true;
   wake_.notify_all();
   return std::nullopt;
 }
@@ -170,13 +189,13 @@ std::optional<std::string> Webhook::post(const Message& message) {
     const std::lock_guard lock(mutex_);
     under_way_.erase(call);
   }
+  // Taken, whatever became of the answer's content.
+  if (response.status >= 200 && response.status <= 299) return std::nullopt;
   // The receiver's words may be anything, and are not repeated.
   if (outcome.status != KRUX_OK)
     return fmt::format("{} cannot be reached: {}", status_.origin, printable(outcome.message));
-  if (response.status < 200 || response.status > 299)
-    return fmt::format("{} answered with status {}; 200 to 299 is expected, and a redirect is not followed.",
-                       status_.origin, response.status);
-  return std::nullopt;
+  return fmt::format("{} answered with status {}; 200 to 299 is expected, and a redirect is not followed.",
+                     status_.origin, response.status);
 }
 
 void Webhook::note(const std::optional<std::string>& problem) {

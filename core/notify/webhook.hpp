@@ -39,7 +39,8 @@ struct WebhookStatus {
   std::int64_t next_try_boot_ms = 0;  ///< while it fails
 };
 
-/// Any thread. A thread of its own looks at what is open, at most once a second, and posts one message at a time.
+/// Any thread. A thread of its own looks at what is open, at most once a second, and posts one message of
+/// writes and one of alerts.
 class Webhook {
  public:
   /// What it is given must outlive it.
@@ -72,7 +73,8 @@ class Webhook {
     WebhookNotice notice;
   };
   void loop();
-  void look();
+  bool look();  ///< whether something was told, so that there may be more
+  void forget_decided();
   /// Whether it was taken.
   bool deliver(const WebhookNotice& notice);
   void note_as_told();
@@ -96,7 +98,6 @@ class Webhook {
   std::condition_variable wake_;
   std::vector<std::int64_t> decided_;
   bool news_ = true, stopping_ = false;
-  bool works_again_ = false;  ///< a test has got through: what waits need not wait for its next try
   std::set<std::shared_ptr<CallContext>> under_way_;
   WebhookStatus status_;
   std::thread thread_;

@@ -24,6 +24,11 @@ constexpr const char* kOpenAlerts =
     "WHERE o.acknowledged_at_ms IS NULL AND o.kind NOT IN ('webhook_failing', 'approval_waiting') AND NOT EXISTS "
     "(SELECT 1 FROM webhook_told t WHERE t.kind = 'alert' AND t.number = o.id) ORDER BY o.id LIMIT ?1";
 
+constexpr const char* kForgetWhatIsOver =
+    "DELETE FROM webhook_told WHERE (kind = 'write' AND NOT EXISTS (SELECT 1 FROM writes w WHERE w.seq = number AND "
+    "w.state = 'pending_approval')) OR (kind = 'alert' AND NOT EXISTS (SELECT 1 FROM alerts o WHERE o.id = number AND "
+    "o.acknowledged_at_ms IS NULL))";
+
 struct WaitingWrite {
   std::string write_id, agent, service, account_id, capability, summary, reason;
   std::int64_t created_at_ms = 0, expires_at_ms = 0;
@@ -33,6 +38,21 @@ struct OpenAlert {
   std::string severity, kind, service, account_id, write_id, agent, message;
   std::int64_t id = 0, raised_at_ms = 0;
 };
+
+/// Chats that show `text` take what stands between "<" and ">" for links and mentions.
+std::string in_chat(std::string_view words) {
+  std::string out;
+  for (const char c : words) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<' || c == '>') {
+      out += c == '<' ? "&lt;" : "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
 
 void put_unless_empty(JsonWriter& out, std::string_view name, const std::string& text) {
   if (!text.empty()) put(out, name, text);
@@ -90,7 +110,7 @@ std::optional<WebhookNotice> WebhookNotices::waiting_writes(StatementCache& sql)
                           count == 1 ? std::string("A write waits for a decision:")
                                      : fmt::format("{} writes wait for a decision, the first:", count),
                           named.front().capability, named.front().agent);
-  if (content_.details) says += " " + named.front().summary;
+  if (content_.details) says += " " + in_chat(named.front().summary);
   notice.body = body(kWaiting, linked(says), [&](JsonWriter& out) {
     put_objects(out, "writes", named, [&](const WaitingWrite& write) {
       put(out, "write_id", write.write_id);
@@ -122,8 +142,8 @@ std::optional<WebhookNotice> WebhookNotices::open_alerts(StatementCache& sql) co
       fmt::format("{} {} ({}).", count == 1 ? std::string("An alert:") : fmt::format("{} alerts, the first:", count),
                   first.kind, first.severity);
   if (content_.details)
-    says += " " + (first.kind == kAgentMessage ? in_agents_words("agent " + first.agent, first.message)
-                                               : printable(first.message));
+    says += " " + in_chat(first.kind == kAgentMessage ? in_agents_words("agent " + first.agent, first.message)
+                                                      : printable(first.message));
   notice.body = body(kRaised, linked(says), [&](JsonWriter& out) {
     put_objects(out, "alerts", named, [&](const OpenAlert& alert) {
       put(out, "alert_id", alert.id);
@@ -142,27 +162,28 @@ std::optional<WebhookNotice> WebhookNotices::open_alerts(StatementCache& sql) co
   return notice;
 }
 
-std::optional<WebhookNotice> WebhookNotices::next() {
+std::vector<WebhookNotice> WebhookNotices::open() {
   auto lease = readers_.lease();
-  if (auto writes = waiting_writes(lease.sql())) return writes;
-  return open_alerts(lease.sql());
+  std::vector<WebhookNotice> all;
+  if (auto writes = waiting_writes(lease.sql())) all.push_back(*std::move(writes));
+  if (auto alerts = open_alerts(lease.sql())) all.push_back(*std::move(alerts));
+  return all;
 }
 
 void WebhookNotices::told(const WebhookNotice& notice) {
   const char* kind = notice.type == kWaiting ? "write" : notice.type == kRaised ? "alert" : nullptr;
   if (!kind) return;
   store_.run([&, now = clock_.wall_ms()](SQLite::Database& db) {
-    // What is over need not be kept.
-    execute(
-        db.getHandle(),
-        "DELETE FROM webhook_told WHERE (kind = 'write' AND NOT EXISTS (SELECT 1 FROM writes w WHERE w.seq = number "
-        "AND w.state = 'pending_approval')) OR (kind = 'alert' AND NOT EXISTS (SELECT 1 FROM alerts o WHERE o.id = "
-        "number AND o.acknowledged_at_ms IS NULL))");
+    execute(db.getHandle(), kForgetWhatIsOver);
     Statement mark(db.getHandle(),
                    "INSERT INTO webhook_told (kind, number, told_at_ms) VALUES (?1, ?2, ?3) ON CONFLICT (kind, number) "
                    "DO NOTHING");
     for (const auto number : notice.numbers) mark.bind_all(kind, number, now).run();
   });
+}
+
+void WebhookNotices::forget_what_is_over() {
+  store_.run([](SQLite::Database& db) { execute(db.getHandle(), kForgetWhatIsOver); });
 }
 
 void WebhookNotices::forget(const std::vector<std::int64_t>& decided) {

@@ -31,13 +31,15 @@ class WebhookNotices {
  public:
   WebhookNotices(GroupCommit& store, Clock& clock, WebhookContent content);
 
-  /// What is untold and open: first the writes that wait for a person, then the alerts. Each holds all of its kind (of
-  /// thousands the first 1,000), and names the first 20.
-  std::optional<WebhookNotice> next();
+  /// What is untold and open: one of the writes that wait for a person, one of the alerts. Each holds all of its kind
+  /// (of thousands the first 1,000), and names the first 20.
+  std::vector<WebhookNotice> open();
   /// It has been delivered: what it tells of is not told again for as long as it is open.
   void told(const WebhookNotice& notice);
   /// These writes have been decided about: should they wait once more, that is news.
   void forget(const std::vector<std::int64_t>& decided);
+  /// What was decided, or acknowledged, while nobody looked.
+  void forget_what_is_over();
 
   WebhookNotice head(const Anchor& anchor) const;
   WebhookNotice test() const;

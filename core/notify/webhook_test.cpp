@@ -43,7 +43,7 @@ struct Receiver {
   std::mutex mutex;
   std::vector<Received> all;
   std::string status = "200 OK";
-  std::string more_headers;
+  std::string more_headers, body;
   TestServer server{[this](Peer& peer, int) {
     for (auto asked = peer.read_request(); !asked.empty(); asked = peer.read_request()) {
       std::string answered;
@@ -54,7 +54,7 @@ struct Receiver {
                        asked.substr(0, asked.find("\r\n\r\n"))});
         answered = status;
       }
-      peer.write(answer("", answered, more_headers));
+      peer.write(answer(body, answered, more_headers));
     }
   }};
 
@@ -105,7 +105,9 @@ struct Told : LedgerFixture {
     for (int i = 0; i < 20'000 && !reached(); ++i) {
       if (clock.waiters() > 0 && store_rests()) {
         if (clock.boot_ms() >= end) return reached();
-        clock.advance(std::max<std::int64_t>(1, clock.next_wake_boot_ms() - clock.boot_ms()));
+        // It may have gone on meanwhile, and wait for nothing.
+        const auto next = clock.next_wake_boot_ms();
+        if (next != INT64_MAX) clock.advance(std::max<std::int64_t>(1, next - clock.boot_ms()));
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -264,6 +266,63 @@ TEST_CASE("what was decided meanwhile is not told, and what waits once more is",
   CHECK(ids_of(f.receiver.received().back(), "writes", "write_id") == std::vector<std::string>{stays.write_id});
 }
 
+TEST_CASE("what failed and was decided meanwhile leaves nothing to try, and nothing to do", "[webhook]") {
+  Told f;
+  f.receiver.answers("503 No");
+  const auto write = f.waiting("x");
+  f.start();
+  REQUIRE(f.until([&] { return f.webhook->status().failures == 1; }));
+  f.reject(write);
+  const auto begun = f.clock.boot_ms();
+  f.until([] { return false; }, 60'000);
+  CHECK(f.clock.boot_ms() >= begun + 60'000);  // it waits: a thread that never does lets no time pass
+  CHECK(f.receiver.received().size() == 1);
+  f.receiver.answers("200 OK");
+  f.waiting("y");
+  CHECK(f.delivered(1));
+}
+
+TEST_CASE("what was decided while nobody looked is news when it waits once more", "[webhook]") {
+  Told f;
+  const auto write = f.waiting("x");
+  f.start();
+  REQUIRE(f.delivered(1));
+  const auto state = [&](const char* now) {
+    f.stop();
+    f.store.run([&](SQLite::Database& db) {
+      Statement change(db.getHandle(), "UPDATE writes SET state = ?1 WHERE write_id = ?2");
+      change.bind_all(now, write.write_id).run();
+    });
+    f.start();
+  };
+  state("buffered");
+  state("pending_approval");
+  CHECK(f.delivered(1));
+  CHECK(f.receiver.received().size() == 2);
+}
+
+TEST_CASE("a message is taken by its status, whatever else is answered", "[webhook]") {
+  Told f;
+  f.receiver.body = std::string(200'000, 'x');
+  f.waiting("x");
+  f.start();
+  CHECK(f.delivered(1));
+  CHECK_FALSE(f.delivered(2));
+  CHECK(f.receiver.received().size() == 1);
+}
+
+TEST_CASE("words of agents are no links or mentions in the chat that shows them", "[webhook]") {
+  Told f;
+  f.content = {true, ""};
+  f.waiting("<https://evil.example/|Approve & go> <!channel>");
+  f.start();
+  REQUIRE(f.delivered(1));
+  const auto message = f.receiver.received().front();
+  CHECK_THAT(message.text(), Catch::Contains("&lt;https://evil.example/|Approve &amp; go&gt; &lt;!channel&gt;") &&
+                                 !Catch::Contains("<"));
+  CHECK(ids_of(message, "writes", "summary").front().find("<!channel>") != std::string::npos);
+}
+
 TEST_CASE("what was delivered and cannot be noted is not delivered again and again", "[webhook]") {
   Told f;
   f.store.run([](SQLite::Database& db) {
@@ -291,9 +350,12 @@ TEST_CASE("a test that gets through lets what waits for its next try go at once"
   f.receiver.answers("200 OK");
   const auto before = f.clock.boot_ms();
   CHECK_FALSE(f.webhook->test());
-  for (int i = 0; i < 5'000 && f.webhook->status().delivered == 0; ++i)
+  CHECK(f.webhook->status().failures == 0);
+  const auto settled = [&] { return open_kinds(f.alerts) == std::vector<std::string>{"approval_waiting"}; };
+  for (int i = 0; i < 5'000 && (f.webhook->status().delivered < 2 || !settled()); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  CHECK(f.webhook->status().delivered == 1);
+  CHECK(f.webhook->status().delivered == 2);
+  CHECK(settled());
   CHECK(f.clock.boot_ms() == before);
   CHECK(f.receiver.received().back().type() == "approval.waiting");
 }

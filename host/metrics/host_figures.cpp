@@ -8,6 +8,7 @@
 #include "core/account/accounts.hpp"
 #include "core/adapter/call_runner.hpp"
 #include "core/metrics/account_label.hpp"
+#include "core/notify/webhook.hpp"
 #include "core/replica/replica.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/sign_in/sign_in_store.hpp"
@@ -83,6 +84,11 @@ constexpr MetricName kSignInWaiting{"kruxos_sign_in_requests_waiting",
                                     "Requests to sign in that wait for the operator."};
 constexpr MetricName kSignInGrants{"kruxos_sign_in_grants", "Grants of hosts that have signed in and that go on."};
 
+constexpr MetricName kWebhookFailing{"kruxos_webhook_failing_seconds",
+                                     "How long the outgoing webhook has not got a message through."};
+constexpr MetricName kWebhookDelivered{"kruxos_webhook_delivered_total",
+                                       "Messages that the outgoing webhook delivered."};
+
 double seconds_since(std::int64_t then_ms, std::int64_t now_ms) {
   return static_cast<double>(std::max<std::int64_t>(now_ms - then_ms, 0)) / 1000;
 }
@@ -124,11 +130,19 @@ void put_sign_in(const SignInStore& sign_in, MetricSheet& out) {
             })));
 }
 
+void put_webhook(const Webhook* webhook, std::int64_t now_ms, MetricSheet& out) {
+  const auto status = webhook ? webhook->status() : WebhookStatus();
+  const auto since = status.failing_since_ms;
+  out.gauge(kWebhookFailing, {}, since > 0 ? seconds_since(since, now_ms) : 0);
+  out.counter(kWebhookDelivered, {}, static_cast<double>(status.delivered));
+}
+
 void put_host(const FigureParts& parts, std::int64_t started_ms, MetricSheet& out) {
   out.gauge(kBuild, {{"version", KRUXOS_VERSION}}, 1);
   out.gauge(kStart, {}, static_cast<double>(started_ms) / 1000);
   put_agents(parts.agents, out);
   put_sign_in(parts.sign_in, out);
+  put_webhook(parts.webhook, parts.clock.wall_ms(), out);
   out.gauge(kLedgerFailing, {}, parts.store.failing() ? 1 : 0);
   for (const auto lane : kLanes) {
     const auto figures = parts.runner.figures(lane);

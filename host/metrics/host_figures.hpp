@@ -22,6 +22,7 @@ class ServiceHost;
 class SignInStore;
 class SyncScheduler;
 class Vault;
+class Webhook;
 struct WriteBuffer;
 
 using ListenerFigures = std::map<std::string, std::function<PlaceFigures()>>;  ///< by the listener's name
@@ -40,6 +41,7 @@ struct FigureParts {
   const SyncScheduler& scheduler;
   ServiceHost& services;
   const ListenerFigures& listeners;
+  const Webhook* webhook;  ///< null: there is none
 };
 
 /// "host", "accounts", "ledger", "limits". All must outlive the page.

@@ -114,12 +114,14 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   put(out, "definition_version", write.definition_version);
 }
 
-/// Of what has not happened yet: afterwards the copy shows what the write itself has changed.
+/// Of what cannot have happened yet: afterwards the copy may show what the write itself has changed.
 void OperatorService::put_reach(JsonWriter& out, const WriteRecord& write) const {
   std::vector<std::string> sentences;
   const auto account = parts_.accounts.find(write.account);
   const auto* capability = account ? account->definition->find(write.operation) : nullptr;
-  if (capability && write.ended_at_ms == 0 && write.rolls_back.empty() && write.cleans.empty())
+  const bool untouched = write.ended_at_ms == 0 && write.first_attempt_at_ms == 0 && !write.irrevocable &&
+                         !write.held_as_copy && write.rolls_back.empty() && write.cleans.empty();
+  if (capability && untouched)
     sentences = in_words(
         reach_of(*account, *capability, parse_json(write.params_json, "the parameters", {64 << 20, 64})), *account);
   put(out, "reach", sentences);

@@ -343,7 +343,7 @@ void HostProcess::Parts::begin_metrics() {
   writes.ledger.count_into(&meters->writes);
   sign_in.count_into(&meters->sign_in);
   metrics_page.emplace(meters->registry, host_figures({clock, store, vault, agents, sign_in, plugins, runners, accounts,
-                                                       runner, writes, scheduler, services, listeners}));
+                                                       runner, writes, scheduler, services, listeners, webhook.get()}));
 }
 
 /// On the operator's event loop, and the loopback alone.

@@ -66,7 +66,7 @@ TEST_CASE("one write is shown whole, with who asked, why it waits and when it go
       "pending_approval",
       R"(,"edits":[{"edited_at_ms":1699999990000,"who":"agent:a","from":{"text":"Hi"},)"
       R"("to":{"text":"Hello"}}],"history":[],"rules":[{"rule":"unknown","because":["Eve was never written to."]}],)"
-      R"("reach":["It reaches 3 people."])");
+      R"("reach":["It names 3 addresses."])");
   const auto page = f.get(f.on()).body;
   for (const auto* part : {"<h1>#general: Hello</h1>",
                            "waits for your approval",
@@ -74,7 +74,7 @@ TEST_CASE("one write is shown whole, with who asked, why it waits and when it go
                            "#general",
                            "ann@a.example",
                            "The tier asks.",
-                           "It reaches 3 people.",
+                           "It names 3 addresses.",
                            "Eve was never written to.",
                            "assistant",
                            "morning",

@@ -203,7 +203,7 @@ TEST_CASE("a reply goes to no address that stands in a name, and everybody sees 
     }
   };
   seen_by_everybody("pending_approval");
-  const auto reach = "It reaches 2 people, 1 outside example.com: noreply@docs.example.";
+  const auto reach = "It names 2 addresses, 1 outside example.com: noreply@docs.example.";
   CHECK(text_at(rig.operate({"approve", "show", write_id}), "/write/reach/0") == reach);
   CHECK_THAT(rig.kruxos({"approve", "show", write_id}).out, Catch::Contains("noreply@docs.example."));
   CHECK(text_at(rig.operate({"approve", "list"}), "/pending/0/recipients/to") == "noreply@docs.example");

@@ -2,6 +2,7 @@
 #include "core/net/test_server.hpp"
 #include "core/notify/webhook_key.hpp"
 #include "host_fixture.hpp"
+#include "metrics_page.hpp"
 #include "support/safe_file.hpp"
 
 namespace KRUXOS_TEST_FILE {
@@ -86,6 +87,7 @@ TEST_CASE("the operator is told of what waits, over a kill and a receiver that f
   const auto second = rig.asked("one more");
   CHECK(rig.pass_time([&] { return number_at(rig.operate({"webhook", "show"}), "/failures") > 1; }));
   CHECK(rig.kruxos({"webhook", "test"}).status.code != 0);
+  CHECK(read_metrics(rig).sum("kruxos_webhook_failing_seconds") > 0);
   rig.host().signal(SIGKILL);
   rig.await_end();
   rig.answers(false);
@@ -93,6 +95,8 @@ TEST_CASE("the operator is told of what waits, over a kill and a receiver that f
   CHECK(rig.tells_of(second));
   CHECK(rig.kruxos({"webhook", "test"}).status.code == 0);
   CHECK_FALSE(rig.last("webhook.test").IsNull());
+  CHECK(read_metrics(rig).sum("kruxos_webhook_failing_seconds") == 0);
+  CHECK(read_metrics(rig).sum("kruxos_webhook_delivered_total") > 0);
   // A signed head of the log comes by the same way.
   CHECK(rig.pass_time([&] { return !rig.last("audit.head").IsNull(); }));
   const auto head = rig.last("audit.head");
