@@ -38,8 +38,9 @@ struct Book {
   SystemClock clock;
   GroupCommit store;
   AgentReads reads{store, clock};
+  AgentCalls calls{store, clock};
   AccountDirectory accounts;
-  FactBook facts{reads, accounts};
+  FactBook facts{reads, calls, accounts};
   std::shared_ptr<const ServiceDefinition> definition =
       std::make_shared<const ServiceDefinition>(load_definition(KRUXOS_BENCH_MAIL_DEFINITION));
 

@@ -10,6 +10,7 @@
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/policy/rules/rule_book.hpp"
+#include "core/state/agent_calls.hpp"
 #include "core/state/agents.hpp"
 #include "core/util/text.hpp"
 
@@ -31,7 +32,7 @@ std::string with_reason(std::string sentence, const Rule& rule) {
 std::vector<std::string> shown_by_facts(const Rule& rule, const RuleRequest& request) {
   std::vector<std::string> because;
   for (const auto& condition : rule.when) {
-    if (!reads_fact(condition.kind)) continue;
+    if (!is_answered(condition.kind)) continue;
     for (const auto& asked : request.asked()) {
       if (asked.fact == condition.input && !asked.answer.because.empty()) because.push_back(asked.answer.because);
     }
@@ -101,7 +102,9 @@ void must_be_allowed_to_read(const HandlerContext& context, const CheckedCall& c
   if (set->compiled(agent, capability.name).empty()) return;
   const bool looks = rules_look_into(*set, agent, capability);
   const auto params = looks ? read_params(call, on) : JsonDocument(rapidjson::kObjectType);
-  const auto ruling = ruling_on(context, set, {agent, {}}, capability, capability, params);
+  const auto& account = call.account->ref;
+  const FactContext about{call.invocation.agent_id, account.service, account.account_id};
+  const auto ruling = ruling_on(context, set, {agent, about}, capability, capability, params);
   if (call.audit)
     call.audit->decided(audited_decision_json(ruling, {*call.definition, capability, capability}, agent, params));
   must_not_be_ruled_out(ruling, capability);
@@ -123,7 +126,7 @@ bool may_be_shown_now(const HandlerContext& context, const std::string& agent_id
   const auto set = rules_in_force(context);
   if (set->empty()) return true;
   const JsonDocument nothing(rapidjson::kObjectType);
-  const auto ruling = ruling_on(context, set, {agent_name_of(context, agent_id), {}}, read, read, nothing);
+  const auto ruling = ruling_on(context, set, {agent_name_of(context, agent_id), {agent_id}}, read, read, nothing);
   return !ruling.blocks() && !ruling.asks();
 }
 
@@ -160,6 +163,12 @@ AlwaysRuled always_ruled(const RuleSet& rules, std::string_view agent, const Cap
   if (compiled.empty() || !is_under_rules) return {capability.tier, 0};
   const auto decision = compiled.always();
   return {std::max(capability.tier, decision.tier), decision.delay_ms};
+}
+
+void note_call(const HandlerContext& context, const CheckedCall& call) {
+  auto* calls = context.options.calls;
+  if (calls && rules_in_force(context)->ask_when_called(call.capability->name))
+    calls->note(call.invocation.agent_id, call.capability->name);
 }
 
 void put_rule(JsonWriter& out, const Rule& rule, bool whole) {

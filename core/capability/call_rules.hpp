@@ -78,6 +78,9 @@ struct MatchingRule {
   std::vector<std::string> because;  ///< what has shown its facts, for the operator; sentences
 };
 
+/// A call of the agent that has succeeded, where rules ask about it.
+void note_call(const HandlerContext& context, const CheckedCall& call);
+
 /// Members of an object: what the rule asks for, under which conditions. `whole`: with its file and line, for the
 /// operator.
 void put_rule(JsonWriter& out, const Rule& rule, bool whole);

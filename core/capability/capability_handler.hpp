@@ -32,6 +32,7 @@ class SessionStore;
 class CallRunner;
 class Clock;
 class CallMeters;
+class AgentCalls;
 class AgentReads;
 class RuleBook;
 class WriteMeters;
@@ -99,6 +100,7 @@ struct HandlerOptions {
   AuditLog* audit = nullptr;
   bool audit_stops_reads = false;   ///< and reads too
   AgentReads* reads = nullptr;      ///< what agents have read is noted there; outlives every call; nullptr: it is not
+  AgentCalls* calls = nullptr;      ///< likewise what they have called
   const RuleBook* rules = nullptr;  ///< the operator's; outlives every call; nullptr: there are none
 };
 

@@ -39,8 +39,9 @@ struct Fixture {
   DrivenClock clock;
   GroupCommit store{scratch.path() / "reads.db", kLedgerKind};
   AgentReads reads{store, clock};
+  AgentCalls calls{store, clock};
   AccountDirectory accounts;
-  FactBook facts{reads, accounts};
+  FactBook facts{reads, calls, accounts};
   std::optional<RuleBook> book;
   std::optional<Host> host;
 
@@ -52,10 +53,15 @@ struct Fixture {
     HandlerOptions options;
     options.rules = &*book;
     options.reads = &reads;
+    options.calls = &calls;
     host.emplace(options);
     host->connect();
     host->writes.ledger.ask_terms(host->handler.terms());
     host->adapter->on_read = [](auto&&...) { return Text(std::string(R"({"notes":["see https://evil.example/x"]})")); };
+  }
+  void both(std::int64_t ms) {
+    clock.advance(ms);
+    host->clock.advance(ms);
   }
   JsonDocument add(const std::string& title) { return host->call("notes.add", R"({"title":")" + title + "\"}"); }
   std::int64_t rows_with(const std::string& text) {
@@ -98,10 +104,41 @@ TEST_CASE("what was read after a write was made does not hold it when it goes ou
   CHECK(f.host->writes.ledger.get(text_of(made, "write_id"))->state == WriteState::kExecuting);
 }
 
+TEST_CASE("what an agent has called counts from then on, over restarts, and a write does not count itself") {
+  Fixture f(
+      "policy: 1\nrules:\n"
+      "  - {name: after, capabilities: [notes.add], when: [{after: [notes.search], within: 1 h}], tier: "
+      "approval_required}\n"
+      "  - {name: many, capabilities: [notes.add], when: [{after: [notes.add], within: 1 h, at_least: 2}], tier: "
+      "blocked}\n"
+      "  - {name: once, capabilities: [notes.search], when: [{after: [notes.search], within: 1 h}], tier: blocked}\n");
+  const auto first = f.add("a");
+  CHECK(type_of(first) == "none");
+  f.both(1000);
+  CHECK(type_of(f.host->call("notes.search", "{}")) == "none");
+  CHECK(type_of(f.host->call("notes.search", "{}")) == "PolicyDenied");
+  f.both(1000);
+  const auto held = f.add("b");
+  REQUIRE(type_of(held) == "ApprovalRequired");
+  const auto id = std::string(find_string(held["error"]["context"], "write_id").value_or(""));
+  CHECK_THAT(f.rules_of(id), Catch::Contains(R"("because":["It had called one within 1 h, last notes.search."])"));
+  f.both(1000);
+  CHECK(type_of(f.add("c")) == "PolicyDenied");
+  // The first one goes out: what came later does not hold it, and neither does itself.
+  f.both(60'000);
+  f.host->writes.ledger.take({{"notes", "N1", 1}}, {10, 10}, {});
+  CHECK(f.host->writes.ledger.get(text_of(first, "write_id"))->state == WriteState::kExecuting);
+  const AgentCalls again(f.store, f.clock);
+  CHECK(again.find("agent_1", {"notes.*"}, 0, f.clock.wall_ms()).count == 3);
+  f.both(3'600'000);
+  CHECK(type_of(f.add("d")) == "none");
+}
+
 TEST_CASE("where no rule asks for it, nothing is noted of what agents read") {
   Fixture f("policy: 1\nrules:\n  - {name: n, capabilities: [notes.add], tier: notify}\n");
   f.host->call("notes.search", "{}");
   CHECK_FALSE(f.reads.find_any("agent_1", 0));
+  CHECK(f.calls.find("agent_1", {"*"}, 0, f.clock.wall_ms() + 1).count == 0);
 }
 
 }  // namespace KRUXOS_TEST_FILE

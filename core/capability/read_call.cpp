@@ -144,6 +144,7 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
 /// Before the agent is answered, so that no write of its own is asked about without it.
 void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                const std::string& result_json) {
+  note_call(context, call);
   if (!context.options.reads || !rules_in_force(context)->ask_what_was_read()) return;
   const auto& account = call.account->ref;
   context.options.reads->note(call.invocation.agent_id,

@@ -43,8 +43,9 @@ struct Fixture {
   DrivenClock clock;
   GroupCommit store{scratch.path() / "reads.db", kLedgerKind};
   AgentReads reads{store, clock};
+  AgentCalls calls{store, clock};
   AccountDirectory accounts;
-  FactBook facts{reads, accounts};
+  FactBook facts{reads, calls, accounts};
   const RuleSubjects subjects{{std::make_shared<const ServiceDefinition>(parse_definition(kPosts, "notes.yaml"))},
                               &facts};
   std::optional<RuleBook> book;

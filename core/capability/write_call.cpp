@@ -94,7 +94,9 @@ void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
       [context, call, began_us](const std::variant<Submitted, Error>& outcome) {
         count_ack(*context, *call, outcome, began_us);
         if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
-        answer_submitted(context, call, std::get<Submitted>(outcome));
+        const auto& submitted = std::get<Submitted>(outcome);
+        if (!submitted.duplicate) note_call(*context, *call);
+        answer_submitted(context, call, submitted);
       },
       Ledger::CommitThread::kCallers);
 }

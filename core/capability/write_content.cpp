@@ -22,12 +22,7 @@ constexpr std::size_t kMostNamed = 3;
 
 std::string name_of_record(const ActiveAccount& account, const SummaryRecord& record, const std::string& id) {
   try {
-    std::string json;
-    if (account.replica)
-      reader_of(account)->get(record.collection, id, [&](const RowView& row) {
-        json = row.json;
-        return false;
-      });
+    const auto json = account.replica ? json_of_record(*reader_of(account), record.collection, id) : std::string();
     return record_in_words(record.words, id, json);
   } catch (const Error&) {
     return record_in_words(record.words, id, {});  // words are for people: the id says the same

@@ -109,15 +109,15 @@ bool Correspondents::links_to(const RowView& row, const std::string& host) {
 }
 
 Truth Correspondents::has_link(const std::string& host, std::int64_t before_ms) {
-  return one_is({with_text(Condition::Kind::kText, {}, host)}, before_ms,
+  return one_is({with_text(Condition::Kind::kText, {}, host)}, before_ms, kMostRows,
                 [&](const RowView& row) { return links_to(row, host); });
 }
 
 Truth Correspondents::exists(std::vector<Condition> all, std::int64_t before_ms) {
-  return one_is(std::move(all), before_ms, [](const RowView&) { return true; });
+  return one_is(std::move(all), before_ms, 1, [](const RowView&) { return true; });
 }
 
-Truth Correspondents::one_is(std::vector<Condition> all, std::int64_t before_ms,
+Truth Correspondents::one_is(std::vector<Condition> all, std::int64_t before_ms, std::uint32_t most,
                              const std::function<bool(const RowView&)>& meant) {
   if (!rows_ || std::chrono::steady_clock::now() > until_) return Truth::kNotKnown;
   std::vector<Condition> without;
@@ -127,8 +127,9 @@ Truth Correspondents::one_is(std::vector<Condition> all, std::int64_t before_ms,
   query.collection = where_.collection;
   query.where = group(Condition::Kind::kAllOf, std::move(all));
   query.to_ms = before_ms;
-  query.limit = kMostRows;
+  query.limit = most;
   query.count_limit = 1;
+  query.rare = true;
   bool found = false;
   try {
     const auto result = rows_->query(query, [&](const RowView& row) {

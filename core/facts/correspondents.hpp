@@ -38,8 +38,9 @@ class Correspondents {
   std::string as_it_stands(const std::string& address) const;
   Truth exists(std::vector<Condition> all, std::int64_t before_ms);
   bool links_to(const RowView& row, const std::string& host);
-  /// Of up to kMostRows that fit, whether one is `meant`.
-  Truth one_is(std::vector<Condition> all, std::int64_t before_ms, const std::function<bool(const RowView&)>& meant);
+  /// Of up to `most` that fit, whether one is `meant`.
+  Truth one_is(std::vector<Condition> all, std::int64_t before_ms, std::uint32_t most,
+               const std::function<bool(const RowView&)>& meant);
 
   const CorrespondenceDefinition& where_;
   std::shared_ptr<ReplicaReader> rows_;  ///< null: nothing is known

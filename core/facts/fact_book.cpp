@@ -120,8 +120,8 @@ bool is_of_replica(std::string_view fact) {
 
 }  // namespace
 
-FactBook::FactBook(const AgentReads& reads, const AccountDirectory& accounts, Limits limits)
-    : reads_(reads), accounts_(accounts), limits_(limits) {}
+FactBook::FactBook(const AgentReads& reads, const AgentCalls& calls, const AccountDirectory& accounts, Limits limits)
+    : reads_(reads), calls_(calls), accounts_(accounts), limits_(limits) {}
 
 std::vector<std::string> FactBook::names() const {
   return unanswered_facts().names();
@@ -152,11 +152,8 @@ std::string FactBook::in_words(const ReadSource& source) const {
   std::string record;
   try {
     if (account && account->replica && !account->definition->correspondence.collection.empty())
-      account->replica->reader()->get(account->definition->correspondence.collection, source.target,
-                                      [&](const RowView& row) {
-                                        record = row.json;
-                                        return false;
-                                      });
+      record =
+          json_of_record(*account->replica->reader(), account->definition->correspondence.collection, source.target);
   } catch (const Error&) {
     record.clear();  // the id says the same
   }
@@ -313,6 +310,16 @@ FactAnswer FactBook::was_read(std::string_view fact, const FactQuestion& questio
   if (!values.empty() && reads_.has_forgotten(about.agent_id, about.content_ms))
     return not_known("The agent has read more than is kept.");
   return fact == "read_recipient" ? no() : nothing_in(sent);
+}
+
+FactAnswer FactBook::has_called(const RuleCondition& asked, const FactQuestion& question) const {
+  if (question.about.agent_id.empty()) return not_known("Whose call it is is not known.");
+  // A write does not count itself, which is noted when its content is made or later.
+  const auto by = question.about.content_ms > 0 ? question.about.content_ms : question.wall_ms + 1;
+  const auto found = calls_.find(question.about.agent_id, asked.texts, by - 1 - asked.window_ms, by);
+  if (found.count < asked.number) return no();
+  return yes(fmt::format("It had called {} within {}, last {}.", found.count == 1 ? "one" : std::to_string(found.count),
+                         span_in_words(asked.window_ms), printable(found.last)));
 }
 
 FactAnswer FactBook::has_read(const FactQuestion& question) const {

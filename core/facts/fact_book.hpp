@@ -13,6 +13,7 @@
 #include "core/facts/correspondents.hpp"
 #include "core/facts/outgoing.hpp"
 #include "core/policy/rules/facts.hpp"
+#include "core/state/agent_calls.hpp"
 #include "core/state/agent_reads.hpp"
 
 namespace krux {
@@ -27,11 +28,13 @@ class FactBook final : public FactSource {
     std::size_t recipients = 100;        ///< of more nothing is known
     std::size_t codes = 20, links = 20;  ///< likewise
   };
-  FactBook(const AgentReads& reads, const AccountDirectory& accounts) : FactBook(reads, accounts, Limits()) {}
-  FactBook(const AgentReads& reads, const AccountDirectory& accounts, Limits limits);
+  FactBook(const AgentReads& reads, const AgentCalls& calls, const AccountDirectory& accounts)
+      : FactBook(reads, calls, accounts, Limits()) {}
+  FactBook(const AgentReads& reads, const AgentCalls& calls, const AccountDirectory& accounts, Limits limits);
 
   std::vector<std::string> names() const override;
   FactAnswer ask(std::string_view fact, const FactQuestion& question) const override;
+  FactAnswer has_called(const RuleCondition& asked, const FactQuestion& question) const override;
 
  private:
   struct Account {
@@ -54,6 +57,7 @@ class FactBook final : public FactSource {
   FactAnswer has_read(const FactQuestion& question) const;
 
   const AgentReads& reads_;
+  const AgentCalls& calls_;
   const AccountDirectory& accounts_;
   const Limits limits_;
   mutable std::mutex mutex_;

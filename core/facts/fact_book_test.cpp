@@ -59,10 +59,11 @@ struct Mailbox {
   DrivenClock clock;
   GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
   AgentReads reads{store, clock};
+  AgentCalls calls{store, clock};
   AccountDirectory accounts;
   std::shared_ptr<Replica> replica =
       std::make_shared<Replica>(scratch.path() / "replica.db", std::vector<CollectionSpec>{messages()}, clock);
-  FactBook facts{reads, accounts};
+  FactBook facts{reads, calls, accounts};
   int records = 0;
 
   Mailbox() {

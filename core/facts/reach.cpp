@@ -44,16 +44,6 @@ ReachedPeople people_of(const ActiveAccount& account, const CapabilityDefinition
   return people;
 }
 
-/// What the copy has of it; empty: nothing.
-std::string record_json(ReplicaReader& rows, const std::string& collection, const std::string& id) {
-  std::string json;
-  rows.get(collection, id, [&](const RowView& row) {
-    json = row.json;
-    return false;
-  });
-  return json;
-}
-
 /// Of a record that has been looked at.
 struct Seen {
   std::set<std::string> conversations, senders;
@@ -79,7 +69,7 @@ ReachedRecords records_of(const ActiveAccount& account, const SummaryRecord& nam
   for (const auto& id : ids) {
     if (found.looked_at == kMostReached || std::chrono::steady_clock::now() > until) break;
     ++found.looked_at;
-    const auto json = rows ? record_json(*rows, named.collection, id) : std::string();
+    const auto json = rows ? json_of_record(*rows, named.collection, id) : std::string();
     found.absent += json.empty() ? 1 : 0;
     if (found.first.size() < kFewInWords) found.first.push_back(record_in_words(named.words, id, json));
     if (json.empty()) continue;

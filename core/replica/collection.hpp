@@ -71,6 +71,8 @@ struct Query {
   bool descending = true;
   std::int64_t from_ms = std::numeric_limits<std::int64_t>::min(), to_ms = std::numeric_limits<std::int64_t>::max();
   std::uint32_t limit = 20, offset = 0, count_limit = 0;
+  /// Hardly any row is expected: the search index is asked at once, and not only when many rows were looked at in vain.
+  bool rare = false;
 };
 
 /// Borrowed for the callback that gets it.

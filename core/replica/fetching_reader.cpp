@@ -4,6 +4,15 @@
 
 namespace krux {
 
+std::string json_of_record(ReplicaReader& rows, std::string_view collection, std::string_view id) {
+  std::string json;
+  rows.get(collection, id, [&](const RowView& row) {
+    json = row.json;
+    return false;
+  });
+  return json;
+}
+
 bool ReplicaReader::keep(std::string_view, std::string_view, const KeptBlob&, std::string_view) {
   throw Error(ErrorCode::kUnsupported,
               "Only a read of a capability whose definition says `fetches` keeps something in the replica.");

@@ -87,7 +87,9 @@ class KnownIndex {
   }
   /// As a search asks a stream: from one key to the next, or further.
   Keys streamed(const std::string& token, KeyRange range, bool ascending, std::int64_t further = 0) {
-    TokenKeys stream(sql_, "t", *index_segments(sql_, "t"), token, range, ascending);
+    const std::string table = "t";
+    const auto segments = *index_segments(sql_, table);
+    TokenKeys stream(sql_, table, segments, token, range, ascending);
     Keys keys;
     auto rank = INT64_MIN / 2;
     while (const auto found = stream.at_least(rank)) {

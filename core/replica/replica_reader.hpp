@@ -51,4 +51,7 @@ class ReplicaReader {
   virtual std::string put_fetched(Record record, std::string_view too_large);
 };
 
+/// What a record is in JSON; empty: there is none of that id.
+std::string json_of_record(ReplicaReader& rows, std::string_view collection, std::string_view id);
+
 }  // namespace krux

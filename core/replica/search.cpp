@@ -124,6 +124,10 @@ Search::End Search::find() {
   if (!equalities_.empty() && equalities_[0].count <= kFewRows) {
     return consume(*rows_in_order(equalities_[0].predicate), true, Stage::kRows);
   }
+  if (auto plan = query_.rare && table_.by_time() ? rare_text_plan(texts_) : std::nullopt) {
+    plan_ = std::move(plan);
+    return find_in(range_, 1, Stage::kStricterIndex);
+  }
   const auto end = consume(*base(), true, texts_.children.empty() ? Stage::kRows : Stage::kRowsOrIndex);
   return end == End::kSwitch ? find_by_index() : end;
 }

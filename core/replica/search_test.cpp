@@ -103,6 +103,7 @@ class World {
     q.limit = below(30);
     q.offset = below(10);
     q.count_limit = below(2) * below(200);
+    q.rare = below(4) == 0;
     return q;
   }
 
@@ -300,6 +301,8 @@ TEST_CASE("the same over enough rows that the plan changes on the way") {
         compare(naive, *reader, q);
         q.from_ms = 30;
         q.to_ms = 1500;
+        compare(naive, *reader, q);
+        q.rare = true;
         compare(naive, *reader, q);
       }
     }

@@ -313,6 +313,7 @@ TEST_CASE("random tags and named texts, random conditions: the same as a naive e
     for (int i = 0; i < 25; ++i) {
       auto query = messages_where(condition(3));
       query.limit = 5000;
+      query.rare = below(3) == 0;
       auto ids = ask(*r.store->reader(), query).ids;
       std::sort(ids.begin(), ids.end());
       Ids expected;

@@ -150,6 +150,27 @@ void tokens_of(const Predicate& p, const TextSample& sample, std::vector<Token>&
   for (const auto gram : grams) out.push_back({gram, gram_plan(gram, sample)});
 }
 
+/// What each row that fits has; false: a text has no token of its own. Alternatives first, since one text that is
+/// nowhere ends them all at once; tags are one token each and the most common.
+bool add_rare_needs(const Predicate& p, std::vector<TokenNeed>& needs) {  // NOLINT(misc-no-recursion)
+  constexpr std::size_t kMostGrams = 8;
+  if (p.kind == Kind::kText) {
+    const auto grams = grams_of(p.text);
+    for (const auto gram : spread(grams, kMostGrams)) needs.push_back({std::string(gram), {}});
+    return !grams.empty();
+  }
+  if (p.kind == Kind::kAnyOf) {
+    TokenNeed any;
+    for (const auto& child : p.children) {
+      if (!add_rare_needs(child, any.any.emplace_back())) return false;
+    }
+    needs.insert(needs.begin(), std::move(any));
+    return true;
+  }
+  return std::all_of(p.children.begin(), p.children.end(),
+                     [&](const Predicate& child) { return !is_indexed(child) || add_rare_needs(child, needs); });
+}
+
 using Texts = std::vector<std::string_view>;
 
 /// Of the texts, those that have it; not quite none, for the rows to come may.
@@ -241,6 +262,14 @@ std::optional<TextPlan> text_plan(const Predicate& p, const TextSample& sample, 
   auto plan = p.kind == Kind::kAllOf ? all_of(std::move(parts), goal) : any_of(parts);
   plan.exact = plan.exact && whole;
   plan.cover.exact = plan.cover.exact && whole;
+  return plan;
+}
+
+std::optional<TextPlan> rare_text_plan(const Predicate& p) {
+  TextPlan plan;
+  if (!is_indexed(p) || !add_rare_needs(p, plan.needs)) return std::nullopt;
+  plan.exact = false;
+  plan.share = 0;
   return plan;
 }
 

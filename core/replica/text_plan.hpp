@@ -111,4 +111,8 @@ bool is_indexed(const Predicate& predicate);
 /// the others are compared with the rows that are found.
 std::optional<TextPlan> text_plan(const Predicate& predicate, const TextSample& sample, const Goal& goal);
 
+/// The same without any rows that show what is common: what is searched for is expected in hardly any row. Nothing
+/// where a text is too short to be asked for by itself.
+std::optional<TextPlan> rare_text_plan(const Predicate& predicate);
+
 }  // namespace krux

@@ -111,14 +111,24 @@ void TokenPages::read_page() {
 TokenKeys::TokenKeys(StatementCache& statements, const std::string& search_table,
                      const std::vector<IndexSegment>& newest_first, std::string_view token, KeyRange range,
                      bool ascending)
-    : first_rank_(ascending ? range.low : -range.high), last_rank_(ascending ? range.high : -range.low) {
-  for (const auto& segment : newest_first) {
-    SegmentTerms terms(statements, search_table, segment, token);
-    if (!terms.ended() && terms.term() == token) parts_.push_back({TokenPages(std::move(terms), ascending), kNoRank});
+    : statements_(statements),
+      search_table_(search_table),
+      newest_first_(newest_first),
+      token_(token),
+      ascending_(ascending),
+      first_rank_(ascending ? range.low : -range.high),
+      last_rank_(ascending ? range.high : -range.low) {}
+
+void TokenKeys::open() {
+  is_open_ = true;
+  for (const auto& segment : newest_first_) {
+    SegmentTerms terms(statements_, search_table_, segment, token_);
+    if (!terms.ended() && terms.term() == token_) parts_.push_back({TokenPages(std::move(terms), ascending_), kNoRank});
   }
 }
 
 std::optional<std::int64_t> TokenKeys::at_least(std::int64_t rank) {
+  if (!is_open_) open();
   for (rank = std::max(rank, first_rank_); rank <= last_rank_; ++rank) {
     advance(rank);
     // Of one row the newest segment's entry counts: min_element gives the first of several.

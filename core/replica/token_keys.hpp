@@ -41,7 +41,8 @@ class TokenPages {
 
 class TokenKeys final : public KeyStream {
  public:
-  /// `newest_first`: what index_segments() gives, in the same read transaction, which this must not outlive.
+  /// `newest_first`: what index_segments() gives, in the same read transaction. Nothing that is given may be outlived.
+  /// The index is read when the first key is asked for: where another token has none, this one is not looked up.
   TokenKeys(StatementCache& statements, const std::string& search_table, const std::vector<IndexSegment>& newest_first,
             std::string_view token, KeyRange range, bool ascending);
   std::optional<std::int64_t> at_least(std::int64_t rank) override;
@@ -51,8 +52,15 @@ class TokenKeys final : public KeyStream {
     TokenPages pages;
     std::int64_t rank;
   };
+  void open();
   void advance(std::int64_t rank);
 
+  StatementCache& statements_;
+  const std::string& search_table_;
+  const std::vector<IndexSegment>& newest_first_;
+  const std::string_view token_;
+  const bool ascending_;
+  bool is_open_ = false;
   std::int64_t first_rank_, last_rank_;
   std::vector<Part> parts_;  ///< of the newest segment first; those that have ranks left
 };

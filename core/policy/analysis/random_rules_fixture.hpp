@@ -16,6 +16,11 @@ struct SomeFacts final : FactSource {
   Truth truth = Truth::kNotKnown;
   std::vector<std::string> names() const override { return {"known"}; }
   FactAnswer ask(std::string_view, const FactQuestion&) const override { return {truth, {}}; }
+  std::int64_t called = -1;  ///< -1: it is not known
+  FactAnswer has_called(const RuleCondition& asked, const FactQuestion&) const override {
+    if (called < 0) return {};
+    return {called >= asked.number ? Truth::kYes : Truth::kNo, {}};
+  }
 };
 
 struct RandomRequest {
@@ -83,6 +88,7 @@ class Random {
     request.params = params(request.capability);
     request.wall_ms = kTuesdayNoon + static_cast<std::int64_t>(below(14 * 24 * 4)) * 900'000;
     request.facts.truth = static_cast<Truth>(below(3));
+    request.facts.called = static_cast<std::int64_t>(below(6)) - 1;
     return request;
   }
 
@@ -127,6 +133,9 @@ class Random {
                   "{time_outside: {zone: America/New_York, weekdays: [mon, tue], from: \"06:00\", to: \"12:00\"}}",
                   "{time_within: {zone: UTC, weekdays: [sat, sun]}}"});
     if (chance(10)) return one({"{fact: known}", "{fact: known, is: false}"});
+    if (chance(10))
+      return one({"{after: [mail.find], within: 1 h}", "{after: [mail.find], within: 1 h, at_least: 3}",
+                  "{after: [mail.find], within: 1 h, at_most: 1}", "{after: [mail.find], within: 1 h, at_most: 3}"});
     if (capability == "mail.find")
       return chance(50) ? text_condition("folder", {"a", "ab", "abc"})
                         : "{input: count, " + one({"minimum: 10", "maximum: 50", "minimum: 60"}) + "}";

@@ -21,6 +21,9 @@ class KeptFacts final : public FactSource {
     const auto at = past_.facts.find(fact);
     return {at == past_.facts.end() ? Truth::kNotKnown : at->second, {}};
   }
+  FactAnswer has_called(const RuleCondition& asked, const FactQuestion& question) const override {
+    return ask(asked.input, question);
+  }
 
  private:
   const PastDecision& past_;
@@ -65,6 +68,7 @@ class PastCall {
   /// Of a condition that is not known: what the log has not kept.
   static std::string lacking(const RuleCondition& condition) {
     if (reads_fact(condition.kind)) return fmt::format("The fact {} was not asked then.", condition.input);
+    if (reads_history(condition.kind)) return fmt::format("Whether {} was not asked then.", in_words(condition));
     if (reads_input(condition.kind))
       return fmt::format("The log has not kept the input {}.", printable(condition.input));
     return "The log has not kept whom it reaches.";

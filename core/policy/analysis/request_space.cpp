@@ -21,7 +21,7 @@ struct Region {
   std::vector<bool> truth;  ///< by the dimension's conditions
   SampleParams params;
   std::int64_t wall_ms = 0;
-  std::optional<std::pair<std::string, Truth>> fact;
+  std::vector<std::pair<std::string, Truth>> facts{};
 };
 
 /// Conditions that look at the same thing. What holds of one dimension leaves the others free.
@@ -45,7 +45,7 @@ void add_params(Dimension& dimension, const CapabilityDefinition& capability, st
   for (auto& params : samples) {
     const auto document = parse_json(object_of(params), "a sample", {64 << 20, 32});
     const RuleRequest request("", capability, document, 0, nullptr);
-    Region region{{}, std::move(params), 0, std::nullopt};
+    Region region{{}, std::move(params)};
     for (const auto* c : dimension.conditions) region.truth.push_back(request.holds(*c));
     dimension.add(std::move(region));
   }
@@ -68,18 +68,35 @@ void add_times(Dimension& dimension, std::int64_t from_ms) {
       truth.push_back(c->window.holds(at) == (c->kind == ConditionKind::kTimeWithin));
     if (truth == before) continue;
     before = truth;
-    if (seen.insert(truth).second) dimension.regions.push_back({std::move(truth), {}, at, std::nullopt});
+    if (seen.insert(truth).second) dimension.regions.push_back({std::move(truth), {}, at});
   }
 }
 
 void add_fact(Dimension& dimension, const std::string& name) {
   for (const auto truth : {Truth::kNo, Truth::kYes, Truth::kNotKnown}) {
-    Region region{{}, {}, 0, std::pair(name, truth)};
+    Region region{{}, {}, 0, {{name, truth}}};
     for (const auto* c : dimension.conditions)
       region.truth.push_back(truth == Truth::kNotKnown ||
                              (truth == Truth::kYes) == (c->kind == ConditionKind::kFactIs));
     dimension.add(std::move(region));
   }
+}
+
+/// The same capabilities within the same time, called ever more often; or it is not known how often.
+void add_calls(Dimension& dimension) {
+  std::set<std::int64_t> counts{0};
+  for (const auto* c : dimension.conditions) counts.insert(c->number);
+  const auto add = [&](std::optional<std::int64_t> count) {
+    Region region;
+    for (const auto* c : dimension.conditions) {
+      const bool enough = count && *count >= c->number;
+      region.truth.push_back(!count || enough == (c->kind == ConditionKind::kCalled));
+      region.facts.emplace_back(c->input, !count ? Truth::kNotKnown : enough ? Truth::kYes : Truth::kNo);
+    }
+    dimension.add(std::move(region));
+  };
+  for (const auto count : counts) add(count);
+  add(std::nullopt);
 }
 
 const InputDefinition* input_of(const CapabilityDefinition& capability, const std::string& name) {
@@ -98,6 +115,11 @@ bool says_whom(const CapabilityDefinition& capability, const std::string& input)
 std::string dimension_of(const CapabilityDefinition& capability, const RuleCondition& condition) {
   if (reads_time(condition.kind)) return "time";
   if (reads_fact(condition.kind)) return "fact " + condition.input;
+  if (reads_history(condition.kind)) {
+    auto key = "calls " + std::to_string(condition.window_ms);
+    for (const auto& called : condition.texts) key += ' ' + called;
+    return key;
+  }
   if (reads_recipients(condition.kind) || says_whom(capability, condition.input)) return "recipients";
   const auto* input = input_of(capability, condition.input);
   return reads_uploads(condition.kind) || (input && input->uploads) ? "uploads" : "input " + condition.input;
@@ -142,6 +164,7 @@ struct RequestSpace::State {
   void fill(Dimension& dimension, const std::string& key) {
     if (key == "time") return add_times(dimension, from_ms);
     if (key.starts_with("fact ")) return add_fact(dimension, key.substr(5));
+    if (key.starts_with("calls ")) return add_calls(dimension);
     if (key == "recipients")
       return add_params(dimension, capability, samples_of_recipients(capability, dimension.conditions, bounds));
     if (key == "uploads")
@@ -214,7 +237,7 @@ SampleRequest RequestSpace::State::request_of(const Alive& alive) const {
       params.erase(name);
     params.insert(region.params.begin(), region.params.end());
     if (region.wall_ms != 0) request.wall_ms = region.wall_ms;
-    if (region.fact) request.facts.push_back(*region.fact);
+    request.facts.insert(request.facts.end(), region.facts.begin(), region.facts.end());
   }
   request.params_json = object_of(params);
   return request;
@@ -275,6 +298,10 @@ std::vector<std::string> SampleFacts::names() const {
   std::vector<std::string> names;
   for (const auto& [name, truth] : facts_) names.push_back(name);
   return names;
+}
+
+FactAnswer SampleFacts::has_called(const RuleCondition& asked, const FactQuestion& question) const {
+  return ask(asked.input, question);
 }
 
 FactAnswer SampleFacts::ask(std::string_view fact, const FactQuestion&) const {

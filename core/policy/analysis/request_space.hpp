@@ -30,6 +30,7 @@ class SampleFacts final : public FactSource {
   explicit SampleFacts(std::vector<std::pair<std::string, Truth>> facts) : facts_(std::move(facts)) {}
   std::vector<std::string> names() const override;
   FactAnswer ask(std::string_view fact, const FactQuestion& question) const override;
+  FactAnswer has_called(const RuleCondition& asked, const FactQuestion& question) const override;
 
  private:
   std::vector<std::pair<std::string, Truth>> facts_;

@@ -6,6 +6,7 @@
 
 #include "core/definition/definition_loader.hpp"
 #include "core/policy/rules/recipients.hpp"
+#include "core/util/durations.hpp"
 #include "core/util/error.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
@@ -164,27 +165,80 @@ RuleCondition of_fact(const YamlMap& map, const FactSource* facts) {
   return c;
 }
 
+/// Of a capability that there is, or a pattern that fits one.
+std::string called_name(const YamlValue& item, const RuleSubjects& subjects) {
+  auto pattern = item.line(100);
+  check_pattern(item, pattern);
+  std::vector<std::string> names;
+  for (const auto& definition : subjects.definitions) {
+    for (const auto& capability : definition->capabilities) {
+      const bool is_called = capability.kind == CapabilityKind::kRead || capability.kind == CapabilityKind::kWrite;
+      if (is_called && fits_pattern(pattern, capability.name)) return pattern;
+      if (is_called) names.push_back(capability.name);
+    }
+  }
+  item.fail(fmt::format("there is no read or write \"{}\"{}.", printable(pattern), did_you_mean(pattern, names)));
+}
+
+RuleCondition of_history(const YamlMap& map, const RuleSubjects& subjects) {
+  RuleCondition c;
+  c.kind = ConditionKind::kCalled;
+  c.number = 1;
+  const auto after = map.at("after");
+  for (const auto& item : after.list(64)) c.texts.push_back(called_name(item, subjects));
+  if (c.texts.empty()) after.fail("the list is empty.");
+  std::sort(c.texts.begin(), c.texts.end());
+  c.texts.erase(std::unique(c.texts.begin(), c.texts.end()), c.texts.end());
+  c.window_ms = map.at("within").duration_ms(kMinute, kLongestHistory);
+  const auto least = map.find("at_least"), most = map.find("at_most");
+  if (least && most) most->fail("name at_least or at_most; what is to hold besides is an entry of its own.");
+  if (least) c.number = least->integer(1, kMostCalls);
+  if (most) {
+    c.kind = ConditionKind::kNotCalled;
+    c.number = most->integer(0, kMostCalls - 1) + 1;
+  }
+  c.input = fmt::format("called {} x{} in {} s", fmt::join(c.texts, " "), c.number, c.window_ms / 1000);
+  return c;
+}
+
 }  // namespace
 
-RuleCondition parse_condition(const YamlValue& value, const FactSource* facts) {
-  static const std::vector<std::string> kinds{"input", "recipients", "uploads", "time_within", "time_outside", "fact"};
+void check_pattern(const YamlValue& value, std::string_view text) {
+  const auto stars = std::count(text.begin(), text.end(), '*');
+  if (stars > 1 || (stars == 1 && text.front() != '*' && text.back() != '*'))
+    value.fail(
+        fmt::format("\"{}\" is no pattern that is read here: one * at the beginning or at the end stands for "
+                    "any characters.",
+                    printable(text)));
+}
+
+RuleCondition parse_condition(const YamlValue& value, const RuleSubjects& subjects) {
+  static const std::vector<std::string> kinds{"input",        "recipients", "uploads", "time_within",
+                                              "time_outside", "fact",       "after"};
   if (value.node().kind != YamlNode::Kind::kMap)
     value.fail("a condition is expected, such as {input: text, min_bytes: 1000}.");
   std::vector<std::string> allowed = kinds;
-  for (const char* of_input : {"present", "equals", "one_of", "none_of", "prefix", "suffix", "min_bytes", "max_bytes",
-                               "min_entries", "max_entries", "minimum", "maximum", "is"})
+  for (const char* of_input :
+       {"present", "equals", "one_of", "none_of", "prefix", "suffix", "min_bytes", "max_bytes", "min_entries",
+        "max_entries", "minimum", "maximum", "is", "within", "at_least", "at_most"})
     allowed.emplace_back(of_input);
   const YamlMap map(value, allowed);
-  const auto kind = only_key(map, kinds, "one of input, recipients, uploads, time_within, time_outside and fact");
+  const auto kind =
+      only_key(map, kinds, "one of input, recipients, uploads, time_within, time_outside, fact and after");
   for (const auto& [key, unused] : value.entries()) {
     const auto name = key.text();
-    const bool belongs = name == kind || kind == "input" || (kind == "fact" && name == "is");
-    if (!belongs) key.fail(fmt::format("\"{}\" is a test of an input, and the condition is about {}.", name, kind));
+    const bool of_history = name == "within" || name == "at_least" || name == "at_most";
+    const bool belongs = name == kind || (kind == "input" && !of_history) || (kind == "fact" && name == "is") ||
+                         (kind == "after" && of_history);
+    if (!belongs)
+      key.fail(fmt::format("\"{}\" is a test of {}, and the condition is about {}.", name,
+                           of_history ? "what was called (after)" : "an input", kind));
   }
   RuleCondition c;
   if (kind == "input") return of_input(map);
   if (kind == "recipients") return of_recipients(map.at(kind));
-  if (kind == "fact") return of_fact(map, facts);
+  if (kind == "fact") return of_fact(map, subjects.facts);
+  if (kind == "after") return of_history(map, subjects);
   if (kind == "uploads") {
     c.kind = map.at(kind).boolean() ? ConditionKind::kUploads : ConditionKind::kNoUploads;
     return c;

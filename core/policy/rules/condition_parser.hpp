@@ -1,13 +1,18 @@
 // One entry of a rule's `when`.
 #pragma once
 
-#include "core/policy/rules/facts.hpp"
+#include <string_view>
+
 #include "core/policy/rules/rule.hpp"
+#include "core/policy/rules/rule_parser.hpp"
 #include "core/util/yaml_value.hpp"
 
 namespace krux {
 
-/// `facts` may be null: there are none. Throws ConfigError with the place.
-RuleCondition parse_condition(const YamlValue& value, const FactSource* facts);
+/// Throws ConfigError with the place.
+RuleCondition parse_condition(const YamlValue& value, const RuleSubjects& subjects);
+
+/// Throws ConfigError unless the pattern has one "*" at most, at its beginning or its end.
+void check_pattern(const YamlValue& value, std::string_view pattern);
 
 }  // namespace krux

@@ -16,6 +16,10 @@ struct Unanswered final : FactSource {
 
 }  // namespace
 
+FactAnswer FactSource::has_called(const RuleCondition&, const FactQuestion&) const {
+  return {};
+}
+
 const char* to_string(Truth truth) {
   return truth == Truth::kYes ? "yes" : truth == Truth::kNo ? "no" : "not known";
 }

@@ -30,6 +30,8 @@ struct FactQuestion {
   std::int64_t content_ms() const { return about.content_ms > 0 ? about.content_ms : wall_ms; }
 };
 
+struct RuleCondition;
+
 struct FactAnswer {
   Truth truth = Truth::kNotKnown;
   std::string because;  ///< for the operator: what has shown it, a sentence; may be empty
@@ -43,6 +45,8 @@ class FactSource {
   /// Those that rules may name: small letters, digits and "_".
   virtual std::vector<std::string> names() const = 0;
   virtual FactAnswer ask(std::string_view fact, const FactQuestion& question) const = 0;
+  /// Whether the agent has called what a condition of the kinds kCalled and kNotCalled names, as often and as lately.
+  virtual FactAnswer has_called(const RuleCondition& asked, const FactQuestion& question) const;
 };
 
 /// One of the host's own facts.

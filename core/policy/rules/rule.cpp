@@ -28,6 +28,11 @@ std::string in_words_of_fact(const std::string& name) {
   return known ? known->words : printable(name) + " is so";
 }
 
+std::string in_words_of_calls(const RuleCondition& c) {
+  const auto times = c.number == 1 ? std::string() : fmt::format(" {} times or more", c.number);
+  return fmt::format("called {}{} within {}", listed(c.texts), times, span_in_words(c.window_ms));
+}
+
 std::string clock_time(int minute) {
   return fmt::format("{:02}:{:02}", minute / 60, minute % 60);
 }
@@ -173,6 +178,10 @@ std::string in_words(const RuleCondition& c) {
       return in_words_of_fact(c.input) + ", or this is not known";
     case kFactIsNot:
       return "it is not so, or not known, that " + in_words_of_fact(c.input);
+    case kCalled:
+      return fmt::format("the agent has {}", in_words_of_calls(c));
+    case kNotCalled:
+      return fmt::format("the agent has not {}", in_words_of_calls(c));
   }
   return {};
 }

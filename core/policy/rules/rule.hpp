@@ -11,6 +11,7 @@
 #include "core/definition/definition.hpp"
 #include "core/policy/rules/decider.hpp"
 #include "core/policy/rules/zone.hpp"
+#include "core/util/durations.hpp"
 
 namespace krux {
 
@@ -42,7 +43,12 @@ enum class ConditionKind {
   kTimeOutside,
   kFactIs,  ///< `input` names the fact
   kFactIsNot,
+  kCalled,     ///< the agent has called one of `texts` `number` times or more within `window_ms`
+  kNotCalled,  ///< it has not
 };
+
+/// How far back, and how many calls of one capability, a condition may ask.
+inline constexpr std::int64_t kLongestHistory = 7 * kDay, kMostCalls = 100;
 
 /// What the clocks of a zone show.
 struct LocalTime {
@@ -64,10 +70,11 @@ struct TimeWindow {
 
 struct RuleCondition {
   ConditionKind kind = ConditionKind::kPresent;
-  std::string input;               ///< or a fact's name; empty where the kind has none
+  std::string input;               ///< or under what a fact's answer is kept; empty where the kind has none
   std::vector<std::string> texts;  ///< sorted; domains in small letters, "*.example.com" for those below it
   std::int64_t number = 0;
   TimeWindow window{};
+  std::int64_t window_ms = 0;
 
   bool operator==(const RuleCondition& other) const = default;
 };
@@ -88,6 +95,15 @@ constexpr bool reads_uploads(ConditionKind kind) {
 }
 constexpr bool reads_fact(ConditionKind kind) {
   return kind == ConditionKind::kFactIs || kind == ConditionKind::kFactIsNot;
+}
+
+/// What the agent has called.
+constexpr bool reads_history(ConditionKind kind) {
+  return kind == ConditionKind::kCalled || kind == ConditionKind::kNotCalled;
+}
+/// Whether its answer is kept under its `input`.
+constexpr bool is_answered(ConditionKind kind) {
+  return reads_fact(kind) || reads_history(kind);
 }
 
 /// "body has 10000 bytes or more", for people and agents.

@@ -18,16 +18,6 @@ namespace {
 
 constexpr std::size_t kMostRules = 1000;
 
-/// One "*" at most, at the beginning or the end.
-void check_pattern(const YamlValue& value, std::string_view text) {
-  const auto stars = std::count(text.begin(), text.end(), '*');
-  if (stars > 1 || (stars == 1 && text.front() != '*' && text.back() != '*'))
-    value.fail(
-        fmt::format("\"{}\" is no pattern that is read here: one * at the beginning or at the end stands for "
-                    "any characters.",
-                    printable(text)));
-}
-
 Tier parse_tier(const YamlValue& value) {
   const auto tier = value.choice_of<Tier>({{"autonomous", Tier::kAutonomous},
                                            {"notify", Tier::kNotify},
@@ -192,7 +182,7 @@ Rule parse_rule(const YamlValue& value, const RuleSource& source, const RuleSubj
   if (source.layer == RuleLayer::kAgent) rule.agents = {small_letters(source.agent)};
   if (const auto v = map.find("agents")) rule.agents = parse_agents(*v, source);
   if (const auto v = map.find("when")) {
-    for (const auto& item : v->list(32)) rule.when.push_back(parse_condition(item, subjects.facts));
+    for (const auto& item : v->list(32)) rule.when.push_back(parse_condition(item, subjects));
   }
   if (const auto v = map.find("tier")) rule.tier = parse_tier(*v);
   if (const auto v = map.find("delay_seconds")) rule.delay_ms = v->seconds_as_ms(1, kLongestWindow);

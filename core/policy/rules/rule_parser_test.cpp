@@ -139,6 +139,22 @@ TEST_CASE("a condition that nothing has, or that is none, is refused") {
       {"{time_within: {zone: UTC, from: \"08:00\", to: \"24:01\"}}", "a time of day is expected"},
       {"{time_within: {zone: UTC, from: \"08:00\", to: \"08:00\"}}", "the window is empty"},
       {"{fact: sender_is_knwon}", "there is no fact \"sender_is_knwon\" (did you mean \"sender_is_known\"?)"},
+      {"{after: [mail.read], within: 1 h}", "there is no read or write \"mail.read\" (did you mean"},
+      {"{after: [mail.cancel], within: 1 h}", "there is no read or write \"mail.cancel\""},
+      {"{after: [\"m*l.find\"], within: 1 h}", "is no pattern that is read here"},
+      {"{after: [], within: 1 h}", "the list is empty"},
+      {"{after: mail.find, within: 1 h}", "after"},
+      {"{after: [mail.find]}", "within"},
+      {"{after: [mail.find], within: 30 s}", "within"},
+      {"{after: [mail.find], within: 8 d}", "within"},
+      {"{after: [mail.find], within: 1 h, at_least: 0}", "at_least"},
+      {"{after: [mail.find], within: 1 h, at_least: 101}", "at_least"},
+      {"{after: [mail.find], within: 1 h, at_most: 100}", "at_most"},
+      {"{after: [mail.find], within: 1 h, at_least: 1, at_most: 2}", "an entry of its own"},
+      {"{after: [mail.find], within: 1 h, is: true}", "\"is\" is a test of an input"},
+      {"{after: [mail.find], within: 1 h, fact: sender_is_known}", "an entry of its own"},
+      {"{input: body, prefix: a, within: 1 h}", "\"within\" is a test of what was called"},
+      {"{within: 1 h}", "one of input, recipients"},
       {"{}", "one of input, recipients"},
       {"always", "a condition is expected"},
   }));
@@ -172,6 +188,7 @@ TEST_CASE("conditions that never hold together are refused") {
        "\"08:00\", to: \"18:00\"}}",
        false},
       {"{fact: sender_is_known}, {fact: sender_is_known, is: false}", false},  // where it is not known
+      {"{after: [mail.find], within: 1 h}, {after: [mail.find], within: 1 h, at_most: 0}", false},  // likewise
   }));
   CAPTURE(conditions);
   CHECK((when(conditions).find("never hold together") != std::string::npos) == contradicts);

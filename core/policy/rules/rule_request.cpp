@@ -94,10 +94,14 @@ bool RuleRequest::has_uploads() const {
   });
 }
 
-const FactAnswer& RuleRequest::answer_of(const std::string& fact) const {
-  const auto at = std::find_if(asked_.begin(), asked_.end(), [&](const AskedFact& one) { return one.fact == fact; });
+const FactAnswer& RuleRequest::answer_of(const RuleCondition& condition) const {
+  const auto& name = condition.input;
+  const auto at = std::find_if(asked_.begin(), asked_.end(), [&](const AskedFact& one) { return one.fact == name; });
   if (at != asked_.end()) return at->answer;
-  asked_.push_back({fact, facts_ ? facts_->ask(fact, question_) : FactAnswer()});
+  FactAnswer answer;
+  if (facts_)
+    answer = reads_history(condition.kind) ? facts_->has_called(condition, question_) : facts_->ask(name, question_);
+  asked_.push_back({name, std::move(answer)});
   return asked_.back().answer;
 }
 
@@ -137,8 +141,9 @@ bool RuleRequest::holds(const RuleCondition& condition) const {
     default:
       break;
   }
-  const auto truth = answer_of(condition.input).truth;
-  return truth == Truth::kNotKnown || (truth == Truth::kYes) == (condition.kind == kFactIs);
+  const auto truth = answer_of(condition).truth;
+  const bool wants = condition.kind == kFactIs || condition.kind == kCalled;
+  return truth == Truth::kNotKnown || (truth == Truth::kYes) == wants;
 }
 
 }  // namespace krux

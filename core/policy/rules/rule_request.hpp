@@ -45,7 +45,7 @@ class RuleRequest {
  private:
   const std::vector<std::string_view>& domains() const;
   bool has_uploads() const;
-  const FactAnswer& answer_of(const std::string& fact) const;
+  const FactAnswer& answer_of(const RuleCondition& condition) const;
 
   const FactQuestion question_;
   const FactSource* facts_;

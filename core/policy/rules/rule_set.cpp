@@ -64,6 +64,19 @@ void add(const Rule& rule, RuleDecision& decision) {
   if (rule.limit) decision.limits.push_back(&rule);
 }
 
+/// What conditions about calls name, each once.
+std::vector<std::string> asked_history(const std::vector<Rule>& rules) {
+  std::vector<std::string> all;
+  for (const auto& rule : rules) {
+    for (const auto& condition : rule.when) {
+      if (reads_history(condition.kind)) all.insert(all.end(), condition.texts.begin(), condition.texts.end());
+    }
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 void sort_limits(RuleDecision& decision) {
   std::sort(decision.limits.begin(), decision.limits.end());  // as they lie in the set, which is their order
 }
@@ -230,12 +243,20 @@ RuleDecision CompiledRules::whatever_it_says(std::int64_t wall_ms) const {
 
 RuleSet::RuleSet(std::vector<Rule> rules)
     : rules_(in_order(std::move(rules))),
-      ask_what_was_read_(std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
-        return std::any_of(rule.when.begin(), rule.when.end(), [](const RuleCondition& condition) {
-          const auto* fact = reads_fact(condition.kind) ? known_fact(condition.input) : nullptr;
-          return fact && fact->of_reads;
-        });
-      })) {}
+      ask_what_was_read_(
+          std::any_of(rules_.begin(), rules_.end(),
+                      [](const Rule& rule) {
+                        return std::any_of(rule.when.begin(), rule.when.end(), [](const RuleCondition& condition) {
+                          const auto* fact = reads_fact(condition.kind) ? known_fact(condition.input) : nullptr;
+                          return fact && fact->of_reads;
+                        });
+                      })),
+      history_(asked_history(rules_)) {}
+
+bool RuleSet::ask_when_called(std::string_view capability) const {
+  return std::any_of(history_.begin(), history_.end(),
+                     [&](const std::string& pattern) { return fits_pattern(pattern, capability); });
+}
 
 const CompiledRules& RuleSet::compiled(std::string_view agent, const std::string& capability) const {
   if (rules_.empty()) return none_;

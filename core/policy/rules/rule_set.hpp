@@ -91,14 +91,16 @@ class RuleSet {
 
   bool empty() const { return rules_.empty(); }
   const std::vector<Rule>& rules() const { return rules_; }  ///< by layer, file and line
-  /// Whether one of them asks what an agent has read.
+  /// Whether one of them asks what an agent has read; when an agent has called the capability.
   bool ask_what_was_read() const { return ask_what_was_read_; }
+  bool ask_when_called(std::string_view capability) const;
   /// `agent`: its name, whatever the case. Lives as long as this.
   const CompiledRules& compiled(std::string_view agent, const std::string& capability) const;
 
  private:
   const std::vector<Rule> rules_;
   const bool ask_what_was_read_;
+  const std::vector<std::string> history_;  ///< the capabilities, and patterns of some, that they ask for
   const CompiledRules none_{{}};
   mutable std::shared_mutex mutex_;
   mutable std::unordered_map<std::string, std::unique_ptr<const CompiledRules>> compiled_;  ///< by agent and capability

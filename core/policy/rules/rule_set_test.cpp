@@ -178,6 +178,40 @@ TEST_CASE("facts are yes, no or not known, which counts as yes") {
   CHECK(blocked("{fact: known_sender, is: false}") == is_not);
 }
 
+TEST_CASE("what an agent has called is counted, and not known counts as called and as not called") {
+  struct Calls final : FactSource {
+    std::vector<std::string> names() const override { return {}; }
+    FactAnswer ask(std::string_view, const FactQuestion&) const override { return {}; }
+    FactAnswer has_called(const RuleCondition& asked, const FactQuestion&) const override {
+      CHECK(asked.texts == std::vector<std::string>{"*.send", "mail.find"});
+      CHECK(asked.window_ms == 3'600'000);
+      if (count < 0) return {};
+      return {count >= asked.number ? Truth::kYes : Truth::kNo, "evidence"};
+    }
+    int count = 0;
+  } calls;
+  const auto blocked = [&](const std::string& test) {
+    const auto set = when("{after: [mail.find, \"*.send\"], within: 1 h" + test + "}", "mail.send", &calls);
+    CHECK(set.ask_when_called("mail.find"));
+    CHECK(set.ask_when_called("chat.send"));
+    CHECK_FALSE(set.ask_when_called("mail.drop"));
+    return decide(set, "mail.send", "{}", "bot", kTuesdayNoon, &calls).tier == Tier::kBlocked;
+  };
+  const auto [count, once, thrice, at_most_two, never] = GENERATE(table<int, bool, bool, bool, bool>({
+      {0, false, false, true, true},
+      {1, true, false, true, false},
+      {2, true, false, true, false},
+      {3, true, true, false, false},
+      {-1, true, true, true, true},
+  }));
+  CAPTURE(count);
+  calls.count = count;
+  CHECK(blocked("") == once);
+  CHECK(blocked(", at_least: 3") == thrice);
+  CHECK(blocked(", at_most: 2") == at_most_two);
+  CHECK(blocked(", at_most: 0") == never);
+}
+
 TEST_CASE("the strictest of all that match decides, whatever their order and layer") {
   auto all = rules_of(R"(
   - {name: slow, capabilities: [mail.send], delay_seconds: 600}
