@@ -37,10 +37,9 @@ double cpu_us() {
 struct Book {
   SystemClock clock;
   GroupCommit store;
-  AgentReads reads{store, clock};
-  AgentCalls calls{store, clock};
+  AgentHistory history{store, clock};
   AccountDirectory accounts;
-  FactBook facts{reads, calls, accounts};
+  FactBook facts{history, accounts};
   std::shared_ptr<const ServiceDefinition> definition =
       std::make_shared<const ServiceDefinition>(load_definition(KRUXOS_BENCH_MAIL_DEFINITION));
 
@@ -118,7 +117,7 @@ void measure_texts(Book& book, bench::Mailbox& mailbox) {
       "noting a read of 10 KB",
       [&](int) {
         const auto begun = cpu_us();
-        book.reads.note("agent_1", {"gmail", "agent@example.com", "email.read", "m"}, read);
+        book.history.reads.note("agent_1", {"gmail", "agent@example.com", "email.read", "m"}, read);
         return cpu_us() - begun;
       },
       kTextUs);

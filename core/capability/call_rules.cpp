@@ -10,7 +10,7 @@
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/policy/rules/rule_book.hpp"
-#include "core/state/agent_calls.hpp"
+#include "core/state/agent_history.hpp"
 #include "core/state/agents.hpp"
 #include "core/util/text.hpp"
 
@@ -166,9 +166,9 @@ AlwaysRuled always_ruled(const RuleSet& rules, std::string_view agent, const Cap
 }
 
 void note_call(const HandlerContext& context, const CheckedCall& call) {
-  auto* calls = context.options.calls;
-  if (calls && rules_in_force(context)->ask_when_called(call.capability->name))
-    calls->note(call.invocation.agent_id, call.capability->name);
+  auto* history = context.options.history;
+  if (history && rules_in_force(context)->ask_when_called(call.capability->name))
+    history->calls.note(call.invocation.agent_id, call.capability->name);
 }
 
 void put_rule(JsonWriter& out, const Rule& rule, bool whole) {

@@ -32,8 +32,7 @@ class SessionStore;
 class CallRunner;
 class Clock;
 class CallMeters;
-class AgentCalls;
-class AgentReads;
+struct AgentHistory;
 class RuleBook;
 class WriteMeters;
 class UploadStore;
@@ -99,8 +98,7 @@ struct HandlerOptions {
   /// Outlives every call; nullptr: nothing is audited. While it cannot be written, writes are refused.
   AuditLog* audit = nullptr;
   bool audit_stops_reads = false;   ///< and reads too
-  AgentReads* reads = nullptr;      ///< what agents have read is noted there; outlives every call; nullptr: it is not
-  AgentCalls* calls = nullptr;      ///< likewise what they have called
+  AgentHistory* history = nullptr;  ///< what agents do is noted there; outlives every call; nullptr: it is not
   const RuleBook* rules = nullptr;  ///< the operator's; outlives every call; nullptr: there are none
 };
 

@@ -9,7 +9,7 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/facts/fact_book.hpp"
 #include "core/policy/rules/rule_book.hpp"
-#include "core/state/agent_reads.hpp"
+#include "core/state/agent_history.hpp"
 #include "core/storage/statement.hpp"
 #include "core/util/json_out.hpp"
 
@@ -38,10 +38,9 @@ struct Fixture {
   support::Scratch scratch;
   DrivenClock clock;
   GroupCommit store{scratch.path() / "reads.db", kLedgerKind};
-  AgentReads reads{store, clock};
-  AgentCalls calls{store, clock};
+  AgentHistory history{store, clock};
   AccountDirectory accounts;
-  FactBook facts{reads, calls, accounts};
+  FactBook facts{history, accounts};
   std::optional<RuleBook> book;
   std::optional<Host> host;
 
@@ -52,8 +51,7 @@ struct Fixture {
     for (const auto& problem : book->problems()) FAIL(problem.reason);
     HandlerOptions options;
     options.rules = &*book;
-    options.reads = &reads;
-    options.calls = &calls;
+    options.history = &history;
     host.emplace(options);
     host->connect();
     host->writes.ledger.ask_terms(host->handler.terms());
@@ -137,8 +135,8 @@ TEST_CASE("what an agent has called counts from then on, over restarts, and a wr
 TEST_CASE("where no rule asks for it, nothing is noted of what agents read") {
   Fixture f("policy: 1\nrules:\n  - {name: n, capabilities: [notes.add], tier: notify}\n");
   f.host->call("notes.search", "{}");
-  CHECK_FALSE(f.reads.find_any("agent_1", 0));
-  CHECK(f.calls.find("agent_1", {"*"}, 0, f.clock.wall_ms() + 1).count == 0);
+  CHECK_FALSE(f.history.reads.find_any("agent_1", 0));
+  CHECK(f.history.calls.find("agent_1", {"*"}, 0, f.clock.wall_ms() + 1).count == 0);
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -12,7 +12,7 @@
 #include "core/capability/write_json.hpp"
 #include "core/definition/forms.hpp"
 #include "core/replica/replica.hpp"
-#include "core/state/agent_reads.hpp"
+#include "core/state/agent_history.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
@@ -145,11 +145,13 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
 void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                const std::string& result_json) {
   note_call(context, call);
-  if (!context.options.reads || !rules_in_force(context)->ask_what_was_read()) return;
+  const auto rules = rules_in_force(context);
+  auto* const history = context.options.history;
+  if (!history || !rules->ask_what_was_read()) return;
   const auto& account = call.account->ref;
-  context.options.reads->note(call.invocation.agent_id,
-                              {account.service, account.account_id, call.capability->name, resolved_target(call, on)},
-                              result_json);
+  const ReadSource source{account.service, account.account_id, call.capability->name, resolved_target(call, on)};
+  if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
+  history->reads.note(call.invocation.agent_id, source, result_json);
 }
 
 /// `asked`: instead of a result, which is empty then.

@@ -10,7 +10,7 @@
 #include "core/capability/handler_test_support.hpp"
 #include "core/facts/fact_book.hpp"
 #include "core/policy/rules/rule_book.hpp"
-#include "core/state/agent_reads.hpp"
+#include "core/state/agent_history.hpp"
 #include "core/util/durations.hpp"
 
 namespace KRUXOS_TEST_FILE {
@@ -42,10 +42,9 @@ struct Fixture {
   support::Scratch scratch;
   DrivenClock clock;
   GroupCommit store{scratch.path() / "reads.db", kLedgerKind};
-  AgentReads reads{store, clock};
-  AgentCalls calls{store, clock};
+  AgentHistory history{store, clock};
   AccountDirectory accounts;
-  FactBook facts{reads, calls, accounts};
+  FactBook facts{history, accounts};
   const RuleSubjects subjects{{std::make_shared<const ServiceDefinition>(parse_definition(kPosts, "notes.yaml"))},
                               &facts};
   std::optional<RuleBook> book;

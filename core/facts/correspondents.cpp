@@ -109,27 +109,59 @@ bool Correspondents::links_to(const RowView& row, const std::string& host) {
 }
 
 Truth Correspondents::has_link(const std::string& host, std::int64_t before_ms) {
-  return one_is({with_text(Condition::Kind::kText, {}, host)}, before_ms, kMostRows,
-                [&](const RowView& row) { return links_to(row, host); });
+  auto query = about({with_text(Condition::Kind::kText, {}, host)});
+  query.to_ms = before_ms;
+  query.limit = kMostRows;
+  return one_is(query, [&](const RowView& row) { return links_to(row, host); });
+}
+
+Truth Correspondents::has_text(const std::string& text, std::int64_t before_ms) {
+  return exists({with_text(Condition::Kind::kText, {}, text)}, before_ms);
+}
+
+Truth Correspondents::sent_text(const std::string& text) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  return exists({sent(true), with_text(Condition::Kind::kText, {}, text)}, kForEver);
+}
+
+Truth Correspondents::has_got(const std::string& address, const std::string& message_id) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  auto people = where_.to;
+  people.push_back(where_.from);
+  auto query = about({in_texts(people, as_it_stands(address))});
+  query.id = message_id;
+  return one_is(query, [](const RowView&) { return true; });
+}
+
+Truth Correspondents::was_sent(const std::string& message_id, std::int64_t since_ms) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  auto query = about({sent(true)});
+  query.id = message_id;
+  query.from_ms = since_ms;
+  return one_is(query, [](const RowView&) { return true; });
 }
 
 Truth Correspondents::exists(std::vector<Condition> all, std::int64_t before_ms) {
-  return one_is(std::move(all), before_ms, 1, [](const RowView&) { return true; });
+  auto query = about(std::move(all));
+  query.to_ms = before_ms;
+  return one_is(query, [](const RowView&) { return true; });
 }
 
-Truth Correspondents::one_is(std::vector<Condition> all, std::int64_t before_ms, std::uint32_t most,
-                             const std::function<bool(const RowView&)>& meant) {
-  if (!rows_ || std::chrono::steady_clock::now() > until_) return Truth::kNotKnown;
+Query Correspondents::about(std::vector<Condition> all) const {
   std::vector<Condition> without;
   for (const auto& tag : where_.without_tags) without.push_back(with_text(Condition::Kind::kTag, {}, tag));
   if (!without.empty()) all.push_back(group(Condition::Kind::kNoneOf, std::move(without)));
   Query query;
   query.collection = where_.collection;
   query.where = group(Condition::Kind::kAllOf, std::move(all));
-  query.to_ms = before_ms;
-  query.limit = most;
+  query.limit = 1;
   query.count_limit = 1;
   query.rare = true;
+  return query;
+}
+
+Truth Correspondents::one_is(const Query& query, const std::function<bool(const RowView&)>& meant) {
+  if (!rows_ || std::chrono::steady_clock::now() > until_) return Truth::kNotKnown;
   bool found = false;
   try {
     const auto result = rows_->query(query, [&](const RowView& row) {

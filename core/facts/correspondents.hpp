@@ -29,6 +29,14 @@ class Correspondents {
   Truth has_message(const std::vector<std::string>& texts, const std::string& with);
   /// Whether a message that old has a link to that host, and not to one that begins or ends so.
   Truth has_link(const std::string& host, std::int64_t before_ms);
+  /// Whether a message that old has the text.
+  Truth has_text(const std::string& text, std::int64_t before_ms);
+  /// Whether the account has sent it to anybody.
+  Truth sent_text(const std::string& text);
+  /// Whether the message is from or to the address; no where there is no such message.
+  Truth has_got(const std::string& address, const std::string& message_id);
+  /// Whether the account has sent it, since then.
+  Truth was_sent(const std::string& message_id, std::int64_t since_ms);
   /// The account's own address, in small letters; empty where it is none.
   const std::string& own_address() const { return own_; }
 
@@ -38,9 +46,10 @@ class Correspondents {
   std::string as_it_stands(const std::string& address) const;
   Truth exists(std::vector<Condition> all, std::int64_t before_ms);
   bool links_to(const RowView& row, const std::string& host);
-  /// Of up to `most` that fit, whether one is `meant`.
-  Truth one_is(std::vector<Condition> all, std::int64_t before_ms, std::uint32_t most,
-               const std::function<bool(const RowView&)>& meant);
+  /// For one message with all of these, of those that count.
+  Query about(std::vector<Condition> all) const;
+  /// Of those that fit, whether one is `meant`.
+  Truth one_is(const Query& query, const std::function<bool(const RowView&)>& meant);
 
   const CorrespondenceDefinition& where_;
   std::shared_ptr<ReplicaReader> rows_;  ///< null: nothing is known

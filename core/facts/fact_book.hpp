@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,8 +14,7 @@
 #include "core/facts/correspondents.hpp"
 #include "core/facts/outgoing.hpp"
 #include "core/policy/rules/facts.hpp"
-#include "core/state/agent_calls.hpp"
-#include "core/state/agent_reads.hpp"
+#include "core/state/agent_history.hpp"
 
 namespace krux {
 
@@ -24,13 +24,13 @@ class FactBook final : public FactSource {
  public:
   struct Limits {
     std::int64_t familiar_after_ms = 24 * 3'600'000LL;
-    std::size_t kept = 10'000;           ///< answers of replicas
-    std::size_t recipients = 100;        ///< of more nothing is known
-    std::size_t codes = 20, links = 20;  ///< likewise
+    std::size_t kept = 10'000;            ///< answers of replicas
+    std::size_t recipients = 100;         ///< of more nothing is known
+    std::size_t codes = 20, values = 20;  ///< likewise; links or phone numbers
+    std::int64_t lately_ms = 3'600'000LL;
   };
-  FactBook(const AgentReads& reads, const AgentCalls& calls, const AccountDirectory& accounts)
-      : FactBook(reads, calls, accounts, Limits()) {}
-  FactBook(const AgentReads& reads, const AgentCalls& calls, const AccountDirectory& accounts, Limits limits);
+  FactBook(const AgentHistory& history, const AccountDirectory& accounts) : FactBook(history, accounts, Limits()) {}
+  FactBook(const AgentHistory& history, const AccountDirectory& accounts, Limits limits);
 
   std::vector<std::string> names() const override;
   FactAnswer ask(std::string_view fact, const FactQuestion& question) const override;
@@ -44,6 +44,7 @@ class FactBook final : public FactSource {
 
   /// What the write says and passes on; `cut` also where the replica has not all of that.
   Outgoing sent_by(const FactQuestion& question) const;
+  std::string words_of_message(const ActiveAccount& account, const std::string& id) const;
   std::string in_words(const ReadSource& source) const;
   FactAnswer carries_secret(const FactQuestion& question) const;
   FactAnswer asked_of_replica(std::string_view fact, const FactQuestion& question) const;
@@ -52,12 +53,15 @@ class FactBook final : public FactSource {
   Truth wrote_to(const Account& asked, const std::string& address) const;
   FactAnswer look_alike(const FactQuestion& question, Correspondents& known) const;
   FactAnswer quotes_code(const FactQuestion& question, Correspondents& known) const;
-  FactAnswer new_link(const FactQuestion& question, Correspondents& known) const;
+  FactAnswer new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const;
+  FactAnswer sent_lately(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
   FactAnswer was_read(std::string_view fact, const FactQuestion& question) const;
   FactAnswer has_read(const FactQuestion& question) const;
+  FactAnswer read_words(const FactQuestion& question, const Account& asked) const;
+  std::optional<std::string> lacking_them(const ReadSource& source, const std::string& words,
+                                          const std::vector<std::string>& recipients, Correspondents& known) const;
 
-  const AgentReads& reads_;
-  const AgentCalls& calls_;
+  const AgentHistory& history_;
   const AccountDirectory& accounts_;
   const Limits limits_;
   mutable std::mutex mutex_;

@@ -40,6 +40,9 @@ capabilities:
      passes_on: {collection: messages, id: "{id}", texts: [text], blobs: [body]},
      inputs: [{name: id, type: String, description: I., required: true}, {name: to, type: String, description: T.},
               {name: body, type: String, description: B.}]}
+  - {name: mail.drop, kind: write, tier: autonomous, purpose: S., when_to_use: S., target: "{id}",
+     summary: "drop {mail}", summary_records: [{name: mail, collection: messages, id: "{id}", words: "{text}"}],
+     inputs: [{name: id, type: String, description: I., required: true}]}
   - {name: mail.note, kind: write, tier: autonomous, purpose: S., when_to_use: S., recipients: [cc],
      inputs: [{name: to, type: String, description: T.}, {name: cc, type: String, description: C.},
               {name: body, type: String, description: B.}]}
@@ -58,12 +61,11 @@ struct Mailbox {
   support::Scratch scratch;
   DrivenClock clock;
   GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
-  AgentReads reads{store, clock};
-  AgentCalls calls{store, clock};
+  AgentHistory history{store, clock};
   AccountDirectory accounts;
   std::shared_ptr<Replica> replica =
       std::make_shared<Replica>(scratch.path() / "replica.db", std::vector<CollectionSpec>{messages()}, clock);
-  FactBook facts{reads, calls, accounts};
+  FactBook facts{history, accounts};
   int records = 0;
 
   Mailbox() {
@@ -110,7 +112,10 @@ struct Mailbox {
     return ask(fact, params, capability).truth;
   }
   void read(const std::string& id, const std::string& text) {
-    reads.note("a1", {"mail", "nora@harbour.example", "mail.read", id}, "{\"body\":\"" + text + "\"}");
+    const auto result = "{\"body\":\"" + text + "\"}";
+    const ReadSource source{"mail", "nora@harbour.example", id.empty() ? "mail.search" : "mail.read", id};
+    history.reads.note("a1", source, result);
+    history.words.note("a1", source, result);
   }
 };
 
@@ -335,6 +340,82 @@ TEST_CASE("secrets are known by their form, and not told") {
   CHECK(answer.truth == Truth::kYes);
   CHECK(answer.because.find("hunter") == std::string::npos);
   CHECK(mail.truth("carries_secret", R"({"body":"hello"})") == Truth::kNo);
+}
+
+TEST_CASE("eight words of what was read do not go to somebody who has not got them") {
+  Mailbox mail;
+  const std::string words = "the offer is four hundred thousand and final", body = R"(","body":"fyi: )" + words + "\"}";
+  const auto to = [&](const std::string& address) { return R"({"to":")" + address + body; };
+  mail.received("amy@partner.example", 100 * kHour,
+                "Dear Nora, the offer is: four hundred thousand, and final.");  // m1
+  mail.sent("tom@harbour.example");
+  mail.synced();
+  CHECK(mail.truth("read_words", to("tom@harbour.example")) == Truth::kNo);
+  mail.read("m1", "Dear Nora, the offer is: four hundred thousand, and final.");
+  const auto answer = mail.ask("read_words", to("tom@harbour.example"));
+  CHECK(answer.truth == Truth::kYes);
+  CHECK(answer.because.starts_with("\"the offer is four hundred thousand and final\" stood in mail.read of \"Dear"));
+  CHECK(answer.because.ends_with(", which tom@harbour.example has not got."));
+  CHECK(mail.truth("read_words", to("amy@partner.example")) == Truth::kNo);
+  CHECK(mail.truth("read_words", to("amy@partner.example, tom@harbour.example")) == Truth::kYes);
+  CHECK(mail.truth("read_words", to("nora@harbour.example")) == Truth::kNo);
+  CHECK(mail.truth("read_words", to("Group: a@b.example, c@d.example;")) == Truth::kNotKnown);
+  CHECK(mail.truth("read_words", R"({"to":"tom@harbour.example","body":"the offer is final"})") == Truth::kNo);
+  // A forward passes on what stands in the mail.
+  CHECK(mail.truth("read_words", R"({"id":"m1","to":"tom@harbour.example"})", "mail.forward") != Truth::kNo);
+  // Who was told it in another message has got it.
+  mail.put("nora@harbour.example", {"tom@harbour.example"}, "x", {"SENT"}, kHour);
+  CHECK(mail.truth("read_words", to("tom@harbour.example")) == Truth::kYes);
+  mail.put("amy@partner.example", {"tom@harbour.example"}, "so: " + words, {"INBOX"}, kHour);
+  CHECK(mail.truth("read_words", to("tom@harbour.example")) == Truth::kNo);
+}
+
+TEST_CASE("words without a message that they stood in, one's own words, and words of which more is not known") {
+  Mailbox mail;
+  const std::string words = "please call our desk between nine and five daily";
+  const std::string params = R"({"to":"tom@harbour.example","body":")" + words + "\"}";
+  mail.synced();
+  mail.read("", words);
+  const auto answer = mail.ask("read_words", params);
+  CHECK(answer.truth == Truth::kYes);
+  CHECK(answer.because.find("stood in mail.search, which tom") != std::string::npos);
+  mail.sent("ivo@partner.example", words);  // a signature, say
+  CHECK(mail.truth("read_words", params) == Truth::kNo);
+}
+
+TEST_CASE("a phone number is new unless an older message has it, and is known wherever one calls from") {
+  Mailbox mail;
+  mail.received("amy@partner.example", 100 * kHour, "Call +49 171 1234567 at any time");
+  mail.received("eve@evil.example", kHour, "Call 0800-555-0199 now");
+  mail.synced();
+  const auto body = [](const std::string& text) { return R"({"to":"a@b.example","body":")" + text + "\"}"; };
+  CHECK(mail.truth("new_phone", body("call +49 171 1234567")) == Truth::kNo);
+  const auto answer = mail.ask("new_phone", body("call 0800-555-0199 please"));
+  CHECK(answer.truth == Truth::kYes);
+  CHECK(answer.because == "No message older than a day has 0800-555-0199.");
+  CHECK(mail.truth("new_phone", body("on 2026-11-27 at 10:00 we meet, 192.168.100.200 it is")) == Truth::kNo);
+  mail.read("m2", "Call 0800-555-0199 now");
+  CHECK(mail.truth("read_phone", body("call +1 (800) 555-0199")) == Truth::kYes);
+  CHECK(mail.truth("read_phone", body("call 0800-555-0198")) == Truth::kNo);
+  CHECK(mail.truth("read_phone", R"({"id":"m2","body":"0800-555-0199 is what you say"})", "mail.reply") == Truth::kNo);
+}
+
+TEST_CASE("what is deleted may be what the account has just sent") {
+  Mailbox mail;
+  mail.put("nora@harbour.example", {"tom@harbour.example"}, "just now", {"SENT"}, kHour / 2);
+  mail.sent("tom@harbour.example");
+  mail.received("amy@partner.example", kHour / 2);
+  const auto drop = [&](const std::string& id) {
+    return mail.ask("sent_lately", R"({"id":")" + id + "\"}", "mail.drop");
+  };
+  CHECK(drop("m1").truth == Truth::kNotKnown);
+  mail.synced();
+  CHECK(drop("m1").truth == Truth::kYes);
+  CHECK(drop("m1").because == "\"just now\" (m1) was sent within the hour.");
+  CHECK(drop("m2").truth == Truth::kNo);
+  CHECK(drop("m3").truth == Truth::kNo);
+  CHECK(drop("m9").truth == Truth::kNo);
+  CHECK(mail.truth("sent_lately", R"({"to":"a@b.example"})") == Truth::kNo);
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -73,6 +73,7 @@ struct Query {
   std::uint32_t limit = 20, offset = 0, count_limit = 0;
   /// Hardly any row is expected: the search index is asked at once, and not only when many rows were looked at in vain.
   bool rare = false;
+  std::string id{};  ///< of this record alone; empty: of any
 };
 
 /// Borrowed for the callback that gets it.

@@ -63,7 +63,7 @@ Search::Search(StatementCache& statements, const CollectionTable& table, const Q
   if (query.limit > kLargestLimit) throw invalid_input(fmt::format("A query's limit is at most {}.", kLargestLimit));
   page_.reserve(query.limit);
   // What everything fits needs no counting: the number of rows is kept.
-  takes_all_ = predicate_.children.empty() &&
+  takes_all_ = predicate_.children.empty() && query.id.empty() &&
                (!table.by_time() || (query.from_ms <= -kTimeBound + 1 && query.to_ms >= kTimeBound - 1));
 }
 
@@ -75,7 +75,7 @@ QueryResult Search::run(const ReplicaReader::OnRow& on_row) {
   count.reset();
   find_equalities();
   find_texts();
-  const auto end = find();
+  const auto end = query_.id.empty() ? find() : find_one();
   emit(on_row);
   return result(end);
 }
@@ -130,6 +130,16 @@ Search::End Search::find() {
   }
   const auto end = consume(*base(), true, texts_.children.empty() ? Stage::kRows : Stage::kRowsOrIndex);
   return end == End::kSwitch ? find_by_index() : end;
+}
+
+Search::End Search::find_one() {
+  auto& row =
+      statements_.get(fmt::format("SELECT {} FROM {} WHERE id = ?1 AND {}", row_columns(), table_.rows, in_range()));
+  row.bind(1, query_.id);
+  row.bind(2, range_.low);
+  row.bind(3, range_.high);
+  RowCandidates candidate(row);
+  return consume(candidate, true, Stage::kRows);
 }
 
 KeyRange Search::rest() const {

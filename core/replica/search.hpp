@@ -50,6 +50,7 @@ class Search {
   void plan_by_index();
   std::int64_t bounded_count(const Predicate& equality);
   End find();
+  End find_one();
   End find_by_index();
   std::unique_ptr<Candidates> base();
   std::unique_ptr<Candidates> rows_in_order(const Predicate* equality);

@@ -230,6 +230,69 @@ class Finder {
   std::vector<TextValue>& found_;
 };
 
+constexpr std::size_t kLeastPhone = 7, kMostPhone = 15, kOfPhone = 9;
+
+bool separates_phone(char c) {
+  return c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')';
+}
+
+struct Phone {
+  std::string digits;
+  int groups = 0;
+  bool dots_alone = true;  ///< nothing else separates its groups
+  std::size_t end = 0;     ///< behind its last digit
+};
+
+/// Digits from there on, with up to two signs between two groups of them.
+Phone phone_at(std::string_view text, std::size_t from) {
+  Phone phone;
+  bool separated = true, by_dots = true;
+  for (auto at = from; at < text.size() && phone.digits.size() <= kMostPhone; ++at) {
+    if (is_digit(text[at])) {
+      phone.groups += separated ? 1 : 0;
+      phone.dots_alone = phone.dots_alone && by_dots;
+      phone.digits += text[at];
+      phone.end = at + 1;
+      separated = false;
+      continue;
+    }
+    const bool leads = at == from && (text[at] == '+' || text[at] == '(');
+    if (!leads && (!separates_phone(text[at]) || at >= phone.end + 2)) break;
+    by_dots = text[at] == '.';
+    separated = true;
+  }
+  return phone;
+}
+
+/// A number is taken for one to be called by how it begins, or by being long and grouped; not a day, nor what looks
+/// like an address of the Internet ("192.168.100.200").
+bool is_phone(const Phone& phone, std::string_view text) {
+  const auto size = phone.digits.size();
+  if (size < kLeastPhone || size > kMostPhone || is_day(text.substr(0, 10))) return false;
+  if (phone.groups == 4 && phone.dots_alone) return false;
+  const bool begins = text.front() == '+' || text.front() == '(' || text.front() == '0';
+  return begins || (size >= 10 && phone.groups >= 2);
+}
+
+void add_phones(std::string_view text, std::size_t most, std::vector<TextValue>& found) {
+  for (std::size_t i = 0; i < text.size() && found.size() < most;) {
+    const bool may = is_digit(text[i]) || ((text[i] == '+' || text[i] == '(') && i + 1 < text.size());
+    const auto before = i > 0 ? text[i - 1] : ' ';
+    if (!may || is_digit(before) || is_letter(before)) {
+      ++i;
+      continue;
+    }
+    auto phone = phone_at(text, i);
+    const bool goes_on = phone.end < text.size() && (is_letter(text[phone.end]) || text[phone.end] == '@');
+    if (phone.end > i && !goes_on && is_phone(phone, text.substr(i))) {
+      auto& digits = phone.digits;
+      if (digits.size() > kOfPhone) digits.erase(0, digits.size() - kOfPhone);
+      found.push_back({ValueKind::kPhone, std::move(digits), i, phone.end - i});
+    }
+    i = std::max(i + 1, phone.end);
+  }
+}
+
 }  // namespace
 
 bool names_or_dates(std::string_view key) {
@@ -240,13 +303,16 @@ bool names_or_dates(std::string_view key) {
 std::vector<TextValue> values_in(std::string_view text, std::size_t most) {
   std::vector<TextValue> found;
   Finder(text, true, most, found).run();
+  add_phones(text, most, found);
   return found;
 }
 
 std::vector<TextValue> values_in_json(std::string_view json, std::size_t most) {
   std::vector<TextValue> found;
   each_text(json, [&](std::string_view key, std::string_view text) {
-    Finder(undisguised(text), !names_or_dates(key), most, found).run();
+    const auto plain = undisguised(text);
+    Finder(plain, !names_or_dates(key), most, found).run();
+    if (!names_or_dates(key)) add_phones(plain, most, found);
   });
   return found;
 }

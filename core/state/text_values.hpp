@@ -13,6 +13,7 @@ enum class ValueKind : std::uint8_t {
   kLink,     ///< its host in small letters, without "www."
   kCode,     ///< six to nineteen digits, also in groups ("5582-9017"), without what separates them; or eight and more
              ///< letters and digits with two of each at least, in small letters
+  kPhone,    ///< "+49 (171) 123-4567": its last nine digits, since what stands before differs by where one calls from
 };
 
 struct TextValue {

@@ -75,4 +75,26 @@ TEST_CASE("of a document its texts are looked at, and codes only where they are 
   CHECK(found == std::vector<TextValue>{{ValueKind::kAddress, "a@b.example"}, {ValueKind::kCode, "448812"}});
 }
 
+TEST_CASE("phone numbers are told by their last nine digits, and from days, amounts and addresses") {
+  const auto phones = [](const std::string& text) {
+    std::vector<std::string> all;
+    for (const auto& value : values_in(text, 100)) {
+      if (value.kind == ValueKind::kPhone) all.push_back(value.text);
+    }
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  for (const char* text :
+       {"+49 171 1234567", "0171/1234567", "0049 (171) 1234567", "call +491711234567.", "(0171) 12-345-67"})
+    CHECK(phones(text) == Texts{"711234567"});
+  CHECK(phones("555-123-4567 or 555.123.4568") == Texts{"551234567", "551234568"});
+  CHECK(phones("0171 12345") == Texts{"017112345"});
+  for (const char* text :
+       {"2026-11-27 10:00", "27.11.2026", "192.168.100.200", "123456", "12 34", "4111 1111 1111 1111", "a0171123456",
+        "0171123456b", "5551234567", "+", "(", "+1-", "0171123456@example.com", "DE89 3704 0044 0532 0130 00", "()"})
+    CHECK(phones(text).empty());
+  CHECK(values_in(std::string(100'000, '('), 10).empty());
+  CHECK(values_in(std::string(100'000, '0'), 10).empty());
+}
+
 }  // namespace KRUXOS_TEST_FILE

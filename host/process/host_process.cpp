@@ -18,9 +18,8 @@
 #include "core/policy/rules/rule_book.hpp"
 #include "core/sign_in/client_documents.hpp"
 #include "core/sign_in/sign_in_store.hpp"
-#include "core/state/agent_calls.hpp"
+#include "core/state/agent_history.hpp"
 #include "core/state/agent_pauses.hpp"
-#include "core/state/agent_reads.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/operator_secret.hpp"
 #include "core/state/sessions.hpp"
@@ -164,8 +163,7 @@ struct HostProcess::Parts final : HealthSource {
   AgentStore agents;
   SignInStore sign_in;
   SessionStore sessions;
-  AgentReads agent_reads;
-  AgentCalls agent_calls;
+  AgentHistory history;
   OperatorSecret operator_secret;
   OperatorGate gate;
   ReceiptStore receipts;
@@ -223,15 +221,14 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       agents(store, clock),
       sign_in(store, clock, sign_in_times(config)),
       sessions(store, clock),
-      agent_reads(store, clock),
-      agent_calls(store, clock),
+      history(store, clock),
       operator_secret(store, clock, passphrase_cost(config)),
       gate(operator_secret, alerts, clock, gate_options(config)),
       receipts(store, clock),
       definitions(config.definitions_dir, config.policies_dir),
       index(definitions),
       plugins(find_plugins(config, definitions, index, Finding::kToServe)),
-      facts(agent_reads, agent_calls, accounts),
+      facts(history, accounts),
       rules(config.policies_dir, {definitions.all(), &facts}),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
@@ -275,7 +272,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
-              handler_options(config, uploads, rules, {agent_reads, agent_calls}, audit, meters.get())),
+              handler_options(config, uploads, rules, history, audit, meters.get())),
       webhook(make_webhook(config, {store, alerts, audit, clock, transport})),
       operators({config,    clock,     agents,   sign_in, sessions,     vault,
                  alerts,    receipts,  plugins,  runners, accounts,     writes,

@@ -111,15 +111,14 @@ ExecutorOptions executor_options(const Config& config, Meters* meters, const Aud
   return options;
 }
 
-HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory history,
+HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory& history,
                                AuditLog& audit, Meters* meters) {
   HandlerOptions options;
   options.audit = &audit;
   options.audit_stops_reads = config.audit.stops_reads;
   options.uploads = &uploads;
   options.rules = &rules;
-  options.reads = &history.reads;
-  options.calls = &history.calls;
+  options.history = &history;
   options.call_meters = meters ? &meters->calls : nullptr;
   options.write_meters = meters ? &meters->writes : nullptr;
   options.default_delay_ms = config.write_buffer.default_delay_ms;

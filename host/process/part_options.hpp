@@ -40,12 +40,7 @@ std::function<void(const SyncStatus&, const ErrorType&)> sync_audit(AuditLog& au
 /// Nothing is claimed while the log cannot be written.
 ExecutorOptions executor_options(const Config& config, Meters* meters, const AuditLog& audit,
                                  std::function<void()> before_take);
-/// Where it is noted what agents do, for rules to ask.
-struct AgentHistory {
-  AgentReads& reads;
-  AgentCalls& calls;
-};
-HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory history,
+HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory& history,
                                AuditLog& audit, Meters* meters);
 struct WebhookParts {
   GroupCommit& store;

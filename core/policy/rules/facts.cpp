@@ -26,17 +26,23 @@ const char* to_string(Truth truth) {
 
 const std::vector<KnownFact>& known_facts() {
   static const std::vector<KnownFact> all{
-      {"new_recipient", true, false, false, "the account has never written to a recipient"},
-      {"unfamiliar_recipient", true, false, false,
+      {"new_recipient", true, false, false, true, "the account has never written to a recipient"},
+      {"unfamiliar_recipient", true, false, false, true,
        "the account has never written to a recipient, nor heard from him before yesterday"},
-      {"look_alike_recipient", true, false, false, "a recipient's domain looks like a familiar one, and is another"},
-      {"new_link", false, false, true, "it has a link to a host that stands in no message older than a day"},
-      {"read_recipient", true, true, false, "a recipient's address stood in what the agent has read"},
-      {"read_link", false, true, true, "it has a link that stood in what the agent has read"},
-      {"read_code", false, true, true, "it has a code or number that the agent has read elsewhere"},
-      {"quotes_code", true, false, true, "it has a code or number of a message that a recipient has not got"},
-      {"carries_secret", false, false, true, "it has a key, a password, a one-time code or a reset link"},
-      {"has_read", false, true, false, "the agent has read what others wrote"},
+      {"look_alike_recipient", true, false, false, true,
+       "a recipient's domain looks like a familiar one, and is another"},
+      {"new_link", false, false, true, true, "it has a link to a host that stands in no message older than a day"},
+      {"new_phone", false, false, true, true, "it has a phone number that stands in no message older than a day"},
+      {"read_recipient", true, true, false, false, "a recipient's address stood in what the agent has read"},
+      {"read_link", false, true, true, false, "it has a link that stood in what the agent has read"},
+      {"read_phone", false, true, true, false, "it has a phone number that the agent has read elsewhere"},
+      {"read_code", false, true, true, false, "it has a code or number that the agent has read elsewhere"},
+      {"read_words", false, true, true, true,
+       "it has eight words in a row that the agent has read elsewhere and a recipient has not got"},
+      {"quotes_code", true, false, true, true, "it has a code or number of a message that a recipient has not got"},
+      {"carries_secret", false, false, true, false, "it has a key, a password, a one-time code or a reset link"},
+      {"sent_lately", false, false, false, true, "it is about a message that the account has sent within the hour"},
+      {"has_read", false, true, false, false, "the agent has read what others wrote"},
   };
   return all;
 }

@@ -253,6 +253,14 @@ RuleSet::RuleSet(std::vector<Rule> rules)
                       })),
       history_(asked_history(rules_)) {}
 
+bool RuleSet::ask(std::string_view fact) const {
+  return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+    return std::any_of(rule.when.begin(), rule.when.end(), [&](const RuleCondition& condition) {
+      return reads_fact(condition.kind) && condition.input == fact;
+    });
+  });
+}
+
 bool RuleSet::ask_when_called(std::string_view capability) const {
   return std::any_of(history_.begin(), history_.end(),
                      [&](const std::string& pattern) { return fits_pattern(pattern, capability); });

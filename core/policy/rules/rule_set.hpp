@@ -91,8 +91,9 @@ class RuleSet {
 
   bool empty() const { return rules_.empty(); }
   const std::vector<Rule>& rules() const { return rules_; }  ///< by layer, file and line
-  /// Whether one of them asks what an agent has read; when an agent has called the capability.
+  /// Whether one of them asks what an agent has read; the fact; when an agent has called the capability.
   bool ask_what_was_read() const { return ask_what_was_read_; }
+  bool ask(std::string_view fact) const;
   bool ask_when_called(std::string_view capability) const;
   /// `agent`: its name, whatever the case. Lives as long as this.
   const CompiledRules& compiled(std::string_view agent, const std::string& capability) const;

@@ -1,0 +1,146 @@
+// Facts that the account's copy alone can tell.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/definition/forms.hpp"
+#include "core/facts/fact_answers.hpp"
+#include "core/facts/fact_book.hpp"
+#include "core/facts/look_alike.hpp"
+#include "core/policy/rules/recipients.hpp"
+#include "core/policy/rules/rule.hpp"
+#include "core/util/text.hpp"
+
+namespace krux {
+namespace {
+
+/// A code as it stands in the text, and as others may have written it.
+std::vector<std::string> spellings(std::string_view text, const TextValue& code) {
+  const std::string written = small_letters(text.substr(code.at, code.size));
+  std::vector<std::string> all{code.text, written};
+  for (const auto& [from, to] : {std::pair{' ', '-'}, {'-', ' '}}) {
+    auto other = written;
+    std::replace(other.begin(), other.end(), from, to);
+    all.push_back(std::move(other));
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+/// Ids of the messages that the write is about.
+std::vector<std::string> messages_of(const CapabilityDefinition& capability, const JsonValue& params,
+                                     const std::string& collection) {
+  std::vector<std::string> ids;
+  for (const auto& named : capability.summary_records) {
+    if (named.collection != collection) continue;
+    for (auto& id : ids_of(named.id, params)) ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+}  // namespace
+
+/// Who was written to once stays so: this alone is not looked up again.
+Truth FactBook::wrote_to(const Account& asked, const std::string& address) const {
+  const auto key = asked.name + '\n' + address;
+  {
+    const std::lock_guard lock(mutex_);
+    if (written_to_.contains(key)) return Truth::kYes;
+  }
+  const auto truth = asked.known.wrote_to(address);
+  if (truth != Truth::kYes) return truth;
+  const std::lock_guard lock(mutex_);
+  if (written_to_.size() >= limits_.kept) written_to_.clear();
+  written_to_.insert(key);
+  return truth;
+}
+
+FactAnswer FactBook::new_recipient(const FactQuestion& question, const Account& asked, bool unfamiliar) const {
+  auto& known = asked.known;
+  const auto recipients = recipients_of(question, limits_.recipients);
+  if (!recipients) return not_known(kUnreadable);
+  const auto before_ms = question.content_ms() - limits_.familiar_after_ms;
+  for (const auto& address : *recipients) {
+    if (address == known.own_address()) continue;
+    auto met = wrote_to(asked, address);
+    if (unfamiliar && met == Truth::kNo) met = known.heard_from(address, before_ms);
+    if (met == Truth::kNotKnown) return not_known("The replica cannot tell who was written to.");
+    if (met == Truth::kNo)
+      return yes(fmt::format("{} was never written to{}.", printable(address),
+                             unfamiliar ? ", and nothing older than a day came from there" : ""));
+  }
+  return no();
+}
+
+FactAnswer FactBook::look_alike(const FactQuestion& question, Correspondents& known) const {
+  const auto recipients = recipients_of(question, limits_.recipients);
+  if (!recipients) return not_known(kUnreadable);
+  const auto own = domain_of(known.own_address());
+  if (own.empty()) return not_known("The account's own domain is not known.");
+  for (const auto& address : *recipients) {
+    const std::string domain(domain_of(address));
+    if (!looks_like(domain, own)) continue;
+    const auto met = known.wrote_to_domain(domain);
+    if (met == Truth::kNotKnown) return not_known("The replica cannot tell who was written to.");
+    if (met == Truth::kNo) return yes(fmt::format("{} looks like {}.", printable(domain), printable(own)));
+  }
+  return no();
+}
+
+FactAnswer FactBook::quotes_code(const FactQuestion& question, Correspondents& known) const {
+  const auto recipients = recipients_of(question, limits_.recipients);
+  if (!recipients) return not_known(kUnreadable);
+  auto sent = sent_by(question);
+  std::size_t codes = 0;
+  for (const auto& code : values_of(sent, ValueKind::kCode)) {
+    if (++codes > limits_.codes) return not_known("It has more numbers than are looked up.");
+    const auto texts = spellings(sent.text, code);
+    const auto anywhere = known.has_message(texts, {});
+    if (anywhere == Truth::kNotKnown) return not_known("The replica cannot tell where its numbers stand.");
+    if (anywhere == Truth::kNo) continue;
+    for (const auto& address : *recipients) {
+      if (address == known.own_address()) continue;
+      const auto has = known.has_message(texts, address);
+      if (has == Truth::kNotKnown) return not_known("The replica cannot tell where its numbers stand.");
+      if (has == Truth::kNo)
+        return yes(fmt::format("A code or number of it stands in a message that {} has not got.", printable(address)));
+    }
+  }
+  return nothing_in(sent);
+}
+
+FactAnswer FactBook::new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const {
+  const bool of_links = kind == ValueKind::kLink;
+  const auto* const things = of_links ? "links" : "phone numbers";
+  auto sent = sent_by(question);
+  std::set<std::string> all;
+  for (auto& value : values_of(sent, kind))
+    all.insert(of_links ? std::move(value.text) : sent.text.substr(value.at, value.size));
+  if (all.size() > limits_.values) return not_known(fmt::format("It has more {} than are looked up.", things));
+  const auto before_ms = question.content_ms() - limits_.familiar_after_ms;
+  for (const auto& value : all) {
+    const auto met = of_links ? known.has_link(value, before_ms) : known.has_text(value, before_ms);
+    if (met == Truth::kNotKnown) return not_known(fmt::format("The replica cannot tell where its {} stand.", things));
+    if (met == Truth::kNo) return yes(fmt::format("No message older than a day has {}.", printable(value)));
+  }
+  return nothing_in(sent);
+}
+
+FactAnswer FactBook::sent_lately(const FactQuestion& question, const ActiveAccount& account,
+                                 Correspondents& known) const {
+  const auto& where = account.definition->correspondence;
+  const auto ids = messages_of(question.capability, question.params, where.collection);
+  if (ids.size() > limits_.recipients) return not_known("It is about more messages than are looked up.");
+  for (const auto& id : ids) {
+    const auto sent = known.was_sent(id, question.content_ms() - limits_.lately_ms);
+    if (sent == Truth::kNotKnown) return not_known("The replica cannot tell when its messages were sent.");
+    if (sent == Truth::kNo) continue;
+    return yes(fmt::format("{} was sent within the hour.", words_of_message(account, id)));
+  }
+  return no();
+}
+
+}  // namespace krux

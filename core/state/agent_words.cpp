@@ -1,0 +1,235 @@
+#include "core/state/agent_words.hpp"
+
+#include <sodium.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/storage/group_commit.hpp"
+#include "core/storage/statement.hpp"
+
+namespace krux {
+namespace {
+
+using Hashes = std::vector<std::uint64_t>;  ///< sorted
+constexpr std::size_t kHashBytes = 6;
+constexpr int kBase64 = sodium_base64_VARIANT_ORIGINAL_NO_PADDING;
+
+/// Six bytes each, which are eight characters.
+std::string text_of(const Hashes& hashes) {
+  std::string bytes;
+  bytes.reserve(hashes.size() * kHashBytes);
+  for (const auto hash : hashes) {
+    for (std::size_t i = 0; i < kHashBytes; ++i) bytes += static_cast<char>(hash >> (8 * i) & 0xff);
+  }
+  std::string text(sodium_base64_ENCODED_LEN(bytes.size(), kBase64), '\0');
+  sodium_bin2base64(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+                    kBase64);
+  text.pop_back();  // the NUL
+  return text;
+}
+
+/// Of what is none as many as can be read.
+Hashes hashes_of(std::string_view text) {
+  std::string bytes(text.size(), '\0');
+  std::size_t size = 0;
+  sodium_base642bin(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size(), text.data(), text.size(), nullptr,
+                    &size, nullptr, kBase64);
+  Hashes hashes;
+  for (std::size_t at = 0; at + kHashBytes <= size; at += kHashBytes) {
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < kHashBytes; ++i)
+      hash |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+    hashes.push_back(hash);
+  }
+  std::sort(hashes.begin(), hashes.end());
+  return hashes;
+}
+
+struct ReadWords {
+  std::int64_t number = 0, first_ms = 0, last_ms = 0;
+  std::shared_ptr<const ReadSource> source;
+  std::shared_ptr<const Hashes> hashes;  ///< empty: they are not kept, or not any more
+};
+const auto kNoHashes = std::make_shared<const Hashes>();
+
+struct Memory {
+  std::vector<ReadWords> reads;  ///< by their numbers: as they were read first
+  std::size_t runs = 0;
+  std::int64_t next = 0;
+};
+
+void store_read(sqlite3* db, const std::string& agent_id, const ReadWords& read) {
+  const auto& from = *read.source;
+  Statement(db,
+            "INSERT INTO agent_words (agent_id, number, first_ms, last_ms, service, account_id, capability, target, "
+            "runs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (agent_id, number) DO UPDATE SET "
+            "last_ms = excluded.last_ms, runs = excluded.runs")
+      .bind_all(agent_id, read.number, read.first_ms, read.last_ms, from.service, from.account_id, from.capability,
+                from.target, text_of(*read.hashes))
+      .run();
+}
+
+void remove_reads(sqlite3* db, const std::string& agent_id, std::int64_t before_number) {
+  Statement(db, "DELETE FROM agent_words WHERE agent_id = ?1 AND number < ?2").bind_all(agent_id, before_number).run();
+}
+
+/// Of both the first that is the same.
+const WordRun* first_common(const std::vector<WordRun>& asked, const Hashes& read) {
+  auto at = read.begin();
+  for (const auto& run : asked) {
+    at = std::lower_bound(at, read.end(), run.hash);
+    if (at == read.end()) return nullptr;
+    if (*at == run.hash) return &run;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+struct AgentWords::State {
+  State(GroupCommit& s, Clock& c, Limits l) : store(s), clock(c), limits(l) {}
+
+  void load();
+  /// What has to be stored so that no more is kept than may be: reads without their runs.
+  void make_room(Memory& agent, std::vector<ReadWords>& changed) const;
+  /// Of the time that is kept, what was read by then.
+  template <class Each>
+  void each_read(std::string_view agent_id, std::int64_t at_ms, const Each& each) const;
+
+  GroupCommit& store;
+  Clock& clock;
+  const Limits limits;
+  mutable std::mutex mutex;  ///< over what follows
+  std::map<std::string, Memory, std::less<>> agents;
+};
+
+void AgentWords::State::load() {
+  agents = store.run([since = clock.wall_ms() - limits.keep_ms](SQLite::Database& db) {
+    std::map<std::string, Memory, std::less<>> all;
+    Statement(db.getHandle(), "DELETE FROM agent_words WHERE last_ms < ?1").bind_all(since).run();
+    Statement row(db.getHandle(),
+                  "SELECT agent_id, number, first_ms, last_ms, service, account_id, capability, target, runs FROM "
+                  "agent_words ORDER BY agent_id, number");
+    while (row.step()) {
+      const auto text = [&](int column) { return std::string(row.text(column)); };
+      auto& agent = all[text(0)];
+      auto hashes = std::make_shared<const Hashes>(hashes_of(row.text(8)));
+      agent.runs += hashes->size();
+      agent.next = row.integer(1) + 1;
+      const auto source = std::make_shared<const ReadSource>(ReadSource{text(4), text(5), text(6), text(7)});
+      agent.reads.push_back({row.integer(1), row.integer(2), row.integer(3), source, std::move(hashes)});
+    }
+    return all;
+  });
+}
+
+void AgentWords::State::make_room(Memory& agent, std::vector<ReadWords>& changed) const {
+  const auto since = clock.wall_ms() - limits.keep_ms;
+  auto& reads = agent.reads;
+  const auto drop_first = [&] {
+    agent.runs -= reads.front().hashes->size();
+    reads.erase(reads.begin());
+  };
+  while (!reads.empty() && reads.front().last_ms < since) drop_first();
+  for (auto at = reads.begin(); agent.runs > limits.runs && at != reads.end(); ++at) {
+    if (at->hashes->empty()) continue;
+    agent.runs -= at->hashes->size();
+    at->hashes = kNoHashes;
+    changed.push_back(*at);
+  }
+  bool dropped = false;
+  for (; reads.size() > limits.reads; dropped = true) drop_first();
+  if (!dropped || reads.front().hashes->empty()) return;
+  // The first that is left tells that there was more.
+  agent.runs -= reads.front().hashes->size();
+  reads.front().hashes = kNoHashes;
+  changed.push_back(reads.front());
+}
+
+template <class Each>
+void AgentWords::State::each_read(std::string_view agent_id, std::int64_t at_ms, const Each& each) const {
+  std::vector<ReadWords> reads;
+  {
+    const std::lock_guard lock(mutex);
+    const auto agent = agents.find(agent_id);
+    if (agent == agents.end()) return;
+    reads = agent->second.reads;
+  }
+  const auto by = at_ms > 0 ? at_ms : clock.wall_ms();
+  for (auto read = reads.rbegin(); read != reads.rend(); ++read) {
+    const bool kept = read->last_ms >= by - limits.keep_ms && (at_ms == 0 || read->first_ms <= at_ms);
+    if (kept && !each(*read)) return;
+  }
+}
+
+AgentWords::AgentWords(GroupCommit& store, Clock& clock, Limits limits) : state_(new State(store, clock, limits)) {
+  state_->load();
+}
+
+AgentWords::~AgentWords() = default;
+
+void AgentWords::note(const std::string& agent_id, const ReadSource& source, std::string_view result_json) {
+  const auto found = runs_in_json(result_json, state_->limits.per_read);
+  if (found.runs.empty()) return;
+  Hashes hashes;
+  for (const auto& run : found.runs) hashes.push_back(run.hash);
+  const auto now = state_->clock.wall_ms();
+  std::vector<ReadWords> changed;
+  std::int64_t first_number = 0;
+  {
+    const std::lock_guard lock(state_->mutex);
+    auto& agent = state_->agents[agent_id];
+    const auto same = std::find_if(agent.reads.rbegin(), agent.reads.rend(), [&](const ReadWords& read) {
+      return *read.source == source && *read.hashes == hashes && read.last_ms >= now - state_->limits.keep_ms;
+    });
+    if (same != agent.reads.rend()) {
+      if (now - same->last_ms < state_->limits.renewed_ms) return;
+      same->last_ms = now;
+      changed.push_back(*same);
+    } else {
+      const auto from = std::make_shared<const ReadSource>(source);
+      const auto add = [&](std::shared_ptr<const Hashes> kept) {
+        agent.runs += kept->size();
+        agent.reads.push_back({agent.next++, now, now, from, std::move(kept)});
+        changed.push_back(agent.reads.back());
+      };
+      if (hashes.size() >= state_->limits.per_read) add(kNoHashes);
+      add(std::make_shared<const Hashes>(std::move(hashes)));
+      state_->make_room(agent, changed);
+    }
+    first_number = agent.reads.front().number;
+  }
+  state_->store.post(
+      [agent_id, changed, first_number](SQLite::Database& db) {
+        for (const auto& read : changed) store_read(db.getHandle(), agent_id, read);
+        remove_reads(db.getHandle(), agent_id, first_number);
+      },
+      [](const std::exception_ptr&) {}, GroupCommit::Outlasts::kProcess);
+}
+
+std::vector<AgentWords::Found> AgentWords::find(std::string_view agent_id, const WordRuns& runs, std::int64_t at_ms,
+                                                std::size_t most) const {
+  std::vector<Found> found;
+  state_->each_read(agent_id, at_ms, [&](const ReadWords& read) {
+    const auto* run = first_common(runs.runs, *read.hashes);
+    const auto same = [&](const Found& one) { return one.source == *read.source; };
+    if (run && std::none_of(found.begin(), found.end(), same)) found.push_back({*read.source, *run});
+    return found.size() < most;
+  });
+  return found;
+}
+
+bool AgentWords::has_forgotten(std::string_view agent_id, std::int64_t at_ms) const {
+  bool forgotten = false;
+  state_->each_read(agent_id, at_ms, [&](const ReadWords& read) {
+    forgotten = read.hashes->empty();
+    return !forgotten;
+  });
+  return forgotten;
+}
+
+}  // namespace krux
