@@ -13,6 +13,7 @@
 #include "core/definition/forms.hpp"
 #include "core/replica/replica.hpp"
 #include "core/state/agent_history.hpp"
+#include "core/util/json_texts.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 
@@ -141,6 +142,18 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
   return questions;
 }
 
+/// Of an answer with a message whose sender is not proven.
+std::optional<TextValue> mark_of(const ServiceDefinition& definition, std::string_view result_json) {
+  const auto& proof = definition.correspondence.proof;
+  if (proof.empty()) return std::nullopt;
+  const auto name = std::string_view(proof).substr(proof.rfind('.') + 1);
+  bool unproven = false;
+  each_text(result_json, [&](std::string_view key, std::string_view text) {
+    unproven = unproven || (key == name && text != kProvenSender);
+  });
+  return unproven ? std::optional(kUnprovenSender) : std::nullopt;
+}
+
 /// Before the agent is answered, so that no write of its own is asked about without it.
 void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                const std::string& result_json) {
@@ -151,7 +164,7 @@ void note_read(const HandlerContext& context, const CheckedCall& call, const Cal
   const auto& account = call.account->ref;
   const ReadSource source{account.service, account.account_id, call.capability->name, resolved_target(call, on)};
   if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
-  history->reads.note(call.invocation.agent_id, source, result_json);
+  history->reads.note(call.invocation.agent_id, source, result_json, mark_of(*call.definition, result_json));
 }
 
 /// `asked`: instead of a result, which is empty then.

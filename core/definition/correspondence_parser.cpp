@@ -28,8 +28,8 @@ std::string member_path(const YamlValue& value) {
 }  // namespace
 
 CorrespondenceDefinition parse_correspondence(const YamlValue& value) {
-  const YamlMap map(
-      value, {"collection", "words", "conversation", "sender", "bodies", "sent", "without", "to", "from", "address"});
+  const YamlMap map(value, {"collection", "words", "conversation", "sender", "proof", "bodies", "sent", "without", "to",
+                            "from", "address"});
   CorrespondenceDefinition found;
   found.collection = plain_name(map.at("collection"));
   if (const auto v = map.find("without")) {
@@ -38,6 +38,7 @@ CorrespondenceDefinition parse_correspondence(const YamlValue& value) {
   if (const auto v = map.find("words")) found.words = v->line(300);
   if (const auto v = map.find("conversation")) found.conversation = member_path(*v);
   if (const auto v = map.find("sender")) found.sender = member_path(*v);
+  if (const auto v = map.find("proof")) found.proof = member_path(*v);
   if (const auto v = map.find("bodies")) {
     for (const auto& blob : v->list(kMostTexts)) found.bodies.push_back(plain_name(blob));
   }

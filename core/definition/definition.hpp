@@ -158,12 +158,17 @@ struct QuotaRule {
 
 /// Where the replica shows what was written, to whom, and by whom; of a searchable collection, with people one with
 /// tags and named texts.
+inline constexpr const char* kProvenSender = "pass";
+
 struct CorrespondenceDefinition {
   std::string collection;  ///< empty: the service has none
   std::string sent_tag;    ///< of what the account has sent; what lacks it, others have
   std::vector<std::string> without_tags;
-  std::string words;                           ///< what a record is called, by its members; empty: by its id
-  std::string conversation, sender;            ///< where its JSON has them, "from.address"; may be empty
+  std::string words;                 ///< what a record is called, by its members; empty: by its id
+  std::string conversation, sender;  ///< where its JSON has them, "from.address"; may be empty
+  /// Where its JSON says kProvenSender if the service has proven who has sent it, and something else if not; may be
+  /// empty.
+  std::string proof;
   std::vector<std::string> bodies;             ///< blobs that hold more of a record's texts, as JSON
   std::vector<std::string> to;                 ///< the named texts that hold recipients
   std::string from;                            ///< the one that holds who sent it

@@ -98,6 +98,7 @@ FactAnswer FactBook::ask(std::string_view fact, const FactQuestion& question) co
   if ((known && known->of_replica) || (of_secrets && question.capability.passes_on))
     return asked_of_replica(fact, question);
   if (fact == "has_read") return has_read(question);
+  if (fact == "read_unproven") return read_unproven(question);
   return of_secrets ? carries_secret(question) : was_read(fact, question);
 }
 
@@ -111,16 +112,19 @@ Outgoing FactBook::sent_by(const FactQuestion& question) const {
   return sent;
 }
 
-std::string FactBook::words_of_message(const ActiveAccount& account, const std::string& id) const {
+std::string FactBook::json_of_message(const ActiveAccount& account, const std::string& id) {
   const auto& where = account.definition->correspondence;
-  std::string record;
   try {
     if (account.replica && !where.collection.empty())
-      record = json_of_record(*account.replica->reader(), where.collection, id);
+      return json_of_record(*account.replica->reader(), where.collection, id);
   } catch (const Error&) {
-    record.clear();  // the id says the same
+    // The copy is being removed: it has nothing any more.
   }
-  return printable(record_in_words(where.words, id, record));
+  return {};
+}
+
+std::string FactBook::words_of_message(const ActiveAccount& account, const std::string& id) {
+  return printable(record_in_words(account.definition->correspondence.words, id, json_of_message(account, id)));
 }
 
 /// `email.read of "Plans" from ada@example.com (m1)`: who decides sees whose words they are.
@@ -166,6 +170,7 @@ FactAnswer FactBook::look_up(std::string_view fact, const FactQuestion& question
   if (fact == "new_link") return new_value(question, known, ValueKind::kLink);
   if (fact == "new_phone") return new_value(question, known, ValueKind::kPhone);
   if (fact == "sent_lately") return sent_lately(question, *account, known);
+  if (fact == "unproven_sender") return unproven_sender(question, *account);
   if (fact == "read_words") return read_words(question, asked);
   return new_recipient(question, asked, fact == "unfamiliar_recipient");
 }

@@ -44,7 +44,9 @@ class FactBook final : public FactSource {
 
   /// What the write says and passes on; `cut` also where the replica has not all of that.
   Outgoing sent_by(const FactQuestion& question) const;
-  std::string words_of_message(const ActiveAccount& account, const std::string& id) const;
+  /// What the copy has of it; empty: nothing.
+  static std::string json_of_message(const ActiveAccount& account, const std::string& id);
+  static std::string words_of_message(const ActiveAccount& account, const std::string& id);
   std::string in_words(const ReadSource& source) const;
   FactAnswer carries_secret(const FactQuestion& question) const;
   FactAnswer asked_of_replica(std::string_view fact, const FactQuestion& question) const;
@@ -56,7 +58,9 @@ class FactBook final : public FactSource {
   FactAnswer new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const;
   FactAnswer sent_lately(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
   FactAnswer was_read(std::string_view fact, const FactQuestion& question) const;
+  FactAnswer unproven_sender(const FactQuestion& question, const ActiveAccount& account) const;
   FactAnswer has_read(const FactQuestion& question) const;
+  FactAnswer read_unproven(const FactQuestion& question) const;
   FactAnswer read_words(const FactQuestion& question, const Account& asked) const;
   std::optional<std::string> lacking_them(const ReadSource& source, const std::string& words,
                                           const std::vector<std::string>& recipients, Correspondents& known) const;

@@ -27,7 +27,7 @@ description: Mail.
 version: 1.0.0
 adapter: {min_version: 0.1.0}
 api_base_url: https://mail.example/
-correspondence: {collection: messages, words: "\"{text}\"", sent: SENT, without: [SPAM], to: [to, cc], from: from, address: "<{address}>"}
+correspondence: {collection: messages, words: "\"{text}\"", proof: check, sent: SENT, without: [SPAM], to: [to, cc], from: from, address: "<{address}>"}
 capabilities:
   - {name: mail.read, kind: read, tier: autonomous, purpose: R., when_to_use: R., target: "{id}",
      inputs: [{name: id, type: String, description: I., required: true}]}
@@ -67,6 +67,7 @@ struct Mailbox {
       std::make_shared<Replica>(scratch.path() / "replica.db", std::vector<CollectionSpec>{messages()}, clock);
   FactBook facts{history, accounts};
   int records = 0;
+  std::string check;  ///< of what is put
 
   Mailbox() {
     ActiveAccount account;
@@ -82,7 +83,7 @@ struct Mailbox {
     Record record;
     record.collection = "messages";
     record.id = "m" + std::to_string(++records);
-    record.json = "{\"text\":" + json_string(text) + "}";
+    record.json = "{\"text\":" + json_string(text) + (check.empty() ? "" : ",\"check\":\"" + check + "\"") + "}";
     record.text = text;
     record.order_ms = clock.wall_ms() - ago_ms;
     record.generation = 1;
@@ -416,6 +417,29 @@ TEST_CASE("what is deleted may be what the account has just sent") {
   CHECK(drop("m3").truth == Truth::kNo);
   CHECK(drop("m9").truth == Truth::kNo);
   CHECK(mail.truth("sent_lately", R"({"to":"a@b.example"})") == Truth::kNo);
+}
+
+TEST_CASE("a sender is proven where the service says so, and it is said where it does not") {
+  Mailbox mail;
+  for (const char* check : {"pass", "fail", ""}) {
+    mail.check = check;
+    mail.received("amy@partner.example", 100 * kHour, "hello");
+  }
+  mail.synced();
+  const auto reply = [&](const std::string& id) {
+    return mail.ask("unproven_sender", R"({"id":")" + id + "\"}", "mail.reply");
+  };
+  CHECK(reply("m1").truth == Truth::kNo);
+  CHECK(reply("m2").truth == Truth::kYes);
+  CHECK(reply("m2").because == "The service has not proven who has sent \"hello\" (m2).");
+  CHECK(reply("m3").truth == Truth::kNotKnown);
+  CHECK(reply("m9").truth == Truth::kNotKnown);
+  CHECK(mail.truth("unproven_sender", R"({"to":"a@b.example"})") == Truth::kNo);
+  CHECK(mail.truth("read_unproven", R"({"to":"a@b.example"})") == Truth::kNo);
+  mail.history.reads.note("a1", {"mail", "nora@harbour.example", "mail.read", "m2"}, "{}", kUnprovenSender);
+  const auto answer = mail.ask("read_unproven", R"({"to":"a@b.example"})");
+  CHECK(answer.truth == Truth::kYes);
+  CHECK(answer.because == "The service has not proven who has sent what it read by mail.read of \"hello\" (m2).");
 }
 
 }  // namespace KRUXOS_TEST_FILE

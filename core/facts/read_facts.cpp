@@ -61,6 +61,15 @@ FactAnswer FactBook::has_read(const FactQuestion& question) const {
   return found ? yes(fmt::format("It has read {}.", in_words(found->source))) : no();
 }
 
+FactAnswer FactBook::read_unproven(const FactQuestion& question) const {
+  const auto& about = question.about;
+  if (about.agent_id.empty()) return not_known(kNobodys);
+  const auto found = history_.reads.find(about.agent_id, kUnprovenSender, about.content_ms);
+  return found
+             ? yes(fmt::format("The service has not proven who has sent what it read by {}.", in_words(found->source)))
+             : no();
+}
+
 /// Whoever has got the message that the words stand in is told nothing new; what the account has sent before is its
 /// own, such as a signature.
 std::optional<std::string> FactBook::lacking_them(const ReadSource& source, const std::string& words,

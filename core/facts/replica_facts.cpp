@@ -30,7 +30,7 @@ std::vector<std::string> spellings(std::string_view text, const TextValue& code)
   return all;
 }
 
-/// Ids of the messages that the write is about.
+/// Ids of the messages that the write is about, or answers.
 std::vector<std::string> messages_of(const CapabilityDefinition& capability, const JsonValue& params,
                                      const std::string& collection) {
   std::vector<std::string> ids;
@@ -38,6 +38,8 @@ std::vector<std::string> messages_of(const CapabilityDefinition& capability, con
     if (named.collection != collection) continue;
     for (auto& id : ids_of(named.id, params)) ids.push_back(std::move(id));
   }
+  auto target = target_of(capability, params);
+  if (ids.empty() && !target.empty()) ids.push_back(std::move(target));
   return ids;
 }
 
@@ -141,6 +143,24 @@ FactAnswer FactBook::sent_lately(const FactQuestion& question, const ActiveAccou
     return yes(fmt::format("{} was sent within the hour.", words_of_message(account, id)));
   }
   return no();
+}
+
+FactAnswer FactBook::unproven_sender(const FactQuestion& question, const ActiveAccount& account) const {
+  const auto& where = account.definition->correspondence;
+  const auto ids = messages_of(question.capability, question.params, where.collection);
+  if (ids.size() > limits_.recipients) return not_known("It is about more messages than are looked up.");
+  std::optional<std::string> unsaid;
+  for (const auto& id : ids) {
+    const auto json = json_of_message(account, id);
+    const auto record = parse_json(json.empty() ? "{}" : json, "a record", {16 << 20, 64});
+    const auto proof = where.proof.empty() ? std::string_view() : member_text(record, where.proof);
+    if (proof.empty() && !unsaid) unsaid = id;
+    if (!proof.empty() && proof != kProvenSender)
+      return yes(fmt::format("The service has not proven who has sent {}.", words_of_message(account, id)));
+  }
+  if (!unsaid) return no();
+  return not_known(fmt::format("The service does not say whether it has proven who has sent {}.",
+                               words_of_message(account, *unsaid)));
 }
 
 }  // namespace krux

@@ -135,7 +135,8 @@ AgentReads::AgentReads(GroupCommit& store, Clock& clock, Limits limits)
 
 AgentReads::~AgentReads() = default;
 
-void AgentReads::note(const std::string& agent_id, ReadSource source, std::string_view result_json) {
+void AgentReads::note(const std::string& agent_id, ReadSource source, std::string_view result_json,
+                      const std::optional<TextValue>& mark) {
   const auto values = values_in_json(result_json, state_->limits.per_read);
   const auto from = std::make_shared<const ReadSource>(std::move(source));
   const auto now = state_->clock.wall_ms();
@@ -148,6 +149,7 @@ void AgentReads::note(const std::string& agent_id, ReadSource source, std::strin
       if (state_->renew(notes, hash, from, now)) rows.push_back({hash, notes[hash]});
     };
     add(kAnything);
+    if (mark) add(hash_of(*mark));
     for (const auto& value : values) add(hash_of(value));
     if (notes.size() >= state_->limits.per_agent || values.size() >= state_->limits.per_read) add(kForgotten);
     if (rows.empty()) return;

@@ -37,7 +37,9 @@ class AgentReads {
 
   /// The agent is told `result_json`, one valid JSON document. Known at once; durable with whatever is posted to the
   /// store after this: nobody waits for it.
-  void note(const std::string& agent_id, ReadSource source, std::string_view result_json);
+  /// `mark`: of kind kMark, which it has besides.
+  void note(const std::string& agent_id, ReadSource source, std::string_view result_json,
+            const std::optional<TextValue>& mark = std::nullopt);
 
   struct Found {
     ReadSource source;  ///< the last place about something that it stood at, else the first

@@ -40,6 +40,7 @@ void write_message(const Message& m, const LabelNames& labels, ObjectWriter& out
 
 void write_found(const Message& m, const LabelNames& labels, ObjectWriter& out) {
   write_message(m, labels, out);
+  if (m.sender_check == kUnproven) out.text("sender_check", kUnproven);
   write_text("snippet", m.snippet, out);
   out.flag("has_attachments", !m.attachments.empty());
 }
@@ -49,6 +50,8 @@ void write_opened(const Message& m, const LabelNames& labels, ObjectWriter& out)
   write_text("cc", shown(m.cc), out);
   write_text("bcc", shown(m.bcc), out);
   write_text("reply_to", shown(m.reply_to), out);
+  write_text("sender_check", m.sender_check, out);
+  write_text("authentication", m.authentication, out);
   write_text("rfc822_message_id", m.message_id, out);
   out.integer("size", m.size);
 }

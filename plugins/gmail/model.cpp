@@ -4,6 +4,7 @@
 #include <charconv>
 #include <kruxos/kit/http.hpp>
 
+#include "mail/sender_check.hpp"
 #include "mail/utf8.hpp"
 #include "message_text.hpp"
 #include "searched_text.hpp"
@@ -16,6 +17,7 @@ using kruxos::FieldType;
 constexpr std::size_t kMostNamesKept = 100, kMostLabels = 1000;
 constexpr std::size_t kLongestId = 128;
 constexpr int kDeepestParts = 8;
+constexpr const char* kGmailServer = "mx.google.com";
 constexpr std::int64_t kFarthestMs = 17'000'000'000'000;  // what the boundary takes as a time
 
 /// Gmail writes 64-bit numbers as texts.
@@ -58,6 +60,28 @@ bool is_readable_part(const Json& part, int depth) {
          all("parts", [&](const Json& one) { return is_readable_part(one, depth + 1); });
 }
 
+/// The domain of the one whom From names, in small letters.
+std::string sender_domain(const MailHead& head) {
+  if (head.from.size() != 1) return {};
+  const auto& address = head.from.front().address;
+  const auto at = address.rfind('@');
+  std::string domain = at == std::string::npos ? std::string() : address.substr(at + 1);
+  for (char& c : domain) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return domain;
+}
+
+/// Gmail puts its own word on top, and takes what pretends to be its word out.
+void check_sender(const Json& headers, Message& m) {
+  for (const auto& header : headers.GetArray()) {
+    if (!same_ascii(text_of(header, "name"), "authentication-results")) continue;
+    const auto check = sender_check(text_of(header, "value"), kGmailServer, sender_domain(m));
+    if (!check) continue;
+    m.sender_check = check->results.empty() ? "" : check->proven ? kProven : kUnproven;
+    m.authentication = check->results;
+    return;
+  }
+}
+
 void read_headers(const Json& payload, Message& m) {
   struct Wanted {
     std::string_view name;
@@ -79,6 +103,7 @@ void read_headers(const Json& payload, Message& m) {
     }
   }
   static_cast<MailHead&>(m) = bounded(std::move(m));
+  check_sender(*headers, m);
   if (m.message_id.starts_with('<') && m.message_id.ends_with('>'))
     m.message_id = m.message_id.substr(1, m.message_id.size() - 2);
 }
@@ -225,6 +250,8 @@ std::optional<Message> message_from_record(std::string_view text) {
                                  {"message_id", &Message::message_id},
                                  {"in_reply_to", &Message::in_reply_to},
                                  {"references", &Message::references},
+                                 {"sender_check", &Message::sender_check},
+                                 {"authentication", &Message::authentication},
                                  {"snippet", &Message::snippet}}) {
     m.*to = text_of(json, name);
   }
@@ -248,8 +275,11 @@ kruxos::Record message_record(const Message& m) {
   write_head(m, writer);
   writer.text("snippet", m.snippet).integer("date_ms", m.date_ms).integer("size", m.size);
   writer.raw("labels", quoted_list(m.labels));
-  for (const auto& [name, text] :
-       {std::pair{"message_id", &m.message_id}, {"in_reply_to", &m.in_reply_to}, {"references", &m.references}}) {
+  for (const auto& [name, text] : {std::pair{"message_id", &m.message_id},
+                                   {"in_reply_to", &m.in_reply_to},
+                                   {"references", &m.references},
+                                   {"sender_check", &m.sender_check},
+                                   {"authentication", &m.authentication}}) {
     if (!text->empty()) writer.text(name, *text);
   }
   if (!m.attachments.empty()) writer.raw("attachments", attachments_json(m.attachments));

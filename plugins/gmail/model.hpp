@@ -24,6 +24,9 @@ std::vector<kruxos::Collection> collections();
 /// "gmail/v1/users/me/messages/<id>?format=full&prettyPrint=false&fields=...".
 std::string message_url(std::string_view id);
 
+/// As RFC 8601 calls them.
+inline constexpr const char *kProven = "pass", *kUnproven = "fail";
+
 struct Attachment {
   std::string part_id, filename, mime_type;
   std::int64_t size = 0;  ///< bytes, decoded
@@ -38,6 +41,9 @@ struct Message : MailHead {
   std::string snippet;              ///< without Gmail's HTML entities
   std::vector<std::string> labels;  ///< ids, sorted
   std::vector<Attachment> attachments;
+  /// What Gmail says of its sender: kProven or kUnproven, with the results of its checks ("dmarc=fail spf=pass"); empty
+  /// where it says nothing, as of what the account has sent.
+  std::string sender_check, authentication;
   std::int64_t date_ms = 0;  ///< when Gmail took it in
   std::int64_t size = 0;     ///< bytes, as Gmail estimates
 

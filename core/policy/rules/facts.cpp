@@ -42,6 +42,9 @@ const std::vector<KnownFact>& known_facts() {
       {"quotes_code", true, false, true, true, "it has a code or number of a message that a recipient has not got"},
       {"carries_secret", false, false, true, false, "it has a key, a password, a one-time code or a reset link"},
       {"sent_lately", false, false, false, true, "it is about a message that the account has sent within the hour"},
+      {"unproven_sender", false, false, false, true, "it is about a message whose sender the service has not proven"},
+      {"read_unproven", false, true, false, false,
+       "the agent has read a message whose sender the service has not proven"},
       {"has_read", false, true, false, false, "the agent has read what others wrote"},
   };
   return all;

@@ -39,10 +39,23 @@ bool read_attachments(const rapidjson::Value& list, std::vector<std::string>& pa
   return true;
 }
 
+/// What Gmail puts on top of what it takes in. Of nothing that the account has sent itself.
+std::string authentication_results(const rapidjson::Value& document, const std::string& from, const Mailbox& mailbox) {
+  const auto begin = from.rfind('<') + 1, end = std::min(from.find('>', begin), from.size());
+  const auto address = from.substr(begin, end - begin), domain = address.substr(address.rfind('@') + 1);
+  if (address == mailbox.address() || text_or(document, "authentication") == "none") return {};
+  const bool fails = text_or(document, "authentication") == "fail";
+  return fmt::format(
+      "Authentication-Results: mx.google.com;\r\n       spf={0} (google.com: domain of {1} {2} 192.0.2.1 as permitted "
+      "sender) smtp.mailfrom={1};\r\n       dmarc={0} (p=NONE sp=NONE dis=NONE) header.from={3}\r\n",
+      fails ? "fail" : "pass", address, fails ? "does not designate" : "designates", domain);
+}
+
 bool compose(const rapidjson::Value& document, const Mailbox& mailbox, std::int64_t date_ms, std::string& raw,
              std::string& problem) {
   const std::string number = format_id(mix(static_cast<std::uint64_t>(date_ms) + mailbox.history_id()));
-  raw = "From: " + text_or(document, "from", "Pat Person <pat@example.org>") + "\r\n";
+  const auto from = text_or(document, "from", "Pat Person <pat@example.org>");
+  raw = authentication_results(document, from, mailbox) + "From: " + from + "\r\n";
   raw += "To: " + text_or(document, "to", mailbox.address()) + "\r\n";
   for (const auto& [key, name] : {std::pair("cc", "Cc"), std::pair("bcc", "Bcc")}) {
     if (!text_or(document, key).empty()) raw += fmt::format("{}: {}\r\n", name, text_or(document, key));
@@ -71,9 +84,9 @@ bool compose(const rapidjson::Value& document, const Mailbox& mailbox, std::int6
 }  // namespace
 
 const std::vector<const char*>& message_keys() {
-  static const std::vector<const char*> keys = {"from",        "to",    "cc",     "bcc",        "subject",
-                                                "body",        "html",  "raw",    "raw_base64", "headers",
-                                                "attachments", "at_ms", "labels", "thread_id",  "message_id"};
+  static const std::vector<const char*> keys = {
+      "from",       "to",      "cc",          "bcc",   "subject", "body",      "html",       "raw",
+      "raw_base64", "headers", "attachments", "at_ms", "labels",  "thread_id", "message_id", "authentication"};
   return keys;
 }
 
