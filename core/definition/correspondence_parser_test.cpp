@@ -30,6 +30,7 @@ TEST_CASE("a definition says where whom an account has written to stands") {
   CHECK(found.from == "from");
   CHECK((found.before_address == "<" && found.behind_address == ">"));
   CHECK(parsed(R"({collection: m, sent: S, to: [to], from: from, address: "{address}"})").without_tags.empty());
+  CHECK(parsed("{collection: m, proof: auth.check}").proof == "auth.check");
   const auto texts = parsed("{collection: m}");
   CHECK((texts.collection == "m" && !texts.has_people()));
 }
@@ -44,6 +45,7 @@ TEST_CASE("what does not say where correspondence stands is refused with its pla
       {R"({collection: m, sent: S, to: [to], from: from, address: "{address}", more: 1})", "more"},
       {R"({collection: m, conversation: "{thread}"})", "a member of a record"},
       {R"({collection: m, sender: "from..address"})", "a member of a record"},
+      {R"({collection: m, proof: "{check}"})", "a member of a record"},
       {"messages", "correspondence"},
   }));
   CAPTURE(text);
