@@ -170,7 +170,7 @@ FactAnswer FactBook::look_up(std::string_view fact, const FactQuestion& question
   if (fact == "new_link") return new_value(question, known, ValueKind::kLink);
   if (fact == "new_phone") return new_value(question, known, ValueKind::kPhone);
   if (fact == "sent_lately") return sent_lately(question, *account, known);
-  if (fact == "unproven_sender") return unproven_sender(question, *account);
+  if (fact == "unproven_sender") return unproven_sender(question, *account, known);
   if (fact == "read_words") return read_words(question, asked);
   return new_recipient(question, asked, fact == "unfamiliar_recipient");
 }

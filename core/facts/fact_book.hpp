@@ -58,7 +58,7 @@ class FactBook final : public FactSource {
   FactAnswer new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const;
   FactAnswer sent_lately(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
   FactAnswer was_read(std::string_view fact, const FactQuestion& question) const;
-  FactAnswer unproven_sender(const FactQuestion& question, const ActiveAccount& account) const;
+  FactAnswer unproven_sender(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
   FactAnswer has_read(const FactQuestion& question) const;
   FactAnswer read_unproven(const FactQuestion& question) const;
   FactAnswer read_words(const FactQuestion& question, const Account& asked) const;

@@ -434,6 +434,8 @@ TEST_CASE("a sender is proven where the service says so, and it is said where it
   CHECK(reply("m2").because == "The service has not proven who has sent \"hello\" (m2).");
   CHECK(reply("m3").truth == Truth::kNotKnown);
   CHECK(reply("m9").truth == Truth::kNotKnown);
+  mail.sent("tom@harbour.example");
+  CHECK(reply("m4").truth == Truth::kNo);
   CHECK(mail.truth("unproven_sender", R"({"to":"a@b.example"})") == Truth::kNo);
   CHECK(mail.truth("read_unproven", R"({"to":"a@b.example"})") == Truth::kNo);
   mail.history.reads.note("a1", {"mail", "nora@harbour.example", "mail.read", "m2"}, "{}", kUnprovenSender);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,8 @@
 
 namespace krux {
 namespace {
+
+constexpr auto kEver = std::numeric_limits<std::int64_t>::min();
 
 /// A code as it stands in the text, and as others may have written it.
 std::vector<std::string> spellings(std::string_view text, const TextValue& code) {
@@ -145,7 +148,8 @@ FactAnswer FactBook::sent_lately(const FactQuestion& question, const ActiveAccou
   return no();
 }
 
-FactAnswer FactBook::unproven_sender(const FactQuestion& question, const ActiveAccount& account) const {
+FactAnswer FactBook::unproven_sender(const FactQuestion& question, const ActiveAccount& account,
+                                     Correspondents& known) const {
   const auto& where = account.definition->correspondence;
   const auto ids = messages_of(question.capability, question.params, where.collection);
   if (ids.size() > limits_.recipients) return not_known("It is about more messages than are looked up.");
@@ -154,7 +158,9 @@ FactAnswer FactBook::unproven_sender(const FactQuestion& question, const ActiveA
     const auto json = json_of_message(account, id);
     const auto record = parse_json(json.empty() ? "{}" : json, "a record", {16 << 20, 64});
     const auto proof = where.proof.empty() ? std::string_view() : member_text(record, where.proof);
-    if (proof.empty() && !unsaid) unsaid = id;
+    // Of what the account has sent the service proves nothing, and need not.
+    const bool is_own = proof.empty() && known.was_sent(id, kEver) == Truth::kYes;
+    if (proof.empty() && !is_own && !unsaid) unsaid = id;
     if (!proof.empty() && proof != kProvenSender)
       return yes(fmt::format("The service has not proven who has sent {}.", words_of_message(account, id)));
   }
