@@ -101,6 +101,15 @@ void measure_look_ups(Book& book, bench::Mailbox& mailbox) {
       [&](int i) { return book.ask("new_link", mail("a@b.example", fmt::format("https://host{}.example/x", i))); },
       kLookUpUs);
   print(
+      "look_alike_recipient, of a stranger",
+      [&](int i) {
+        return book.ask("look_alike_recipient", mail(fmt::format("stranger{}@nowhere{}.example", i, i % 7), "hi"));
+      },
+      kLookUpUs);
+  print(
+      "new_phone, that nobody has named",
+      [&](int i) { return book.ask("new_phone", mail("a@b.example", fmt::format("+49 171 555{:04}", i))); }, kLookUpUs);
+  print(
       "quotes_code, of a number that nobody has named",
       [&](int i) { return book.ask("quotes_code", mail("a@b.example", fmt::format("5582-{:04}", i))); }, kLookUpUs);
 }
@@ -113,6 +122,21 @@ void measure_texts(Book& book, bench::Mailbox& mailbox) {
   print(
       "read_code, of 10 KB", [&](int) { return book.ask("read_code", mail("a@b.example", text)); }, kTextUs);
   const auto read = fmt::format(R"({{"body":{}}})", json_string(text));
+  for (int i = 0; i < 150; ++i) {
+    const auto other = fmt::format(R"({{"body":{}}})", json_string(long_text(mailbox)));
+    book.history.words.note("agent_1", {"gmail", "agent@example.com", "email.read", fmt::format("m{}", i)}, other);
+  }
+  print(
+      "read_words, of 10 KB against as many as are kept",
+      [&](int) { return book.ask("read_words", mail("a@b.example", long_text(mailbox))); }, kTextUs);
+  print(
+      "noting the words of 10 KB",
+      [&](int i) {
+        const auto begun = cpu_us();
+        book.history.words.note("agent_2", {"gmail", "agent@example.com", "email.read", fmt::format("m{}", i)}, read);
+        return cpu_us() - begun;
+      },
+      kTextUs);
   print(
       "noting a read of 10 KB",
       [&](int) {

@@ -141,6 +141,19 @@ Truth Correspondents::was_sent(const std::string& message_id, std::int64_t since
   return one_is(query, [](const RowView&) { return true; });
 }
 
+bool Correspondents::each_sent(std::int64_t since_ms, std::uint32_t most,
+                               const std::function<void(const RowView&)>& on_row) {
+  if (!where_.has_people()) return false;
+  auto query = about({sent(true)});
+  query.rare = query.descending = false;
+  query.from_ms = since_ms;
+  query.limit = most;
+  return one_is(query, [&](const RowView& row) {
+           on_row(row);
+           return false;
+         }) == Truth::kNo;
+}
+
 Truth Correspondents::exists(std::vector<Condition> all, std::int64_t before_ms) {
   auto query = about(std::move(all));
   query.to_ms = before_ms;

@@ -37,6 +37,9 @@ class Correspondents {
   Truth has_got(const std::string& address, const std::string& message_id);
   /// Whether the account has sent it, since then.
   Truth was_sent(const std::string& message_id, std::int64_t since_ms);
+  /// The first `most` messages that the account has sent since then, oldest first; false: it cannot be told, or not
+  /// all.
+  bool each_sent(std::int64_t since_ms, std::uint32_t most, const std::function<void(const RowView&)>& on_row);
   /// The account's own address, in small letters; empty where it is none.
   const std::string& own_address() const { return own_; }
 

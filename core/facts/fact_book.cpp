@@ -165,7 +165,8 @@ FactAnswer FactBook::look_up(std::string_view fact, const FactQuestion& question
   Correspondents known(*account);
   const Account asked{text_of(account->ref), known};
   if (fact == "carries_secret") return carries_secret(question);
-  if (fact == "look_alike_recipient") return look_alike(question, known);
+  if (fact == "look_alike_recipient") return look_alike(question, asked);
+  if (fact == "new_domain") return new_domain(question, asked);
   if (fact == "quotes_code") return quotes_code(question, known);
   if (fact == "new_link") return new_value(question, known, ValueKind::kLink);
   if (fact == "new_phone") return new_value(question, known, ValueKind::kPhone);

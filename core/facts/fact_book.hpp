@@ -13,6 +13,7 @@
 #include "core/account/accounts.hpp"
 #include "core/facts/correspondents.hpp"
 #include "core/facts/outgoing.hpp"
+#include "core/facts/written_domains.hpp"
 #include "core/policy/rules/facts.hpp"
 #include "core/state/agent_history.hpp"
 
@@ -53,7 +54,8 @@ class FactBook final : public FactSource {
   FactAnswer look_up(std::string_view fact, const FactQuestion& question) const;
   FactAnswer new_recipient(const FactQuestion& question, const Account& asked, bool unfamiliar) const;
   Truth wrote_to(const Account& asked, const std::string& address) const;
-  FactAnswer look_alike(const FactQuestion& question, Correspondents& known) const;
+  FactAnswer new_domain(const FactQuestion& question, const Account& asked) const;
+  FactAnswer look_alike(const FactQuestion& question, const Account& asked) const;
   FactAnswer quotes_code(const FactQuestion& question, Correspondents& known) const;
   FactAnswer new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const;
   FactAnswer sent_lately(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
@@ -70,7 +72,8 @@ class FactBook final : public FactSource {
   const Limits limits_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, FactAnswer, std::less<>> kept_;  ///< by fact, account and content
-  mutable std::set<std::string> written_to_;                     ///< account and address
+  mutable std::set<std::string> written_to_;                     ///< account and address, or "@" and domain
+  mutable WrittenDomains written_;
 };
 
 }  // namespace krux

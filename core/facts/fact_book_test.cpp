@@ -83,7 +83,8 @@ struct Mailbox {
     Record record;
     record.collection = "messages";
     record.id = "m" + std::to_string(++records);
-    record.json = "{\"text\":" + json_string(text) + (check.empty() ? "" : ",\"check\":\"" + check + "\"") + "}";
+    record.json = "{\"text\":" + json_string(text) + ",\"to\":" + json_string(to.empty() ? "" : to.front()) +
+                  (check.empty() ? "" : ",\"check\":\"" + check + "\"") + "}";
     record.text = text;
     record.order_ms = clock.wall_ms() - ago_ms;
     record.generation = 1;
@@ -442,6 +443,33 @@ TEST_CASE("a sender is proven where the service says so, and it is said where it
   const auto answer = mail.ask("read_unproven", R"({"to":"a@b.example"})");
   CHECK(answer.truth == Truth::kYes);
   CHECK(answer.because == "The service has not proven who has sent what it read by mail.read of \"hello\" (m2).");
+}
+
+TEST_CASE("a domain is new until somebody there was written to, and may look like one that was") {
+  Mailbox mail;
+  mail.sent("tom@partner.example");
+  mail.received("amy@supplier.example", 100 * kHour);
+  const auto of = [&](const std::string& fact, const std::string& to) {
+    return mail.ask(fact, R"({"to":")" + to + "\"}");
+  };
+  CHECK(of("new_domain", "a@b.example").truth == Truth::kNotKnown);
+  CHECK(of("look_alike_recipient", "a@partnr.example").truth == Truth::kNotKnown);
+  mail.synced();
+  CHECK(of("new_domain", "ann@partner.example").truth == Truth::kNo);
+  CHECK(of("new_domain", "ann@harbour.example").truth == Truth::kNo);
+  CHECK(of("new_domain", "amy@supplier.example").truth == Truth::kYes);
+  CHECK(of("new_domain", "x@partner.example.evil.example").because ==
+        "Nobody at partner.example.evil.example was ever written to.");
+  CHECK(of("look_alike_recipient", "tom@partner.example").truth == Truth::kNo);
+  CHECK(of("look_alike_recipient", "tom@partnre.example").because == "partnre.example looks like partner.example.");
+  CHECK(of("look_alike_recipient", "nora@harb0ur.example").because == "harb0ur.example looks like harbour.example.");
+  CHECK(of("look_alike_recipient", "amy@suppl1er.example").truth == Truth::kNo);
+  CHECK(of("look_alike_recipient", "tom@other.example").truth == Truth::kNo);
+  // What is sent later is read later, also within the same millisecond.
+  mail.sent("amy@supplier.example");
+  mail.sent("amy@customer.example");
+  CHECK(of("look_alike_recipient", "amy@suppl1er.example").truth == Truth::kYes);
+  CHECK(of("look_alike_recipient", "amy@cust0mer.example").truth == Truth::kYes);
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -17,6 +17,7 @@
 namespace krux {
 namespace {
 
+constexpr const char* kNobodyKnows = "The replica cannot tell who was written to.";
 constexpr auto kEver = std::numeric_limits<std::int64_t>::min();
 
 /// A code as it stands in the text, and as others may have written it.
@@ -48,14 +49,15 @@ std::vector<std::string> messages_of(const CapabilityDefinition& capability, con
 
 }  // namespace
 
-/// Who was written to once stays so: this alone is not looked up again.
+/// Who was written to once stays so: this alone is not looked up again. `address` may be "@" and a domain.
 Truth FactBook::wrote_to(const Account& asked, const std::string& address) const {
   const auto key = asked.name + '\n' + address;
   {
     const std::lock_guard lock(mutex_);
     if (written_to_.contains(key)) return Truth::kYes;
   }
-  const auto truth = asked.known.wrote_to(address);
+  const auto truth =
+      address.front() == '@' ? asked.known.wrote_to_domain(address.substr(1)) : asked.known.wrote_to(address);
   if (truth != Truth::kYes) return truth;
   const std::lock_guard lock(mutex_);
   if (written_to_.size() >= limits_.kept) written_to_.clear();
@@ -72,7 +74,7 @@ FactAnswer FactBook::new_recipient(const FactQuestion& question, const Account& 
     if (address == known.own_address()) continue;
     auto met = wrote_to(asked, address);
     if (unfamiliar && met == Truth::kNo) met = known.heard_from(address, before_ms);
-    if (met == Truth::kNotKnown) return not_known("The replica cannot tell who was written to.");
+    if (met == Truth::kNotKnown) return not_known(kNobodyKnows);
     if (met == Truth::kNo)
       return yes(fmt::format("{} was never written to{}.", printable(address),
                              unfamiliar ? ", and nothing older than a day came from there" : ""));
@@ -80,17 +82,34 @@ FactAnswer FactBook::new_recipient(const FactQuestion& question, const Account& 
   return no();
 }
 
-FactAnswer FactBook::look_alike(const FactQuestion& question, Correspondents& known) const {
+FactAnswer FactBook::new_domain(const FactQuestion& question, const Account& asked) const {
   const auto recipients = recipients_of(question, limits_.recipients);
   if (!recipients) return not_known(kUnreadable);
-  const auto own = domain_of(known.own_address());
+  const std::string own(domain_of(asked.known.own_address()));
+  for (const auto& address : *recipients) {
+    const std::string domain(domain_of(address));
+    if (domain == own) continue;
+    const auto met = wrote_to(asked, "@" + domain);
+    if (met == Truth::kNotKnown) return not_known(kNobodyKnows);
+    if (met == Truth::kNo) return yes(fmt::format("Nobody at {} was ever written to.", printable(domain)));
+  }
+  return no();
+}
+
+FactAnswer FactBook::look_alike(const FactQuestion& question, const Account& asked) const {
+  const auto recipients = recipients_of(question, limits_.recipients);
+  if (!recipients) return not_known(kUnreadable);
+  const std::string own(domain_of(asked.known.own_address()));
   if (own.empty()) return not_known("The account's own domain is not known.");
   for (const auto& address : *recipients) {
     const std::string domain(domain_of(address));
-    if (!looks_like(domain, own)) continue;
-    const auto met = known.wrote_to_domain(domain);
-    if (met == Truth::kNotKnown) return not_known("The replica cannot tell who was written to.");
-    if (met == Truth::kNo) return yes(fmt::format("{} looks like {}.", printable(domain), printable(own)));
+    if (domain == own) continue;
+    const auto met = wrote_to(asked, "@" + domain);
+    if (met == Truth::kNotKnown) return not_known(kNobodyKnows);
+    if (met == Truth::kYes) continue;
+    const auto like = looks_like(domain, own) ? own : written_.one_like(asked.name, asked.known, domain);
+    if (!like) return not_known("Whom the account has written to is not read to its end yet.");
+    if (!like->empty()) return yes(fmt::format("{} looks like {}.", printable(domain), printable(*like)));
   }
   return no();
 }

@@ -79,11 +79,13 @@ void remove_reads(sqlite3* db, const std::string& agent_id, std::int64_t before_
 
 /// Of both the first that is the same.
 const WordRun* first_common(const std::vector<WordRun>& asked, const Hashes& read) {
-  auto at = read.begin();
-  for (const auto& run : asked) {
-    at = std::lower_bound(at, read.end(), run.hash);
-    if (at == read.end()) return nullptr;
-    if (*at == run.hash) return &run;
+  auto run = asked.begin();
+  for (auto hash = read.begin(); run != asked.end() && hash != read.end();) {
+    if (run->hash == *hash) return &*run;
+    // Neither is predictable: both steps are taken without a branch.
+    const bool behind = run->hash < *hash;
+    run += behind ? 1 : 0;
+    hash += behind ? 0 : 1;
   }
   return nullptr;
 }

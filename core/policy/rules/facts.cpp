@@ -29,6 +29,7 @@ const std::vector<KnownFact>& known_facts() {
       {"new_recipient", true, false, false, true, "the account has never written to a recipient"},
       {"unfamiliar_recipient", true, false, false, true,
        "the account has never written to a recipient, nor heard from him before yesterday"},
+      {"new_domain", true, false, false, true, "the account has never written to anybody at a recipient's domain"},
       {"look_alike_recipient", true, false, false, true,
        "a recipient's domain looks like a familiar one, and is another"},
       {"new_link", false, false, true, true, "it has a link to a host that stands in no message older than a day"},
