@@ -26,9 +26,9 @@ struct UploadRequest {
   std::shared_ptr<BodyFile> file;
 };
 
-/// What the gateway needs of the host. Any thread; only invoke(), approval(), asked_approval(), values() and add_upload() may take their
-/// time, by calling back later. All but authenticate(), active(), sessions(), why_not_ask(), asked_approval() and those of
-/// uploads are called within in_turn().
+/// What the gateway needs of the host. Any thread; only invoke(), approval(), asked_approval(), values() and
+/// add_upload() may take their time, by calling back later. All but authenticate(), active(), sessions(),
+/// why_not_ask(), asked_approval() and those of uploads are called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;

@@ -48,8 +48,8 @@ struct Inviting : Rig {
     begin();
     operate({"operator", "set-passphrase"}, std::string(kPassphrase) + "\n");
     std::ifstream ports(data() / "ports.json");
-    page = static_cast<std::uint16_t>(
-        number_at(parse(std::string((std::istreambuf_iterator<char>(ports)), {})), "/page"));
+    page =
+        static_cast<std::uint16_t>(number_at(parse(std::string((std::istreambuf_iterator<char>(ports)), {})), "/page"));
     std::ofstream(path("agent.key")) << key << "\n";
     std::filesystem::permissions(path("agent.key"), std::filesystem::perms(0600));
     program = launch_kruxos(
@@ -76,12 +76,10 @@ struct Inviting : Rig {
     CHECK(form.status == 200);
     CHECK(contains(form.body, "type=\"password\""));
     CHECK_FALSE(contains(form.body, "By the page."));  // who has not signed in sees nothing of it
-    Headers own{{"host", origin.substr(7)},
-                {"origin", origin},
-                {"content-type", "application/x-www-form-urlencoded"}};
-    const auto signed_in =
-        http_request(page, "POST", "/sign-in", own,
-                     form_encode({{"next", between(form.body, "name=\"next\" value=\"", "\"")}, {"passphrase", kPassphrase}}));
+    Headers own{{"host", origin.substr(7)}, {"origin", origin}, {"content-type", "application/x-www-form-urlencoded"}};
+    const auto signed_in = http_request(
+        page, "POST", "/sign-in", own,
+        form_encode({{"next", between(form.body, "name=\"next\" value=\"", "\"")}, {"passphrase", kPassphrase}}));
     REQUIRE(signed_in.status == 303);
     const auto landing = signed_in.header("location");
     CHECK(landing.ends_with(way));
@@ -92,10 +90,9 @@ struct Inviting : Rig {
     const auto field = [&](const std::string& name) {
       return between(shown.body, "name=\"" + name + "\" value=\"", "\"");
     };
-    const auto done = http_request(page, "POST", landing + "/accept", own,
-                                   form_encode({{"token", field("token")},
-                                                {"content_hash", field("content_hash")},
-                                                {"state", field("state")}}));
+    const auto done = http_request(
+        page, "POST", landing + "/accept", own,
+        form_encode({{"token", field("token")}, {"content_hash", field("content_hash")}, {"state", field("state")}}));
     INFO(done.body);
     CHECK(done.status == 303);
     return done.header("location");
@@ -111,7 +108,8 @@ struct Inviting : Rig {
 
 TEST_CASE("an agent that waits in a session has its person led to the page, who accepts there, and it is done once") {
   Inviting rig;
-  rig.say(rig.request(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}}})"));
+  rig.say(
+      rig.request(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}}})"));
   rig.hears(R"("id":1,)");
   rig.say(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
   rig.say(rig.request(2, "tools/call", kSend));
@@ -150,12 +148,11 @@ TEST_CASE("an agent whose task waits has its person led to the page, who accepts
       R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":)"
       R"({"elicitation":{"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}}})";
   const auto call = [&](int id, const std::string& name, const std::string& arguments) {
-    rig.say(rig.request(id, "tools/call",
-                        R"({"name":")" + name + R"(","arguments":)" + arguments + "," + meta + "}"));
+    rig.say(rig.request(id, "tools/call", R"({"name":")" + name + R"(","arguments":)" + arguments + "," + meta + "}"));
     return rig.hears("\"id\":" + std::to_string(id) + ",");
   };
-  CHECK(contains(text_of(call(1, "slack__send", R"({"channel":"general","text":"By the page."})")),
-                 "ApprovalRequired"));
+  CHECK(
+      contains(text_of(call(1, "slack__send", R"({"channel":"general","text":"By the page."})")), "ApprovalRequired"));
   const auto id = rig.waiting();
   const auto created = call(2, "proxy__write_status", R"({"wait_seconds":50,"write_id":")" + id + "\"}");
   CHECK(text_at(created, "/result/resultType") == "task");
@@ -190,7 +187,8 @@ TEST_CASE("where the operator has said so, or has no page, nobody is led there")
   else
     options.env.erase("KRUXOS_SERVER__WEB_PORT");
   Inviting rig(options);
-  rig.say(rig.request(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}}})"));
+  rig.say(
+      rig.request(1, "initialize", R"({"protocolVersion":"2025-11-25","capabilities":{"elicitation":{"url":{}}}})"));
   rig.hears(R"("id":1,)");
   rig.say(rig.request(2, "tools/call", kSend));
   CHECK_FALSE(contains(text_of(rig.hears(R"("id":2,)")), "leads your user"));

@@ -56,8 +56,8 @@ struct CapabilityCallOptions {
   std::string logger;          ///< whose messages and questions these are, for the client: the tool's name
   GivenInput given;
   std::shared_ptr<CallChannel> channel;
-  std::shared_ptr<Progress> progress;  ///< null: the client does not want to hear of it
-  bool may_be_task = false;            ///< it goes on as one where it is not answered soon
+  std::shared_ptr<Progress> progress;      ///< null: the client does not want to hear of it
+  bool may_be_task = false;                ///< it goes on as one where it is not answered soon
   std::optional<InvitesTo> invites;        ///< of the stateless model: by a result, before it waits
   std::shared_ptr<InvitingWait> inviting;  ///< of the others: while it waits; null: it does not invite
   std::function<RpcOutcome(const InvocationResult&)> outcome_of;

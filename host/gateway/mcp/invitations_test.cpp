@@ -156,10 +156,9 @@ TEST_CASE("In a session who waits for a write is led to the page, and told when 
 TEST_CASE("Whatever a client answers to an invitation, the wait goes on as if it had said nothing", "[mcp]") {
   InvitingFixture f;
   const auto session = f.session();
-  for (const std::string answer :
-       {R"("result":{"action":"accept","content":{"decision":"accept","approved":true}})",
-        R"("result":{"action":"decline"})", R"("result":{"action":"cancel"})", R"("result":{})",
-        R"("error":{"code":-32602,"message":"No."})"}) {
+  for (const std::string answer : {R"("result":{"action":"accept","content":{"decision":"accept","approved":true}})",
+                                   R"("result":{"action":"decline"})", R"("result":{"action":"cancel"})",
+                                   R"("result":{})", R"("error":{"code":-32602,"message":"No."})"}) {
     INFO(answer);
     f.api.asks_about(approval(answer));  // other content each time
     auto wait = f.waits(session);
@@ -227,8 +226,9 @@ TEST_CASE("A decision behind the wait's end is told on the session's own stream,
 TEST_CASE("Over a WebSocket who waits is led to the page too", "[mcp]") {
   InvitingFixture f;
   auto socket = f.socket("/mcp", kKey);
-  socket.ask(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":)" +
-             kUrls + "}}");
+  socket.ask(
+      R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":)" +
+      kUrls + "}}");
   socket.text(f.call("proxy__write_status", wait_arguments()));
   f.api.wait_for_held(1);
   f.api.last.progress("The write waits for a person.");
@@ -255,8 +255,8 @@ TEST_CASE("Nobody is led to the page who has not said that it can be, is elsewhe
     CHECK_FALSE(contains(wait.seen(), "elicitation"));
   };
   const auto session = f.session();
-  for (const auto* capabilities : {"{}", R"({"elicitation":{}})", R"({"elicitation":{"form":{}}})", R"({"sampling":{}})",
-                                   R"({"elicitation":{"url":true}})"})
+  for (const auto* capabilities : {"{}", R"({"elicitation":{}})", R"({"elicitation":{"form":{}}})",
+                                   R"({"sampling":{}})", R"({"elicitation":{"url":true}})"})
     quiet(f.session(capabilities), kEvents);
   for (const auto* passed_on : {"X-Forwarded-For: 192.0.2.1\r\n", "Forwarded: for=192.0.2.1\r\n", "Via: 1.1 tunnel\r\n",
                                 "X-Real-IP: 192.0.2.1\r\n"})
@@ -357,8 +357,8 @@ TEST_CASE("A task that waits for a person asks for its page until that is answer
   const auto status = [](const JsonDocument& answer) {
     return std::string(find_string(answer["result"], "status").value_or(""));
   };
-  Listening listening(f.port, f.stateless("subscriptions/listen", "",
-                                          R"("notifications":{"taskIds":[")" + id + "\"]},", kUrlsAndTasks));
+  Listening listening(f.port, f.stateless("subscriptions/listen", "", R"("notifications":{"taskIds":[")" + id + "\"]},",
+                                          kUrlsAndTasks));
   REQUIRE(listening.hears(R"("status":"input_required")"));
   const auto asking = of("get");
   CHECK(status(asking) == "input_required");
@@ -389,9 +389,11 @@ TEST_CASE("A task that waits for a person asks for its page until that is answer
 TEST_CASE("What waits for a person says how its user is led there, to those who can be led", "[mcp]") {
   InvitingFixture f;
   f.api.scripted = [](const Invocation& call) {
-    return InvocationResult{false, {}, call.capability == "notes.add"
-                                           ? R"({"type":"ApprovalRequired","message":"It waits.","retryable":false})"
-                                           : R"({"type":"InvalidInput","message":"Not so.","retryable":false})"};
+    return InvocationResult{false,
+                            {},
+                            call.capability == "notes.add"
+                                ? R"({"type":"ApprovalRequired","message":"It waits.","retryable":false})"
+                                : R"({"type":"InvalidInput","message":"Not so.","retryable":false})"};
   };
   const auto result = [&](const std::string& tool, const std::string& capabilities) {
     return to_json(f.ask(f.stateless("tools/call", tool, R"("name":")" + tool + R"(","arguments":{},)",
@@ -429,7 +431,8 @@ TEST_CASE("Who was invited is remembered by client and content, up to a number, 
   CHECK(told[0].session == "s");
   CHECK(invitations.decided("agent_1", kWrite).empty());
   CHECK(invitations.is_open(stateless, approval()));
-  for (std::size_t i = 0; i <= Invitations::kPerAgent; ++i) invitations.answered(stateless, approval(std::to_string(i)));
+  for (std::size_t i = 0; i <= Invitations::kPerAgent; ++i)
+    invitations.answered(stateless, approval(std::to_string(i)));
   CHECK(invitations.is_open(stateless, approval("0")));
   CHECK_FALSE(invitations.is_open(stateless, approval("1")));
 }

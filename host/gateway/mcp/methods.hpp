@@ -104,6 +104,7 @@ class Methods {
   void complete(const Call& call);
   void call_tool(Call& call);
   void invoke(Call& call, Invocation invocation, const std::function<RpcOutcome(const InvocationResult&)>& outcome_of);
+  void invite_meanwhile(const Call& call, const Invocation& invocation, CapabilityCallOptions& options);
   ResultForm form_of(const Call& call) const;
   static std::shared_ptr<CallChannel> channel_of(const Call& call, const std::function<void()>& give_up);
   SessionClient client_of(const Call& call) const;

@@ -138,25 +138,24 @@ void Methods::ask_about_wait(const Call& call, const AwaitedWrite& wait) {
 /// Whatever it says: the page alone decides.
 void Methods::answer_invitation(const Call& call, const AwaitedWrite& wait, ClientAnswers answers) {
   const auto& caller = call.caller;
-  api_.asked_approval(
-      caller->agent.agent_id, wait.write_id,
-      [this, caller, wait, answers = std::move(answers), reply = call.reply](const auto& approval) {
-        const auto& agent_id = caller->agent.agent_id;
-        const auto given = approval ? answers.find(Invitation{*approval, {}, 0}.key()) : answers.end();
-        if (given != answers.end()) {
-          try {
-            Invitation{*approval, {}, 0}.check_answer(given->second);
-          } catch (const Error& error) {
-            return reply(invalid_params(error.what()));
-          }
-          invitations_.answered({agent_id, {}}, *approval);
-          for (const auto& watched : wait_watches_->of(wait.write_id, agent_id)) tell_of(watched);
-        }
-        look(caller, wait, 0, [reply](WaitSeen seen) {
-          auto* why = std::get_if<RpcError>(&seen);
-          reply(why ? RpcOutcome(std::move(*why)) : acknowledged());
-        });
-      });
+  api_.asked_approval(caller->agent.agent_id, wait.write_id,
+                      [this, caller, wait, answers = std::move(answers), reply = call.reply](const auto& approval) {
+                        const auto& agent_id = caller->agent.agent_id;
+                        const auto given = approval ? answers.find(Invitation{*approval, {}, 0}.key()) : answers.end();
+                        if (given != answers.end()) {
+                          try {
+                            Invitation{*approval, {}, 0}.check_answer(given->second);
+                          } catch (const Error& error) {
+                            return reply(invalid_params(error.what()));
+                          }
+                          invitations_.answered({agent_id, {}}, *approval);
+                          for (const auto& watched : wait_watches_->of(wait.write_id, agent_id)) tell_of(watched);
+                        }
+                        look(caller, wait, 0, [reply](WaitSeen seen) {
+                          auto* why = std::get_if<RpcError>(&seen);
+                          reply(why ? RpcOutcome(std::move(*why)) : acknowledged());
+                        });
+                      });
 }
 
 std::optional<TaskWatch> Methods::task_watch_of(const Call& call, const std::string& id) {
@@ -188,7 +187,8 @@ void Methods::tell_of(const std::shared_ptr<WaitWatches::One>& watched) {
     if (std::get<RpcError>(standing).code != rpc_code::kInvalidParams) again();
   };
   api_.in_turn(
-      watched->caller->agent.agent_id, [this, watched, seen] { look(watched->caller, watched->wait, watched->page_port, seen); },
+      watched->caller->agent.agent_id,
+      [this, watched, seen] { look(watched->caller, watched->wait, watched->page_port, seen); },
       [again](const Error&) { again(); }, RunsOn::kWorker);
 }
 

@@ -221,12 +221,12 @@ std::string write_in_words(const Offered& offered) {
 
 /// The address itself is no model's to hand on: people are told to follow none that an agent gives them.
 std::string with_way_to_page(const std::string& error_json) {
-  auto error = parse_json(error_json, "the error", {1 << 20, 32});
+  auto error = parse_json(error_json, "the error", {64 << 20, 64});
   if (find_string(error, "type") != ErrorType(ErrorCode::kApprovalRequired).name()) return error_json;
-  const auto message =
-      fmt::format("{} Waiting for it by proxy.write_status with wait_seconds leads your user to the page where it is "
-                  "decided.",
-                  find_string(error, "message").value_or(""));
+  const auto message = fmt::format(
+      "{} Waiting for it by proxy.write_status with wait_seconds leads your user to the page where it is "
+      "decided.",
+      find_string(error, "message").value_or(""));
   error["message"].SetString(message, error.GetAllocator());
   return to_json(error);
 }
