@@ -52,6 +52,26 @@ std::string approval_json(const WriteRecord& write, bool whole, const std::strin
   });
 }
 
+void find_asked_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,
+                         std::function<void(std::optional<AskedApproval>)> done) {
+  const auto call = std::make_shared<CheckedCall>();
+  call->definition = host_definition();
+  call->invocation.agent_id = agent_id;
+  const auto found = std::make_shared<std::optional<AskedApproval>>();
+  run_on_worker(
+      context, call, context->options.read_timeout_ms,
+      [context, agent_id, write_id, found](const CallContextPtr&) {
+        const auto write = own_write(*context, agent_id, write_id);
+        if (write.state == WriteState::kPendingApproval && is_id(kIdPrefix, write_id))
+          *found = AskedApproval{write_id, write.operation, write.content_hash};
+        return std::string();
+      },
+      [found, done = std::move(done)](WorkAnswer answer) {
+        // Of a look that was late the worker may still be at it.
+        done(std::holds_alternative<std::string>(answer) ? *found : std::nullopt);
+      });
+}
+
 /// No thread waits for the decision; a worker makes the answer.
 void tell_of_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,
                       std::int64_t wait_ms, std::function<void(std::variant<std::string, Error>)> done) {

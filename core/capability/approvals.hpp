@@ -10,6 +10,10 @@ namespace krux {
 /// and result).
 std::string approval_json(const WriteRecord& write, bool whole, const std::string& recipients_json = {});
 
+/// See CapabilityHandler::asked_approval().
+void find_asked_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,
+                         std::function<void(std::optional<AskedApproval>)> done);
+
 /// See CapabilityHandler::approval().
 void tell_of_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,
                       std::int64_t wait_ms, std::function<void(std::variant<std::string, Error>)> done);

@@ -54,6 +54,26 @@ bool waits(const std::future<ApprovalHost::Outcome>& future) {
 
 }  // namespace
 
+TEST_CASE("what a person has to decide about is found by the agent whose write it is, and by nobody else") {
+  ApprovalHost host;
+  const auto id = host.pending();
+  const auto asked = [&](const std::string& agent, const std::string& write_id) {
+    std::promise<std::optional<AskedApproval>> found;
+    host.handler.asked_approval(agent, write_id, [&](auto what) { found.set_value(std::move(what)); });
+    return found.get_future().get();
+  };
+  const auto mine = asked("agent_1", id);
+  REQUIRE(mine);
+  CHECK(mine->write_id == id);
+  CHECK(mine->capability == "notes.add");
+  CHECK(mine->content_hash == host.writes.ledger.get(id)->content_hash);
+  CHECK_FALSE(asked("agent_2", id));
+  CHECK_FALSE(asked("agent_1", "w_01234567-89ab-7cde-8f01-23456789abcd"));
+  CHECK_FALSE(asked("agent_1", "nonsense"));
+  host.accept(id);
+  CHECK_FALSE(asked("agent_1", id));
+}
+
 TEST_CASE("an agent sees how a person has decided") {
   ApprovalHost host;
   const auto id = host.pending();

@@ -206,6 +206,11 @@ void CapabilityHandler::approval(const std::string& agent_id, const std::string&
   tell_of_approval(context_, agent_id, write_id, wait_ms, std::move(done));
 }
 
+void CapabilityHandler::asked_approval(const std::string& agent_id, const std::string& write_id,
+                                       std::function<void(std::optional<AskedApproval>)> done) {
+  find_asked_approval(context_, agent_id, write_id, std::move(done));
+}
+
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,
                              const std::string& arguments_json, const std::string& who,
                              std::function<void(std::variant<WriteRecord, Error>)> done) {

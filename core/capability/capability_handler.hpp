@@ -85,6 +85,11 @@ struct InvocationResult {
 /// Which of the host's own capabilities can be asked to wait for a write's end (wait_seconds).
 inline constexpr const char* kWriteStatus = "proxy.write_status";
 
+/// A write that waits for a person, as much of it as its agent did not write.
+struct AskedApproval {
+  std::string write_id, capability, content_hash;
+};
+
 struct HandlerOptions {
   std::int64_t default_delay_ms = 30'000;         ///< of writes whose definition names none
   std::map<std::string, std::int64_t> delays_ms;  ///< by operation: instead of the definition's
@@ -129,6 +134,9 @@ class CapabilityHandler {
   /// one has, or with the present state after that time. InvalidInput: no such write, or nobody was asked about it.
   void approval(const std::string& agent_id, const std::string& write_id, std::int64_t wait_ms,
                 std::function<void(std::variant<std::string, Error>)> done);
+  /// Whether a person has to decide about the agent's write now, and about what. Nothing: no, or it cannot be seen.
+  void asked_approval(const std::string& agent_id, const std::string& write_id,
+                      std::function<void(std::optional<AskedApproval>)> done);
 
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,

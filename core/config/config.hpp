@@ -66,6 +66,7 @@ struct Config {
   struct Operator {
     std::optional<bool> agents_share_user;  ///< nothing: yes, but in a data directory of before without a passphrase
     std::int64_t grant_ms = 600'000;
+    bool invite_to_page = true;  ///< clients of agents that wait lead their users to the page
   } operators;
   struct Log {
     std::string level = "info";

@@ -53,6 +53,7 @@ TEST_CASE("everything has a default") {
   CHECK(config.server.health_port == 7704);
   CHECK(config.server.connections == 1024);
   CHECK(config.server.mcp_labels_key == "ifc");
+  CHECK(config.operators.invite_to_page);
   CHECK(config.write_buffer.default_delay_ms == 30'000);
   CHECK(config.retry.schedule_ms == std::vector<std::int64_t>{60'000, 120'000, 240'000, 480'000, 960'000});
   CHECK_FALSE(config.retry.settle_ms);
@@ -92,6 +93,7 @@ retry: {schedule_seconds: [1, 0.25], settle_seconds: 0, look_gaps_seconds: [0.5,
 net: {ca_file: ca.pem, allow_private_hosts: [10.0.0.0/8, 192.168.1.1, "fd00::/8"]}
 worker_threads: 3
 metrics: {enabled: false}
+operator: {invite_to_page: false}
 )");
   CHECK(config.data_dir.is_absolute());
   CHECK(config.data_dir.filename() == "data");
@@ -118,6 +120,7 @@ metrics: {enabled: false}
   CHECK(config.net.allow_private_hosts.size() == 3);
   CHECK(config.worker_threads == 3);
   CHECK_FALSE(config.metrics.enabled);
+  CHECK_FALSE(config.operators.invite_to_page);
 }
 
 TEST_CASE("flag over environment over file over default") {
@@ -158,6 +161,7 @@ TEST_CASE("a bad file is refused with its line and what is accepted") {
       {"server: {port: 65536}", "server.port: 65536 is not from 0 to 65535"},
       {"server: {port: \"7700\"}", "a whole number"},
       {"server: {port: 77.5}", "a whole number"},
+      {"operator: {invite_to_page: sometimes}", "operator.invite_to_page"},
       {"server: {port: }", "there is no value"},
       {"server: 7700", "a mapping (key: value) is expected here, not a single value"},
       {"server: {port: 7704}", "are both 7704"},

@@ -249,6 +249,9 @@ std::vector<Setting> server_settings() {
       {"operator.grant_minutes", false,
        [](const Given& g, Config& c) { c.operators.grant_ms = g.value.integer(1, 60) * 60'000; },
        [](const Config& c) { return fmt::format("{}", c.operators.grant_ms / 60'000); }},
+      {"operator.invite_to_page", false,
+       [](const Given& g, Config& c) { c.operators.invite_to_page = g.value.boolean(); },
+       [](const Config& c) { return std::string(c.operators.invite_to_page ? "true" : "false"); }},
       {"log.level", false,
        [](const Given& g, Config& c) {
          g.value.choice({"trace", "debug", "info", "warn", "error", "critical", "off"});

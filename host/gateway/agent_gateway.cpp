@@ -219,6 +219,10 @@ void AgentGateway::set_origin(const std::string& origin) {
   if (state_->sign_in) state_->sign_in->set_origin(origin);
 }
 
+void AgentGateway::set_page_port(std::uint16_t port) {
+  state_->mcp_methods.set_page_port(port);
+}
+
 namespace {
 
 /// Clients that cannot set headers may have it in the address of a WebSocket, where nobody between reads that: TLS ends

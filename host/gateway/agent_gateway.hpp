@@ -26,9 +26,9 @@ struct UploadRequest {
   std::shared_ptr<BodyFile> file;
 };
 
-/// What the gateway needs of the host. Any thread; only invoke(), approval(), values() and add_upload() may take their
-/// time, by calling back later. All but authenticate(), active(), sessions(), why_not_ask() and those of uploads are
-/// called within in_turn().
+/// What the gateway needs of the host. Any thread; only invoke(), approval(), asked_approval(), values() and
+/// add_upload() may take their time, by calling back later. All but authenticate(), active(), sessions(),
+/// why_not_ask(), asked_approval() and those of uploads are called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -55,6 +55,12 @@ class AgentApi {
   /// As CapabilityHandler::approval().
   virtual void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
                         std::function<void(std::variant<std::string, Error>)> done) = 0;
+  /// As CapabilityHandler::asked_approval(). A host without writes has none.
+  virtual void asked_approval(const std::string& agent_id, const std::string& write_id,
+                              std::function<void(std::optional<AskedApproval>)> done) {
+    (void)agent_id, (void)write_id;
+    done(std::nullopt);
+  }
   /// These three: to the agent of that name.
   virtual std::string list_json(const std::string& agent, const CatalogueFilter& filter) = 0;
   virtual std::optional<std::string> describe_json(const std::string& agent, const std::string& name) = 0;
@@ -136,6 +142,8 @@ class AgentGateway {
   /// Where sign-in is possible: under which origin its clients reach this gateway, "https://kruxos.example". Before it
   /// is served.
   void set_origin(const std::string& origin);
+  /// Where the operator's page is on this machine: clients that can are asked to lead their users there. 0: nobody is.
+  void set_page_port(std::uint16_t port);
 
   /// Only a request whose Host header names this machine's loopback, or that origin, is served then: a foreign page
   /// whose name resolves to 127.0.0.1 gets nothing. For listeners bound to the loopback. There, and under `tls`, the

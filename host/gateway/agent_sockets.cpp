@@ -3,6 +3,7 @@
 
 #include "core/metrics/agent_meters.hpp"
 #include "core/net/secret.hpp"
+#include "host/gateway/foreign_requests.hpp"
 #include "host/gateway/gateway_answers.hpp"
 #include "host/gateway/gateway_state.hpp"
 #include "host/http/web_socket_handshake.hpp"
@@ -35,6 +36,7 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
         speaks_(speaks),
         share_(request.memory) {
     head_.tools = query_value(request.query, "tools").value_or("");
+    head_.on_this_machine = is_of_this_machine(request);
   }
   ~Socket() override {
     if (head_.conversation) gateway_->mcp_methods.session_ended(head_.conversation->key());

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "core/definition/base_url.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -40,6 +41,14 @@ NamedHost named_host(std::string_view authority, std::string_view public_origin)
   const std::string_view default_port = https ? ":443" : ":80";
   if (authority.ends_with(default_port)) authority.remove_suffix(default_port.size());
   return equal_ignoring_case(authority, own) ? NamedHost::kPublic : NamedHost::kForeign;
+}
+
+bool is_of_this_machine(const ServerRequest& request) {
+  for (const std::string_view passed_on :
+       {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "cf-connecting-ip"}) {
+    if (request.header(passed_on)) return false;
+  }
+  return is_loopback(request.peer.address) && names_loopback(request.header("host").value_or(""));
 }
 
 std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only, WebPages served,

@@ -29,4 +29,8 @@ NamedHost named_host(std::string_view authority, std::string_view public_origin)
 std::optional<ServerResponse> refuse_foreign(const ServerRequest& request, bool loopback_only,
                                              WebPages served = WebPages::kNone, std::string_view public_origin = {});
 
+/// Whether who sent it is on this machine, as far as a request shows: it came over the loopback, under a name of it,
+/// and nobody who passes requests on for others has said so.
+bool is_of_this_machine(const ServerRequest& request);
+
 }  // namespace krux

@@ -66,7 +66,7 @@ class FakeApi final : public AgentApi {
     }
     if (scripted) return done(scripted(call));
     const std::lock_guard lock(mutex_);
-    if (call.capability == "wait")
+    if (call.capability == "wait" || call.capability == holds)
       held_.push_back(std::move(done));
     else if (call.capability == "big")
       done({true, "\"" + std::string(big_bytes, 'b') + "\"", {}});
@@ -95,6 +95,20 @@ class FakeApi final : public AgentApi {
     const std::lock_guard lock(mutex_);
     held_.push_back([done = std::move(done)](const InvocationResult& result) { done(result.data_json); });
     changed_.notify_all();
+  }
+  /// What a test says, of alice's writes.
+  void asked_approval(const std::string& agent_id, const std::string& write_id,
+                      std::function<void(std::optional<AskedApproval>)> done) override {
+    std::optional<AskedApproval> what;
+    {
+      const std::lock_guard lock(mutex_);
+      if (agent_id == "agent_1" && asked && asked->write_id == write_id) what = asked;
+    }
+    done(std::move(what));
+  }
+  void asks_about(std::optional<AskedApproval> what) {
+    const std::lock_guard lock(mutex_);
+    asked = std::move(what);
   }
   std::string list_json(const std::string&, const CatalogueFilter& filter) override {
     return "[" + json_string(filter.category + "|" + filter.tag + "|" + filter.name_contains) + "]";
@@ -147,6 +161,7 @@ class FakeApi final : public AgentApi {
   std::optional<Error> asks_no_more;
   Error refusal{{}, ""};
   std::string holds_turns_of;
+  std::string holds;  ///< a capability of which calls are held, besides "wait"
 
   support::Scratch scratch;
   DrivenClock clock;
@@ -188,6 +203,7 @@ class FakeApi final : public AgentApi {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::optional<AskedApproval> asked;
   std::vector<std::function<void(InvocationResult)>> held_;
   std::vector<std::function<void()>> turns_;
 };

@@ -375,6 +375,7 @@ void HostProcess::Parts::listen() {
       "127.0.0.1", config.server.health_port, health_handler(*this, std::move(metrics_handler)), health_limits);
   health_port = health_bound.port;
   listen_for_page();
+  if (page && config.operators.invite_to_page) gateway.set_page_port(page_port);
   listeners["health"] = health_bound.figures;
   // A listener knows whether it is bound to the loopback only once it is bound; the address decides, so ask it first.
   const bool loopback = config.server.host == "localhost" || is_loopback(config.server.host);

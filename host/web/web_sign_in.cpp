@@ -7,6 +7,18 @@
 #include "host/web/web_page.hpp"
 
 namespace krux::web {
+namespace {
+
+constexpr std::string_view kTyped =
+    "Type it on no page to which something else than you yourself has led this browser.";
+/// Whoever comes to one write was led by something, or is back after a while.
+constexpr std::string_view kLed =
+    "Has a program led this browser here? Then type it only where the address above begins with http://127.0.0.1: and "
+    "the port that you know (<code>kruxos status</code> shows it). Better: leave this page, type that address "
+    "yourself, "
+    "and find the write in the list. Where you are signed in in another tab, this page goes on by itself.";
+
+}  // namespace
 
 ServerResponse sign_in_page(int status, const Notice& notice, const std::string& next, bool passphrase_set) {
   const auto body =
@@ -16,9 +28,8 @@ ServerResponse sign_in_page(int status, const Notice& notice, const std::string&
                 "\"hidden\" name=\"next\" value=\"{}\"><label for=\"passphrase\">The operator's passphrase"
                 "</label><input id=\"passphrase\" name=\"passphrase\" type=\"password\" autocomplete="
                 "\"current-password\" required autofocus><button type=\"submit\" class=\"good\">Sign in</button>"
-                "</form><p>It is the one of <code>kruxos operator set-passphrase</code>. Type it on no page to "
-                "which something else than you yourself has led this browser.</p>",
-                notice_html(notice), escape_html(next))
+                "</form><p>It is the one of <code>kruxos operator set-passphrase</code>. {}</p>",
+                notice_html(notice), escape_html(next), next.empty() ? kTyped : kLed)
           : std::string(
                 "<h1>Sign in</h1><p>No passphrase is set yet, by which you are known here. Set one where the "
                 "host runs, then load this page again:</p><pre>kruxos operator set-passphrase</pre>");

@@ -27,7 +27,11 @@ TEST_CASE("signing in on the page takes the operator's passphrase and leads to p
   f.cookie.clear();
   CHECK(f.get(f.base).headers.at("Location") == "/");
   CHECK(f.get(f.on()).headers.at("Location") == "/writes/" + kId);
-  CHECK(f.get("/writes/" + kId).status == 200);
+  const auto led = f.get("/writes/" + kId);
+  CHECK(led.status == 200);
+  // Whoever comes to one write was led there, and reads what to look at first.
+  CHECK_THAT(led.body, Catch::Contains("begins with http://127.0.0.1:") && !Catch::Contains("you yourself has led"));
+  CHECK_THAT(form.body, Catch::Contains("you yourself has led") && !Catch::Contains("begins with"));
   f.cookie = other + "; " + other;
   CHECK(f.get(f.base).status == 303);
   f.cookie = other;

@@ -135,6 +135,19 @@ await step("a hostile text is text", async () => {
   check(await value("document.querySelectorAll('main b').length") === 0, "its markup is markup");
   check(!(await value("document.querySelector('#what ~ dl').textContent")).includes("\u202e"), "its override is there");
 });
+await step("who is signed in in one tab and led to a write in another needs no passphrase there", async () => {
+  const mine = session;
+  session = undefined;
+  const { targetId: other } = await ask("Target.createTarget", { url: `${settings.url}writes/${settings.ids.axe}` });
+  session = (await ask("Target.attachToTarget", { targetId: other, flatten: true })).sessionId;
+  try {
+    await until(`location.pathname.startsWith("/s/") && location.pathname.endsWith("/writes/${settings.ids.axe}") && !!document.getElementById("accept")`);
+  } finally {
+    session = undefined;
+    await ask("Target.closeTarget", { targetId: other });
+    session = mine;
+  }
+});
 await step("keys open the form, and the list of keys", async () => {
   await press("e");
   await until("document.getElementById('edit').open && document.activeElement.tagName === 'TEXTAREA'");
@@ -171,6 +184,8 @@ await step("after signing out the page asks for the passphrase", async () => {
   check(await value("!!document.getElementById('passphrase')"), "it does not");
   await open(mine);
   check(await value("!!document.getElementById('passphrase')"), "the old address goes on");
+  await open(`${settings.url}writes/${settings.ids.axe}`);
+  check(await value("!!document.getElementById('passphrase')"), "one write is shown without it");
 });
 await ask("Browser.close").catch(() => {});
 process.exit(0);

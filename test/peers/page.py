@@ -10,6 +10,7 @@ from sessions import HERE, INSTALLED, LONGEST, NODE
 PASSPHRASE = "a passphrase for the page"
 CONFIG = """services:
   slack: {{api_base_url: {slack}/api/, sync_interval_seconds: 60}}
+write_buffer: {{delays: {{slack.send: 1}}}}
 """
 POLICY = "policy: 1\nservice: slack\ncapabilities: {slack.send: {tier: approval_required}}\n"
 
@@ -23,9 +24,9 @@ class PageHost(PeerHost):
         (self.directory / "policies" / "slack.yaml").write_text(POLICY)
         line = self.start("slack-emulator", [str(BUILD / "bin" / "slack-emulator"), "--port", "0", "--die-with-parent", "--token",
                                              TOKEN], self.directory / "slack.log")
-        address = line.split()[1]
-        self.emulated(address, "seed", {"channels": [{"id": "C0GENERAL01", "name": "general"}]})
-        self.start_with(CONFIG, slack=address)
+        self.emulator = line.split()[1]
+        self.slack("seed", {"channels": [{"id": "C0GENERAL01", "name": "general"}]})
+        self.start_with(CONFIG, slack=self.emulator)
         self.kruxos("operator", "set-passphrase", stdin=PASSPHRASE + "\n", quiet=True)
         self.kruxos("connect", "slack", stdin=TOKEN + "\n", quiet=True)
         self.kruxos("sync", "slack", "--wait", quiet=True)

@@ -6,6 +6,7 @@ sys.dont_write_bytecode = True
 
 import cedar  # noqa: E402
 import conformance  # noqa: E402
+import invitations  # noqa: E402
 import page  # noqa: E402
 import sdk  # noqa: E402
 import sessions  # noqa: E402
@@ -36,6 +37,7 @@ def main():
     with page.PageHost() as host:
         host.begin()
         page.run(host, report)
+        invitations.run(host, report)
     sdk.run(report)
     run_injections(report)
     sys.exit(report.end())

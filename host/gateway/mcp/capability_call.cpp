@@ -11,7 +11,7 @@
 namespace krux::mcp {
 namespace {
 
-constexpr int kBadRequest = 400;
+constexpr std::string_view kTakenBack = "The call was taken back.";
 
 std::string log_message(std::string_view level, std::string_view logger, std::string_view text) {
   return fmt::format(
@@ -45,11 +45,13 @@ void CapabilityCall::begin() {
     parts_.tasks.when_late([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->become_task();
     });
+  if (options_.invites) return begin_inviting();
   const auto& sealed = options_.given.request_state;
   if (!sealed) return invoke({}, {});
   try {
     auto before = parts_.seal.open(name(), *sealed);
     round_ = before.round;
+    if (before.questions_json.empty()) return invoke({}, {});  // of an invitation, which is none any more
     Questions questions;
     questions.all = parse_questions(before.questions_json);
     questions.questions_json = std::move(before.questions_json);
@@ -181,7 +183,7 @@ void CapabilityCall::ask_client(const Questions& questions) {
     asked_ = std::max(asked_, number);  // an answer that came at once may have led to a later question
     late = given_up_;
   }
-  if (late) parts_.questions.drop(number);
+  if (late) parts_.questions.drop(number, kTakenBack);
 }
 
 void CapabilityCall::go_on(const Questions& questions, const ClientAnswers& answers) {
@@ -211,11 +213,12 @@ void CapabilityCall::end_work() {
     asked = asked_;
   }
   options_.invocation.cancellation->cancel();
-  parts_.questions.drop(asked);
+  parts_.questions.drop(asked, kTakenBack);
   finish(RpcSilence{});
 }
 
 void CapabilityCall::finish(RpcOutcome outcome, int status) {
+  if (options_.inviting) options_.inviting->end();
   if (const auto reply = take_reply()) return reply_with(reply, std::move(outcome), status);
   end_task(std::move(outcome));
 }

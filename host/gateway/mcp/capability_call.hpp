@@ -16,6 +16,8 @@
 #include "host/gateway/mcp/call_channel.hpp"
 #include "host/gateway/mcp/calls.hpp"
 #include "host/gateway/mcp/client_questions.hpp"
+#include "host/gateway/mcp/invitations.hpp"
+#include "host/gateway/mcp/inviting_wait.hpp"
 #include "host/gateway/mcp/question_forms.hpp"
 #include "host/gateway/mcp/request_state.hpp"
 #include "host/gateway/mcp/tasks.hpp"
@@ -29,12 +31,19 @@ struct CallParts {
   ClientQuestions& questions;
   const StateSeal& seal;
   Tasks& tasks;
+  Invitations& invitations;
 };
 
 /// What a client of the stateless model brings along from the call before.
 struct GivenInput {
   std::optional<std::string> request_state;
   ClientAnswers responses;
+};
+
+/// Of a wait for a write: where its client can lead its user meanwhile.
+struct InvitesTo {
+  std::string write_id;
+  std::uint16_t page_port = 0;
 };
 
 struct CapabilityCallOptions {
@@ -47,8 +56,10 @@ struct CapabilityCallOptions {
   std::string logger;          ///< whose messages and questions these are, for the client: the tool's name
   GivenInput given;
   std::shared_ptr<CallChannel> channel;
-  std::shared_ptr<Progress> progress;  ///< null: the client does not want to hear of it
-  bool may_be_task = false;            ///< it goes on as one where it is not answered soon
+  std::shared_ptr<Progress> progress;      ///< null: the client does not want to hear of it
+  bool may_be_task = false;                ///< it goes on as one where it is not answered soon
+  std::optional<InvitesTo> invites;        ///< of the stateless model: by a result, before it waits
+  std::shared_ptr<InvitingWait> inviting;  ///< of the others: while it waits; null: it does not invite
   std::function<RpcOutcome(const InvocationResult&)> outcome_of;
   RpcReply reply;                       ///< runs once at most
   std::function<void(int)> set_status;  ///< of the answer over HTTP, before the reply
@@ -73,6 +84,7 @@ class CapabilityCall final : public TaskWork, public std::enable_shared_from_thi
   void hold(std::shared_ptr<void> what) { held_ = std::move(what); }
 
  private:
+  static constexpr int kBadRequest = 400;
   CallName name() const;
   /// `answered`: what was asked before; empty at first.
   void invoke(std::string answers_json, const Questions& answered);
@@ -96,6 +108,10 @@ class CapabilityCall final : public TaskWork, public std::enable_shared_from_thi
   /// Under the keys that the client answers by.
   using Keyed = std::vector<std::pair<std::string, Question>>;
   std::string requests_json(const Keyed& questions) const;
+
+  // To the operator's page, by a result; capability_invitation.cpp.
+  void begin_inviting();
+  void invite_or_wait(const std::optional<AskedApproval>& approval);
 
   // As a task; capability_task.cpp.
   void become_task();

@@ -1,4 +1,6 @@
 // What a client says of itself, answers, and wants to hear.
+#include <kruxos/abi/call.h>
+
 #include "host/gateway/mcp/client_abilities.hpp"
 #include "host/gateway/mcp/method_call.hpp"
 
@@ -19,6 +21,13 @@ SessionClient Methods::client_of(const Call& call) const {
   return client;
 }
 
+/// It has said so, it is where the page is, and what it is asked can reach it.
+std::uint16_t Methods::leads_to(const Call& call) const {
+  const bool is_reached = call.stateless || call.head.conversation || call.answer->begin_events;
+  if (page_port_ == 0 || !call.head.on_this_machine || !is_reached) return 0;
+  return (client_of(call).abilities & KRUX_ASK_URL) != 0 ? page_port_.load() : 0;
+}
+
 RpcOutcome Methods::set_log_level(const Call& call) {
   const auto* name = find(call.params, "level", JsonKind::kString);
   const auto level = name ? log_level_of(name->text) : std::nullopt;
@@ -35,6 +44,7 @@ void Methods::know_client(const std::string& agent_id, const std::string& sessio
 
 void Methods::session_ended(const std::string& session) {
   questions_.session_ended(session);
+  invitations_.session_ended(session);
   subscriptions_->end(session);
   kept_.end(session);
 }

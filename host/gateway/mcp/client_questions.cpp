@@ -169,8 +169,8 @@ void ClientQuestions::look_again() {
   }
 }
 
-void ClientQuestions::drop(Number number) {
-  if (const auto group = state_->take_out(number)) withdraw(group->asked, group->names, "The call was taken back.");
+void ClientQuestions::drop(Number number, std::string_view why) {
+  if (const auto group = state_->take_out(number)) withdraw(group->asked, group->names, why);
 }
 
 void ClientQuestions::answered(const std::string& agent_id, const std::string& session, std::string_view id_json,

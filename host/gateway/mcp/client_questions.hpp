@@ -48,8 +48,8 @@ class ClientQuestions {
   Number ask(Asked asked);
   /// What may be asked has changed: what must not be any more is withdrawn.
   void look_again();
-  /// Nobody needs the answers any more: the client is told so, and `done` never runs.
-  void drop(Number number);
+  /// Nobody needs the answers any more: the client is told why, and `done` never runs.
+  void drop(Number number, std::string_view why);
 
   /// A client's message that answers one. `error`: its refusal, one JSON object; empty: `result` is its answer. What
   /// was not asked in this session is passed over.

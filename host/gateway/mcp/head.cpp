@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include "host/gateway/foreign_requests.hpp"
+
 namespace krux::mcp {
 namespace {
 
@@ -29,7 +31,8 @@ Head::Head(const ServerRequest& request)
       last_event(value_of(request, "last-event-id")),
       parameters(parameters_of(request)),
       tools(query_value(request.query, "tools").value_or("")),
-      takes_events(request.header("accept").value_or("").find("text/event-stream") != std::string_view::npos) {}
+      takes_events(request.header("accept").value_or("").find("text/event-stream") != std::string_view::npos),
+      on_this_machine(is_of_this_machine(request)) {}
 
 std::string session_key(const Head& head) {
   return head.conversation ? head.conversation->key() : head.session.value_or("");

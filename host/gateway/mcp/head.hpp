@@ -26,7 +26,8 @@ struct Head {
   std::string tools;                           ///< the profile that the address asks for
   std::function<bool()> goes_on;               ///< whether who sent it may still; of HTTP alone
   bool takes_events = false;                   ///< as an answer
-  std::shared_ptr<Conversation> conversation;  ///< over a WebSocket, where of the above there are the tools alone
+  bool on_this_machine = false;                ///< see is_of_this_machine()
+  std::shared_ptr<Conversation> conversation;  ///< over a WebSocket; of the above then tools and machine alone
 };
 
 /// The session that what came with it belongs to: a connection's own, or the one that it names; empty: none.

@@ -1,6 +1,8 @@
 // The methods of the Model Context Protocol, in both of its models.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +14,8 @@
 #include "host/gateway/mcp/client_abilities.hpp"
 #include "host/gateway/mcp/client_questions.hpp"
 #include "host/gateway/mcp/head.hpp"
+#include "host/gateway/mcp/invitations.hpp"
+#include "host/gateway/mcp/inviting_wait.hpp"
 #include "host/gateway/mcp/kept_events.hpp"
 #include "host/gateway/mcp/request_state.hpp"
 #include "host/gateway/mcp/streams.hpp"
@@ -66,7 +70,9 @@ class Methods {
   }
   /// Of agents that are none any more.
   void end_tasks_without_agent();
-  /// Whoever waits for it in a task is told.
+  /// Of the operator's page on this machine; 0: there is none that clients are to lead to.
+  void set_page_port(std::uint16_t port) { page_port_ = port; }
+  /// Whoever waits for it in a task is told, and whoever was invited to decide about it, once it is decided.
   void write_changed(const WriteRecord& write);
 
   /// Whether the session that the head names is this agent's, began with a handshake and goes on; also where it names
@@ -98,6 +104,7 @@ class Methods {
   void complete(const Call& call);
   void call_tool(Call& call);
   void invoke(Call& call, Invocation invocation, const std::function<RpcOutcome(const InvocationResult&)>& outcome_of);
+  void invite_meanwhile(const Call& call, const Invocation& invocation, CapabilityCallOptions& options);
   ResultForm form_of(const Call& call) const;
   static std::shared_ptr<CallChannel> channel_of(const Call& call, const std::function<void()>& give_up);
   SessionClient client_of(const Call& call) const;
@@ -111,6 +118,10 @@ class Methods {
   RpcOutcome listen_to(const Call& call);
   std::optional<RpcError> add_tasks(const Call& call, const JsonSpan& ids, Streams::Hears& hears);
 
+  /// The port of the page to which its client can lead its user; 0: it cannot.
+  std::uint16_t leads_to(const Call& call) const;
+  InvitingWait::Parts inviting_parts() { return {api_, questions_, invitations_, *streams_}; }
+
   // Tasks; task_methods.cpp.
   void wait_for_write(const Call& call, Invocation invocation, const std::string& write_id);
   void ask_about_task(Call& call);
@@ -120,10 +131,14 @@ class Methods {
   /// wait would be answered with.
   using Standing = std::variant<std::string, InvocationResult>;
   void look(const AgentMethods::CallerPtr& caller, Invocation wait, std::function<void(Standing)> done);
-  /// The same as a task; an error where there is none of the agent.
+  /// The same as a task, which invites to the page of that port; an error where there is none of the agent.
   using WaitSeen = std::variant<TaskView, RpcError>;
-  void look(const AgentMethods::CallerPtr& caller, const AwaitedWrite& wait, std::function<void(WaitSeen)> done);
-  std::optional<TaskWatch> task_watch_of(const AgentMethods::CallerPtr& caller, const std::string& id);
+  void look(const AgentMethods::CallerPtr& caller, const AwaitedWrite& wait, std::uint16_t page_port,
+            const std::function<void(WaitSeen)>& done);
+  void invite(const AgentMethods::CallerPtr& caller, TaskView task, const std::string& write_id,
+              std::uint16_t page_port, const std::function<void(WaitSeen)>& done);
+  void answer_invitation(const Call& call, const AwaitedWrite& wait, ClientAnswers answers);
+  std::optional<TaskWatch> task_watch_of(const Call& call, const std::string& id);
   void tell_of(const std::shared_ptr<WaitWatches::One>& watched);
 
   AgentMethods& agents_;
@@ -136,6 +151,8 @@ class Methods {
   const StateSeal seal_;
   Clock& clock_;
   Tasks tasks_;
+  Invitations invitations_;
+  std::atomic<std::uint16_t> page_port_{0};
   const std::shared_ptr<WaitWatches> wait_watches_ = std::make_shared<WaitWatches>();
   AgentMeters* const meters_;
   const std::shared_ptr<Streams> streams_ = std::make_shared<Streams>();

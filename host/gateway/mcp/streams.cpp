@@ -189,17 +189,27 @@ void Streams::lists_changed() {
   }
 }
 
-bool Streams::resource_changed(const std::string& session, const std::string& uri) {
+std::vector<std::pair<std::shared_ptr<ResponseStream>, Streams::Form>> Streams::of_session(
+    const std::string& session) const {
   std::vector<std::pair<std::shared_ptr<ResponseStream>, Form>> all;
-  {
-    const std::lock_guard lock(state_->mutex);
-    for (const auto& open : state_->open) {
-      if (open.whose.session == session && open.subscription_id.empty()) all.emplace_back(open.stream, open.form);
-    }
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& open : state_->open) {
+    if (open.whose.session == session && open.subscription_id.empty()) all.emplace_back(open.stream, open.form);
   }
+  return all;
+}
+
+bool Streams::tell(const std::string& session, std::string_view message) {
+  for (const auto& [stream, form] : of_session(session)) {
+    if (stream->send(form == Form::kEvents ? event(message, std::nullopt) : std::string(message))) return true;
+  }
+  return false;
+}
+
+bool Streams::resource_changed(const std::string& session, const std::string& uri) {
   const auto text = resource_updated(uri, {});
   bool heard = false;
-  for (const auto& [stream, form] : all)
+  for (const auto& [stream, form] : of_session(session))
     heard = stream->send(form == Form::kEvents ? event(text, std::nullopt) : text) || heard;
   return heard;
 }

@@ -54,6 +54,8 @@ class Streams {
   void lists_changed();
   /// The resource has; false: nobody of the session hears it.
   bool resource_changed(const std::string& session, const std::string& uri);
+  /// One message for the session, over one stream of it. False: nobody hears it.
+  bool tell(const std::string& session, std::string_view message);
   /// Of clients that may hear no more. WebSockets look after themselves.
   void end_those_without_leave();
 
@@ -79,6 +81,7 @@ class Streams {
     std::uint64_t changes = 1;  ///< the number of the last event
   };
 
+  std::vector<std::pair<std::shared_ptr<ResponseStream>, Form>> of_session(const std::string& session) const;
   static void acknowledge(ResponseStream& stream, const std::string& subscription_id, const Hears& hears);
   static void watch(Open& one, const Hears& hears);
   static void add(const std::shared_ptr<State>& state, Open one, const std::optional<std::string>& last_event);

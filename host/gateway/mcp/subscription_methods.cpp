@@ -58,7 +58,7 @@ std::optional<RpcError> Methods::add_tasks(const Call& call, const JsonSpan& ids
   if (!all) return invalid_params(fmt::format("\"taskIds\" is not valid: {}.", why));
   for (const auto& [name, id] : all->members) {
     if (id.kind != JsonKind::kString) return invalid_params("\"taskIds\" is a list of texts.");
-    const auto watch = task_watch_of(call.caller, id.text);
+    const auto watch = task_watch_of(call, id.text);
     if (watch && hears.tasks.size() < kMostInOneStream) hears.tasks.emplace(id.text, *watch);
   }
   return std::nullopt;

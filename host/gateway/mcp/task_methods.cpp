@@ -54,23 +54,35 @@ void Methods::look(const AgentMethods::CallerPtr& caller, Invocation wait, std::
   if (refused) tell(InvocationResult{false, {}, error_json(*refused, nullptr)});
 }
 
-void Methods::look(const AgentMethods::CallerPtr& caller, const AwaitedWrite& wait,
-                   std::function<void(WaitSeen)> done) {
+void Methods::look(const AgentMethods::CallerPtr& caller, const AwaitedWrite& wait, std::uint16_t page_port,
+                   const std::function<void(WaitSeen)>& done) {
   Invocation invocation;
   invocation.capability = kWriteStatus;
   invocation.arguments_json = fmt::format(R"({{"write_id":"{}","wait_seconds":1}})", wait.write_id);
   look(caller, std::move(invocation),
-       [wait, done = std::move(done), form = ResultForm{true, labels_key_, knows()},
-        &clock = clock_](Standing standing) {
+       [this, caller, wait, page_port, done, form = ResultForm{true, labels_key_, knows()}](Standing standing) {
          const auto* result = std::get_if<InvocationResult>(&standing);
          if (result && !result->success) return done(why_not_seen(result->error_json));
-         auto task = waiting_task(wait, result ? "" : std::get<std::string>(standing), clock.wall_ms());
-         if (result) {
-           end_with(task, tool_result(*result, form));
-           task.updated_ms = clock.wall_ms();
-         }
+         auto task = waiting_task(wait, result ? "" : std::get<std::string>(standing), clock_.wall_ms());
+         if (!result) return invite(caller, std::move(task), wait.write_id, page_port, done);
+         end_with(task, tool_result(*result, form));
+         task.updated_ms = clock_.wall_ms();
          done(std::move(task));
        });
+}
+
+/// Where its client can lead its user to the page, until it has answered.
+void Methods::invite(const AgentMethods::CallerPtr& caller, TaskView task, const std::string& write_id,
+                     std::uint16_t page_port, const std::function<void(WaitSeen)>& done) {
+  if (page_port == 0) return done(std::move(task));
+  api_.asked_approval(caller->agent.agent_id, write_id, [this, caller, task, page_port, done](const auto& approval) {
+    auto inviting = task;
+    if (approval && invitations_.is_open({caller->agent.agent_id, {}}, *approval)) {
+      inviting.status = TaskStatus::kInputRequired;
+      inviting.inlined_json = Invitation{*approval, caller->agent.name, page_port}.input_requests();
+    }
+    done(std::move(inviting));
+  });
 }
 
 /// The tool's result where the write has ended, else a task.
@@ -111,18 +123,47 @@ void Methods::ask_about_read(const Call& call, const std::string& id) {
   call.reply(is_there ? RpcOutcome(acknowledged()) : no_such_task());
 }
 
-/// There is nothing to answer to it, and nothing of it to be ended.
+/// Nothing of it can be ended, and what is answered to it ends an invitation alone.
 void Methods::ask_about_wait(const Call& call, const AwaitedWrite& wait) {
-  look(call.caller, wait, [reply = call.reply, gets = call.method == "tasks/get"](WaitSeen seen) {
+  const auto* responses = call.method == "tasks/update" ? call.params.find("inputResponses") : nullptr;
+  ClientAnswers answers;
+  if (auto why = responses ? given_answers(responses, answers) : std::nullopt) return call.reply(*std::move(why));
+  if (!answers.empty()) return answer_invitation(call, wait, std::move(answers));
+  look(call.caller, wait, leads_to(call), [reply = call.reply, gets = call.method == "tasks/get"](WaitSeen seen) {
     if (auto* why = std::get_if<RpcError>(&seen)) return reply(std::move(*why));
     reply(gets ? task_result(std::get<TaskView>(seen)) : acknowledged());
   });
 }
 
-std::optional<TaskWatch> Methods::task_watch_of(const AgentMethods::CallerPtr& caller, const std::string& id) {
+/// Whatever it says: the page alone decides.
+void Methods::answer_invitation(const Call& call, const AwaitedWrite& wait, ClientAnswers answers) {
+  const auto& caller = call.caller;
+  api_.asked_approval(caller->agent.agent_id, wait.write_id,
+                      [this, caller, wait, answers = std::move(answers), reply = call.reply](const auto& approval) {
+                        const auto& agent_id = caller->agent.agent_id;
+                        const auto given = approval ? answers.find(Invitation{*approval, {}, 0}.key()) : answers.end();
+                        if (given != answers.end()) {
+                          try {
+                            Invitation{*approval, {}, 0}.check_answer(given->second);
+                          } catch (const Error& error) {
+                            return reply(invalid_params(error.what()));
+                          }
+                          invitations_.answered({agent_id, {}}, *approval);
+                          for (const auto& watched : wait_watches_->of(wait.write_id, agent_id)) tell_of(watched);
+                        }
+                        look(caller, wait, 0, [reply](WaitSeen seen) {
+                          auto* why = std::get_if<RpcError>(&seen);
+                          reply(why ? RpcOutcome(std::move(*why)) : acknowledged());
+                        });
+                      });
+}
+
+std::optional<TaskWatch> Methods::task_watch_of(const Call& call, const std::string& id) {
+  const auto& caller = call.caller;
   if (const auto wait = awaited_by(id))
-    return [this, caller, wait = *wait](std::function<void(const TaskView&)> tell) -> std::shared_ptr<void> {
-      auto watched = std::make_shared<WaitWatches::One>(caller, wait, std::move(tell));
+    return [this, caller, wait = *wait,
+            page_port = leads_to(call)](std::function<void(const TaskView&)> tell) -> std::shared_ptr<void> {
+      auto watched = std::make_shared<WaitWatches::One>(caller, wait, page_port, std::move(tell));
       wait_watches_->add(watched);
       tell_of(watched);
       return watched;
@@ -146,11 +187,14 @@ void Methods::tell_of(const std::shared_ptr<WaitWatches::One>& watched) {
     if (std::get<RpcError>(standing).code != rpc_code::kInvalidParams) again();
   };
   api_.in_turn(
-      watched->caller->agent.agent_id, [this, watched, seen] { look(watched->caller, watched->wait, seen); },
+      watched->caller->agent.agent_id,
+      [this, watched, seen] { look(watched->caller, watched->wait, watched->page_port, seen); },
       [again](const Error&) { again(); }, RunsOn::kWorker);
 }
 
 void Methods::write_changed(const WriteRecord& write) {
+  if (write.state != WriteState::kPendingApproval)
+    InvitingWait::decided(inviting_parts(), write.agent_id, write.write_id);
   for (const auto& watched : wait_watches_->of(write.write_id, write.agent_id)) tell_of(watched);
 }
 

@@ -61,6 +61,19 @@ void put_whole(JsonWriter& out, const TaskView& task) {
   if (const auto* name = inlined_as(task.status)) put_raw(out, name, task.inlined_json);
 }
 
+std::optional<std::string> write_of(std::string_view arguments_json, bool must_wait) {
+  try {
+    const auto arguments = parse_json(arguments_json, "the arguments");
+    if (!arguments.IsObject()) return std::nullopt;
+    if (must_wait && find_int(arguments, "wait_seconds").value_or(0) <= 0) return std::nullopt;
+    auto id = find_string(arguments, "write_id");
+    if (!id) id = find_string(arguments, "buffer_id");
+    return id && is_write_id(*id) ? std::optional<std::string>(*id) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::string created_task(const TaskView& task) {
@@ -127,15 +140,11 @@ TaskView waiting_task(const AwaitedWrite& wait, std::string_view message, std::i
 }
 
 std::optional<std::string> awaited_write(std::string_view arguments_json) {
-  try {
-    const auto arguments = parse_json(arguments_json, "the arguments");
-    if (!arguments.IsObject()) return std::nullopt;
-    auto id = find_string(arguments, "write_id");
-    if (!id) id = find_string(arguments, "buffer_id");
-    return id && is_write_id(*id) ? std::optional<std::string>(*id) : std::nullopt;
-  } catch (const Error&) {
-    return std::nullopt;
-  }
+  return write_of(arguments_json, false);
+}
+
+std::optional<std::string> waited_write(std::string_view arguments_json) {
+  return write_of(arguments_json, true);
 }
 
 }  // namespace krux::mcp

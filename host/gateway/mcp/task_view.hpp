@@ -57,5 +57,7 @@ TaskView waiting_task(const AwaitedWrite& wait, std::string_view message, std::i
 
 /// Which write the arguments of a wait name; nothing where they name none.
 std::optional<std::string> awaited_write(std::string_view arguments_json);
+/// The same where they ask to wait for any time at all.
+std::optional<std::string> waited_write(std::string_view arguments_json);
 
 }  // namespace krux::mcp

@@ -60,7 +60,7 @@ void Methods::call_tool(Call& call) {
 }
 
 ResultForm Methods::form_of(const Call& call) const {
-  return {call.stateless, labels_key_, knows()};
+  return {call.stateless, labels_key_, knows(), leads_to(call) != 0};
 }
 
 /// So that its client may take it back, hear how far it has come, and be asked.
@@ -82,13 +82,16 @@ void Methods::invoke(Call& call, Invocation invocation,
   if (takes_long == TakesLong::kAsTask && !call.knows_tasks()) return call.refuse(400, needs_tasks());
   options.may_be_task = call.knows_tasks() && takes_long != TakesLong::kNo;
   options.progress = progress_of(call.progress_token(), options.channel);
-  if (options.progress || options.may_be_task)
-    invocation.progress = [progress = options.progress, running](std::string_view message) {
-      if (progress) (*progress)(message);
-      if (const auto one = running->lock()) one->say(message);
-    };
   const auto client = client_of(call);
   const auto session = call.session();
+  invite_meanwhile(call, invocation, options);
+  if (options.progress || options.may_be_task || options.inviting)
+    invocation.progress = [progress = options.progress, running,
+                           inviting = options.inviting](std::string_view message) {
+      if (progress) (*progress)(message);
+      if (inviting) inviting->look();
+      if (const auto one = running->lock()) one->say(message);
+    };
   options.caller = call.caller;
   options.model = call.stateless ? Model::kStateless : Model::kWithSessions;
   options.session = session;
@@ -103,14 +106,28 @@ void Methods::invoke(Call& call, Invocation invocation,
     if (stateless && status != 0) answer->status = status;
   };
   const auto channel = options.channel;
-  const auto one =
-      std::make_shared<CapabilityCall>(CallParts{agents_, api_, questions_, seal_, tasks_}, std::move(options));
+  const auto one = std::make_shared<CapabilityCall>(CallParts{agents_, api_, questions_, seal_, tasks_, invitations_},
+                                                    std::move(options));
   *running = one;
   if (!session.empty()) one->hold(calls_.add(session, call.id, give_up));
   // Where closing the answer is how it is taken back, how it is heard of, or what may be gone on with elsewhere, the
   // answer has to have begun.
   if (takes_time && (call.stateless || !call.progress_token().empty() || goes_on_elsewhere(call.head))) channel->open();
   one->begin();
+}
+
+/// Where it waits for a write, and its client can lead its user to the operator's page.
+void Methods::invite_meanwhile(const Call& call, const Invocation& invocation, CapabilityCallOptions& options) {
+  if (invocation.capability != kWriteStatus) return;
+  const auto write_id = waited_write(invocation.arguments_json);
+  const auto page_port = write_id ? leads_to(call) : std::uint16_t{0};
+  if (page_port == 0) return;
+  if (call.stateless)
+    options.invites = InvitesTo{*write_id, page_port};
+  else
+    options.inviting = std::make_shared<InvitingWait>(
+        inviting_parts(),
+        InvitingWait::Options{call.caller->agent, call.session(), *write_id, page_port, options.channel});
 }
 
 /// How the call's client is reached before the answer.

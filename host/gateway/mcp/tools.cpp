@@ -6,6 +6,7 @@
 
 #include "core/definition/json_schema.hpp"
 #include "core/util/durations.hpp"
+#include "core/util/error.hpp"
 #include "core/util/json_out.hpp"
 #include "host/gateway/mcp/content.hpp"
 
@@ -218,6 +219,18 @@ std::string write_in_words(const Offered& offered) {
   return text + limits_in_words(offered);
 }
 
+/// The address itself is no model's to hand on: people are told to follow none that an agent gives them.
+std::string with_way_to_page(const std::string& error_json) {
+  auto error = parse_json(error_json, "the error", {64 << 20, 64});
+  if (find_string(error, "type") != ErrorType(ErrorCode::kApprovalRequired).name()) return error_json;
+  const auto message = fmt::format(
+      "{} Waiting for it by proxy.write_status with wait_seconds leads your user to the page where it is "
+      "decided.",
+      find_string(error, "message").value_or(""));
+  error["message"].SetString(message, error.GetAllocator());
+  return to_json(error);
+}
+
 }  // namespace
 
 void put_server_info(JsonWriter& out, std::string_view name) {
@@ -253,8 +266,9 @@ void put_result_meta(JsonWriter& out, const InvocationResult& result, const Resu
 }
 
 std::string tool_result(const InvocationResult& result, const ResultForm& form) {
+  const auto error = [&] { return form.leads_to_page ? with_way_to_page(result.error_json) : result.error_json; };
   const auto shown = result.success ? content_of(result.data_json, result.content)
-                                    : ToolContent{with_tool_names(result.error_json, form.knows), {}};
+                                    : ToolContent{with_tool_names(error(), form.knows), {}};
   const auto& json = shown.values_json;
   return json_object([&](JsonWriter& out) {
     if (form.stateless) put(out, "resultType", "complete");

@@ -20,6 +20,7 @@ struct ResultForm {
   bool stateless = false;  ///< in that model's form
   std::string labels_key;  ///< of _meta: whose text was read, and who may read it; empty: not told
   Knows knows;
+  bool leads_to_page = false;  ///< its client can: a write that waits for a person says how
 };
 std::string tool_result(const InvocationResult& result, const ResultForm& form);
 /// "_meta": who answers, where the model wants it, and what is known of whom the text is by and who may read it.

@@ -1,6 +1,7 @@
 // Streams that tell of waits for writes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,10 +18,11 @@ namespace krux::mcp {
 class WaitWatches {
  public:
   struct One {
-    One(AgentMethods::CallerPtr c, AwaitedWrite w, std::function<void(const TaskView&)> t)
-        : caller(std::move(c)), wait(std::move(w)), tell_(std::move(t)) {}
+    One(AgentMethods::CallerPtr c, AwaitedWrite w, std::uint16_t port, std::function<void(const TaskView&)> t)
+        : caller(std::move(c)), wait(std::move(w)), page_port(port), tell_(std::move(t)) {}
     const AgentMethods::CallerPtr caller;
     const AwaitedWrite wait;
+    const std::uint16_t page_port;  ///< to which its client can lead; 0: it cannot
     /// Looks may come in another order than they were begun: behind the end nothing is told.
     void tell(const TaskView& task) {
       const std::lock_guard lock(mutex_);

@@ -17,7 +17,8 @@ TEST_CASE("Who waits for a write is found by it, and who waits no more is let go
   WaitWatches watches;
   const auto caller = std::make_shared<AgentMethods::Caller>(Agent{"agent_1", "alice"});
   const auto one_of = [&](const std::string& write_id) {
-    auto one = std::make_shared<WaitWatches::One>(caller, mcp::AwaitedWrite{write_id, 1}, [](const mcp::TaskView&) {});
+    auto one =
+        std::make_shared<WaitWatches::One>(caller, mcp::AwaitedWrite{write_id, 1}, 0, [](const mcp::TaskView&) {});
     watches.add(one);
     return one;
   };
