@@ -86,8 +86,9 @@ std::string context_of(const WriteRecord& write, const std::string& recipients_j
   const auto people = write.state == WriteState::kPendingApproval && write.approvals_needed > 1
                           ? fmt::format(R"(,"approvals_needed":{})", write.approvals_needed)
                           : std::string();
-  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}{}{}}})", json_string(write.write_id), to_string(write.state),
-                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, until, people, rule);
+  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}{}{}}})", json_string(write.write_id),
+                     to_string(write.state), cleanup,
+                     recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, until, people, rule);
 }
 
 /// Somebody has decided that nothing more is done about it.

@@ -59,9 +59,8 @@ Error no_such_operator(const std::string& name) {
 }  // namespace
 
 void check_operator_name(const std::string& name) {
-  const bool fits_in = std::all_of(name.begin(), name.end(), [](char c) {
-    return begins_a_name(c) || c == '.' || c == '_' || c == '-';
-  });
+  const bool fits_in = std::all_of(name.begin(), name.end(),
+                                   [](char c) { return begins_a_name(c) || c == '.' || c == '_' || c == '-'; });
   if (name.empty() || name.size() > kLongestName || !fits_in || !begins_a_name(name.front()))
     throw invalid_input(
         fmt::format("\"{}\" is no name of an operator: up to {} small letters, digits and \". _ -\", beginning with a "
@@ -230,9 +229,9 @@ void OperatorSecret::add(const std::string& name, const Secret& wanted, const st
   const std::lock_guard one_at_a_time(checking_);
   const auto all = list();
   if (all.empty())
-    throw conflict("No passphrase of the operator is set yet. Set the first one's with: kruxos operator set-passphrase");
-  if (!of_name(name).operator_id.empty())
-    throw conflict(fmt::format("There is an operator {} already.", name));
+    throw conflict(
+        "No passphrase of the operator is set yet. Set the first one's with: kruxos operator set-passphrase");
+  if (!of_name(name).operator_id.empty()) throw conflict(fmt::format("There is an operator {} already.", name));
   if (all.size() >= kMostOperators)
     throw conflict(fmt::format("There are {} operators already. Remove one: kruxos operator remove NAME", all.size()));
   const auto verifier = verifier_of(wanted, cost_);

@@ -1,5 +1,5 @@
-// The operators and their passphrases, in kruxos.db as what these are checked by: what a program under an operator's own
-// user lacks.
+// The operators and their passphrases, in kruxos.db as what these are checked by: what a program under an operator's
+// own user lacks.
 #pragma once
 
 #include <array>

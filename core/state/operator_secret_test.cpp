@@ -169,7 +169,8 @@ TEST_CASE("the operator of before is called as the user of his host, and keeps h
   DrivenClock clock;
   const auto file = scratch.path() / "kruxos.db";
   const std::span all = kLedgerKind.migrations;
-  const auto at = std::find_if(all.begin(), all.end(), [](const Migration& m) { return m.name.ends_with("operators"); });
+  const auto at =
+      std::find_if(all.begin(), all.end(), [](const Migration& m) { return m.name.ends_with("operators"); });
   REQUIRE(at != all.end());
   const DatabaseKind before{kLedgerKind.what, kLedgerKind.application_id,
                             all.first(static_cast<std::size_t>(at - all.begin())), true};

@@ -108,7 +108,8 @@ std::string acceptances_in_words(std::int64_t needed, const std::vector<std::str
   std::string names;
   for (const auto& who : given) names += (names.empty() ? "" : ", ") + printable(name_in(who));
   const auto left = needed - static_cast<std::int64_t>(given.size());
-  return left > 0 ? fmt::format("Accepted by {}; {}.", names, still_needed(left)) : fmt::format("Accepted by {}.", names);
+  return left > 0 ? fmt::format("Accepted by {}; {}.", names, still_needed(left))
+                  : fmt::format("Accepted by {}.", names);
 }
 
 std::string acceptances_in_short(std::int64_t needed, std::size_t given) {

@@ -51,16 +51,13 @@ struct SeveralFixture : LedgerFixture {
   }
   std::variant<WriteRecord, Error> accept_as(const WriteRecord& write, const DecidingOperator& by,
                                              std::optional<Ledger::Like> like = {}) {
-    return LedgerFixture::ask<WriteRecord>([&](auto done) {
-      ledger->accept(write.write_id, write.content_hash, by, std::move(done), std::move(like));
-    });
+    return LedgerFixture::ask<WriteRecord>(
+        [&](auto done) { ledger->accept(write.write_id, write.content_hash, by, std::move(done), std::move(like)); });
   }
   State accepted(const WriteRecord& write, const std::string& name) {
     return std::get<WriteRecord>(accept_as(write, known(name))).state;
   }
-  Error refusal(const WriteRecord& write, const DecidingOperator& by) {
-    return std::get<Error>(accept_as(write, by));
-  }
+  Error refusal(const WriteRecord& write, const DecidingOperator& by) { return std::get<Error>(accept_as(write, by)); }
   WriteRecord edited(const WriteRecord& write, NewContent to, const DecidingOperator& by,
                      const std::string& agent = {}) {
     return std::get<WriteRecord>(LedgerFixture::ask<WriteRecord>([&](auto done) {

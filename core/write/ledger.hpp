@@ -38,11 +38,11 @@ struct PresentTerms {
   std::string asks;     ///< why a person is asked first, a sentence; empty: nobody is
   std::vector<LimitRule> limits;
   ErrorCode forbidden_as = ErrorCode::kOperationBlocked;
-  std::string decision_json{};   ///< of what forbids or asks, for the audit log
-  std::string counted_as{};      ///< for which operation's limits it counts by now; empty: for its own
-  bool counts = false;           ///< a limit may count it that is none of `limits`
-  std::string asked_by_json{};   ///< with `asks`, as WriteContent has it
-  std::int64_t approval_ms = 0;  ///< likewise
+  std::string decision_json{};        ///< of what forbids or asks, for the audit log
+  std::string counted_as{};           ///< for which operation's limits it counts by now; empty: for its own
+  bool counts = false;                ///< a limit may count it that is none of `limits`
+  std::string asked_by_json{};        ///< with `asks`, as WriteContent has it
+  std::int64_t approval_ms = 0;       ///< likewise
   std::int64_t approvals_needed = 0;  ///< likewise
 };
 
@@ -301,8 +301,8 @@ class Ledger {
   Verdict verdict_on(StatementCache& sql, WriteRecord& write) const;
   bool is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRecord>& changed) const;
   struct Asking {
-    std::string why, by_json;  ///< as WriteContent::approval_reason, asked_by_json
-    std::int64_t for_ms = 0;   ///< as WriteContent::approval_ms
+    std::string why, by_json;           ///< as WriteContent::approval_reason, asked_by_json
+    std::int64_t for_ms = 0;            ///< as WriteContent::approval_ms
     std::int64_t approvals_needed = 0;  ///< as WriteContent has it
   };
   void put_before_person(StatementCache& sql, LedgerRow& row, const Asking& asking) const;

@@ -2,8 +2,8 @@
 // What they were admitted under may have changed: policy, limits and their agent are asked once more.
 #include <algorithm>
 
-#include "core/util/log.hpp"
 #include "core/policy/rules/rule.hpp"
+#include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "core/write/acceptances.hpp"
 #include "core/write/due_writes.hpp"

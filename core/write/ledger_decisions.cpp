@@ -249,8 +249,9 @@ bool Ledger::accept_as_one_of_several(StatementCache& sql, const LedgerRow& row,
   must_be_in_time(w, clock_.wall_ms());
   must_still_be_connected(sql, w);
   if (like)
-    throw conflict("Several people are asked about this write, and each looks at every one of them: nothing can be "
-                   "approved as the like of it. Nothing was decided; accept it without that.");
+    throw conflict(
+        "Several people are asked about this write, and each looks at every one of them: nothing can be "
+        "approved as the like of it. Nothing was decided; accept it without that.");
   must_be_known(w, by);
   const auto given = acceptances_of(sql, w);
   must_be_another(w, by, given);
@@ -271,7 +272,8 @@ void Ledger::accept(std::string write_id, std::string shown_hash, DecidingOperat
         auto waiting = row_of(sql, write_id);
         if (waiting && accept_as_one_of_several(sql, *waiting, shown_hash, by, like.has_value()))
           return std::move(waiting->write);
-        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, by.who, ErrorCode::kConflictError, {.hash = shown_hash});
+        auto row =
+            decide(sql, write_id, {}, WriteEvent::kAccept, by.who, ErrorCode::kConflictError, {.hash = shown_hash});
         must_be_in_time(row.write, clock_.wall_ms());
         must_still_be_connected(sql, row.write);
         add_acceptance(sql, row.write, by, clock_.wall_ms());

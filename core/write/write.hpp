@@ -68,9 +68,9 @@ struct WriteContent {
   std::string summary;            ///< one line for people ("#general: Deployment complete!"), printable
   std::string target;             ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
   std::string tier, definition_version;
-  std::string counted_as;        ///< for which operation's limits it counts; empty: of a wish its own, of a row none
-  std::string approval_reason;   ///< why a person is asked first, a sentence; empty: nobody is
-  std::string asked_by_json;     ///< of the rule for which he is, as one object of put_decider(); empty: of none
+  std::string counted_as;       ///< for which operation's limits it counts; empty: of a wish its own, of a row none
+  std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
+  std::string asked_by_json;    ///< of the rule for which he is, as one object of put_decider(); empty: of none
   std::int64_t approvals_needed = 0;  ///< so many different operators must accept it; 0 and 1: one
   std::int64_t approval_ms = 0;       ///< for how long he may be asked, then it is rejected; 0: for ever. No column.
   std::int64_t delay_ms = 30'000;

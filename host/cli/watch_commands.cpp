@@ -69,7 +69,8 @@ class Watching {
       if (text(write, "state") != "pending_approval" || flag(write, "held_as_copy")) continue;
       writes_.push_back(text(write, "write_id"));
       const auto so_far = acceptances_so_far(write);
-      rows_.push_back(fmt::format("{}{}  {}  {}  {}", so_far.empty() ? "" : so_far + "  ", relative(number(write, "created_at_ms"), SystemClock().wall_ms()),
+      rows_.push_back(fmt::format("{}{}  {}  {}  {}", so_far.empty() ? "" : so_far + "  ",
+                                  relative(number(write, "created_at_ms"), SystemClock().wall_ms()),
                                   text(write, "agent"), text(write, "operation"), text(write, "summary")));
     }
     // What one looks at stays marked, whatever comes before it.

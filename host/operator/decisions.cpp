@@ -59,7 +59,8 @@ std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const Accoun
 
 std::vector<std::future<DecisionOutcome<WriteRecord>>> begin_decisions(Ledger& ledger, const AccountDirectory& accounts,
                                                                        const DecisionRequest& asked,
-                                                                       const DecidingOperator& by, const LikeOf& like_of) {
+                                                                       const DecidingOperator& by,
+                                                                       const LikeOf& like_of) {
   std::vector<std::size_t> order(asked.writes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto admitted = [&](std::size_t at) { return seq_of_id(asked.writes[at].write_id); };

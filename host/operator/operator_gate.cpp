@@ -153,9 +153,9 @@ std::string OperatorGate::add_operator(const std::string& name, const Secret& wa
 
 std::string OperatorGate::remove_operator(const std::string& name, const std::string& who) {
   secret_.remove(name);
-  tell_of_operators(fmt::format(
-      "{} has removed the operator {}. What he had accepted and has not gone out counts without him now.", who,
-      printable(name)));
+  tell_of_operators(
+      fmt::format("{} has removed the operator {}. What he had accepted and has not gone out counts without him now.",
+                  who, printable(name)));
   return status();
 }
 

@@ -283,8 +283,8 @@ TEST_CASE("each operator has a passphrase of his own, and what is decided with h
   f.set_one();
   const auto anns = f.grant();
   const auto grant_of = [&](const std::string& name, const std::string& passphrase) {
-    return f.ask(http_post("/v1/operator/grant",
-                           R"({"operator":")" + name + R"(","passphrase":")" + passphrase + "\"}"));
+    return f.ask(
+        http_post("/v1/operator/grant", R"({"operator":")" + name + R"(","passphrase":")" + passphrase + "\"}"));
   };
   const auto add = [&](const std::string& name, const std::string& body) {
     return f.ask(with_grant(http_post("/v1/operators/" + name, body), anns)).status;
@@ -316,7 +316,8 @@ TEST_CASE("each operator has a passphrase of his own, and what is decided with h
   // What needs no grant is his who shows one all the same.
   CHECK(f.ask(with_grant(http_post("/v1/writes/w_1/cancel", ""), bobs)).status == 200);
   CHECK(f.api.asked() == std::vector<std::string>{"accept_write w_1 abc operator:operator",
-                                                  "accept_write w_1 abc operator:bob", "cancel_write w_1 operator:bob"});
+                                                  "accept_write w_1 abc operator:bob",
+                                                  "cancel_write w_1 operator:bob"});
   // Another's passphrase is none of his to set; his own ends his grants alone.
   CHECK(f.set(R"({"operator":"operator","passphrase":"bob has one too","new_passphrase":"now it is mine"})").status ==
         401);

@@ -288,7 +288,8 @@ constexpr std::array<Route, 64> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
-    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who()); }, Needs::kOperator},
+    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who()); },
+     Needs::kOperator},
     {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
     {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], grace_of(c), c.who()); },
      Needs::kOperator},
@@ -325,8 +326,9 @@ constexpr std::array<Route, 64> kRoutes{{
     {"POST", "/v1/vault/rotate", [](Call& c) { return c.api.rotate_vault(secrets_of(c).of("passphrase"), c.who()); },
      Needs::kNothing, kPassphrase},
     {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }, Needs::kOperator, kPassphrases},
-    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who()); },
-     Needs::kNothing, kPassphrase},
+    {"POST", "/v1/vault/key-file",
+     [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who()); }, Needs::kNothing,
+     kPassphrase},
     {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
     {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who()); }},
     {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
@@ -437,8 +439,9 @@ ServerResponse answer(OperatorApi& api, ServerRequest& request, OperatorGate* ga
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    Call call{api, request, gate, gate ? gate->asking(request) : operator_name(request.peer.uid), *std::move(names),
-              route.secrets};
+    Call call{
+        api,          request, gate, gate ? gate->asking(request) : operator_name(request.peer.uid), *std::move(names),
+        route.secrets};
     ServerResponse response;
     response.body = run_audited(route, call, audit);
     return response;

@@ -348,10 +348,8 @@ void HostProcess::Parts::begin_metrics() {
 /// On the operator's event loop, and the loopback alone.
 void HostProcess::Parts::listen_for_page() {
   if (!config.server.web_port) return;
-  page.emplace(web::WebPage::Parts{operators,
-                                   operator_secret,
-                                   clock,
-                                   {.idle_ms = config.operators.grant_ms, .most = web::WebSessions::kMost}});
+  page.emplace(web::WebPage::Parts{
+      operators, operator_secret, clock, {.idle_ms = config.operators.grant_ms, .most = web::WebSessions::kMost}});
   page_changes = writes.ledger.observe(page->on_write_changed());
   const auto bound = operator_server.listen_tcp("127.0.0.1", *config.server.web_port, page->handler(),
                                                 operator_limits(), std::nullopt, page->admission());

@@ -138,8 +138,8 @@ Notice done_notice(OperatorApi& api, const std::string& write_id) {
   const auto& write = part(document, "write");
   const auto state = text(write, "state");
   const auto who = state == "pending_approval" ? acceptances(write) : std::string();
-  return {NoticeKind::kDone, fmt::format("\"{}\" {}.{}", text(write, "summary"), state_in_words(state),
-                                         who.empty() ? "" : " " + who)};
+  return {NoticeKind::kDone,
+          fmt::format("\"{}\" {}.{}", text(write, "summary"), state_in_words(state), who.empty() ? "" : " " + who)};
 }
 
 }  // namespace krux::web

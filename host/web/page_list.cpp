@@ -40,11 +40,12 @@ std::string row(const JsonValue& write, const PagePlace& place, std::int64_t now
                           ? acceptances_in_short(number(approvals, "needed"), items(approvals, "given").Size())
                           : std::string();
   std::string out = fmt::format(
-      "<li class=\"write\"><a href=\"{}\">{}</a><p class=\"facts\"><span class=\"state {}\">{}{}</span> <span>{}</span> "
+      "<li class=\"write\"><a href=\"{}\">{}</a><p class=\"facts\"><span class=\"state {}\">{}{}</span> "
+      "<span>{}</span> "
       "<span>{}</span> <span>{}</span></p>",
       place.write(text(write, "write_id")), shown(text(write, "summary")), shown(text(write, "state")),
-      shown(state_in_words(text(write, "state"))), so_far.empty() ? "" : " (" + so_far + ")", shown(text(write, "operation"), 80), shown(text(write, "agent"), 80),
-      shown(when(write, now_ms)));
+      shown(state_in_words(text(write, "state"))), so_far.empty() ? "" : " (" + so_far + ")",
+      shown(text(write, "operation"), 80), shown(text(write, "agent"), 80), shown(when(write, now_ms)));
   if (!recipients.ObjectEmpty())
     out += fmt::format("<p class=\"facts\">Reaches {}</p>", shown(members_in_words(recipients)));
   if (const auto purpose = text(session, "purpose"); !purpose.empty())

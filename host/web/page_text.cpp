@@ -46,15 +46,15 @@ constexpr std::array<Words, 12> kStates{{{"pending_approval", "waits for your ap
                                          {"rolled_back", "is undone"},
                                          {"discarded", "is given up"}}};
 constexpr std::array<Words, 10> kDecisions{{{"accept", "accepted"},
-                                           {"accepted_by_one", "accepted as one of several"},
-                                           {"acceptances_void", "made void what others had accepted"},
-                                           {"reject", "rejected"},
-                                           {"edit", "edited"},
-                                           {"cancel", "cancelled"},
-                                           {"operator_resend", "sent again"},
-                                           {"operator_discard", "given up"},
-                                           {"operator_happened", "recorded as having happened"},
-                                           {"operator_release", "released"}}};
+                                            {"accepted_by_one", "accepted as one of several"},
+                                            {"acceptances_void", "made void what others had accepted"},
+                                            {"reject", "rejected"},
+                                            {"edit", "edited"},
+                                            {"cancel", "cancelled"},
+                                            {"operator_resend", "sent again"},
+                                            {"operator_discard", "given up"},
+                                            {"operator_happened", "recorded as having happened"},
+                                            {"operator_release", "released"}}};
 
 }  // namespace
 

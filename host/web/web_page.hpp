@@ -46,8 +46,7 @@ class WebPage {
   ServerResponse answered(const std::function<ServerResponse()>& work, const PagePlace& place) const;
   ServerResponse sign_in(ServerRequest& request);
   ServerResponse in_session(const Asked& asked, const ServerRequest& request);
-  ServerResponse decide_on(const Asked& asked, const WebSessions::Session& session,
-                           const ServerRequest& request);
+  ServerResponse decide_on(const Asked& asked, const WebSessions::Session& session, const ServerRequest& request);
   ServerResponse events(const WebSessions::Keys& keys);
 
   const Parts parts_;

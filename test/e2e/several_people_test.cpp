@@ -42,9 +42,9 @@ struct ForTwo : Rig {
     key = text_at(as("ann", {"agent", "create", "assistant"}), "/key");
   }
   void rules_of(const std::string& more) {
-    ::support::write_safe(path("policies") / "rules" / "system.yaml",
-                          "policy: 1\nrules:\n  - {name: posts, capabilities: [slack.send], tier: approval_required, " +
-                              more + "}\n");
+    ::support::write_safe(
+        path("policies") / "rules" / "system.yaml",
+        "policy: 1\nrules:\n  - {name: posts, capabilities: [slack.send], tier: approval_required, " + more + "}\n");
   }
   std::vector<std::string> by(const std::string& name, std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"--operator", name, "--passphrase-file", path(name).string()});

@@ -157,10 +157,9 @@ class Comparison {
 
   static void add_approvals(const Rule& rule, std::vector<Demand>& all) {
     const auto approvals = *rule.approvals;
-    all.push_back({Loosened::Part::kApprovals, &rule, demanded(approvals_in_words(approvals), &rule), "fewer people",
-                   [approvals](const Rule& r) {
-                     return r.tier == Tier::kBlocked || r.approvals.value_or(0) >= approvals;
-                   }});
+    all.push_back(
+        {Loosened::Part::kApprovals, &rule, demanded(approvals_in_words(approvals), &rule), "fewer people",
+         [approvals](const Rule& r) { return r.tier == Tier::kBlocked || r.approvals.value_or(0) >= approvals; }});
   }
 
   void add_limit(const Rule* rule, const Limit& limit, bool escalates, std::vector<Demand>& all) const {

@@ -66,10 +66,11 @@ TEST_CASE("fewer people for the same is looser, and a rule that wants fewer is n
     CHECK(found[0].new_demand == "fewer people");
   }
   CHECK(compared(rule("board", ", approvals: 2"), rule("board", ", approvals: 3")).empty());
-  CHECK(compared(rule("board", ", approvals: 2"), "  - {name: no, capabilities: [mail.send], tier: blocked}\n").empty());
+  CHECK(
+      compared(rule("board", ", approvals: 2"), "  - {name: no, capabilities: [mail.send], tier: blocked}\n").empty());
   // Where it is urgent alone.
-  const auto part = compared(rule("board", ", approvals: 2"), rule("board", "") +
-                                                                  rule("urgent", ", approvals: 2, when: [{input: urgent, is: true}]"));
+  const auto part = compared(rule("board", ", approvals: 2"),
+                             rule("board", "") + rule("urgent", ", approvals: 2, when: [{input: urgent, is: true}]"));
   REQUIRE(part.size() == 1);
   CHECK(part[0].request.params_json.find("\"urgent\":true") == std::string::npos);
 

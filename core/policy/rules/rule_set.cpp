@@ -60,8 +60,8 @@ class Some {
 
 void add(const Rule& rule, RuleDecision& decision) {
   const auto [tier, delay_ms] = strictness(rule);
-  decision.take_stricter({tier, &rule, delay_ms, &rule, rule.expires_ms.value_or(0), &rule, rule.approvals.value_or(0),
-                          &rule});
+  decision.take_stricter(
+      {tier, &rule, delay_ms, &rule, rule.expires_ms.value_or(0), &rule, rule.approvals.value_or(0), &rule});
   if (rule.limit) decision.limits.push_back(&rule);
 }
 

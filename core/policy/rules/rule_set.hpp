@@ -30,8 +30,8 @@ struct RuleDecision {
   const Rule* approvals_rule = nullptr;
   std::vector<const Rule*> limits{};  ///< each has one; by layer, file and line
 
-  /// Tier, delay, expiry and approvals each become the stricter of both; the limits stay. Of two that are as strict as each other
-  /// the one whose rule can be read counts: what cannot be read nobody knows for sure.
+  /// Tier, delay, expiry and approvals each become the stricter of both; the limits stay. Of two that are as strict as
+  /// each other the one whose rule can be read counts: what cannot be read nobody knows for sure.
   void take_stricter(const RuleDecision& other);
 };
 
