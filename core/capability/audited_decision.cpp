@@ -74,6 +74,10 @@ std::string decision_json(const Ruling& ruling, const CapabilityDefinition& coun
     } else {
       put_definition_decider(out, version, counted.name);
     }
+    if (const auto approvals = ruling.approvals(); approvals > 1) {
+      put(out, "approvals", approvals);
+      put_rule_decider(out, "approvals_by", *decision.approvals_rule);
+    }
     if (decision.delay_rule) put_rule_decider(out, "delay_by", *decision.delay_rule);
     if (decision.expires_rule) put_rule_decider(out, "expiry_by", *decision.expires_rule);
     if (!decision.limits.empty())

@@ -135,16 +135,17 @@ Error denied(const Ruling& ruling, const std::string& capability) {
 }
 
 std::string why_ruled(const Ruling& ruling, const std::string& capability) {
-  const auto* rule = ruling.decision.tier_rule;
+  const auto* rule = ruling.tier_rule();
   if (!rule || !(ruling.blocks() || ruling.asks())) return {};
   return with_reason(fmt::format("{} {} by the rule \"{}\".", capability,
-                                 ruling.blocks() ? "is blocked" : "needs a person's approval", printable(rule->name)),
+                                 ruling.blocks() ? "is blocked" : "needs " + approvals_in_words(ruling.approvals()),
+                                 printable(rule->name)),
                      *rule);
 }
 
 std::string tier_rule_json(const Ruling& ruling) {
   return json_object([&](JsonWriter& out) {
-    if (const auto* rule = ruling.decision.tier_rule) put_decider(out, *rule);
+    if (const auto* rule = ruling.tier_rule()) put_decider(out, *rule);
   });
 }
 
@@ -175,6 +176,7 @@ void put_rule(JsonWriter& out, const Rule& rule, bool whole) {
   put_name(out, rule, whole);
   put(out, "when", in_words(rule.when));
   if (rule.tier) put(out, "tier", to_string(*rule.tier));
+  if (rule.approvals) put(out, "approvals", *rule.approvals);
   if (rule.delay_ms) put(out, "delay_seconds", *rule.delay_ms / 1000);
   if (rule.expires_ms) put(out, "expires_after_seconds", *rule.expires_ms / 1000);
   if (rule.limit) {

@@ -21,6 +21,10 @@ struct Ruling {
 
   bool blocks() const { return decision.tier == Tier::kBlocked; }
   bool asks() const { return decision.tier == Tier::kApprovalRequired; }
+  /// So many people are asked, where more than one is.
+  std::int64_t approvals() const { return asks() ? decision.approvals : 0; }
+  /// The one that blocks or asks, and of those that ask the one that wants most people; may be null.
+  const Rule* tier_rule() const { return approvals() > 1 ? decision.approvals_rule : decision.tier_rule; }
 };
 
 /// Those that are in force; none where the host has none.
@@ -61,7 +65,7 @@ bool may_be_shown_now(const HandlerContext& context, const std::string& agent_id
 Error denied(const Ruling& ruling, const std::string& capability);
 /// Why it is blocked, or a person asked, a sentence; empty: by no rule.
 std::string why_ruled(const Ruling& ruling, const std::string& capability);
-/// One object of put_decider(): the rule that has decided about its tier.
+/// One object of put_decider(): the rule that has decided about its tier, or how many are asked.
 std::string tier_rule_json(const Ruling& ruling);
 /// Limits as they count for a write with these parameters.
 std::vector<LimitRule> limit_rules(const Ruling& ruling, const JsonValue& params);

@@ -384,4 +384,31 @@ TEST_CASE("while nobody can read the rules nothing begins, and what is due waits
   CHECK_THAT(write.approval_reason, Catch::Contains("cannot be read"));
 }
 
+TEST_CASE("an agent is told how many people are asked, and by which rule, and not who") {
+  RuledHost ruled(
+      "  - {name: asks, capabilities: [notes.add], tier: approval_required}\n"
+      "  - {name: two, capabilities: [notes.add], tier: approval_required, approvals: 2, reason: It is for all.}\n");
+  const auto answer = ruled.call("notes.add", R"({"title":"a"})");
+  CHECK(context_of(answer, "rule") == "two");
+  CHECK(find_int(answer["error"]["context"], "approvals_needed") == 2);
+  CHECK_THAT(std::string(find_string(answer["error"], "message").value()),
+             Catch::Contains("waits for the approval of 2 people") && Catch::Contains("It is for all."));
+  const auto id = context_of(answer, "write_id");
+  const auto status = ruled.call("proxy.write_status", "{\"write_id\":\"" + id + "\"}");
+  CHECK(find_int(status["data"], "approvals_needed") == 2);
+  const auto write = *ruled.host.writes.ledger.get(id);
+  CHECK(write.approvals_needed == 2);
+  CHECK(write.approval_reason == "notes.add needs the approval of 2 people by the rule \"two\". It is for all.");
+}
+
+TEST_CASE("what is due needs as many people as the rules of then want") {
+  RuledHost ruled("  - {name: nothing, capabilities: [notes.wipe], tier: blocked}\n");
+  const auto id = text_of(ruled.call("notes.add", R"({"title":"a"})"), "write_id");
+  ruled.put_in_force("  - {name: two, capabilities: [notes.add], tier: approval_required, approvals: 2}\n");
+  const auto write = ruled.when_due(id);
+  CHECK(write.state == WriteState::kPendingApproval);
+  CHECK(write.approvals_needed == 2);
+  CHECK_THAT(write.approval_reason, Catch::Contains("the approval of 2 people by the rule \"two\""));
+}
+
 }  // namespace KRUXOS_TEST_FILE

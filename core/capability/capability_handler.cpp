@@ -212,9 +212,9 @@ void CapabilityHandler::asked_approval(const std::string& agent_id, const std::s
 }
 
 void CapabilityHandler::edit(const std::string& write_id, const std::string& shown_hash,
-                             const std::string& arguments_json, const std::string& who,
+                             const std::string& arguments_json, const DecidingOperator& by,
                              std::function<void(std::variant<WriteRecord, Error>)> done) {
-  edit_write(context_, {write_id, {}, shown_hash, arguments_json, who}, std::move(done));
+  edit_write(context_, {write_id, {}, shown_hash, arguments_json, by}, std::move(done));
 }
 
 std::string CapabilityHandler::list_json(const std::string& agent, const CatalogueFilter& filter) const {

@@ -140,7 +140,7 @@ class CapabilityHandler {
 
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
-            const std::string& who, std::function<void(std::variant<WriteRecord, Error>)> done);
+            const DecidingOperator& by, std::function<void(std::variant<WriteRecord, Error>)> done);
 
   /// Which later writes are like one that waits for a person; or why none are, a sentence.
   std::variant<StandingScope, std::string> standing_scope(const WriteRecord& write) const;

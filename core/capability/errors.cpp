@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/capability/capability_handler.hpp"
+#include "core/policy/rules/rule.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
 
@@ -82,8 +83,12 @@ std::string context_of(const WriteRecord& write, const std::string& recipients_j
   const auto until = write.approval_until_ms > 0
                          ? fmt::format(R"(,"approval_until":"{}")", format_time(write.approval_until_ms))
                          : std::string();
-  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}{}}})", json_string(write.write_id), to_string(write.state),
-                     cleanup, recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, until, rule);
+  const auto people = write.state == WriteState::kPendingApproval && write.approvals_needed > 1
+                          ? fmt::format(R"(,"approvals_needed":{})", write.approvals_needed)
+                          : std::string();
+  return fmt::format(R"({{"write_id":{},"status":"{}"{}{}{}{}{}}})", json_string(write.write_id),
+                     to_string(write.state), cleanup,
+                     recipients_json.empty() ? "" : ",\"recipients\":" + recipients_json, until, people, rule);
 }
 
 /// Somebody has decided that nothing more is done about it.
@@ -114,8 +119,9 @@ Error to_error(const WriteRecord& write, std::int64_t now_ms, const std::string&
   }
   if (write.state == WriteState::kPendingApproval) {
     return Error(ErrorCode::kApprovalRequired,
-                 fmt::format("It waits for a person's approval{} {}{} Do not send it again: proxy.write_status tells "
+                 fmt::format("It waits for {}{} {}{} Do not send it again: proxy.write_status tells "
                              "what became of {}{}.",
+                             approvals_in_words(write.approvals_needed),
                              write.irrevocable ? " before it is sent once more; an earlier attempt may have happened."
                                                : " and has not been sent.",
                              safe_message(write.approval_reason),

@@ -43,6 +43,7 @@ PresentTerms present_terms(const HandlerContext& context, const WriteRecord& wri
   PresentTerms terms{{}, by_rule ? std::move(why) : why_asked(counted), {}};
   if (by_rule) terms.asked_by_json = tier_rule_json(ruling);
   if (!terms.asks.empty()) terms.decision_json = decision_json(ruling, counted, definition.version, {});
+  terms.approvals_needed = ruling.decision.approvals;
   terms.approval_ms = ruling.decision.expires_ms;
   terms.counted_as = counted.name;
   terms.counts = ruling.counts;

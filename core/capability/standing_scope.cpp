@@ -37,6 +37,8 @@ std::variant<std::vector<std::string>, std::string> askers_of(const HandlerConte
     const auto& rule = *matching.rule;
     if (rule.tier.value_or(Tier::kAutonomous) < Tier::kApprovalRequired) continue;
     if (rule.unreadable) return fmt::format("The rules in {} cannot be read.", printable(rule.file));
+    if (rule.approvals)
+      return fmt::format("The rule \"{}\" wants several people, and each looks at every write.", printable(rule.name));
     if (std::any_of(rule.when.begin(), rule.when.end(), asks_of_content))
       return fmt::format("The rule \"{}\" looks at what each write says.", printable(rule.name));
     askers.push_back(fmt::format("rule {}: {}", rule.file, rule.name));
@@ -63,6 +65,7 @@ std::variant<std::vector<std::string>, std::string> reach_of(const CapabilityDef
 }  // namespace
 
 std::variant<StandingScope, std::string> standing_scope(const HandlerContext& context, const WriteRecord& write) {
+  if (write.approvals_needed > 1) return "Several people are asked about it, and each looks at every write.";
   const auto service = context.accounts.service(write.account.service);
   const auto* capability = service ? service->definition->find(write.operation) : nullptr;
   if (!capability) return "What it does is no capability any more.";

@@ -164,4 +164,15 @@ TEST_CASE("the write of another agent is asked about") {
   CHECK(f.newest().state == kAsked);
 }
 
+TEST_CASE("what several people must accept has no like, and what was approved before does not answer for it") {
+  Fixture f(kAsk);
+  REQUIRE(f.post("board", "first") == kAsked);
+  f.accept_the_like();
+  CHECK(f.post("board", "second") == kGoes);
+  f.put_in_force(kAsk + "  - {name: two, capabilities: [notes.post], tier: approval_required, approvals: 2}\n");
+  CHECK(f.post("board", "third") == kAsked);
+  CHECK_THAT(f.why_not(f.newest()), Catch::Contains("each looks at every"));
+  CHECK(f.newest().approvals_needed == 2);
+}
+
 }  // namespace KRUXOS_TEST_FILE

@@ -175,7 +175,7 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
   } catch (const std::exception& problem) {
     return edit->done(error_of(problem));
   }
-  context->writes.ledger.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.who,
+  context->writes.ledger.edit(request.write_id, request.agent_id, request.shown_hash, std::move(content), request.by,
                               [edit](std::variant<WriteRecord, Error> answer) { edit->done(std::move(answer)); });
 }
 
@@ -324,6 +324,7 @@ NewContent content_of(const HandlerOptions& options, const CheckedCall& call, co
   for (auto& limit : limit_rules(by.ruling, params)) content.limits.push_back(std::move(limit));
   content.counts = by.ruling.counts;
   content.counted_as = by.capability.name;
+  content.approvals_needed = by.ruling.approvals();
   content.approval_ms = by.ruling.decision.expires_ms;
   content.approval_reason = why_asked(by.capability);
   // The rule says more than the tier does.

@@ -63,7 +63,7 @@ struct EditRequest {
   std::string agent_id;        ///< empty: the operator
   std::string shown_hash;      ///< the content that was looked at; empty: the present one
   std::string arguments_json;  ///< the inputs that change; null takes one back to its default
-  std::string who;
+  DecidingOperator by;
 };
 
 /// Loads the write, checks and resolves what it becomes, and has the ledger replace it. `done` runs once, on any

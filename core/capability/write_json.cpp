@@ -153,6 +153,8 @@ std::string status_json(const WriteRecord& write, bool whole, const std::string&
       .time("next_attempt_at", write.state == WriteState::kDeadLetter ? write.due_at_ms : 0)
       .boolean("needs_operator", write.needs_operator());
   if ((whole || names == WriteNames::kAll) && !write.session_id.empty()) object.text("session_id", write.session_id);
+  if (write.state == WriteState::kPendingApproval && write.approvals_needed > 1)
+    object.number("approvals_needed", write.approvals_needed);
   // The name before, until the next major version.
   if (names == WriteNames::kAll) object.boolean("waits_for_operator", write.needs_operator());
   if (names == WriteNames::kAll || write.held_as_copy) object.boolean("held_as_copy", write.held_as_copy);

@@ -38,11 +38,12 @@ struct PresentTerms {
   std::string asks;     ///< why a person is asked first, a sentence; empty: nobody is
   std::vector<LimitRule> limits;
   ErrorCode forbidden_as = ErrorCode::kOperationBlocked;
-  std::string decision_json{};   ///< of what forbids or asks, for the audit log
-  std::string counted_as{};      ///< for which operation's limits it counts by now; empty: for its own
-  bool counts = false;           ///< a limit may count it that is none of `limits`
-  std::string asked_by_json{};   ///< with `asks`, as WriteContent has it
-  std::int64_t approval_ms = 0;  ///< likewise
+  std::string decision_json{};        ///< of what forbids or asks, for the audit log
+  std::string counted_as{};           ///< for which operation's limits it counts by now; empty: for its own
+  bool counts = false;                ///< a limit may count it that is none of `limits`
+  std::string asked_by_json{};        ///< with `asks`, as WriteContent has it
+  std::int64_t approval_ms = 0;       ///< likewise
+  std::int64_t approvals_needed = 0;  ///< likewise
 };
 
 /// What an attempt or a look led to.
@@ -106,19 +107,22 @@ class Ledger {
 
   /// A write that waits for a person's approval: accepted with the content_hash that was shown (ConflictError when it
   /// has another one by now), its window begins, and the like of it may follow where `like` says so; rejected, with a
-  /// reason for its agent or none.
+  /// reason for its agent or none. Where several operators must accept it, it waits on until the last of them has:
+  /// ConflictError when it is the same one again, NotAuthenticated when he is known by the socket alone.
   struct Like {
     StandingScope scope;
     StandingTerms terms;
   };
-  void accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done,
+  void accept(std::string write_id, std::string shown_hash, DecidingOperator by, Done<WriteRecord> done,
               std::optional<Like> like = {});
   void reject(std::string write_id, std::string reason, std::string who, Done<WriteRecord> done);
 
   /// Replaces the content of a write that is pending_approval, held or buffered and never attempted, if it still has
   /// `shown_hash`: ConflictError otherwise, BatchProtection where a limit refuses it; then nothing has changed. The
-  /// window begins anew; what a person was asked about, he is asked about again when an agent changes it.
-  void edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content, std::string who,
+  /// window begins anew; what a person was asked about, he is asked about again when an agent changes it. What was
+  /// accepted of the content before counts no more; where several must accept it, an operator's edit of what had been
+  /// let go is his own acceptance of the new one.
+  void edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content, DecidingOperator by,
             Done<WriteRecord> done);
 
   /// Asks for a completed write to be undone: a write of its own (`rolls_back`), due at once, which may become unknown
@@ -186,6 +190,8 @@ class Ledger {
   std::vector<WriteRecord> list(const WriteFilter& filter);
   /// The newest, oldest of them first; of the edits no more than 16 MiB, but one in any case.
   std::vector<AttemptRecord> history(const std::string& write_id, std::int64_t newest = 1000);
+  /// Those that count for the write as it stands, the earliest first.
+  std::vector<Acceptance> acceptances(const WriteRecord& write);
   std::vector<EditRecord> edits(const std::string& write_id, std::int64_t newest = 1000);
   RecordTotals totals(const std::string& write_id);
   /// Of a write whose `cleanup` is pending, done or left: the one that cleans up after it.
@@ -279,6 +285,8 @@ class Ledger {
   };
   void decide_about(Points points, std::string write_id, WriteEvent decision, Shown shown, std::string who,
                     Done<WriteRecord> done);
+  bool accept_as_one_of_several(StatementCache& sql, const LedgerRow& row, const std::string& shown_hash,
+                                const DecidingOperator& by, bool like) const;
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
                    const std::string& who, ErrorCode refused_as, const Shown& shown) const;
   std::optional<WriteRecord> rolled_back_by(StatementCache& sql, const WriteRecord& undo) const;
@@ -293,8 +301,9 @@ class Ledger {
   Verdict verdict_on(StatementCache& sql, WriteRecord& write) const;
   bool is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRecord>& changed) const;
   struct Asking {
-    std::string why, by_json;  ///< as WriteContent::approval_reason, asked_by_json
-    std::int64_t for_ms = 0;   ///< as WriteContent::approval_ms
+    std::string why, by_json;           ///< as WriteContent::approval_reason, asked_by_json
+    std::int64_t for_ms = 0;            ///< as WriteContent::approval_ms
+    std::int64_t approvals_needed = 0;  ///< as WriteContent has it
   };
   void put_before_person(StatementCache& sql, LedgerRow& row, const Asking& asking) const;
   WriteRecord expire_one(StatementCache& sql, std::int64_t seq, std::vector<WriteRecord>& others) const;

@@ -135,8 +135,9 @@ void Ledger::admit_within_limits(StatementCache& sql, const NewWrite& asked, Led
     w.asked_by_json = asked_by_json(*over);
     row.audited.limit_json = limit_json(*over);
   }
-  if (w.state == WriteState::kPendingApproval && !asked.by_standing.empty() && row.audited.limit_json.empty()) {
-    // A limit asks a person all the same.
+  if (w.state == WriteState::kPendingApproval && !asked.by_standing.empty() && row.audited.limit_json.empty() &&
+      w.approvals_needed < 2) {
+    // A limit asks a person all the same, and a rule that wants several people each of them.
     if (auto granted_by = use_standing(sql, asked.by_standing, clock_.wall_ms())) {
       w.state = asked.admitted_as;
       w.decided_by = *std::move(granted_by);

@@ -2,8 +2,10 @@
 // What they were admitted under may have changed: policy, limits and their agent are asked once more.
 #include <algorithm>
 
+#include "core/policy/rules/rule.hpp"
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
+#include "core/write/acceptances.hpp"
 #include "core/write/due_writes.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
@@ -32,6 +34,11 @@ bool is_shut_out(StatementCache& sql, const WriteRecord& write) {
 bool is_let_go(StatementCache& sql, const WriteRecord& write) {
   return write.decided_by.starts_with("operator:") &&
          (write.standing_approval.empty() || !is_standing_ended(sql, write.standing_approval));
+}
+
+/// Whoever has accepted it and is still an operator counts, once.
+bool lacks_acceptances(StatementCache& sql, const WriteRecord& write, std::int64_t needed) {
+  return needed > 1 && static_cast<std::int64_t>(acceptances_of(sql, write).size()) < needed;
 }
 
 /// He has looked at this very write.
@@ -74,15 +81,30 @@ struct Ledger::Verdict {
   AuditedDecision audited{};
   std::string asked_by_json{};  ///< as PresentTerms
   std::int64_t approval_ms = 0;
+  std::int64_t approvals_needed = 0;  ///< more than have accepted it; 0: one person is asked, if any
 };
 
 Ledger::Verdict Ledger::verdict_on(StatementCache& sql, WriteRecord& write) const {
   if (is_shut_out(sql, write)) return {"Its agent's key was revoked before it went out.", {}, ErrorCode::kPolicyDenied};
   // An undo takes back, under the terms of the write that it undoes.
-  if (!present_terms_ || !write.rolls_back.empty()) return {};
-  auto terms = present_terms_(write);
+  if (!write.rolls_back.empty()) return {};
+  auto terms = present_terms_ ? present_terms_(write) : PresentTerms();
   if (!terms.forbids.empty())
     return {std::move(terms.forbids), {}, terms.forbidden_as, {std::move(terms.decision_json), {}, {}}};
+  if (const auto needed = std::max(write.approvals_needed, terms.approvals_needed);
+      lacks_acceptances(sql, write, needed)) {
+    const bool by_now = !terms.asks.empty();
+    auto why = by_now ? std::move(terms.asks) : write.approval_reason;
+    if (why.empty()) why = "It needs " + approvals_in_words(needed) + ".";
+    return {{},
+            std::move(why),
+            terms.forbidden_as,
+            {std::move(terms.decision_json), {}, {}},
+            by_now ? std::move(terms.asked_by_json) : write.asked_by_json,
+            terms.approval_ms,
+            needed};
+  }
+  if (!present_terms_) return {};
   auto counts_as = counted_as(terms.counts || !terms.limits.empty(), terms.counted_as, write.operation);
   const bool anew = !counts_as.empty() && counts_as != write.counted_as;
   if (anew) {
@@ -117,8 +139,11 @@ void Ledger::put_before_person(StatementCache& sql, LedgerRow& row, const Asking
   row.waits_for_connection = false;
   set_due(row, std::nullopt);
   update_row(sql, row);
-  sql.get("UPDATE writes SET approval_reason = ?2, asked_by = nullif(?3, '') WHERE seq = ?1")
-      .bind_all(w.seq, asking.why, asking.by_json)
+  w.approvals_needed = std::max(w.approvals_needed, asking.approvals_needed);
+  sql.get(
+         "UPDATE writes SET approval_reason = ?2, asked_by = nullif(?3, ''), approvals_needed = nullif(?4, 0) WHERE "
+         "seq = ?1")
+      .bind_all(w.seq, asking.why, asking.by_json, w.approvals_needed)
       .run();
   if (!before.ordering_key.empty()) call_next(sql, before);
   tell_of_approvals(sql, w);
@@ -129,10 +154,11 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
   auto& w = row.write;
   // Whoever asked for the write: what is left of it must not stay.
   if (!w.cleans.empty()) return false;
-  const auto [forbids, asks, type, audited, asked_by, approval_ms] = verdict_on(sql, w);
+  const auto [forbids, asks, type, audited, asked_by, approval_ms, approvals_needed] = verdict_on(sql, w);
   const auto& why = forbids.empty() ? asks : forbids;
-  // Of what a person was asked about for this very reason he has decided.
-  if (why.empty() || (w.approval_reason == why && is_let_go(sql, w))) return false;
+  // Of what a person was asked about for this very reason he has decided, unless others must as well.
+  const bool was_decided = approvals_needed == 0 && w.approval_reason == why && is_let_go(sql, w);
+  if (why.empty() || was_decided) return false;
   w.out_of_order = false;  // it goes before nobody
   row.audited = audited;
   // "failed" would promise that nothing of it has happened.
@@ -148,7 +174,7 @@ bool Ledger::is_stopped(StatementCache& sql, LedgerRow& row, std::vector<WriteRe
     follow_end(sql, w, changed);
     update_row(sql, row);
   } else {
-    put_before_person(sql, row, {why, asked_by, approval_ms});
+    put_before_person(sql, row, {why, asked_by, approval_ms, approvals_needed});
   }
   changed.push_back(w);
   return true;

@@ -3,6 +3,7 @@
 
 #include "core/util/json.hpp"
 #include "core/util/text.hpp"
+#include "core/write/acceptances.hpp"
 #include "core/write/copies.hpp"
 #include "core/write/ledger.hpp"
 #include "core/write/ledger_commit.hpp"
@@ -52,9 +53,13 @@ void must_be_untried(const WriteRecord& write) {
 /// What a person was asked about stays until he is asked anew.
 void put_content(WriteRecord& write, const NewContent& content) {
   auto reason = std::move(write.approval_reason), asked_by = std::move(write.asked_by_json);
+  const auto needed = write.approvals_needed;
   static_cast<WriteContent&>(write) = static_cast<const WriteContent&>(content);
-  write.approval_reason = std::move(reason);
-  write.asked_by_json = std::move(asked_by);
+  if (write.approvals_needed <= std::max<std::int64_t>(needed, 1)) {
+    write.approvals_needed = needed;
+    write.approval_reason = std::move(reason);
+    write.asked_by_json = std::move(asked_by);
+  }
   if (write.params_shown_json.empty()) write.params_shown_json = write.params_json;
   write.content_hash = content_hash(write.account, write.operation, write.params_json, write.send_at_ms);
   write.ordering_key = ordering_key_of(write.agent_id, write.account, content.order);
@@ -233,17 +238,46 @@ void Ledger::decide_outcome(std::string write_id, WriteEvent decision, std::opti
                {{}, expected, false, {}}, std::move(who), std::move(done));
 }
 
-void Ledger::accept(std::string write_id, std::string shown_hash, std::string who, Done<WriteRecord> done,
+/// Whether it waits on, for others who must accept it as well.
+bool Ledger::accept_as_one_of_several(StatementCache& sql, const LedgerRow& row, const std::string& shown_hash,
+                                      const DecidingOperator& by, bool like) const {
+  const auto& w = row.write;
+  if (w.approvals_needed < 2) return false;
+  must_be_shown(w, shown_hash);
+  auto accepted = row;
+  apply(accepted, WriteEvent::kAccept, ErrorCode::kConflictError);
+  must_be_in_time(w, clock_.wall_ms());
+  must_still_be_connected(sql, w);
+  if (like)
+    throw conflict(
+        "Several people are asked about this write, and each looks at every one of them: nothing can be "
+        "approved as the like of it. Nothing was decided; accept it without that.");
+  must_be_known(w, by);
+  const auto given = acceptances_of(sql, w);
+  must_be_another(w, by, given);
+  const auto with_his = given.size() + 1;
+  if (static_cast<std::int64_t>(with_his) >= w.approvals_needed) return false;
+  add_acceptance(sql, w, by, clock_.wall_ms());
+  tell_of_acceptance(sql, w, by, with_his, clock_.wall_ms());
+  return true;
+}
+
+void Ledger::accept(std::string write_id, std::string shown_hash, DecidingOperator by, Done<WriteRecord> done,
                     std::optional<Like> like) {
-  done = counted(meters_, WriteDecision::kAccept, who, std::move(done));
+  done = counted(meters_, WriteDecision::kAccept, by.who, std::move(done));
   commit<WriteRecord>(
       {"write.accept.before_commit", "write.accept.after_commit"},
-      [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash), who = std::move(who),
+      [this, write_id = std::move(write_id), shown_hash = std::move(shown_hash), by = std::move(by),
        like = std::move(like)](StatementCache& sql) {
-        auto row = decide(sql, write_id, {}, WriteEvent::kAccept, who, ErrorCode::kConflictError, {.hash = shown_hash});
+        auto waiting = row_of(sql, write_id);
+        if (waiting && accept_as_one_of_several(sql, *waiting, shown_hash, by, like.has_value()))
+          return std::move(waiting->write);
+        auto row =
+            decide(sql, write_id, {}, WriteEvent::kAccept, by.who, ErrorCode::kConflictError, {.hash = shown_hash});
         must_be_in_time(row.write, clock_.wall_ms());
         must_still_be_connected(sql, row.write);
-        if (like) grant_standing(sql, like->scope, like->terms, write_id, who, clock_.wall_ms());
+        add_acceptance(sql, row.write, by, clock_.wall_ms());
+        if (like) grant_standing(sql, like->scope, like->terms, write_id, by.who, clock_.wall_ms());
         row.write.standing_approval.clear();
         begin_window(row);
         update_row(sql, row);
@@ -271,14 +305,14 @@ void Ledger::reject(std::string write_id, std::string reason, std::string who, D
 }
 
 void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_hash, NewContent content,
-                  std::string who, Done<WriteRecord> done) {
-  done = counted(meters_, WriteDecision::kEdit, who, std::move(done));
+                  DecidingOperator by, Done<WriteRecord> done) {
+  done = counted(meters_, WriteDecision::kEdit, by.who, std::move(done));
   commit<WriteRecord>(
       {"write.edit.before_commit", "write.edit.after_commit"},
       [this, write_id = std::move(write_id), agent_id = std::move(agent_id), shown_hash = std::move(shown_hash),
-       content = std::move(content), who = std::move(who)](StatementCache& sql) {
+       content = std::move(content), by = std::move(by)](StatementCache& sql) {
         auto row =
-            decide(sql, write_id, agent_id, WriteEvent::kEdit, who, ErrorCode::kConflictError, {.hash = shown_hash});
+            decide(sql, write_id, agent_id, WriteEvent::kEdit, by.who, ErrorCode::kConflictError, {.hash = shown_hash});
         auto& w = row.write;
         const auto before = w;
         must_be_untried(before);
@@ -298,12 +332,20 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
             w.asked_by_json = over ? asked_by_json(*over) : content.asked_by_json;
           }
         }
-        const bool had_window = before.buffer_until_ms > 0;
-        const bool ask = !had_window || (!agent_id.empty() && !w.approval_reason.empty());
+        const bool had_window = before.buffer_until_ms > 0, by_operator = agent_id.empty();
+        const bool several = w.approvals_needed > 1;
+        if (several && by_operator) must_be_known(w, by);
+        void_acceptances(sql, before, by.who, clock_.wall_ms());
+        const bool ask = !had_window || several || (!by_operator && !w.approval_reason.empty());
         if (w.state == WriteState::kPendingApproval && !ask) {
           apply(row, WriteEvent::kAccept, ErrorCode::kConflictError);
+          if (by_operator) add_acceptance(sql, w, by, clock_.wall_ms());
           begin_window(row);
         } else {
+          if (w.state == WriteState::kPendingApproval && several && by_operator && had_window) {
+            add_acceptance(sql, w, by, clock_.wall_ms());
+            tell_of_acceptance(sql, w, by, 1, clock_.wall_ms());
+          }
           set_due(row, std::nullopt);
           w.buffer_until_ms = 0;
           w.waits_in_line = false;
@@ -311,7 +353,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
         const bool waits = w.state == WriteState::kPendingApproval && w.approval_ms > 0;
         w.approval_until_ms = waits ? clock_.wall_ms() + w.approval_ms : 0;
         w.counted_at_ms = clock_.wall_ms();
-        add_edit(sql, before, w, clock_.wall_ms(), who);
+        add_edit(sql, before, w, clock_.wall_ms(), by.who);
         update_content(sql, w);
         update_row(sql, row);
         if (!before.ordering_key.empty()) call_next(sql, before);

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "core/write/acceptances.hpp"
 #include "core/write/ledger.hpp"
 
 namespace krux {
@@ -180,6 +181,11 @@ std::vector<AttemptRecord> Ledger::history(const std::string& write_id, std::int
   }
   std::reverse(found.begin(), found.end());
   return found;
+}
+
+std::vector<Acceptance> Ledger::acceptances(const WriteRecord& write) {
+  auto reader = readers_.lease();
+  return acceptances_of(reader.sql(), write);
 }
 
 std::vector<EditRecord> Ledger::edits(const std::string& write_id, std::int64_t newest) {

@@ -23,7 +23,7 @@ constexpr const char* kColumns =
     "out_of_order, "
     "cleanup, cleans, begun_attempt, waits_for_connection, held_as_copy, reconcile_first, evidence, evidence_json, "
     "evidence_at_ms, release_wanted, claimed_at_ms, send_at_ms, session_id, counted_at_ms, asked_by, "
-    "approval_until_ms, standing_approval";
+    "approval_until_ms, standing_approval, approvals_needed";
 
 /// Takes the columns of a row one after the other.
 class Columns {
@@ -166,6 +166,7 @@ LedgerRow read_row(const Statement& statement) {
   w.asked_by_json = c.text();
   w.approval_until_ms = c.integer();
   w.standing_approval = c.text();
+  w.approvals_needed = c.integer();
   row.counted = phase_of(w);
   return row;
 }
@@ -235,8 +236,8 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
       "idempotency_key, tier, definition_version, when_absent, summary, params_json, params_shown_json, rolls_back, "
       "rollback_ms, "
       "target, counted_as, approval_reason, ordering_key, decided_by, cleanup, cleans, send_at_ms, session_id, "
-      "counted_at_ms, asked_by, approval_until_ms, standing_approval) VALUES "
-      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+      "counted_at_ms, asked_by, approval_until_ms, standing_approval, approvals_needed) VALUES "
+      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   const auto& w = row.write;
   int i = 0;
   s.bind(++i, w.seq);
@@ -282,6 +283,7 @@ void insert_row(StatementCache& sql, LedgerRow& row) {
   bind_nonempty(s, ++i, w.asked_by_json);
   bind_nonzero(s, ++i, w.approval_until_ms);
   bind_nonempty(s, ++i, w.standing_approval);
+  bind_nonzero(s, ++i, w.approvals_needed);
   s.run();
   row.counted = phase_of(w);
   count_change(sql, std::nullopt, *row.counted);
@@ -294,10 +296,10 @@ void update_content(StatementCache& sql, const WriteRecord& w) {
       "intent = ?6, target = nullif(?7, ''), tier = ?8, definition_version = ?9, delay_ms = ?10, counted_as = "
       "nullif(?11, ''), "
       "approval_reason = nullif(?12, ''), ordering_key = nullif(?13, ''), send_at_ms = nullif(?14, 0), counted_at_ms = "
-      "?15, asked_by = nullif(?16, '') WHERE seq = ?1");
+      "?15, asked_by = nullif(?16, ''), approvals_needed = nullif(?17, 0) WHERE seq = ?1");
   s.bind_all(w.seq, w.params_json, w.params_shown_json, w.summary, w.content_hash, intent_of(w.content_hash), w.target,
              w.tier, w.definition_version, w.delay_ms, w.counted_as, w.approval_reason, w.ordering_key, w.send_at_ms,
-             w.counted_at_ms, w.asked_by_json)
+             w.counted_at_ms, w.asked_by_json, w.approvals_needed)
       .run();
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("a ledger whose tables are made anew keeps every column, the order of 
     CHECK(after.at("approval_until_ms").empty());
     CHECK(after.at("standing_approval").empty());
     for (const auto* added : {"claimed_at_ms", "send_at_ms", "decided_since_revoked", "session_id", "counted_at_ms",
-                              "asked_by", "approval_until_ms", "standing_approval"})
+                              "asked_by", "approval_until_ms", "standing_approval", "approvals_needed"})
       after.erase(added);
     CHECK(after == before);
     CHECK_FALSE(SQLite::Statement(db, "PRAGMA foreign_key_check").executeStep());

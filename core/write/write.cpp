@@ -35,6 +35,10 @@ std::optional<WriteState> parse_write_state(const std::string& text) {
   return std::nullopt;
 }
 
+std::string operator_who(std::string_view name) {
+  return "operator:" + std::string(name);
+}
+
 bool has_ended(WriteState state) {
   return state >= WriteState::kCompleted;
 }

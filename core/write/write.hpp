@@ -68,10 +68,11 @@ struct WriteContent {
   std::string summary;            ///< one line for people ("#general: Deployment complete!"), printable
   std::string target;             ///< what it is about, in the service's ids ("C1/170.1"); empty: not known
   std::string tier, definition_version;
-  std::string counted_as;        ///< for which operation's limits it counts; empty: of a wish its own, of a row none
-  std::string approval_reason;   ///< why a person is asked first, a sentence; empty: nobody is
-  std::string asked_by_json;     ///< of the rule for which he is, as one object of put_decider(); empty: of none
-  std::int64_t approval_ms = 0;  ///< for how long he may be asked, then it is rejected; 0: for ever. No column.
+  std::string counted_as;       ///< for which operation's limits it counts; empty: of a wish its own, of a row none
+  std::string approval_reason;  ///< why a person is asked first, a sentence; empty: nobody is
+  std::string asked_by_json;    ///< of the rule for which he is, as one object of put_decider(); empty: of none
+  std::int64_t approvals_needed = 0;  ///< so many different operators must accept it; 0 and 1: one
+  std::int64_t approval_ms = 0;       ///< for how long he may be asked, then it is rejected; 0: for ever. No column.
   std::int64_t delay_ms = 30'000;
   std::int64_t send_at_ms = 0;  ///< not before that time either; 0: the window alone decides. A part of the content.
 };
@@ -133,6 +134,24 @@ struct WriteProgress {
   bool out_of_order = false;   ///< went before one of its ordering key that held it up too long
   /// It has just left pending_approval: of what is told of a change alone, no column.
   bool approval_resolved = false;
+};
+
+/// The name of an operator, as it stands wherever somebody has decided: "operator:ann".
+std::string operator_who(std::string_view name);
+
+/// Whoever decides at the operator's interfaces.
+struct DecidingOperator {
+  std::string who;          ///< "operator:<name>"
+  std::string operator_id;  ///< whose passphrase was given; empty: known by the socket alone, as are others there
+  DecidingOperator() = default;
+  DecidingOperator(std::string name, std::string id = {}) : who(std::move(name)), operator_id(std::move(id)) {}
+  DecidingOperator(const char* name) : who(name) {}
+};
+
+/// An operator's, of the content that a write has.
+struct Acceptance {
+  std::string operator_id, who;
+  std::int64_t accepted_at_ms = 0;
 };
 
 /// A row of table `writes`.

@@ -1,4 +1,5 @@
 // Many threads at one ledger; run under ThreadSanitizer too.
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <set>
@@ -126,6 +127,67 @@ TEST_CASE("who waits for a write hears of it once, whoever is first") {
   moving = false;
   time.join();
   CHECK(heard == 2 * kWrites);
+}
+
+TEST_CASE("two people accept at the same instant: one is the first, one the last, whatever an edit does in between") {
+  constexpr int kWrites = 400;
+  const bool edits = GENERATE(false, true);
+  support::Scratch scratch;
+  DrivenClock clock;
+  GroupCommit store(scratch.path() / "kruxos.db", kLedgerKind);
+  Ledger ledger(store, clock, "boot-1");
+  store.run([](SQLite::Database& db) {
+    db.exec(
+        "INSERT INTO operators (operator_id, name, verifier, set_at_ms, added_at_ms, added_by) VALUES ('op_ann', "
+        "'ann', 'v', 1, 1, ''), ('op_bob', 'bob', 'v', 2, 2, '')");
+  });
+  std::vector<WriteRecord> all;
+  for (int i = 0; i < kWrites; ++i) {
+    auto write = new_write("n" + std::to_string(i));
+    write.approval_reason = "It is for two.";
+    write.approvals_needed = 2;
+    write.agent_id = "agent_" + std::to_string(i / 50);
+    Answer<Submitted> answer;
+    ledger.submit(write, answer.slot());
+    all.push_back(answer.value().write);
+  }
+  std::array<std::atomic<int>, 3> answers{};  // waits on, goes out, refused
+  std::vector<std::thread> threads;
+  for (const std::string name : {"ann", "bob"}) {
+    threads.emplace_back([&, name] {
+      for (const auto& write : all) {
+        Answer<WriteRecord> answer;
+        ledger.accept(write.write_id, write.content_hash, {operator_who(name), "op_" + name}, answer.slot());
+        const auto outcome = answer.wait();
+        const auto* now = std::get_if<WriteRecord>(&outcome);
+        ++answers[!now ? 2 : now->state == WriteState::kPendingApproval ? 0 : 1];
+      }
+    });
+  }
+  if (edits) {
+    threads.emplace_back([&] {
+      for (const auto& write : all) {
+        NewContent other;
+        static_cast<WriteContent&>(other) = static_cast<const WriteContent&>(write);
+        other.params_json = R"({"text":"edited )" + write.summary + "\"}";
+        Answer<WriteRecord> answer;
+        ledger.edit(write.write_id, write.agent_id, write.content_hash, other, "agent:" + write.agent_id,
+                    answer.slot());
+        answer.value();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  if (!edits) {
+    CHECK(answers[0] == kWrites);
+    CHECK(answers[1] == kWrites);
+  }
+  for (const auto& write : all) {
+    const auto now = *ledger.get(write.write_id);
+    // What was edited nobody has accepted, whenever that came.
+    CHECK(now.state == (edits ? WriteState::kPendingApproval : WriteState::kBuffered));
+    CHECK(ledger.acceptances(now).size() == (edits ? 0 : 2));
+  }
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -15,6 +15,8 @@
 namespace krux::cli {
 namespace {
 
+constexpr int kTimeoutSeconds = 120;
+
 std::string default_data_dir() {
   if (const char* given = std::getenv("KRUXOS_DATA_DIR"); given && *given) return given;
   const char* home = std::getenv("HOME");
@@ -256,12 +258,27 @@ void add_backup_commands(CLI::App& app, Parsed& p) {
   restore->add_option("DIR", p.file, "The backup")->required();
 }
 
+/// By the option, else by the environment.
+std::string operator_named(const Parsed& p) {
+  const char* given = std::getenv("KRUXOS_OPERATOR");
+  return p.operator_name.empty() && given ? given : p.operator_name;
+}
+
 void add_operator_commands(CLI::App& app, Parsed& p) {
   auto* group_of = group(app, "operator", "By what you are told from the agents that run as your user");
+  add(group_of, "list", "Who decides on this host", p, list_operators);
+  add(group_of, "add", "Add another one, who sets a passphrase of his own", p,
+      [&p](const Session& s) { return add_operator(s, p.name); })
+      ->add_option("NAME", p.name, "Up to 32 small letters, digits and . _ -")
+      ->required();
+  auto* remove = add(group_of, "remove", "Remove one: what he has begun ends at once", p,
+                     [&p](const Session& s) { return remove_operator(s, p.name, p.yes); });
+  remove->add_option("NAME", p.name, "Whom")->required();
+  remove->add_flag("-y,--yes", p.yes, "Do not ask");
   add(group_of, "status", "Whether a passphrase is set, and what needs it", p, show_operator);
-  add(group_of, "set-passphrase", "Set the passphrase that decisions need, or another one", p, [&p](const Session& s) {
-    return set_operator_passphrase(s, p.forgotten);
-  })->add_flag("--forgotten", p.forgotten, "Without the present one: for root, where the host runs as another user");
+  add(group_of, "set-passphrase", "Set the passphrase that decisions need, or another one (--operator: whose)", p,
+      [&p](const Session& s) { return set_operator_passphrase(s, p.forgotten); })
+      ->add_flag("--forgotten", p.forgotten, "Without the present one: for root, where the host runs as another user");
 }
 
 void add_vault_commands(CLI::App& app, Parsed& p) {
@@ -306,10 +323,11 @@ int run(const Parsed& parsed, Console& console, const VerifyPlugin& verify, cons
   const auto data_dir = parsed.data_dir.empty() ? default_data_dir() : parsed.data_dir;
   const auto socket =
       parsed.socket.empty() ? std::filesystem::path(data_dir) / "control.sock" : std::filesystem::path(parsed.socket);
-  const auto ask = [&] { return operators_passphrase(console, parsed.passphrase_file); };
-  const Session session{
-      console,        ControlClient(socket, ask),           parsed.json, SystemClock().wall_ms(), verify, certify,
-      inspect_bundle, parsed.socket.empty() ? data_dir : ""};
+  const auto ask = [&](const std::string& name) { return operators_passphrase(console, parsed.passphrase_file, name); };
+  const Session session{console,        ControlClient(socket, ask, kTimeoutSeconds, operator_named(parsed)),
+                        parsed.json,    SystemClock().wall_ms(),
+                        verify,         certify,
+                        inspect_bundle, parsed.socket.empty() ? data_dir : ""};
   try {
     const int code = parsed.run(session);
     console.out() << std::flush;
@@ -339,6 +357,8 @@ int run_command(const std::vector<std::string>& arguments, Console& console, con
   app.add_option("--passphrase-file", parsed.passphrase_file,
                  "Where the operator's passphrase is read, instead of asked")
       ->type_name("FILE");
+  app.add_option("--operator", parsed.operator_name, "Which operator you are, where there are several")
+      ->type_name("NAME");
   add_host_commands(app, parsed);
   add_mcp_command(app, parsed);
   add_agent_commands(app, parsed);

@@ -87,6 +87,9 @@ int make_backup_of_host(const Session& session, const BackupArguments& arguments
 int restore_data_directory(const Session& session, const std::string& backup);
 
 int show_operator(const Session& session);
+int list_operators(const Session& session);
+int add_operator(const Session& session, const std::string& name);
+int remove_operator(const Session& session, const std::string& name, bool yes);
 /// `forgotten`: the present one, for which the host asks everybody but root.
 int set_operator_passphrase(const Session& session, bool forgotten);
 

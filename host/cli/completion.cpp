@@ -12,12 +12,12 @@ _kruxos() {
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
       --socket|--data-dir|--service|--recent|--write|--kind|--since|--until|--limit|--after|--definitions|--acknowledge|--agent|--reason|--wait|--receipt) ((i++)) ;;
-      --dir|--file|--anchors|--key|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key|--key-file|--passphrase-file|--url) ((i++)) ;;
+      --dir|--file|--anchors|--key|--prefix|--display-name|--only|--output|--time-limit|--bundles-dir|--with-key|--key-file|--passphrase-file|--operator|--url) ((i++)) ;;
       -*) ;;
       *) commands+=("${COMP_WORDS[i]}") ;;
     esac
   done
-  local common='--socket --data-dir --json --passphrase-file --help' choices=
+  local common='--socket --data-dir --json --passphrase-file --operator --help' choices=
   case "${commands[*]}" in
     '') choices='status mcp agent policy audit receipt sign-in connect disconnect sync approve webhook held dlq plugin adapter operator vault backup restore config alerts completion' ;;
     mcp*) choices='--key-file --tools --url' ;;
@@ -42,7 +42,8 @@ _kruxos() {
     disconnect*) choices='--force --wait --yes --receipt --receipts' ;;
     sync*) choices='--wait' ;;
     backup*) choices='--with-key --without-replicas' ;;
-    operator) choices='status set-passphrase' ;;
+    operator) choices='status list add remove set-passphrase' ;;
+    'operator remove'*) choices='--yes' ;;
     'operator set-passphrase') choices='--forgotten' ;;
     vault) choices='status unlock rotate passphrase' ;;
     'vault passphrase') choices='--remove' ;;

@@ -1,18 +1,22 @@
 #include "host/cli/control_client.hpp"
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 #include "core/util/descriptor.hpp"
 #include "core/util/error.hpp"
+#include "core/util/json_parts.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/secret_body.hpp"
 
@@ -102,6 +106,13 @@ bool wants_grant(const JsonValue& answer) {
   return context && find_string(*context, "needs").value_or("") == "grant";
 }
 
+std::string user_name() {
+  passwd entry{}, *found = nullptr;
+  std::array<char, 4096> buffer{};
+  getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found);
+  return found ? std::string(found->pw_name) : std::string();
+}
+
 ExitCode exit_code_of(int status) {
   return status == 404 ? kNotFound : status == 409 ? kConflict : kFailed;
 }
@@ -130,10 +141,35 @@ ControlClient::Raw ControlClient::exchange(const char* method, const std::string
   return raw;
 }
 
+std::string ControlClient::which_operator() const {
+  const auto raw = exchange("GET", "/v1/operator", {});  // an earlier host has no such path, or no names
+  const auto& wanted = granted_->name;
+  std::vector<std::string> names;
+  for (const auto& one : items(part(raw.answer.json, "operator"), "operators").GetArray())
+    names.push_back(text(one, "name"));
+  std::string all;
+  for (const auto& name : names) all += (all.empty() ? "" : ", ") + printable(name);
+  const auto is_one = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (!wanted.empty() && !names.empty() && !is_one(wanted))
+    throw CliError(kNotFound, fmt::format("There is no operator {}. There are: {}.", printable(wanted), all));
+  if (!wanted.empty() || names.size() < 2) return wanted;
+  if (const auto user = user_name(); is_one(user)) return user;
+  throw CliError(kUsage, fmt::format("This host has several operators: {}. Say which of them you are: --operator NAME, "
+                                     "or KRUXOS_OPERATOR. Nothing was done.",
+                                     all));
+}
+
 void ControlClient::get_grant() const {
+  if (granted_->grant.empty() && granted_->ask) ask_for_grant();
+}
+
+void ControlClient::ask_for_grant() const {
   granted_->grant.clear();
-  const auto passphrase = granted_->ask();
-  const auto body = secret_body({{"passphrase", as_view(passphrase)}});
+  const auto name = which_operator();
+  const auto passphrase = granted_->ask(name);
+  const auto body = secret_body({{"passphrase", as_view(passphrase)}, {"operator", name}});
   const auto answer = post("/v1/operator/grant", as_view(body));
   granted_->grant = make_secret(find_string(answer.json, "grant").value_or(""));
 }
@@ -142,14 +178,14 @@ void ControlClient::get_grant_if_needed() const {
   const auto raw = exchange("GET", "/v1/operator", {});  // an earlier host has no such path, and asks for nothing
   const auto* shown = find_member(raw.answer.json, "operator");
   const bool needed = shown && find_bool(*shown, "needs_passphrase").value_or(false);
-  if (needed && find_bool(*shown, "passphrase_set").value_or(false) && granted_->ask) get_grant();
+  if (needed && find_bool(*shown, "passphrase_set").value_or(false)) get_grant();
 }
 
 HostAnswer ControlClient::call(const char* method, const std::string& target, std::string_view body) const {
   auto raw = exchange(method, target, body);
   // Not twice: a grant that is refused as soon as it was given will not be taken the next time.
   if (raw.status == 401 && wants_grant(raw.answer.json) && granted_->ask) {
-    get_grant();
+    ask_for_grant();
     raw = exchange(method, target, body);
   }
   if (raw.status / 100 == 2) return std::move(raw.answer);

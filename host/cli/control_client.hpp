@@ -34,16 +34,19 @@ struct HostAnswer {
   JsonDocument json;
 };
 
-/// Asks for the operator's passphrase. Throws CliError where there is nobody to ask.
-using AskPassphrase = std::function<SecretBytes()>;
+/// Asks for the passphrase of the operator of that name; empty: of the only one. Throws CliError where there is nobody
+/// to ask.
+using AskPassphrase = std::function<SecretBytes(const std::string& name)>;
 
 /// Each call is a connection of its own. Where the host wants to know that it is the operator who asks, it is asked for
 /// the passphrase once, and what that was good for stays in this process's memory. Throws CliError.
 class ControlClient {
  public:
-  explicit ControlClient(std::filesystem::path socket, AskPassphrase ask = {}, int timeout_seconds = 120)
+  /// `operator_name`: who asks; empty: the only operator, or the one who is called as the user is.
+  explicit ControlClient(std::filesystem::path socket, AskPassphrase ask = {}, int timeout_seconds = 120,
+                         std::string operator_name = {})
       : socket_(std::move(socket)),
-        granted_(std::make_shared<Granted>(Granted{std::move(ask), {}})),
+        granted_(std::make_shared<Granted>(Granted{std::move(ask), {}, std::move(operator_name)})),
         timeout_seconds_(timeout_seconds) {}
   /// For an operation that may take longer than others.
   ControlClient with_timeout(int seconds) const {
@@ -54,6 +57,11 @@ class ControlClient {
 
   /// Asks for the passphrase now where the host would ask for it with a decision, so that nobody is asked in between.
   void get_grant_if_needed() const;
+  /// Asks for it now in any case, unless that was done before.
+  void get_grant() const;
+  /// By which name the host is told who asks; empty: there is one operator, or none. Throws CliError where it is not
+  /// clear, or there is no such one.
+  std::string which_operator() const;
 
   HostAnswer get(const std::string& target) const { return call("GET", target, {}); }
   /// `body` is sent from where it stands and not copied.
@@ -63,6 +71,7 @@ class ControlClient {
   struct Granted {
     AskPassphrase ask;
     SecretBytes grant;  ///< empty: none yet
+    std::string name;
   };
   struct Raw {
     int status = 0;
@@ -70,7 +79,7 @@ class ControlClient {
   };
   HostAnswer call(const char* method, const std::string& target, std::string_view body) const;
   Raw exchange(const char* method, const std::string& target, std::string_view body) const;
-  void get_grant() const;
+  void ask_for_grant() const;
 
   std::filesystem::path socket_;
   std::shared_ptr<Granted> granted_;  ///< of all copies

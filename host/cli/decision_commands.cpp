@@ -22,11 +22,13 @@ constexpr std::size_t kShownAtOnce = 20;
 struct Target {
   std::string write_id, content_hash;
   std::string finding;  ///< of what is held as a copy
+  bool several;         ///< people must accept it
 
   explicit Target(const JsonValue& write)
       : write_id(text(write, "write_id")),
         content_hash(text(write, "content_hash")),
-        finding(text(part(write, "evidence"), "finding")) {}
+        finding(text(part(write, "evidence"), "finding")),
+        several(number(part(write, "approvals"), "needed") > 1) {}
 };
 
 /// What --all leaves of what is held.
@@ -82,6 +84,12 @@ std::string body_of(const DecisionOptions& options, const std::vector<Target>& t
                                                            options.like_minutes * 60, options.like_most)
                                              : std::string();
   return fmt::format(R"({{"decision":"{}","writes":[{}]{}{}{}}})", options.decision, list, reason, held, like);
+}
+
+/// Who else is needed, where it waits on.
+std::string with_people(const JsonValue& result) {
+  const auto people = text(result, "state") == "pending_approval" ? acceptances(result) : std::string();
+  return people.empty() ? "" : " " + people;
 }
 
 /// One command's decision, taken in steps of as many writes as are asked about at once.
@@ -210,6 +218,9 @@ class Deciding {
   }
 
   bool decide(const std::vector<Target>& targets) {
+    // One answer for all of them cannot ask for the passphrase that some need in any case.
+    const bool several = std::any_of(targets.begin(), targets.end(), [](const Target& one) { return one.several; });
+    if (several && options_.decision == "accept") session_.host.get_grant();
     const auto answer = session_.host.post("/v1/decisions", body_of(options_, targets));
     for (const auto& result : items(answer.json, "results").GetArray()) note(result);
     return true;
@@ -227,7 +238,8 @@ class Deciding {
                                      ? fmt::format("Write {} goes out as soon as a look has not found it.\n", id)
                                  : options_.decision == "release"
                                      ? fmt::format("Write {} is released: {}.\n", id, printable(text(result, "state")))
-                                     : fmt::format("Write {} is now {}.\n", id, printable(text(result, "state"))));
+                                     : fmt::format("Write {} is now {}.{}\n", id, printable(text(result, "state")),
+                                                   with_people(result)));
     } else {
       session_.console.err() << fmt::format("Write {}: {}\n", id, printable(text(error, "message")));
     }

@@ -176,4 +176,73 @@ TEST_CASE("an agent's old key may be good for a while", "[cli]") {
   CHECK(has(f.console.prompts, "The present key of al ends in 30 min;"));
 }
 
+TEST_CASE("operators are added, listed and removed, and the command knows which of them asks") {
+  GuardedFixture f;
+  f.console.terminal = true;
+  f.api.answers["create_agent"] = R"({"agent":{"name":"al"},"key":"k"})";
+  CHECK(f.run({"operator", "list"}) == 0);
+  CHECK_THAT(f.out(), Catch::Contains("kruxos operator set-passphrase"));
+  CHECK(f.run({"operator", "add", "bob"}) != 0);
+  f.console.lines = {"one passphrase", "one passphrase"};
+  CHECK(f.run({"operator", "set-passphrase", "--operator", "ann"}) == 0);
+  // First hers, then his, twice.
+  f.console.lines = {"one passphrase", "bob has one too", "bob has one too"};
+  CHECK(f.run({"operator", "add", "bob"}) == 0);
+  CHECK_THAT(f.out(), Catch::Contains("ann") && Catch::Contains("bob") && Catch::Contains("operator:ann"));
+  CHECK(f.run({"operator", "list"}) == 0);
+  CHECK_THAT(f.out(), Catch::Contains("ann") && Catch::Contains("bob"));
+  // With two of them, of whom none is called as the user.
+  f.console.lines = {"one passphrase"};
+  CHECK(f.run({"agent", "create", "al"}) == 2);
+  CHECK_THAT(f.err(), Catch::Contains("ann, bob") && Catch::Contains("--operator NAME"));
+  CHECK(f.console.lines.size() == 1);
+  CHECK(f.run({"agent", "create", "al", "--operator", "cleo"}) == 4);
+  CHECK_THAT(f.err(), Catch::Contains("There are: ann, bob."));
+  CHECK(f.run({"agent", "create", "al", "--operator", "ann"}) == 0);
+  CHECK_THAT(f.console.prompts, Catch::Contains("Passphrase of operator ann"));
+  ::setenv("KRUXOS_OPERATOR", "bob", 1);
+  f.console.lines = {"bob has one too"};
+  CHECK(f.run({"agent", "create", "al"}) == 0);
+  ::unsetenv("KRUXOS_OPERATOR");
+  CHECK(f.api.asked() == Asked{"create_agent al operator:ann", "create_agent al operator:bob"});
+  f.console.lines = {"n"};
+  CHECK(f.run({"operator", "remove", "bob", "--operator", "ann"}) == 1);
+  f.console.lines = {"y", "one passphrase"};
+  CHECK(f.run({"operator", "remove", "bob", "--operator", "ann"}) == 0);
+  CHECK(f.secret.list().size() == 1);
+  f.console.lines = {"one passphrase"};
+  CHECK(f.run({"operator", "remove", "ann", "--yes"}) == 5);
+  CHECK_THAT(f.err(), Catch::Contains("only operator"));
+}
+
+TEST_CASE("for a write that several must accept the passphrase is asked for, also where the socket is enough") {
+  GuardedFixture f;
+  OperatorGate open(f.secret, f.alerts, f.clock, {false, {}, ::geteuid()});
+  ControlServer control(f.api, {4, 64, ::geteuid(), &open});
+  HttpServer server;
+  server.listen_unix(f.scratch.path() / "open.sock", control.handler());
+  f.secret.set(Secret(), Secret("one passphrase"), OperatorSecret::Present::kNeeded);
+  f.console.terminal = true;
+  const auto accept = [&] {
+    f.console.prompts.clear();
+    f.console.out_text.str("");
+    return cli::run_command({"--socket", f.scratch.path() / "open.sock", "approve", "accept", "w_1", "--yes"},
+                            f.console, {});
+  };
+  f.api.answers["write"] = kWaiting;
+  f.api.answers["decide"] = R"({"results":[{"write_id":"w_1","state":"buffered"}]})";
+  CHECK(accept() == 0);
+  CHECK(f.console.prompts.empty());
+  f.api.answers["write"] =
+      R"({"write":{"write_id":"w_1","state":"pending_approval","content_hash":"h","approvals":{"needed":2,"given":[]}}})";
+  f.api.answers["decide"] =
+      R"({"results":[{"write_id":"w_1","state":"pending_approval","approvals":{"needed":2,"given":[)"
+      R"({"who":"operator:operator","accepted_at_ms":1}]}}]})";
+  f.console.lines = {"one passphrase"};
+  CHECK(accept() == 0);
+  CHECK_THAT(f.console.prompts, Catch::Contains("passphrase"));
+  CHECK_THAT(f.out(), Catch::Contains("is now pending_approval. Accepted by operator; one more person is needed."));
+  server.stop(0);
+}
+
 }  // namespace KRUXOS_TEST_FILE

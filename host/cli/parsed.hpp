@@ -16,7 +16,7 @@ namespace krux::cli {
 
 /// What the arguments say; `run` is the command that they name.
 struct Parsed {
-  std::string socket, data_dir, passphrase_file;
+  std::string socket, data_dir, passphrase_file, operator_name;
   bool json = false, yes = false, wait = false, all = false;
   std::string name, service, id, file, definitions, decision;
   CertifyRequest certify;

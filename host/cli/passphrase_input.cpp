@@ -58,13 +58,14 @@ SecretBytes ask_new_passphrase(Console& console) {
   return wanted;
 }
 
-SecretBytes operators_passphrase(Console& console, const std::filesystem::path& file) {
+SecretBytes operators_passphrase(Console& console, const std::filesystem::path& file, const std::string& name) {
   if (!file.empty()) return from_file(file);
   if (!console.reads_terminal())
     throw CliError(kUsage,
                    "This needs the operator's passphrase, and there is no terminal to ask on: give --passphrase-file "
                    "FILE, which may be a pipe such as /dev/fd/3. Nothing was done.");
-  auto secret = console.read_secret("Operator's passphrase (not shown while you type): ");
+  const auto whose = name.empty() ? std::string("Operator's passphrase") : "Passphrase of operator " + printable(name);
+  auto secret = console.read_secret(whose + " (not shown while you type): ");
   if (secret.empty()) throw CliError(kFailed, "No passphrase was given. Nothing was done.");
   return secret;
 }

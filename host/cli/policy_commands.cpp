@@ -24,6 +24,7 @@ std::string limit_of_rule(const Rule& rule) {
 std::string demand_of(const Rule& rule) {
   std::string all = rule.tier ? to_string(*rule.tier) : "";
   const auto add = [&](const std::string& more) { all += (all.empty() ? "" : ", ") + more; };
+  if (rule.approvals) add("by " + approvals_in_words(*rule.approvals));
   if (rule.delay_ms) add("delay " + span_in_words(*rule.delay_ms));
   if (rule.expires_ms) add("rejected after " + span_in_words(*rule.expires_ms) + " without a decision");
   if (rule.limit) add(limit_of_rule(rule));
@@ -106,6 +107,8 @@ std::vector<Part> parts_of(const RuleSet& rules, const Question& q) {
   const auto base = base_delay_ms(*q.counted);
   const bool longer = decision.delay_ms > base;
   parts.push_back({"delay", span_in_words(longer ? decision.delay_ms : base), longer ? decision.delay_rule : nullptr});
+  if (decision.approvals_rule && decision.tier == Tier::kApprovalRequired)
+    parts.push_back({"approvals", std::to_string(decision.approvals), decision.approvals_rule});
   if (decision.expires_rule)
     parts.push_back({"expires_after", span_in_words(decision.expires_ms), decision.expires_rule});
   for (const auto& limit : q.definition->limits) {
@@ -129,7 +132,17 @@ void put_request(JsonWriter& out, const Loosened& one) {
 }
 
 const char* part_name(Loosened::Part part) {
-  return part == Loosened::Part::kTier ? "tier" : part == Loosened::Part::kDelay ? "delay" : "limit";
+  switch (part) {
+    case Loosened::Part::kTier:
+      return "tier";
+    case Loosened::Part::kApprovals:
+      return "number of approvals";
+    case Loosened::Part::kDelay:
+      return "delay";
+    case Loosened::Part::kLimit:
+      break;
+  }
+  return "limit";
 }
 
 int print_loosened(const Session& session, const std::vector<Loosened>& all) {

@@ -87,6 +87,19 @@ TEST_CASE("a directory of policies is validated and shown") {
         "on_exceed: reject}}\n");
   CHECK(d.run({"show", "--policies", d.at("limited"), "--json"}) == 0);
   CHECK(std::string(d.json()["rules"][0]["demands"].GetString()) == "3 of notes.add in 1 h per title, else refused");
+  for (const auto* many : {"2", "3"})
+    d.put(std::string("people") + many + "/rules/system.yaml",
+          std::string("policy: 1\nrules:\n  - {name: board, capabilities: [notes.add], tier: approval_required, "
+                      "approvals: ") +
+              many + "}\n");
+  CHECK(d.run({"show", "--policies", d.at("people2")}) == 0);
+  CHECK_THAT(d.out(), Contains("approval_required, by the approval of 2 people"));
+  CHECK(d.run({"check", "notes.add", "--policies", d.at("people2"), "--agent", "amy", "--arguments",
+               R"({"title":"a"})"}) == 0);
+  CHECK_THAT(d.out(), Contains("approvals") && Contains("2 by"));
+  CHECK(d.run({"analyze", "--old", d.at("people2"), "--new", d.at("people3")}) == 0);
+  CHECK(d.run({"analyze", "--old", d.at("people3"), "--new", d.at("people2")}) == 1);
+  CHECK_THAT(d.out(), Contains("number of approvals is loosened") && Contains("the approval of 3 people"));
   d.put("pattern/rules/agents/sales-*.yaml", "policy: 1\nrules: []\n");
   CHECK(d.run({"validate", d.at("pattern")}) == 1);
   CHECK_THAT(d.out(), Contains("sales-*.yaml: no rules are read from it, since no agent has such a name"));

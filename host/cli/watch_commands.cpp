@@ -68,7 +68,9 @@ class Watching {
     for (const auto& write : items(answer.json, "writes").GetArray()) {
       if (text(write, "state") != "pending_approval" || flag(write, "held_as_copy")) continue;
       writes_.push_back(text(write, "write_id"));
-      rows_.push_back(fmt::format("{}  {}  {}  {}", relative(number(write, "created_at_ms"), SystemClock().wall_ms()),
+      const auto so_far = acceptances_so_far(write);
+      rows_.push_back(fmt::format("{}{}  {}  {}  {}", so_far.empty() ? "" : so_far + "  ",
+                                  relative(number(write, "created_at_ms"), SystemClock().wall_ms()),
                                   text(write, "agent"), text(write, "operation"), text(write, "summary")));
     }
     // What one looks at stays marked, whatever comes before it.
@@ -117,7 +119,9 @@ class Watching {
     const Keys lines(session_.console, false);
     try {
       const auto answer = session_.host.post(write_path(id, action), body);
-      said_ = fmt::format("{} is now {}.", id, text(part(answer.json, "write"), "state"));
+      const auto& write = part(answer.json, "write");
+      const auto people = text(write, "state") == "pending_approval" ? " " + acceptances(write) : std::string();
+      said_ = fmt::format("{} is now {}.{}", id, text(write, "state"), people);
     } catch (const CliError& error) {
       if (error.code() == kNotRunning) throw;
       said_ = error.what();

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "core/util/text.hpp"
+#include "core/write/acceptances.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -90,6 +91,19 @@ std::string write_path(const std::string& id, std::string_view action) {
   return std::string("/v1/writes/").append(url_encode(id)).append(action);
 }
 
+std::string acceptances(const JsonValue& write) {
+  const auto& approvals = part(write, "approvals");
+  std::vector<std::string> given;
+  for (const auto& one : items(approvals, "given").GetArray()) given.push_back(text(one, "who"));
+  return acceptances_in_words(number(approvals, "needed"), given);
+}
+
+std::string acceptances_so_far(const JsonValue& write) {
+  if (text(write, "state") != "pending_approval") return {};
+  const auto& approvals = part(write, "approvals");
+  return acceptances_in_short(number(approvals, "needed"), items(approvals, "given").Size());
+}
+
 void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes) {
   if (writes.Empty()) return;
   session.console.out() << styled(session.console, title, Style::kBold) << "\n";
@@ -99,9 +113,10 @@ void print_writes(const Session& session, const char* title, const char* time_ti
   if (scheduled) columns.push_back({"SCHEDULED FOR"});
   Table table(std::move(columns));
   for (const auto& write : all) {
-    const auto state = text(write, "state");
-    std::vector<Cell> row{text(write, "write_id"), text(write, "agent"),     text(write, "operation"),
-                          text(write, "summary"),  {state, style_of(state)}, time_of(write, session.now_ms)};
+    const auto state = text(write, "state"), so_far = acceptances_so_far(write);
+    const auto shown_state = so_far.empty() ? state : fmt::format("{} ({})", state, so_far);
+    std::vector<Cell> row{text(write, "write_id"), text(write, "agent"),           text(write, "operation"),
+                          text(write, "summary"),  {shown_state, style_of(state)}, time_of(write, session.now_ms)};
     if (scheduled) row.emplace_back(is_scheduled(write) ? moment(number(write, "send_at_ms"), session.now_ms) : "");
     table.add(std::move(row));
   }
@@ -146,6 +161,7 @@ void print_write(const Session& session, const JsonValue& write) {
   listing.add_unless_empty("Ended", moment(number(write, "ended_at_ms"), now));
   listing.add_unless_empty("By", text(write, "decided_by"));
   listing.add_unless_empty("Asked because", text(write, "approval_reason"));
+  listing.add_unless_empty("People", acceptances(write));
   for (const auto& rule : items(write, "rules").GetArray()) {
     listing.add("Rule", fmt::format("{} ({}:{}): {}", text(rule, "rule"), text(rule, "file"), number(rule, "line"),
                                     text(rule, "when")));
@@ -250,8 +266,9 @@ void print_limits(const Session& session, const JsonValue& answer, const std::st
 int report_write(const Session& session, const HostAnswer& answer) {
   if (session.printed(answer)) return kOk;
   const auto& write = part(answer.json, "write");
-  session.console.out() << fmt::format("Write {} is now {}.\n", printable(text(write, "write_id")),
-                                       printable(text(write, "state")));
+  const auto people = text(write, "state") == "pending_approval" ? acceptances(write) : std::string();
+  session.console.out() << fmt::format("Write {} is now {}.{}\n", printable(text(write, "write_id")),
+                                       printable(text(write, "state")), people.empty() ? "" : " " + people);
   return kOk;
 }
 

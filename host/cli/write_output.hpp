@@ -11,6 +11,11 @@ namespace krux::cli {
 /// "/v1/writes/ID" and `action`.
 std::string write_path(const std::string& id, std::string_view action = {});
 
+/// "Accepted by ann; one more person is needed.", of a write that several people must accept; else empty.
+std::string acceptances(const JsonValue& write);
+/// "1 of 2" of one that waits for several people; else empty.
+std::string acceptances_so_far(const JsonValue& write);
+
 /// A table; nothing for an empty array.
 void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes);
 /// One with its content and its result.

@@ -24,7 +24,7 @@ WriteEvent copy_decision_of(const std::string& name) {
 
 std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const AccountDirectory& accounts,
                                                     const DecisionRequest& asked, const DecisionRequest::Write& write,
-                                                    const std::string& who, const LikeOf& like_of) {
+                                                    const DecidingOperator& by, const LikeOf& like_of) {
   return begin_decision<WriteRecord>([&](auto done) {
     std::optional<Ledger::Like> like;
     try {
@@ -35,18 +35,18 @@ std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const Accoun
       return done(Error(error));
     }
     if (asked.held) {
-      ledger.decide_copied(write.write_id, copy_decision_of(asked.decision), write.expected_finding, who,
+      ledger.decide_copied(write.write_id, copy_decision_of(asked.decision), write.expected_finding, by.who,
                            std::move(done));
     } else if (const auto resolution = resolution_of(asked.decision)) {
-      ledger.decide_outcome(write.write_id, *resolution, write.expected_state, who, std::move(done));
+      ledger.decide_outcome(write.write_id, *resolution, write.expected_state, by.who, std::move(done));
     } else if (asked.decision == "accept") {
-      ledger.accept(write.write_id, write.content_hash, who, std::move(done), std::move(like));
+      ledger.accept(write.write_id, write.content_hash, by, std::move(done), std::move(like));
     } else if (asked.decision == "reject") {
-      ledger.reject(write.write_id, asked.reason, who, std::move(done));
+      ledger.reject(write.write_id, asked.reason, by.who, std::move(done));
     } else if (asked.decision == "cancel") {
-      ledger.cancel(write.write_id, "", who, std::move(done));
+      ledger.cancel(write.write_id, "", by.who, std::move(done));
     } else {
-      ledger.roll_back(write.write_id, "", asked.force, who,
+      ledger.roll_back(write.write_id, "", asked.force, by.who,
                        [done = std::move(done)](DecisionOutcome<Submitted> answer) {
                          if (auto* error = std::get_if<Error>(&answer)) return done(std::move(*error));
                          done(std::get<Submitted>(std::move(answer)).write);
@@ -59,14 +59,15 @@ std::future<DecisionOutcome<WriteRecord>> begin_one(Ledger& ledger, const Accoun
 
 std::vector<std::future<DecisionOutcome<WriteRecord>>> begin_decisions(Ledger& ledger, const AccountDirectory& accounts,
                                                                        const DecisionRequest& asked,
-                                                                       const std::string& who, const LikeOf& like_of) {
+                                                                       const DecidingOperator& by,
+                                                                       const LikeOf& like_of) {
   std::vector<std::size_t> order(asked.writes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto admitted = [&](std::size_t at) { return seq_of_id(asked.writes[at].write_id); };
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return admitted(a) < admitted(b); });
   // All are begun before the first is waited for, so that they share commits.
   std::vector<std::future<DecisionOutcome<WriteRecord>>> answers(order.size());
-  for (const auto at : order) answers[at] = begin_one(ledger, accounts, asked, asked.writes[at], who, like_of);
+  for (const auto at : order) answers[at] = begin_one(ledger, accounts, asked, asked.writes[at], by, like_of);
   return answers;
 }
 

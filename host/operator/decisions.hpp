@@ -35,7 +35,7 @@ using LikeOf = std::function<Ledger::Like(const std::string& write_id, const Sta
 /// admitted: what goes out in order is then released, and accepted, in that order.
 std::vector<std::future<DecisionOutcome<WriteRecord>>> begin_decisions(Ledger& ledger, const AccountDirectory& accounts,
                                                                        const DecisionRequest& asked,
-                                                                       const std::string& who,
+                                                                       const DecidingOperator& by,
                                                                        const LikeOf& like_of = {});
 
 }  // namespace krux

@@ -134,8 +134,8 @@ class FakeOperator : public OperatorApi {
         std::string(krux::to_string(decision)) + " " + (expected ? krux::to_string(*expected) : "any") + " " + who);
   }
   std::string accept_write(const std::string& id, const std::string& hash, const std::optional<StandingTerms>& like,
-                           const std::string& who) override {
-    return call("accept_write", id, hash + " " + in_words(like) + who);
+                           const DecidingOperator& by) override {
+    return call("accept_write", id, hash + " " + in_words(like) + by.who);
   }
   static std::string in_words(const std::optional<StandingTerms>& like) {
     return like ? "like " + std::to_string(like->for_ms / 1000) + " s " + std::to_string(like->most) + " " : "";
@@ -148,13 +148,13 @@ class FakeOperator : public OperatorApi {
     return call("reject_write", id, reason + " " + who);
   }
   std::string edit_write(const std::string& id, const std::string& hash, const std::string& arguments,
-                         const std::string& who) override {
-    return call("edit_write", id, hash + " " + arguments + " " + who);
+                         const DecidingOperator& by) override {
+    return call("edit_write", id, hash + " " + arguments + " " + by.who);
   }
   std::string rollback_write(const std::string& id, bool force, const std::string& who) override {
     return call("rollback_write", id, (force ? "force " : "") + who);
   }
-  std::string decide(const DecisionRequest& asked, const std::string& who) override {
+  std::string decide(const DecisionRequest& asked, const DecidingOperator& by) override {
     std::string writes;
     for (const auto& write : asked.writes) {
       writes += write.write_id + ":" + write.content_hash;
@@ -164,7 +164,7 @@ class FakeOperator : public OperatorApi {
     }
     return call("decide", asked.decision,
                 writes + in_words(asked.like) + (asked.force ? "force " : "") + (asked.held ? "held " : "") +
-                    asked.reason + who);
+                    asked.reason + by.who);
   }
   std::string limits() override { return call("limits"); }
   std::string approval_figures() override { return call("approval_figures"); }

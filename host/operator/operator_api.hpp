@@ -32,7 +32,7 @@ struct DecisionRequest {
 
 /// Each member returns one JSON object. They run on the control server's workers, several at once, and may block; they
 /// throw krux::Error, with not_found() for what does not exist and ConflictError or CannotCancel for what does not go
-/// now. `who`: "operator:<user>".
+/// now. `who`: "operator:<name>".
 class OperatorApi {
  public:
   virtual ~OperatorApi() = default;
@@ -121,16 +121,16 @@ class OperatorApi {
 
   /// `like`: for how long the like of it is approved too.
   virtual std::string accept_write(const std::string& write_id, const std::string& shown_hash,
-                                   const std::optional<StandingTerms>& like, const std::string& who) = 0;
+                                   const std::optional<StandingTerms>& like, const DecidingOperator& by) = 0;
   virtual std::string standing_approvals() = 0;
   virtual std::string end_standing_approval(const std::string& standing_id, const std::string& who) = 0;
   virtual std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) = 0;
   virtual std::string edit_write(const std::string& write_id, const std::string& shown_hash,
-                                 const std::string& arguments_json, const std::string& who) = 0;
+                                 const std::string& arguments_json, const DecidingOperator& by) = 0;
   /// The undo as it stands after ten seconds at most.
   virtual std::string rollback_write(const std::string& write_id, bool force, const std::string& who) = 0;
   /// Each write for itself: an error of one is part of the answer.
-  virtual std::string decide(const DecisionRequest& asked, const std::string& who) = 0;
+  virtual std::string decide(const DecisionRequest& asked, const DecidingOperator& by) = 0;
   virtual std::string limits() = 0;
   /// How fast approvals are given, and which way.
   virtual std::string approval_figures() = 0;

@@ -51,12 +51,12 @@ std::string OperatorService::decide_outcome(const std::string& write_id, WriteEv
 }
 
 std::string OperatorService::accept_write(const std::string& write_id, const std::string& shown_hash,
-                                          const std::optional<StandingTerms>& like, const std::string& who) {
+                                          const std::optional<StandingTerms>& like, const DecidingOperator& by) {
   existing(write_id);
   const auto with = like ? std::optional(like_of(write_id, *like)) : std::nullopt;
   const auto accepted = wait_for<WriteRecord>(
-      [&](auto done) { parts_.writes.ledger.accept(write_id, shown_hash, who, std::move(done), with); });
-  log_decision(who, "write_accepted", accepted);
+      [&](auto done) { parts_.writes.ledger.accept(write_id, shown_hash, by, std::move(done), with); });
+  log_decision(by.who, "write_accepted", accepted);
   return one_write(accepted);
 }
 
@@ -70,11 +70,11 @@ std::string OperatorService::reject_write(const std::string& write_id, const std
 }
 
 std::string OperatorService::edit_write(const std::string& write_id, const std::string& shown_hash,
-                                        const std::string& arguments_json, const std::string& who) {
+                                        const std::string& arguments_json, const DecidingOperator& by) {
   existing(write_id);
   const auto edited = wait_for<WriteRecord>(
-      [&](auto done) { parts_.handler.edit(write_id, shown_hash, arguments_json, who, std::move(done)); });
-  log_decision(who, "write_edited", edited);
+      [&](auto done) { parts_.handler.edit(write_id, shown_hash, arguments_json, by, std::move(done)); });
+  log_decision(by.who, "write_edited", edited);
   return one_write(edited);
 }
 
@@ -108,9 +108,9 @@ void OperatorService::stop_waiting() {
   rollback_waits_->cv.notify_all();
 }
 
-std::string OperatorService::decide(const DecisionRequest& asked, const std::string& who) {
+std::string OperatorService::decide(const DecisionRequest& asked, const DecidingOperator& by) {
   auto answers = begin_decisions(
-      parts_.writes.ledger, parts_.accounts, asked, who,
+      parts_.writes.ledger, parts_.accounts, asked, by,
       [&](const std::string& write_id, const StandingTerms& terms) { return like_of(write_id, terms); });
   return json_object([&](JsonWriter& out) {
     std::size_t next = 0;
@@ -126,8 +126,9 @@ std::string OperatorService::decide(const DecisionRequest& asked, const std::str
         return;
       }
       const auto& write = std::get<WriteRecord>(answer);
-      log_decision(who, "write_decided", write);
+      log_decision(by.who, "write_decided", write);
       put(out, "state", to_string(write.state));
+      if (write.approvals_needed > 1) put_approvals(out, write);
       if (asked.held) put(out, "release_wanted", write.release_wanted);
       if (!write.rolls_back.empty()) put(out, "rollback_id", write.write_id);
     });

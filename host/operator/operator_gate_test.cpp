@@ -47,7 +47,10 @@ const std::vector<std::string> kNeedOperator{
     http_post("/v1/alerts/1/acknowledge", ""),
     http_post("/v1/audit/rotate-key", ""),
     http_post("/v1/webhook/test", ""),
+    http_post("/v1/operators/bob", R"({"new_passphrase":"bob has one too"})"),
+    http_post("/v1/operators/bob/remove", ""),
     http_post("/v1/writes/cu_1/cancel", "")};
+constexpr std::size_t kOfOperators = 2;  ///< of these, what the gate itself does
 const std::vector<std::string> kOpen{http_get("/v1/status"),
                                      http_get("/v1/writes/w_1"),
                                      http_post("/v1/writes/w_1/cancel", ""),
@@ -131,7 +134,7 @@ TEST_CASE("a new host's decisions wait for a passphrase of the operator, and sto
   CHECK(f.api.asked().empty());
   const auto grant = f.grant();
   for (const auto& request : kNeedOperator) CHECK(f.ask(with_grant(request, grant)).status == 200);
-  CHECK(f.api.asked().size() == kNeedOperator.size());
+  CHECK(f.api.asked().size() == kNeedOperator.size() - kOfOperators);
 }
 
 TEST_CASE("a process of the operator's user with all that it can read decides nothing") {
@@ -143,7 +146,7 @@ TEST_CASE("a process of the operator's user with all that it can read decides no
   const auto& accept = kNeedOperator[6];
   std::string verifier;
   f.store.run([&](SQLite::Database& db) {
-    Statement row(db.getHandle(), "SELECT verifier FROM operator_secret");
+    Statement row(db.getHandle(), "SELECT verifier FROM operators");
     REQUIRE(row.step());
     verifier = row.text(0);
   });
@@ -213,9 +216,17 @@ TEST_CASE("wrong passphrases on the socket wait, and the operator hears of them"
 
 TEST_CASE("where no agent shares the operator's user, the socket is enough") {
   GateFixture f(false);
-  for (const auto& request : kNeedOperator) CHECK(f.ask(request).status == 200);
+  const auto is_of_operators = [](const std::string& request) {
+    return request.find("/v1/operators/") != std::string::npos;
+  };
+  const auto status_of_none = [](const std::string& request) {
+    return request.find("/remove") == std::string::npos ? 409 : 404;
+  };
+  for (const auto& request : kNeedOperator)
+    CHECK(f.ask(request).status == (is_of_operators(request) ? status_of_none(request) : 200));
   f.set_one();
-  for (const auto& request : kNeedOperator) CHECK(f.ask(request).status == 200);
+  // But for who may decide: that one who is known by name says.
+  for (const auto& request : kNeedOperator) CHECK(f.ask(request).status == (is_of_operators(request) ? 401 : 200));
   CHECK_THAT(f.ask(http_get("/v1/operator")).body,
              Catch::Contains(R"("needs_passphrase":false)") && Catch::Contains(R"("agents_share_user":false)"));
 }
@@ -234,12 +245,12 @@ TEST_CASE("a host of before asks for a passphrase as soon as one is set, and say
   ServerRequest request;
   request.peer = {"", true, ::geteuid(), ::getpid()};
   CHECK_FALSE(gate.needs_passphrase());
-  gate.must_be_operator(request);
+  gate.must_be_operator(request, gate.asking(request));
   // It may be told to ask from the start.
   CHECK(OperatorGate(secret, alerts, clock, {true, {}, 1000}).needs_passphrase());
-  gate.set_passphrase(request, Secret(), Secret(kPassphrase), "operator:me");
+  gate.set_passphrase(request, Secret(), Secret(kPassphrase), "", "operator:me");
   CHECK(gate.needs_passphrase());
-  CHECK_THROWS_AS(gate.must_be_operator(request), Error);
+  CHECK_THROWS_AS(gate.must_be_operator(request, gate.asking(request)), Error);
   store.run([](SQLite::Database&) {});
   CHECK(alerts.list(true).empty());
 }
@@ -254,17 +265,77 @@ TEST_CASE("root decides without a passphrase unless the host is root's itself, a
   OperatorGate gate(secret, alerts, clock, {std::nullopt, {}, own ? 0U : 1000U});
   ServerRequest request;
   request.peer = {"", true, 0, 4711};
-  gate.set_passphrase(request, Secret(), Secret(kPassphrase), "operator:root");
+  gate.set_passphrase(request, Secret(), Secret(kPassphrase), "", "operator:root");
   if (own) {
-    CHECK_THROWS_AS(gate.must_be_operator(request), Error);
-    CHECK_THROWS_AS(gate.set_passphrase(request, Secret(), Secret("another one"), "operator:root"), Error);
+    CHECK_THROWS_AS(gate.must_be_operator(request, gate.asking(request)), Error);
+    CHECK_THROWS_AS(gate.set_passphrase(request, Secret(), Secret("another one"), "", "operator:root"), Error);
   } else {
-    gate.must_be_operator(request);
-    gate.set_passphrase(request, Secret(), Secret("another one"), "operator:root");
+    gate.must_be_operator(request, gate.asking(request));
+    gate.set_passphrase(request, Secret(), Secret("another one"), "", "operator:root");
     secret.check(Secret("another one"), OperatorSecret::Place::kSocket);
   }
   request.peer.pid = 0;
-  CHECK_THROWS_WITH(gate.give_grant(request, Secret(kPassphrase), "operator:root"), Catch::Contains("which process"));
+  CHECK_THROWS_WITH(gate.give_grant(request, Secret(kPassphrase), ""), Catch::Contains("which process"));
+}
+
+TEST_CASE("each operator has a passphrase of his own, and what is decided with his grant is his") {
+  GateFixture f;
+  f.set_one();
+  const auto anns = f.grant();
+  const auto grant_of = [&](const std::string& name, const std::string& passphrase) {
+    return f.ask(
+        http_post("/v1/operator/grant", R"({"operator":")" + name + R"(","passphrase":")" + passphrase + "\"}"));
+  };
+  const auto add = [&](const std::string& name, const std::string& body) {
+    return f.ask(with_grant(http_post("/v1/operators/" + name, body), anns)).status;
+  };
+  CHECK(add("bob", R"({"new_passphrase":"short"})") == 400);
+  CHECK(add("Bob", R"({"new_passphrase":"bob has one too"})") == 400);
+  CHECK(add("bob", R"({"passphrase":"bob has one too"})") == 400);
+  CHECK(add("bob", R"({"new_passphrase":"bob has one too"})") == 200);
+  CHECK(add("bob", R"({"new_passphrase":"and another one"})") == 409);
+  f.store.run([](SQLite::Database&) {});
+  CHECK(f.open_alerts() == std::vector<std::string>{"operators_changed"});
+  const auto shown = f.ask(http_get("/v1/operator")).body;
+  CHECK_THAT(shown, Catch::Contains(R"("name":"bob")") && Catch::Contains(R"("added_by":"operator:operator")"));
+
+  CHECK(f.ask(http_post("/v1/operator/grant", R"({"passphrase":"a good passphrase"})")).status == 400);
+  CHECK(grant_of("cleo", kPassphrase).status == 401);
+  CHECK(grant_of("bob", kPassphrase).status == 429);
+  f.clock.advance(60'000);
+  CHECK(grant_of("bob", kPassphrase).status == 401);
+  f.clock.advance(60'000);
+  const auto answer = grant_of("bob", "bob has one too");
+  REQUIRE(answer.status == 200);
+  CHECK_THAT(answer.body, Catch::Contains(R"("operator":"bob")"));
+  const auto bobs = std::string(find_string(parse_json(answer.body, "it"), "grant").value());
+  f.api.asked();
+  const auto accept = http_post("/v1/writes/w_1/accept", R"({"content_hash":"abc"})");
+  CHECK(f.ask(with_grant(accept, anns)).status == 200);
+  CHECK(f.ask(with_grant(accept, bobs)).status == 200);
+  // What needs no grant is his who shows one all the same.
+  CHECK(f.ask(with_grant(http_post("/v1/writes/w_1/cancel", ""), bobs)).status == 200);
+  CHECK(f.api.asked() == std::vector<std::string>{"accept_write w_1 abc operator:operator",
+                                                  "accept_write w_1 abc operator:bob",
+                                                  "cancel_write w_1 operator:bob"});
+  // Another's passphrase is none of his to set; his own ends his grants alone.
+  CHECK(f.set(R"({"operator":"operator","passphrase":"bob has one too","new_passphrase":"now it is mine"})").status ==
+        401);
+  f.clock.advance(60'000);
+  CHECK(f.set(R"({"operator":"bob","passphrase":"bob has one too","new_passphrase":"a third passphrase"})").status ==
+        200);
+  CHECK(f.ask(with_grant(accept, bobs)).status == 401);
+  CHECK(f.ask(with_grant(accept, anns)).status == 200);
+  // Who is removed has no grant from then on, and the last one stays.
+  const auto again = grant_of("bob", "a third passphrase");
+  const auto his = std::string(find_string(parse_json(again.body, "it"), "grant").value());
+  CHECK(f.ask(with_grant(accept, his)).status == 200);
+  CHECK(f.ask(with_grant(http_post("/v1/operators/nobody/remove", ""), anns)).status == 404);
+  CHECK(f.ask(with_grant(http_post("/v1/operators/bob/remove", ""), anns)).status == 200);
+  CHECK(f.ask(with_grant(accept, his)).status == 401);
+  CHECK(f.ask(with_grant(accept, anns)).status == 200);
+  CHECK(f.ask(with_grant(http_post("/v1/operators/operator/remove", ""), anns)).status == 409);
+  CHECK(f.ask(http_post("/v1/operator/grant", R"({"passphrase":"a good passphrase"})")).status == 200);
 }
 
 }  // namespace KRUXOS_TEST_FILE

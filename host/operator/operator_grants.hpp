@@ -1,21 +1,23 @@
-// Who has shown the operator's passphrase on the operator's socket, and may decide for some minutes.
+// Who has shown an operator's passphrase on the operator's socket, and may decide for some minutes.
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/state/operator_secret.hpp"
 #include "host/operator/operator_sittings.hpp"
 
 namespace krux {
 
-/// Any thread.
+/// Any thread. `secret` must outlive it.
 class OperatorGrants {
  public:
-  OperatorGrants(const Clock& clock, SittingLimits limits) : grants_(clock, limits) {}
+  OperatorGrants(const OperatorSecret& secret, const Clock& clock, SittingLimits limits)
+      : grants_(clock, limits, [&secret](std::int64_t passphrase) { return secret.is_present(passphrase); }) {}
 
   /// One process, by the kernel's word: a grant that another one reads somewhere is good for nothing there.
   struct Holder {
@@ -24,14 +26,18 @@ class OperatorGrants {
     bool operator==(const Holder&) const = default;
   };
 
-  /// 64 hexadecimal digits. `passphrase`, here and below: see OperatorSittings.
-  std::string give(const Holder& holder, std::int64_t passphrase);
-  /// Whether it is the holder's and goes on; if so, its idle time begins anew.
-  bool holds(std::string_view grant, const Holder& holder, std::int64_t passphrase);
+  /// 64 hexadecimal digits.
+  std::string give(const Holder& holder, const OperatorSecret::Known& to);
+  /// Whose it is, where it is the holder's and goes on; then its idle time begins anew.
+  std::optional<OperatorSecret::Known> owner(std::string_view grant, const Holder& holder);
 
  private:
+  struct Grant {
+    Holder holder;
+    OperatorSecret::Known owner;
+  };
   std::mutex mutex_;
-  OperatorSittings<Holder> grants_;  ///< by the SHA-256 of what was given
+  OperatorSittings<Grant> grants_;  ///< by the SHA-256 of what was given
 };
 
 }  // namespace krux

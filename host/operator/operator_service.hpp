@@ -111,14 +111,14 @@ class OperatorService final : public OperatorApi {
   std::string decide_outcome(const std::string& write_id, WriteEvent decision, std::optional<WriteState> expected,
                              const std::string& who) override;
   std::string accept_write(const std::string& write_id, const std::string& shown_hash,
-                           const std::optional<StandingTerms>& like, const std::string& who) override;
+                           const std::optional<StandingTerms>& like, const DecidingOperator& by) override;
   std::string standing_approvals() override;
   std::string end_standing_approval(const std::string& standing_id, const std::string& who) override;
   std::string reject_write(const std::string& write_id, const std::string& reason, const std::string& who) override;
   std::string edit_write(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,
-                         const std::string& who) override;
+                         const DecidingOperator& by) override;
   std::string rollback_write(const std::string& write_id, bool force, const std::string& who) override;
-  std::string decide(const DecisionRequest& asked, const std::string& who) override;
+  std::string decide(const DecisionRequest& asked, const DecidingOperator& by) override;
   std::string limits() override;
   std::string approval_figures() override;
   std::string plugins() override;
@@ -135,6 +135,7 @@ class OperatorService final : public OperatorApi {
   std::string acknowledge_alert(std::int64_t id, const std::string& who) override;
 
  private:
+  void put_approvals(JsonWriter& out, const WriteRecord& write) const;
   void put_like(JsonWriter& out, const WriteRecord& write) const;
   void put_reach(JsonWriter& out, const WriteRecord& write) const;
   Ledger::Like like_of(const std::string& write_id, const StandingTerms& terms);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -19,14 +20,16 @@ struct SittingLimits {
 };
 
 /// In memory alone: a host that starts anew asks anew. Not thread-safe. `passphrase` is OperatorSecret::check()'s: what
-/// was begun with another one than the present is over.
+/// was begun with one that `is_present` no more, since it was changed or its operator removed, is over.
 template <class Value>
 class OperatorSittings {
  public:
-  OperatorSittings(const Clock& clock, SittingLimits limits) : clock_(clock), limits_(limits) {}
+  using IsPresent = std::function<bool(std::int64_t passphrase)>;
+  OperatorSittings(const Clock& clock, SittingLimits limits, IsPresent is_present)
+      : clock_(clock), limits_(limits), is_present_(std::move(is_present)) {}
 
   void begin(std::string key, Value value, std::int64_t passphrase) {
-    std::erase_if(all_, [&](const auto& one) { return !goes_on(one.second, passphrase); });
+    std::erase_if(all_, [&](const auto& one) { return !goes_on(one.second); });
     if (all_.size() >= limits_.most)
       all_.erase(std::min_element(all_.begin(), all_.end(), [](const auto& a, const auto& b) {
         return a.second.used_boot_ms < b.second.used_boot_ms;
@@ -35,9 +38,9 @@ class OperatorSittings {
     all_.insert_or_assign(std::move(key), Sitting{std::move(value), passphrase, now, now});
   }
   /// Null where there is none that goes on.
-  const Value* find(const std::string& key, std::int64_t passphrase) const {
+  const Value* find(const std::string& key) const {
     const auto at = all_.find(key);
-    return at != all_.end() && goes_on(at->second, passphrase) ? &at->second.value : nullptr;
+    return at != all_.end() && goes_on(at->second) ? &at->second.value : nullptr;
   }
   /// Its idle time begins anew.
   void used(const std::string& key) {
@@ -50,14 +53,15 @@ class OperatorSittings {
     Value value;
     std::int64_t passphrase = 0, begun_boot_ms = 0, used_boot_ms = 0;
   };
-  bool goes_on(const Sitting& sitting, std::int64_t passphrase) const {
+  bool goes_on(const Sitting& sitting) const {
     const auto now = clock_.boot_ms();
-    return sitting.passphrase == passphrase && now - sitting.used_boot_ms < limits_.idle_ms &&
+    return is_present_(sitting.passphrase) && now - sitting.used_boot_ms < limits_.idle_ms &&
            now - sitting.begun_boot_ms < limits_.whole_ms;
   }
 
   const Clock& clock_;
   const SittingLimits limits_;
+  const IsPresent is_present_;
   std::map<std::string, Sitting> all_;
 };
 

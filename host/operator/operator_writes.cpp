@@ -1,6 +1,8 @@
 // Writes, as the operator sees and decides them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/capability/capability_handler.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/facts/reach.hpp"
@@ -54,6 +56,20 @@ void OperatorService::put_session(JsonWriter& out, const std::string& session_id
   out.EndObject();
 }
 
+/// How many must accept it, and who has; names only where several people are to be told apart.
+void OperatorService::put_approvals(JsonWriter& out, const WriteRecord& write) const {
+  const bool several = write.approvals_needed > 1;
+  put_key(out, "approvals");
+  out.StartObject();
+  put(out, "needed", std::max<std::int64_t>(1, write.approvals_needed));
+  put_objects(out, "given", several ? parts_.writes.ledger.acceptances(write) : std::vector<Acceptance>(),
+              [&](const Acceptance& one) {
+                put(out, "who", one.who);
+                put(out, "accepted_at_ms", one.accepted_at_ms);
+              });
+  out.EndObject();
+}
+
 void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool whole) {
   put(out, "write_id", write.write_id);
   put(out, "agent", agent_name(write.agent_id));
@@ -93,6 +109,7 @@ void OperatorService::put_write(JsonWriter& out, const WriteRecord& write, bool 
   put(out, "approval_reason", write.approval_reason);
   put(out, "approval_until_ms", write.approval_until_ms);
   put(out, "standing_approval", write.standing_approval);
+  put_approvals(out, write);
   put_key(out, "error");
   if (write.error_message.empty()) {
     out.Null();

@@ -1,7 +1,6 @@
 #include "host/operator/routes.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
 #include <sodium.h>
 #include <spdlog/spdlog.h>
 
@@ -32,10 +31,11 @@ struct Call {
   OperatorApi& api;
   ServerRequest& request;
   OperatorGate* gate;  ///< may be null
-  std::string who;
+  DecidingOperator by;
   std::vector<std::string> names;
   std::span<const std::string_view> secrets;  ///< as Route has them
 
+  const std::string& who() const { return by.who; }
   std::string query(std::string_view name) const { return query_value(request.query, name).value_or(""); }
 };
 
@@ -124,7 +124,7 @@ std::string resolve(const Call& call) {
   const auto body = body_with(call, {"decision", "expected_state"});
   const auto decision = resolution_of(text_member(body, "decision", true));
   if (!decision) throw invalid_input("\"decision\" must be \"resend\", \"discard\" or \"happened\".");
-  return call.api.decide_outcome(call.names[0], *decision, expected_state(body), call.who);
+  return call.api.decide_outcome(call.names[0], *decision, expected_state(body), call.who());
 }
 
 /// A body need not be there.
@@ -145,11 +145,11 @@ std::int64_t grace_of(const Call& call) {
 
 std::string accept(const Call& call) {
   const auto body = body_with(call, {"content_hash", "like"});
-  return call.api.accept_write(call.names[0], text_member(body, "content_hash", true), like_member(body), call.who);
+  return call.api.accept_write(call.names[0], text_member(body, "content_hash", true), like_member(body), call.by);
 }
 
 std::string reject(const Call& call) {
-  return call.api.reject_write(call.names[0], text_member(body_with(call, {"reason"}), "reason", false), call.who);
+  return call.api.reject_write(call.names[0], text_member(body_with(call, {"reason"}), "reason", false), call.who());
 }
 
 std::string edit(const Call& call) {
@@ -157,16 +157,16 @@ std::string edit(const Call& call) {
   const auto* arguments = find_member(body, "arguments");
   if (!arguments || !arguments->IsObject())
     throw invalid_input("\"arguments\" must be an object with the parameters that change.");
-  return call.api.edit_write(call.names[0], text_member(body, "content_hash", true), to_json(*arguments), call.who);
+  return call.api.edit_write(call.names[0], text_member(body, "content_hash", true), to_json(*arguments), call.by);
 }
 
 std::string rollback(const Call& call) {
-  return call.api.rollback_write(call.names[0], flag_member(body_with(call, {"force"}), "force"), call.who);
+  return call.api.rollback_write(call.names[0], flag_member(body_with(call, {"force"}), "force"), call.who());
 }
 
 std::string decide(const Call& call) {
   return call.api.decide(decisions_of(body_with(call, {"decision", "writes", "reason", "force", "held", "like"})),
-                         call.who);
+                         call.by);
 }
 
 std::string backup(const Call& call) {
@@ -174,12 +174,12 @@ std::string backup(const Call& call) {
   const auto* replicas = find_member(body, "replicas");
   return call.api.backup({text_member(body, "directory", true), text_member(body, "key_file", false),
                           !replicas || flag_member(body, "replicas")},
-                         call.who);
+                         call.who());
 }
 
 std::string acknowledge(const Call& call) {
   const auto id = number(call.names[0], "An alert's id", std::int64_t{1} << 53);
-  return call.api.acknowledge_alert(id, call.who);
+  return call.api.acknowledge_alert(id, call.who());
 }
 
 std::string disconnect(const Call& call) {
@@ -197,12 +197,12 @@ std::string disconnect(const Call& call) {
     if (document.MemberCount() != given || order.wait_ms.value_or(0) < 0 || order.wait_ms.value_or(0) > kLongestWaitMs)
       throw invalid_input(R"(The body may hold {"account": "...", "force": true, "wait_seconds": 0 to 600}.)");
   }
-  return call.api.disconnect(call.names[0], order, call.who);
+  return call.api.disconnect(call.names[0], order, call.who());
 }
 
 std::string set_passphrase(Call& call) {
   auto secrets = secrets_of(call);
-  return call.api.set_vault_passphrase(secrets.of("passphrase"), secrets.of("new_passphrase"), call.who);
+  return call.api.set_vault_passphrase(secrets.of("passphrase"), secrets.of("new_passphrase"), call.who());
 }
 
 std::string connect(Call& call) {
@@ -210,7 +210,7 @@ std::string connect(Call& call) {
   auto secrets = secrets_of(call, &own);
   const auto& token = secrets.of("token");
   if (token.empty()) throw invalid_input(R"(The body must be {"token": "...", "account": "..."}.)");
-  return call.api.connect(call.names[0], token, std::string(secrets.of("account").reveal()), own, call.who);
+  return call.api.connect(call.names[0], token, std::string(secrets.of("account").reveal()), own, call.who());
 }
 
 std::string begin_oauth(Call& call) {
@@ -221,7 +221,7 @@ std::string begin_oauth(Call& call) {
   asked.flow = given.of("flow").reveal();
   asked.client_id = given.of("client_id").reveal();
   asked.client_secret = std::move(given.of("client_secret"));
-  return call.api.begin_oauth(call.names[0], std::move(asked), call.who);
+  return call.api.begin_oauth(call.names[0], std::move(asked), call.who());
 }
 
 OperatorGate& gate_of(const Call& call) {
@@ -229,15 +229,39 @@ OperatorGate& gate_of(const Call& call) {
   return *call.gate;
 }
 
+/// Who an operator says that he is.
+std::string operator_of(BodySecrets& secrets) {
+  return std::string(secrets.of("operator").reveal());
+}
+
 std::string set_operator_passphrase(Call& call) {
   auto secrets = secrets_of(call);
-  return gate_of(call).set_passphrase(call.request, secrets.of("passphrase"), secrets.of("new_passphrase"), call.who);
+  return gate_of(call).set_passphrase(call.request, secrets.of("passphrase"), secrets.of("new_passphrase"),
+                                      operator_of(secrets), call.who());
+}
+
+std::string give_grant(Call& call) {
+  auto secrets = secrets_of(call);
+  const auto& passphrase = secrets.of("passphrase");
+  if (passphrase.empty()) throw invalid_input(R"(The body must be {"passphrase": "...", "operator": "..."}.)");
+  return gate_of(call).give_grant(call.request, passphrase, operator_of(secrets));
+}
+
+/// Who may decide is decided by somebody who is known by name, whoever else may use the socket.
+std::string add_operator(Call& call) {
+  gate_of(call).must_be_known(call.by);
+  return gate_of(call).add_operator(call.names[0], secret_of(call, "new_passphrase"), call.who());
+}
+
+std::string remove_operator(Call& call) {
+  gate_of(call).must_be_known(call.by);
+  return gate_of(call).remove_operator(call.names[0], call.who());
 }
 
 /// Stopping needs nothing, but for a cleanup: what it takes away would stay at the service.
 std::string cancel_write(Call& call) {
-  if (call.gate && call.names[0].starts_with(kCleanupPrefix)) call.gate->must_be_operator(call.request);
-  return call.api.cancel_write(call.names[0], call.who);
+  if (call.gate && call.names[0].starts_with(kCleanupPrefix)) call.gate->must_be_operator(call.request, call.by);
+  return call.api.cancel_write(call.names[0], call.who());
 }
 
 /// kOperator: what lets things happen, or gives access. Stopping and looking need nothing besides the socket.
@@ -253,32 +277,36 @@ struct Route {
 };
 
 constexpr std::array<std::string_view, 1> kAddress{"address"}, kPassphrase{"passphrase"};
-constexpr std::array<std::string_view, 2> kPassphrases{"passphrase", "new_passphrase"}, kToken{"token", "account"};
+constexpr std::array<std::string_view, 1> kNewPassphrase{"new_passphrase"};
+constexpr std::array<std::string_view, 2> kPassphrases{"passphrase", "new_passphrase"}, kToken{"token", "account"},
+    kOperatorsOwn{"passphrase", "operator"};
+constexpr std::array<std::string_view, 3> kOperatorsPassphrases{"passphrase", "new_passphrase", "operator"};
 constexpr std::array<std::string_view, 5> kOAuth{"account", "profile", "flow", "client_id", "client_secret"};
 constexpr std::span<const std::string_view> kNoSecrets;
 
-constexpr std::array<Route, 62> kRoutes{{
+constexpr std::array<Route, 64> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
-    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who); }, Needs::kOperator},
-    {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
-    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], grace_of(c), c.who); },
+    {"POST", "/v1/agents", [](Call& c) { return c.api.create_agent(only_string(c, "name"), c.who()); },
      Needs::kOperator},
-    {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who); }},
-    {"POST", "/v1/agents/*/pause", [](Call& c) { return c.api.pause_agent(c.names[0], reason_of(c), c.who); }},
-    {"POST", "/v1/agents/*/resume", [](Call& c) { return c.api.resume_agent(c.names[0], c.who); }, Needs::kOperator},
-    {"POST", "/v1/pause", [](Call& c) { return c.api.pause_all(reason_of(c), c.who); }},
-    {"POST", "/v1/resume", [](Call& c) { return c.api.resume_all(c.who); }, Needs::kOperator},
+    {"GET", "/v1/agents/*", [](Call& c) { return c.api.agent(c.names[0]); }},
+    {"POST", "/v1/agents/*/rotate", [](Call& c) { return c.api.rotate_agent(c.names[0], grace_of(c), c.who()); },
+     Needs::kOperator},
+    {"POST", "/v1/agents/*/revoke", [](Call& c) { return c.api.revoke_agent(c.names[0], c.who()); }},
+    {"POST", "/v1/agents/*/pause", [](Call& c) { return c.api.pause_agent(c.names[0], reason_of(c), c.who()); }},
+    {"POST", "/v1/agents/*/resume", [](Call& c) { return c.api.resume_agent(c.names[0], c.who()); }, Needs::kOperator},
+    {"POST", "/v1/pause", [](Call& c) { return c.api.pause_all(reason_of(c), c.who()); }},
+    {"POST", "/v1/resume", [](Call& c) { return c.api.resume_all(c.who()); }, Needs::kOperator},
     {"GET", "/v1/sign-in", [](Call& c) { return c.api.sign_in(); }},
     {"GET", "/v1/sign-in/*", [](Call& c) { return c.api.sign_in_request(c.names[0]); }, Needs::kNothing, kNoSecrets,
      true},
     {"POST", "/v1/sign-in/*/accept",
-     [](Call& c) { return c.api.accept_sign_in(c.names[0], only_string(c, "agent"), c.who); }, Needs::kOperator,
+     [](Call& c) { return c.api.accept_sign_in(c.names[0], only_string(c, "agent"), c.who()); }, Needs::kOperator,
      kNoSecrets, true},
-    {"POST", "/v1/sign-in/*/reject", [](Call& c) { return c.api.reject_sign_in(c.names[0], c.who); }, Needs::kNothing,
+    {"POST", "/v1/sign-in/*/reject", [](Call& c) { return c.api.reject_sign_in(c.names[0], c.who()); }, Needs::kNothing,
      kNoSecrets, true},
-    {"POST", "/v1/sign-in/grants/*/end", [](Call& c) { return c.api.end_sign_in(c.names[0], c.who); }},
+    {"POST", "/v1/sign-in/grants/*/end", [](Call& c) { return c.api.end_sign_in(c.names[0], c.who()); }},
     {"GET", "/v1/connections", [](Call& c) { return c.api.connections(); }},
     {"GET", "/v1/connections/*", [](Call& c) { return c.api.connection(c.names[0]); }},
     {"POST", "/v1/connections/*", [](Call& c) { return connect(c); }, Needs::kOperator, kToken},
@@ -293,15 +321,16 @@ constexpr std::array<Route, 62> kRoutes{{
     {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},
     {"POST", "/v1/backup", [](Call& c) { return backup(c); }},
     {"GET", "/v1/vault", [](Call& c) { return c.api.vault(); }},
-    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who); },
+    {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who()); },
      Needs::kNothing, kPassphrase},
-    {"POST", "/v1/vault/rotate", [](Call& c) { return c.api.rotate_vault(secrets_of(c).of("passphrase"), c.who); },
+    {"POST", "/v1/vault/rotate", [](Call& c) { return c.api.rotate_vault(secrets_of(c).of("passphrase"), c.who()); },
      Needs::kNothing, kPassphrase},
     {"POST", "/v1/vault/passphrase", [](Call& c) { return set_passphrase(c); }, Needs::kOperator, kPassphrases},
-    {"POST", "/v1/vault/key-file", [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who); },
-     Needs::kNothing, kPassphrase},
+    {"POST", "/v1/vault/key-file",
+     [](Call& c) { return c.api.use_vault_key_file(secret_of(c, "passphrase"), c.who()); }, Needs::kNothing,
+     kPassphrase},
     {"GET", "/v1/sync/*", [](Call& c) { return c.api.sync_status(c.names[0]); }},
-    {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who); }},
+    {"POST", "/v1/sync/*", [](Call& c) { return c.api.sync_now(c.names[0], c.who()); }},
     {"GET", "/v1/writes", [](Call& c) { return list_writes(c); }},
     {"GET", "/v1/writes/*", [](Call& c) { return c.api.write(c.names[0]); }},
     {"POST", "/v1/writes/*/cancel", [](Call& c) { return cancel_write(c); }},
@@ -312,18 +341,18 @@ constexpr std::array<Route, 62> kRoutes{{
     {"POST", "/v1/writes/*/rollback", [](Call& c) { return rollback(c); }, Needs::kOperator},
     {"POST", "/v1/decisions", [](Call& c) { return decide(c); }, Needs::kOperator},
     {"GET", "/v1/operator", [](Call& c) { return gate_of(c).status(); }},
-    {"POST", "/v1/operator/grant",
-     [](Call& c) { return gate_of(c).give_grant(c.request, secret_of(c, "passphrase"), c.who); }, Needs::kNothing,
-     kPassphrase},
+    {"POST", "/v1/operator/grant", [](Call& c) { return give_grant(c); }, Needs::kNothing, kOperatorsOwn},
     {"POST", "/v1/operator/passphrase", [](Call& c) { return set_operator_passphrase(c); }, Needs::kNothing,
-     kPassphrases},
+     kOperatorsPassphrases},
+    {"POST", "/v1/operators/*", [](Call& c) { return add_operator(c); }, Needs::kOperator, kNewPassphrase},
+    {"POST", "/v1/operators/*/remove", [](Call& c) { return remove_operator(c); }, Needs::kOperator},
     {"GET", "/v1/standing-approvals", [](Call& c) { return c.api.standing_approvals(); }},
-    {"POST", "/v1/standing-approvals/*/end", [](Call& c) { return c.api.end_standing_approval(c.names[0], c.who); }},
+    {"POST", "/v1/standing-approvals/*/end", [](Call& c) { return c.api.end_standing_approval(c.names[0], c.who()); }},
     {"GET", "/v1/approvals/figures", [](Call& c) { return c.api.approval_figures(); }},
     {"GET", "/v1/limits", [](Call& c) { return c.api.limits(); }},
     {"GET", "/v1/plugins", [](Call& c) { return c.api.plugins(); }},
     {"POST", "/v1/plugins/verify", [](Call& c) { return c.api.verify_plugin(only_string(c, "file")); }},
-    {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who); },
+    {"POST", "/v1/plugins/*/release", [](Call& c) { return c.api.release_plugin(c.names[0], c.who()); },
      Needs::kOperator},
     {"GET", "/v1/audit", [](Call& c) { return c.api.audit(audit_filter_of(c.request)); }},
     {"GET", "/v1/audit/export",
@@ -383,15 +412,14 @@ ServerResponse failed(const Error& error) {
 }
 
 std::string run_route(const Route& route, Call& call) {
-  if (call.gate)
-    route.needs == Needs::kOperator ? call.gate->must_be_operator(call.request) : call.gate->keep(call.request);
+  if (call.gate && route.needs == Needs::kOperator) call.gate->must_be_operator(call.request, call.by);
   return route.run(call);
 }
 
 /// What is only asked for needs no row of its own.
 std::string run_audited(const Route& route, Call& call, AuditLog* log) {
   const auto told = route.has_secret_names ? std::vector<std::string>() : call.names;
-  AuditedAction action(log, call.request, route.pattern, told, call.who);
+  AuditedAction action(log, call.request, route.pattern, told, call.who());
   try {
     auto body = run_route(route, call);
     action.done();
@@ -411,7 +439,9 @@ ServerResponse answer(OperatorApi& api, ServerRequest& request, OperatorGate* ga
       allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
       continue;
     }
-    Call call{api, request, gate, operator_name(request.peer.uid), *std::move(names), route.secrets};
+    Call call{
+        api,          request, gate, gate ? gate->asking(request) : operator_name(request.peer.uid), *std::move(names),
+        route.secrets};
     ServerResponse response;
     response.body = run_audited(route, call, audit);
     return response;
@@ -432,13 +462,6 @@ struct Wiped {
 };
 
 }  // namespace
-
-std::string operator_name(uid_t uid) {
-  passwd entry{}, *found = nullptr;
-  std::array<char, 4096> buffer{};
-  getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
-  return found ? fmt::format("operator:{}", found->pw_name) : fmt::format("operator:{}", uid);
-}
 
 ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request, OperatorGate* gate, AuditLog* audit) {
   const Wiped wiped(request.body);

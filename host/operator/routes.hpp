@@ -18,7 +18,4 @@ class AuditLog;
 ServerResponse run_operator_request(OperatorApi& api, ServerRequest& request, OperatorGate* gate = nullptr,
                                     AuditLog* audit = nullptr);
 
-/// "operator:ann", of the user with that id.
-std::string operator_name(uid_t uid);
-
 }  // namespace krux

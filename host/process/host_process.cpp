@@ -37,7 +37,6 @@
 #include "host/metrics/meters.hpp"
 #include "host/operator/control_server.hpp"
 #include "host/operator/operator_service.hpp"
-#include "host/operator/routes.hpp"
 #include "host/process/agent_side.hpp"
 #include "host/process/config_check.hpp"
 #include "host/process/ledger_check.hpp"
@@ -222,7 +221,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       sign_in(store, clock, sign_in_times(config)),
       sessions(store, clock),
       history(store, clock),
-      operator_secret(store, clock, passphrase_cost(config)),
+      operator_secret(store, clock, passphrase_cost(config), host_user_name()),
       gate(operator_secret, alerts, clock, gate_options(config)),
       receipts(store, clock),
       definitions(config.definitions_dir, config.policies_dir),
@@ -349,11 +348,8 @@ void HostProcess::Parts::begin_metrics() {
 /// On the operator's event loop, and the loopback alone.
 void HostProcess::Parts::listen_for_page() {
   if (!config.server.web_port) return;
-  page.emplace(web::WebPage::Parts{operators,
-                                   operator_secret,
-                                   clock,
-                                   {.idle_ms = config.operators.grant_ms, .most = web::WebSessions::kMost},
-                                   operator_name(::geteuid()) + "/page"});
+  page.emplace(web::WebPage::Parts{
+      operators, operator_secret, clock, {.idle_ms = config.operators.grant_ms, .most = web::WebSessions::kMost}});
   page_changes = writes.ledger.observe(page->on_write_changed());
   const auto bound = operator_server.listen_tcp("127.0.0.1", *config.server.web_port, page->handler(),
                                                 operator_limits(), std::nullopt, page->admission());

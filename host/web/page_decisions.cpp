@@ -78,14 +78,14 @@ void edit(const Decider& d, const std::string& id, const FormValues& form) {
   if (text(write, "content_hash") != hash) throw conflict("The write is not what was shown any more.");
   const auto changes = changes_of(write, form);
   if (changes != "{}") {
-    const auto after = parse_json(d.api.edit_write(id, hash, changes, d.who), "The host's answer", {64 << 20, 64});
+    const auto after = parse_json(d.api.edit_write(id, hash, changes, d.by), "The host's answer", {64 << 20, 64});
     hash = text(part(after, "write"), "content_hash");
   } else if (form.get("then") != "accept") {
     throw invalid_input("The edit changes nothing.");
   }
   if (form.get("then") != "accept") return;
   try {
-    d.api.accept_write(id, hash, {}, d.who);
+    d.api.accept_write(id, hash, {}, d.by);
   } catch (const Error& error) {
     if (changes == "{}") throw;
     throw Error(error.type(), fmt::format("{}, and it was not accepted: {}", kEditKept, error.what()));
@@ -94,21 +94,21 @@ void edit(const Decider& d, const std::string& id, const FormValues& form) {
 
 void run(const Decider& d, const std::string& id, const std::string& action, const FormValues& form) {
   if (action == "accept") {
-    d.api.accept_write(id, hash_shown(form), like_chosen(form), d.who);
+    d.api.accept_write(id, hash_shown(form), like_chosen(form), d.by);
   } else if (action == "reject") {
-    d.api.reject_write(id, form.get("reason"), d.who);
+    d.api.reject_write(id, form.get("reason"), d.by.who);
   } else if (action == "edit") {
     edit(d, id, form);
   } else if (action == "cancel") {
-    d.api.cancel_write(id, d.who);
+    d.api.cancel_write(id, d.by.who);
   } else if (action == "rollback") {
-    d.api.rollback_write(id, form.get("force") == "1", d.who);
+    d.api.rollback_write(id, form.get("force") == "1", d.by.who);
   } else if (action == "resend") {
-    d.api.decide_outcome(id, WriteEvent::kOperatorResend, state_shown(form), d.who);
+    d.api.decide_outcome(id, WriteEvent::kOperatorResend, state_shown(form), d.by.who);
   } else if (action == "discard") {
-    d.api.decide_outcome(id, WriteEvent::kOperatorDiscard, state_shown(form), d.who);
+    d.api.decide_outcome(id, WriteEvent::kOperatorDiscard, state_shown(form), d.by.who);
   } else if (action == "happened") {
-    d.api.decide_outcome(id, WriteEvent::kOperatorHappened, state_shown(form), d.who);
+    d.api.decide_outcome(id, WriteEvent::kOperatorHappened, state_shown(form), d.by.who);
   } else {
     throw not_found("There is no such decision.");
   }
@@ -136,7 +136,10 @@ ServerResponse decide(const Decider& d, const std::string& write_id, const std::
 Notice done_notice(OperatorApi& api, const std::string& write_id) {
   const auto document = write_of(api, write_id);
   const auto& write = part(document, "write");
-  return {NoticeKind::kDone, fmt::format("\"{}\" {}.", text(write, "summary"), state_in_words(text(write, "state")))};
+  const auto state = text(write, "state");
+  const auto who = state == "pending_approval" ? acceptances(write) : std::string();
+  return {NoticeKind::kDone,
+          fmt::format("\"{}\" {}.{}", text(write, "summary"), state_in_words(state), who.empty() ? "" : " " + who)};
 }
 
 }  // namespace krux::web

@@ -15,7 +15,7 @@ namespace krux::web {
 struct Decider {
   OperatorApi& api;
   PagePlace place;
-  std::string who;
+  DecidingOperator by;
   std::int64_t now_ms = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "core/util/json_parts.hpp"
 #include "core/util/time_words.hpp"
+#include "core/write/acceptances.hpp"
 #include "host/web/page_text.hpp"
 
 namespace krux::web {
@@ -34,12 +35,17 @@ std::string when(const JsonValue& write, std::int64_t now_ms) {
 std::string row(const JsonValue& write, const PagePlace& place, std::int64_t now_ms) {
   const auto& recipients = part(write, "recipients");
   const auto& session = part(write, "session");
+  const auto& approvals = part(write, "approvals");
+  const auto so_far = text(write, "state") == "pending_approval"
+                          ? acceptances_in_short(number(approvals, "needed"), items(approvals, "given").Size())
+                          : std::string();
   std::string out = fmt::format(
-      "<li class=\"write\"><a href=\"{}\">{}</a><p class=\"facts\"><span class=\"state {}\">{}</span> <span>{}</span> "
+      "<li class=\"write\"><a href=\"{}\">{}</a><p class=\"facts\"><span class=\"state {}\">{}{}</span> "
+      "<span>{}</span> "
       "<span>{}</span> <span>{}</span></p>",
       place.write(text(write, "write_id")), shown(text(write, "summary")), shown(text(write, "state")),
-      shown(state_in_words(text(write, "state"))), shown(text(write, "operation"), 80), shown(text(write, "agent"), 80),
-      shown(when(write, now_ms)));
+      shown(state_in_words(text(write, "state"))), so_far.empty() ? "" : " (" + so_far + ")",
+      shown(text(write, "operation"), 80), shown(text(write, "agent"), 80), shown(when(write, now_ms)));
   if (!recipients.ObjectEmpty())
     out += fmt::format("<p class=\"facts\">Reaches {}</p>", shown(members_in_words(recipients)));
   if (const auto purpose = text(session, "purpose"); !purpose.empty())

@@ -4,10 +4,13 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "core/util/html.hpp"
+#include "core/util/json_parts.hpp"
 #include "core/util/text.hpp"
 #include "core/util/time_words.hpp"
+#include "core/write/acceptances.hpp"
 
 namespace krux::web {
 namespace {
@@ -42,14 +45,16 @@ constexpr std::array<Words, 12> kStates{{{"pending_approval", "waits for your ap
                                          {"rejected", "is rejected"},
                                          {"rolled_back", "is undone"},
                                          {"discarded", "is given up"}}};
-constexpr std::array<Words, 8> kDecisions{{{"accept", "accepted"},
-                                           {"reject", "rejected"},
-                                           {"edit", "edited"},
-                                           {"cancel", "cancelled"},
-                                           {"operator_resend", "sent again"},
-                                           {"operator_discard", "given up"},
-                                           {"operator_happened", "recorded as having happened"},
-                                           {"operator_release", "released"}}};
+constexpr std::array<Words, 10> kDecisions{{{"accept", "accepted"},
+                                            {"accepted_by_one", "accepted as one of several"},
+                                            {"acceptances_void", "made void what others had accepted"},
+                                            {"reject", "rejected"},
+                                            {"edit", "edited"},
+                                            {"cancel", "cancelled"},
+                                            {"operator_resend", "sent again"},
+                                            {"operator_discard", "given up"},
+                                            {"operator_happened", "recorded as having happened"},
+                                            {"operator_release", "released"}}};
 
 }  // namespace
 
@@ -98,6 +103,13 @@ std::string state_in_words(std::string_view state) {
 
 std::string decision_in_words(std::string_view outcome) {
   return words_for(kDecisions, outcome);
+}
+
+std::string acceptances(const JsonValue& write) {
+  const auto& approvals = part(write, "approvals");
+  std::vector<std::string> given;
+  for (const auto& one : items(approvals, "given").GetArray()) given.push_back(text(one, "who"));
+  return acceptances_in_words(number(approvals, "needed"), given);
 }
 
 }  // namespace krux::web

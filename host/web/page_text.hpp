@@ -31,4 +31,7 @@ std::string state_in_words(std::string_view state);
 /// "accept" -> "accepted", of the kinds of decisions that a write's history has.
 std::string decision_in_words(std::string_view outcome);
 
+/// "Accepted by ann; one more person is needed.", of a write that several people must accept; else empty.
+std::string acceptances(const JsonValue& write);
+
 }  // namespace krux::web

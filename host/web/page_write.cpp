@@ -92,6 +92,7 @@ std::string problem(const JsonValue& write) {
       facts.add_text("Rule " + text(rule, "rule"), view(because));
   }
   facts.add_text("Tier", text(write, "tier"));
+  facts.add_text("People", acceptances(write));
   if (flag(write, "irrevocable") && number(write, "ended_at_ms") == 0)
     facts.add_text("Beware", "an earlier attempt may have had its effect");
   const auto& error = part(write, "error");
@@ -180,7 +181,10 @@ std::string approval_actions(const JsonValue& write, const PagePlace& place, boo
                 "all of it</a>, or run: kruxos approve show {}</p>",
                 place.write(text(write, "write_id")), shown(text(write, "write_id"), 100))
           : action(place, write, "accept", "Accept", "good", like_choice(write));
-  return accept + action(place, write, "reject", "Reject", "bad", reason);
+  const auto who = acceptances(write);
+  const auto of_several =
+      who.empty() ? std::string() : fmt::format("<p id=\"acceptances\"><strong>{}</strong></p>", shown(who, 2000));
+  return of_several + accept + action(place, write, "reject", "Reject", "bad", reason);
 }
 
 std::string outcome_actions(const JsonValue& write, const PagePlace& place) {

@@ -7,7 +7,7 @@ using Asked = std::vector<std::string>;
 
 namespace {
 
-const std::string kWho = " operator:me/page";
+const std::string kWho = " operator:me";
 
 }  // namespace
 
@@ -125,6 +125,26 @@ TEST_CASE("an edit on the page sends what was changed alone, and accepts what ca
   auto changed = write_json();
   changed.replace(changed.find("aaaa"), 4, "dddd");
   CHECK(edit(rest + "&p.text=y&then=accept").status == 409);
+}
+
+TEST_CASE("a write for two says who has accepted it, and who else is needed") {
+  WebFixture f;
+  const auto two = [](const std::string& given) { return R"(,"approvals":{"needed":2,"given":[)" + given + "]}"; };
+  const std::string ann = R"({"who":"operator:<ann>","accepted_at_ms":1})";
+  f.api.answers["write"] = write_json("pending_approval", two(""));
+  f.begin();
+  CHECK_THAT(f.get(f.on()).body, Catch::Contains("2 people must accept it, and nobody has yet."));
+  f.api.answers["write"] = write_json("pending_approval", two(ann));
+  CHECK_THAT(f.get(f.on()).body, Catch::Contains("Accepted by &lt;ann&gt;; one more person is needed."));
+  CHECK_THAT(f.get(f.base + "?done=" + kId).body, Catch::Contains("waits for your approval. Accepted by &lt;ann&gt;"));
+  const auto one = write_json("pending_approval", two(ann));
+  f.api.answers["writes person"] = R"({"writes":[)" + one.substr(9, one.size() - 10) + "]}";
+  CHECK_THAT(f.get(f.base).body, Catch::Contains("waits for your approval (1 of 2)"));
+  // The same person again.
+  f.api.errors.emplace("accept_write", Error(ErrorCode::kConflictError, "You (operator:me) have accepted it already."));
+  const auto again = f.decide("accept");
+  CHECK(again.status == 409);
+  CHECK_THAT(again.body, Catch::Contains("have accepted it already"));
 }
 
 }  // namespace KRUXOS_TEST_FILE

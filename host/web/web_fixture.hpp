@@ -38,7 +38,7 @@ struct WebFixture {
   support::Scratch scratch;
   DrivenClock clock{1'700'000'000'000};
   GroupCommit store{scratch.path() / "kruxos.db", kLedgerKind};
-  OperatorSecret secret{store, clock, {1, 8192}};
+  OperatorSecret secret{store, clock, {1, 8192}, "me"};
   FakeOperator api;
   std::unique_ptr<web::WebPage> web;
   HttpServer server{1, HttpServer::Begin::kLater};
@@ -47,7 +47,7 @@ struct WebFixture {
 
   WebFixture() {
     secret.set(Secret(), Secret(kPassphrase), OperatorSecret::Present::kNeeded);
-    web = std::make_unique<web::WebPage>(web::WebPage::Parts{api, secret, clock, {}, "operator:me/page"});
+    web = std::make_unique<web::WebPage>(web::WebPage::Parts{api, secret, clock, {}});
     HttpLimits limits;
     limits.body_bytes = 256 * 1024;
     port = server.listen_tcp("127.0.0.1", 0, web->handler(), limits, std::nullopt, web->admission()).port;
@@ -87,8 +87,8 @@ struct WebFixture {
     return answer;
   }
   /// Signed in, with the token of its forms.
-  void begin() {
-    REQUIRE(sign_in().status == 303);
+  void begin(const std::string& passphrase = "a+good%20passphrase") {
+    REQUIRE(sign_in(passphrase).status == 303);
     const auto page = get(base).body;
     const std::string before = "name=\"token\" value=\"";
     const auto at = page.find(before);

@@ -67,7 +67,7 @@ struct WebPage::Asked {
 
 WebPage::WebPage(Parts parts)
     : parts_(std::move(parts)),
-      sessions_(parts_.clock, parts_.sessions),
+      sessions_(parts_.secret, parts_.clock, parts_.sessions),
       changes_(parts_.clock),
       pool_(kThreads, kMostQueued) {}
 
@@ -90,10 +90,6 @@ std::function<void(const WriteRecord&)> WebPage::on_write_changed() {
   return [this](const WriteRecord&) { changes_.changed(); };
 }
 
-std::optional<std::string> WebPage::token_of(const WebSessions::Keys& keys, WebSessions::Use by) {
-  return sessions_.use(keys, by, parts_.secret.status().set_at_ms);
-}
-
 std::optional<ServerResponse> WebPage::refuse(const ServerRequest& head) {
   const auto host = head.header("host");
   if (!host || named_host(*host, {}) != NamedHost::kLoopback)
@@ -114,9 +110,9 @@ std::optional<ServerResponse> WebPage::refuse(const ServerRequest& head) {
     return std::nullopt;
   }
   const auto asked = Asked::of(head);
-  if (!asked || !token_of(asked->keys, WebSessions::Use::kByScript))
+  if (!asked || !sessions_.use(asked->keys, WebSessions::Use::kByScript))
     return sign_in_page(403, {NoticeKind::kLook, "You were signed out meanwhile, and nothing was done. Sign in again."},
-                        {}, parts_.secret.status().is_set());
+                        {}, parts_.secret.list().size());
   return std::nullopt;
 }
 
@@ -127,7 +123,7 @@ void WebPage::take(ServerRequest request, const Respond& respond) {
     if (request.path == "/page.css") return respond(file_answer("text/css; charset=utf-8", kPageCSS));
     if (request.path == "/page.js") return respond(file_answer("text/javascript; charset=utf-8", kPageJS));
     if (request.path == "/" || !next_of(request.path).empty())
-      return respond(sign_in_page(200, {}, next_of(request.path), parts_.secret.status().is_set()));
+      return respond(sign_in_page(200, {}, next_of(request.path), parts_.secret.list().size()));
   }
   const auto asked = Asked::of(request);
   if (!asked && !(request.method == "POST" && request.path == kSignIn))
@@ -165,23 +161,24 @@ ServerResponse WebPage::sign_in(ServerRequest& request) {
   auto [passphrase, values] = form();
   const auto next = values ? next_of(values->get("next")) : std::string();
   const auto again = [&](int status, const std::string& sentence) {
-    return sign_in_page(status, {NoticeKind::kLook, sentence}, next, parts_.secret.status().is_set());
+    return sign_in_page(status, {NoticeKind::kLook, sentence}, next, parts_.secret.list().size());
   };
   if (!passphrase) return again(400, "No passphrase was given.");
-  std::int64_t checked = 0;
+  const auto name = values ? values->get("operator") : std::string();
+  OperatorSecret::Known known;
   try {
-    checked = parts_.secret.check(*passphrase, OperatorSecret::Place::kPage);
+    known = parts_.secret.check(*passphrase, OperatorSecret::Place::kPage, name);
   } catch (const Error& error) {
     const auto wait = (parts_.secret.wait_ms(OperatorSecret::Place::kPage) + 999) / 1000;
     const bool early = error.type().code() == ErrorCode::kRateLimited;
     return again(early ? 429 : 403, early || wait == 0
                                         ? std::string(error.what())
-                                        : fmt::format("The passphrase is wrong. The next try is possible "
+                                        : fmt::format("The {}passphrase is wrong. The next try is possible "
                                                       "in {} s.",
-                                                      wait));
+                                                      name.empty() ? "" : "name or ", wait));
   }
-  const auto keys = sessions_.begin(checked);
-  spdlog::info("{} has signed in", parts_.who);
+  const auto keys = sessions_.begin(known);
+  spdlog::info("{} has signed in on the page", operator_who(known.name));
   auto response = go_to(fmt::format("{}{}{}", kSessions, keys.address, next.empty() ? "/" : next));
   response.headers.emplace_back(
       "Set-Cookie", fmt::format("{}={}; Path={}{}/; HttpOnly; SameSite=Strict", cookie_name(keys.address), keys.cookie,
@@ -191,11 +188,11 @@ ServerResponse WebPage::sign_in(ServerRequest& request) {
 
 ServerResponse WebPage::in_session(const Asked& asked, const ServerRequest& request) {
   const bool by_script = asked.rest == "events" || query_value(request.query, "live") == "1";
-  const auto token = token_of(asked.keys, by_script ? WebSessions::Use::kByScript : WebSessions::Use::kByPerson);
-  if (!token)
+  const auto session = sessions_.use(asked.keys, by_script ? WebSessions::Use::kByScript : WebSessions::Use::kByPerson);
+  if (!session)
     return go_to(asked.rest.starts_with("writes/") && !next_of("/" + asked.rest).empty() ? "/" + asked.rest : "/");
-  if (request.method == "POST") return decide_on(asked, *token, request);
-  const auto place = asked.place(*token);
+  if (request.method == "POST") return decide_on(asked, *session, request);
+  const auto place = asked.place(session->token);
   const auto now = parts_.clock.wall_ms();
   if (asked.rest.empty()) {
     const auto done = query_value(request.query, "done");
@@ -210,7 +207,10 @@ ServerResponse WebPage::in_session(const Asked& asked, const ServerRequest& requ
   throw not_found("There is no such page.");
 }
 
-ServerResponse WebPage::decide_on(const Asked& asked, const std::string& token, const ServerRequest& request) {
+ServerResponse WebPage::decide_on(const Asked& asked, const WebSessions::Session& session,
+                                  const ServerRequest& request) {
+  const auto& token = session.token;
+  const DecidingOperator by(operator_who(session.owner.name), session.owner.operator_id);
   const auto form = FormValues::parse(request.body);
   if (!form) throw invalid_input("The form is no form, or has too many fields. Nothing was done.");
   if (!equal_constant_time(form->get("token"), token))
@@ -224,13 +224,13 @@ ServerResponse WebPage::decide_on(const Asked& asked, const std::string& token, 
   if (asked.rest.starts_with(standing) && asked.rest.ends_with(end) &&
       asked.rest.size() > standing.size() + end.size()) {
     const auto id = asked.rest.substr(standing.size(), asked.rest.size() - standing.size() - end.size());
-    parts_.api.end_standing_approval(id, parts_.who);
+    parts_.api.end_standing_approval(id, by.who);
     return go_to(asked.place(token).base);
   }
   const auto action_at = asked.rest.rfind('/');
   const auto of_write = action_at == std::string::npos ? std::string() : asked.rest.substr(0, action_at);
   if (next_of("/" + of_write).empty()) throw not_found("There is no such form.");
-  const Decider decider{parts_.api, asked.place(token), parts_.who, parts_.clock.wall_ms()};
+  const Decider decider{parts_.api, asked.place(token), by, parts_.clock.wall_ms()};
   return decide(decider, of_write.substr(of_write.find('/') + 1), asked.rest.substr(action_at + 1), *form);
 }
 
@@ -238,7 +238,7 @@ ServerResponse WebPage::events(const WebSessions::Keys& keys) {
   ServerResponse response;
   response.content_type = "text/event-stream";
   response.stream = [this, keys](std::shared_ptr<ResponseStream> stream) {
-    changes_.add(stream, [this, keys] { return token_of(keys, WebSessions::Use::kByScript).has_value(); });
+    changes_.add(stream, [this, keys] { return sessions_.use(keys, WebSessions::Use::kByScript).has_value(); });
     stream->send("retry: 3000\n\n");  // last: who reads it misses nothing from then on
   };
   return response;

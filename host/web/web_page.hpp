@@ -26,7 +26,6 @@ class WebPage {
     OperatorSecret& secret;
     Clock& clock;
     SittingLimits sessions;
-    std::string who;  ///< who decides on the page
   };
   explicit WebPage(Parts parts);
   /// Waits for what runs. Stop the HttpServer first.
@@ -44,11 +43,10 @@ class WebPage {
   void take(ServerRequest request, const Respond& respond);
   /// Why a request is no page's of this host; nothing: it may come in.
   std::optional<ServerResponse> refuse(const ServerRequest& head);
-  std::optional<std::string> token_of(const WebSessions::Keys& keys, WebSessions::Use by);
   ServerResponse answered(const std::function<ServerResponse()>& work, const PagePlace& place) const;
   ServerResponse sign_in(ServerRequest& request);
   ServerResponse in_session(const Asked& asked, const ServerRequest& request);
-  ServerResponse decide_on(const Asked& asked, const std::string& token, const ServerRequest& request);
+  ServerResponse decide_on(const Asked& asked, const WebSessions::Session& session, const ServerRequest& request);
   ServerResponse events(const WebSessions::Keys& keys);
 
   const Parts parts_;
@@ -57,8 +55,9 @@ class WebPage {
   WorkerPool pool_;
 };
 
-/// What stands where nobody has signed in. `next`: where to then, "/writes/w_1" or empty.
-ServerResponse sign_in_page(int status, const Notice& notice, const std::string& next, bool passphrase_set);
+/// What stands where nobody has signed in. `next`: where to then, "/writes/w_1" or empty. `operators`: how many there
+/// are; of several a name is asked.
+ServerResponse sign_in_page(int status, const Notice& notice, const std::string& next, std::size_t operators);
 /// The form's passphrase, taken out of `body` and wiped there; nothing where there is none.
 std::optional<Secret> take_passphrase(std::string& body);
 /// "/writes/w_1", where `text` is that of one; else empty.

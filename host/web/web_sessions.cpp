@@ -5,20 +5,20 @@
 
 namespace krux::web {
 
-WebSessions::Keys WebSessions::begin(std::int64_t passphrase) {
+WebSessions::Keys WebSessions::begin(const OperatorSecret::Known& owner) {
   Keys keys{random_hex(16), random_hex(32)};
   const std::lock_guard lock(mutex_);
-  sessions_.begin(keys.address, {sha256_hex(keys.cookie), random_hex(16)}, passphrase);
+  sessions_.begin(keys.address, {sha256_hex(keys.cookie), {random_hex(16), owner}}, owner.passphrase);
   return keys;
 }
 
-std::optional<std::string> WebSessions::use(const Keys& keys, Use by, std::int64_t passphrase) {
+std::optional<WebSessions::Session> WebSessions::use(const Keys& keys, Use by) {
   const auto hash = sha256_hex(keys.cookie);
   const std::lock_guard lock(mutex_);
-  const auto* session = sessions_.find(keys.address, passphrase);
-  if (!session || !equal_constant_time(session->cookie_hash, hash)) return std::nullopt;
+  const auto* kept = sessions_.find(keys.address);
+  if (!kept || !equal_constant_time(kept->cookie_hash, hash)) return std::nullopt;
   if (by == Use::kByPerson) sessions_.used(keys.address);
-  return session->token;
+  return kept->session;
 }
 
 void WebSessions::end(const std::string& address) {

@@ -1,11 +1,12 @@
 // Who has signed in on the page.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "core/state/operator_secret.hpp"
 #include "host/operator/operator_sittings.hpp"
 
 namespace krux::web {
@@ -14,27 +15,31 @@ namespace krux::web {
 class WebSessions {
  public:
   static constexpr std::size_t kMost = 16;
-  WebSessions(const Clock& clock, SittingLimits limits) : sessions_(clock, limits) {}
+  WebSessions(const OperatorSecret& secret, const Clock& clock, SittingLimits limits)
+      : sessions_(clock, limits, [&secret](std::int64_t passphrase) { return secret.is_present(passphrase); }) {}
 
   /// What a session is known by, in two: a part of its pages' address, so that a browser sends the cookie to no other
   /// server of this machine, and the cookie, so that the address alone is good for nothing.
   struct Keys {
     std::string address, cookie;
   };
-  /// `passphrase`, here and below: see OperatorSittings.
-  Keys begin(std::int64_t passphrase);
+  Keys begin(const OperatorSecret::Known& owner);
   enum class Use { kByPerson, kByScript };
-  /// The session's token, which its forms carry; nothing where there is no such session any more. What a person does
-  /// begins its idle time anew.
-  std::optional<std::string> use(const Keys& keys, Use by, std::int64_t passphrase);
+  struct Session {
+    std::string token;  ///< which its forms carry
+    OperatorSecret::Known owner;
+  };
+  /// Nothing where there is no such session any more. What a person does begins its idle time anew.
+  std::optional<Session> use(const Keys& keys, Use by);
   void end(const std::string& address);
 
  private:
-  struct Session {
-    std::string cookie_hash, token;
+  struct Kept {
+    std::string cookie_hash;
+    Session session;
   };
   std::mutex mutex_;
-  OperatorSittings<Session> sessions_;  ///< by address
+  OperatorSittings<Kept> sessions_;  ///< by address
 };
 
 }  // namespace krux::web

@@ -20,19 +20,25 @@ constexpr std::string_view kLed =
 
 }  // namespace
 
-ServerResponse sign_in_page(int status, const Notice& notice, const std::string& next, bool passphrase_set) {
+ServerResponse sign_in_page(int status, const Notice& notice, const std::string& next, std::size_t operators) {
+  // Who they are is told to nobody who has not signed in.
+  const auto* name = operators > 1 ? "<label for=\"operator\">Your name as an operator</label><input id=\"operator\" "
+                                     "name=\"operator\" maxlength=\"32\" autocomplete=\"username\" "
+                                     "autocapitalize=\"none\" spellcheck=\"false\" required autofocus>"
+                                   : "";
   const auto body =
-      passphrase_set
-          ? fmt::format(
-                "<h1>Sign in</h1>{}<form method=\"post\" action=\"/sign-in\" class=\"action\"><input type="
-                "\"hidden\" name=\"next\" value=\"{}\"><label for=\"passphrase\">The operator's passphrase"
-                "</label><input id=\"passphrase\" name=\"passphrase\" type=\"password\" autocomplete="
-                "\"current-password\" required autofocus><button type=\"submit\" class=\"good\">Sign in</button>"
-                "</form><p>It is the one of <code>kruxos operator set-passphrase</code>. {}</p>",
-                notice_html(notice), escape_html(next), next.empty() ? kTyped : kLed)
-          : std::string(
-                "<h1>Sign in</h1><p>No passphrase is set yet, by which you are known here. Set one where the "
-                "host runs, then load this page again:</p><pre>kruxos operator set-passphrase</pre>");
+      operators > 0 ? fmt::format(
+                          "<h1>Sign in</h1>{}<form method=\"post\" action=\"/sign-in\" class=\"action\"><input type="
+                          "\"hidden\" name=\"next\" value=\"{}\">{}<label for=\"passphrase\">{}"
+                          "</label><input id=\"passphrase\" name=\"passphrase\" type=\"password\" autocomplete="
+                          "\"current-password\" required{}><button type=\"submit\" class=\"good\">Sign in</button>"
+                          "</form><p>It is the one of <code>kruxos operator set-passphrase</code>. {}</p>",
+                          notice_html(notice), escape_html(next), name,
+                          operators > 1 ? "Your passphrase" : "The operator's passphrase",
+                          operators > 1 ? "" : " autofocus", next.empty() ? kTyped : kLed)
+                    : std::string(
+                          "<h1>Sign in</h1><p>No passphrase is set yet, by which you are known here. Set one where the "
+                          "host runs, then load this page again:</p><pre>kruxos operator set-passphrase</pre>");
   return page(status, "Sign in", body, {});
 }
 

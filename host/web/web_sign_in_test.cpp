@@ -90,11 +90,34 @@ TEST_CASE("a session of the page ends when nobody uses it, by signing out, and w
   CHECK(f.get(f.base).status == 200);
 }
 
+TEST_CASE("where there are several operators the page asks for a name, and its session is his") {
+  WebFixture f;
+  CHECK_THAT(f.get("/").body, !Catch::Contains("name=\"operator\""));
+  f.secret.add("bob", Secret("bob has one too"), "operator:me");
+  const auto page = f.get("/").body;
+  CHECK_THAT(page, Catch::Contains("name=\"operator\"") && !Catch::Contains("bob"));
+  CHECK(f.sign_in().status == 403);
+  f.clock.advance(60'000);
+  CHECK(f.post("/sign-in", "operator=bob&passphrase=a+good+passphrase").status == 403);
+  f.clock.advance(60'000);
+  const auto unknown = f.post("/sign-in", "operator=nobody&passphrase=bob+has+one+too");
+  CHECK(unknown.status == 403);
+  CHECK_THAT(unknown.body, Catch::Contains("name or passphrase is wrong"));
+  f.clock.advance(60'000);
+  f.begin("bob+has+one+too&operator=bob");
+  f.decide("accept");
+  CHECK(f.api.asked() == std::vector<std::string>{"accept_write " + kId + " aaaa operator:bob"});
+  CHECK(f.get(f.base).status == 200);
+  f.secret.remove("bob");
+  CHECK(f.get(f.base).status == 303);
+  CHECK(f.decide("accept").status == 403);
+}
+
 TEST_CASE("where no passphrase is set the page says how to set one") {
   WebFixture f;
-  f.store.run([](SQLite::Database& db) { db.exec("UPDATE operator_secret SET verifier = '', set_at_ms = 0"); });
+  f.store.run([](SQLite::Database& db) { db.exec("DELETE FROM operators"); });
   OperatorSecret none(f.store, f.clock, {1, 8192});
-  web::WebPage page({f.api, none, f.clock, {}, "operator:me/page"});
+  web::WebPage page({f.api, none, f.clock, {}});
   HttpServer server;
   const auto port = server.listen_tcp("127.0.0.1", 0, page.handler(), {}, std::nullopt, page.admission()).port;
   CHECK_THAT(RawClient(port).ask("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").body,

@@ -104,7 +104,7 @@ class Random {
         return ", limit: {limit: " + one({"2", "5", "30"}) + ", window: " + one({"1 h", "30 min"}) +
                one({"", ", on_exceed: reject"}) + "}";
       default:
-        return ", tier: approval_required";
+        return ", tier: approval_required" + one({"", "", ", approvals: 2", ", approvals: 3"});
     }
   }
 

@@ -58,6 +58,7 @@ bool demands_as_much(const Rule& rule, const Rule& than) {
   if (rule.tier.value_or(Tier::kAutonomous) < than.tier.value_or(Tier::kAutonomous)) return false;
   if (rule.tier == Tier::kBlocked) return true;
   if (rule.delay_ms.value_or(0) < than.delay_ms.value_or(0)) return false;
+  if (rule.approvals.value_or(0) < than.approvals.value_or(0)) return false;
   if (than.expires_ms && (!rule.expires_ms || *rule.expires_ms > *than.expires_ms)) return false;
   return !than.limit ||
          (rule.limit && is_as_strict(limit_of(rule), rule.limit->escalate, limit_of(than), than.limit->escalate));
@@ -139,6 +140,7 @@ class Comparison {
       all.push_back({Loosened::Part::kTier, rule, demanded(to_string(tier), rule), to_string(new_.tier),
                      [tier](const Rule& r) { return r.tier && *r.tier >= tier; }});
     if (old_.kind != CapabilityKind::kWrite || new_.tier == Tier::kBlocked) return;
+    if (rule && rule->approvals) add_approvals(*rule, all);
     const auto delay = rule ? rule->delay_ms.value_or(0) : base_delay_ms(old_);
     if (delay > base_delay_ms(new_))
       all.push_back({Loosened::Part::kDelay, rule, demanded("a delay of " + span_in_words(delay), rule),
@@ -151,6 +153,13 @@ class Comparison {
         if (counts(limit)) add_limit(nullptr, limit, definition.escalate_on_exceed, all);
       }
     }
+  }
+
+  static void add_approvals(const Rule& rule, std::vector<Demand>& all) {
+    const auto approvals = *rule.approvals;
+    all.push_back(
+        {Loosened::Part::kApprovals, &rule, demanded(approvals_in_words(approvals), &rule), "fewer people",
+         [approvals](const Rule& r) { return r.tier == Tier::kBlocked || r.approvals.value_or(0) >= approvals; }});
   }
 
   void add_limit(const Rule* rule, const Limit& limit, bool escalates, std::vector<Demand>& all) const {

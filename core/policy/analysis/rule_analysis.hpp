@@ -27,9 +27,10 @@ struct PolicySide {
   const Definitions& definitions;
 };
 
-/// A request that the old side held by a tier, a delay or a limit which the new one does not demand.
+/// A request that the old side held by a tier, a delay, a limit or a number of approvals which the new one does not
+/// demand.
 struct Loosened {
-  enum class Part { kTier, kDelay, kLimit } part = Part::kTier;
+  enum class Part { kTier, kApprovals, kDelay, kLimit } part = Part::kTier;
   std::string capability, agent;
   SampleRequest request;
   std::string old_demand, new_demand;  ///< "blocked by FILE:LINE (name)"

@@ -192,6 +192,10 @@ std::string in_words(const std::vector<RuleCondition>& when) {
   return all.empty() ? "always" : all;
 }
 
+std::string approvals_in_words(std::int64_t approvals) {
+  return approvals > 1 ? fmt::format("the approval of {} people", approvals) : "a person's approval";
+}
+
 Limit limit_of(const Rule& rule) {
   return {rule.counts, rule.limit->limit, rule.limit->window_ms, rule.limit->key};
 }

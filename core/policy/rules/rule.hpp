@@ -124,12 +124,16 @@ struct Rule : RuleName {
   std::optional<Tier> tier;
   std::optional<std::int64_t> delay_ms;
   std::optional<std::int64_t> expires_ms;  ///< what waits for a person's approval for so long is rejected
+  std::optional<std::int64_t> approvals;   ///< so many different operators must accept it; with kApprovalRequired
   std::optional<RuleLimit> limit;
   std::vector<std::string> covers;  ///< capabilities, sorted
   std::vector<std::string> counts;  ///< those of them that its limit counts: writes
   /// It stands for a file that could not be read: it covers everything, also what comes later.
   bool unreadable = false;
 };
+
+/// "the approval of 2 people"; of one: "a person's approval".
+std::string approvals_in_words(std::int64_t approvals);
 
 /// Its limit, over the writes that it counts. It has one.
 Limit limit_of(const Rule& rule);

@@ -160,20 +160,31 @@ void refuse_contradiction(const YamlValue& value, const Rule& rule,
   value.fail("its conditions never hold together, so that the rule would never act. Alternatives are two rules.");
 }
 
+constexpr std::int64_t kFewestApprovals = 2, kMostApprovals = 5;
+
+/// How many operators must accept it: a part of how freely it may be used, and nothing by itself.
+std::int64_t parse_approvals(const YamlValue& value, const Rule& rule) {
+  if (rule.tier != Tier::kApprovalRequired)
+    value.fail(
+        "it says how many operators must accept what waits for approval: the rule needs \"tier: approval_required\" "
+        "beside it.");
+  return value.integer(kFewestApprovals, kMostApprovals);
+}
+
 void refuse_useless(const YamlMap& map, const Rule& rule, const std::vector<const CapabilityDefinition*>& covered) {
   if (!rule.tier && !rule.delay_ms && !rule.expires_ms && !rule.limit)
     map.value().fail("nothing follows from the rule: name a tier, delay_seconds, expires_after or a limit.");
   const bool has_write =
       std::any_of(covered.begin(), covered.end(), [](const auto* c) { return c->kind == CapabilityKind::kWrite; });
-  for (const char* key : {"delay_seconds", "expires_after", "limit"}) {
+  for (const char* key : {"delay_seconds", "expires_after", "approvals", "limit"}) {
     const auto v = map.find(key);
     if (v && !has_write) v->fail(fmt::format("\"{}\" is of writes, and the rule covers none.", key));
   }
 }
 
 Rule parse_rule(const YamlValue& value, const RuleSource& source, const RuleSubjects& subjects) {
-  const YamlMap map(
-      value, {"name", "capabilities", "agents", "when", "tier", "delay_seconds", "expires_after", "limit", "reason"});
+  const YamlMap map(value, {"name", "capabilities", "agents", "when", "tier", "approvals", "delay_seconds",
+                            "expires_after", "limit", "reason"});
   Rule rule;
   rule.layer = source.layer;
   rule.file = source.file;
@@ -185,6 +196,7 @@ Rule parse_rule(const YamlValue& value, const RuleSource& source, const RuleSubj
     for (const auto& item : v->list(32)) rule.when.push_back(parse_condition(item, subjects));
   }
   if (const auto v = map.find("tier")) rule.tier = parse_tier(*v);
+  if (const auto v = map.find("approvals")) rule.approvals = parse_approvals(*v, rule);
   if (const auto v = map.find("delay_seconds")) rule.delay_ms = v->seconds_as_ms(1, kLongestWindow);
   if (const auto v = map.find("expires_after")) rule.expires_ms = v->duration_ms(kMinute, kLongestWindow);
   if (const auto v = map.find("limit")) rule.limit = parse_limit(*v);

@@ -61,6 +61,24 @@ TEST_CASE("a rule is read whole") {
         std::vector<std::string>{"amy"});
 }
 
+TEST_CASE("how many people must accept it stands beside the tier that asks") {
+  const auto rules = rules_of(
+      "  - {name: r, capabilities: [mail.send], tier: approval_required, approvals: 2}\n"
+      "  - {name: s, capabilities: [mail.send], tier: approval_required}\n");
+  CHECK(rules[0].approvals == 2);
+  CHECK_FALSE(rules[1].approvals.has_value());
+  const auto rule = [](const std::string& members, const std::string& capability = "mail.send") {
+    return refusal("  - {name: r, capabilities: [" + capability + "], " + members + "}\n");
+  };
+  CHECK(rule("tier: approval_required, approvals: 5") == "accepted");
+  for (const auto* members : {"approvals: 2", "tier: blocked, approvals: 2", "tier: notify, approvals: 2",
+                              "delay_seconds: 100, approvals: 2"})
+    CHECK_THAT(rule(members), Catch::Contains("tier: approval_required"));
+  for (const auto* number : {"1", "6", "0", "-2", "two", "2.5", "[2]", "99999999999999999999"})
+    CHECK_THAT(rule(std::string("tier: approval_required, approvals: ") + number), Catch::Contains("approvals"));
+  CHECK_THAT(rule("tier: approval_required, approvals: 2", "mail.find"), Catch::Contains("is of writes"));
+}
+
 TEST_CASE("a pattern covers what has everything that its conditions name") {
   const auto rules = rules_of(
       "  - {name: r, capabilities: [\"mail.*\"], tier: blocked, when: [{input: id, prefix: x}]}\n"

@@ -60,7 +60,8 @@ class Some {
 
 void add(const Rule& rule, RuleDecision& decision) {
   const auto [tier, delay_ms] = strictness(rule);
-  decision.take_stricter({tier, &rule, delay_ms, &rule, rule.expires_ms.value_or(0), &rule, {}});
+  decision.take_stricter(
+      {tier, &rule, delay_ms, &rule, rule.expires_ms.value_or(0), &rule, rule.approvals.value_or(0), &rule});
   if (rule.limit) decision.limits.push_back(&rule);
 }
 
@@ -95,6 +96,10 @@ void RuleDecision::take_stricter(const RuleDecision& other) {
   if (expires_sooner(other.expires_ms, expires_ms)) {
     expires_ms = other.expires_ms;
     expires_rule = other.expires_rule;
+  }
+  if (other.approvals > approvals) {
+    approvals = other.approvals;
+    approvals_rule = other.approvals_rule;
   }
 }
 
@@ -187,7 +192,7 @@ CompiledRules::CompiledRules(std::vector<const Rule*> rules) : rules_(std::move(
     }
     const auto [tier, delay_ms] = strictness(*rule);
     steps_.push_back({rule, from, static_cast<std::uint32_t>(used_.size()), tier, delay_ms,
-                      rule->expires_ms.value_or(0), rule->limit.has_value()});
+                      rule->expires_ms.value_or(0), rule->approvals.value_or(0), rule->limit.has_value()});
     counts_ = counts_ || rule->limit.has_value();
     by_content_ = by_content_ || (rule->limit && !rule->limit->key.empty());
     if (rule->limit && !rule->limit->key.empty()) place_in(looks_at_, rule->limit->key);
@@ -201,7 +206,7 @@ RuleDecision CompiledRules::decide(const RuleRequest& request) const {
   Answers answers(*this, request);
   for (const auto& step : steps_) {
     if (step.tier <= decision.tier && step.delay_ms <= decision.delay_ms && !step.limits &&
-        !expires_sooner(step.expires_ms, decision.expires_ms))
+        step.approvals <= decision.approvals && !expires_sooner(step.expires_ms, decision.expires_ms))
       continue;
     bool holds = true;
     for (auto at = step.from; holds && at != step.to; ++at) holds = answers.holds(used_[at]);

@@ -26,10 +26,12 @@ struct RuleDecision {
   const Rule* delay_rule = nullptr;
   std::int64_t expires_ms = 0;  ///< for how long a person may be asked; 0: for ever
   const Rule* expires_rule = nullptr;
-  std::vector<const Rule*> limits;  ///< each has one; by layer, file and line
+  std::int64_t approvals = 0;  ///< so many operators must accept it, where a person is asked; 0: one
+  const Rule* approvals_rule = nullptr;
+  std::vector<const Rule*> limits{};  ///< each has one; by layer, file and line
 
-  /// Tier, delay and expiry each become the stricter of both; the limits stay. Of two that are as strict as each other
-  /// the one whose rule can be read counts: what cannot be read nobody knows for sure.
+  /// Tier, delay, expiry and approvals each become the stricter of both; the limits stay. Of two that are as strict as
+  /// each other the one whose rule can be read counts: what cannot be read nobody knows for sure.
   void take_stricter(const RuleDecision& other);
 };
 
@@ -61,7 +63,7 @@ class CompiledRules {
     const Rule* rule;
     std::uint32_t from, to;  ///< of used_
     Tier tier;
-    std::int64_t delay_ms, expires_ms;
+    std::int64_t delay_ms, expires_ms, approvals;
     bool limits;
   };
   /// A condition, with what nearly all requests need of it beside each other.

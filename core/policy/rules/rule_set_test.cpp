@@ -274,4 +274,26 @@ TEST_CASE("conditions are words for people") {
   CHECK(in_words(std::vector<RuleCondition>()) == "always");
 }
 
+TEST_CASE("of the rules that match the one that wants most people counts, also behind a stricter tier of another") {
+  const auto set = set_of(R"(
+  - {name: asks, capabilities: [mail.send], tier: approval_required, delay_seconds: 5000}
+  - {name: two, capabilities: [mail.send], tier: approval_required, approvals: 2}
+  - {name: three, capabilities: [mail.send], tier: approval_required, approvals: 3, when: [{input: urgent, is: true}]}
+  - {name: never, capabilities: [mail.send], tier: approval_required, approvals: 5, when: [{input: body, equals: no}]}
+  - {name: blocked, capabilities: [mail.send], tier: blocked, when: [{input: body, equals: stop}]}
+)");
+  const auto plain = decide(set, "mail.send", R"({"body":"a"})");
+  CHECK(plain.approvals == 2);
+  CHECK(plain.approvals_rule->name == "two");
+  CHECK(plain.tier_rule->name == "asks");
+  CHECK(decide(set, "mail.send", R"({"body":"a","urgent":true})").approvals == 3);
+  const auto blocked = decide(set, "mail.send", R"({"body":"stop"})");
+  CHECK(blocked.tier == Tier::kBlocked);
+  CHECK(decide(set, "mail.drop", R"({"id":"1"})").approvals == 0);
+  auto both = decide(set, "mail.send", R"({"body":"a"})");
+  both.take_stricter(decide(set, "mail.send", R"({"body":"a","urgent":true})"));
+  CHECK(both.approvals == 3);
+  CHECK(both.approvals_rule->name == "three");
+}
+
 }  // namespace KRUXOS_TEST_FILE
