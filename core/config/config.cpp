@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Variables of the clients: not the host's, and not refused.
-constexpr std::string_view kClientVariables[] = {"KRUXOS_HOST", "KRUXOS_API_KEY", "KRUXOS_CLIENT_SECRET", "KRUXOS_OPERATOR"};
+constexpr std::string_view kClientVariables[] = {"KRUXOS_HOST", "KRUXOS_API_KEY", "KRUXOS_CLIENT_SECRET",
+                                                 "KRUXOS_OPERATOR"};
 
 /// Takes the layers, lowest first, into one Config.
 class Loader {

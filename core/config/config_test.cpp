@@ -125,7 +125,8 @@ TEST_CASE("flag over environment over file over default") {
   CHECK(from_file(file).server.port == 1001);
   const std::vector<std::string> environment{"KRUXOS_SERVER__PORT=1002",
                                              "PATH=/bin",
-                                             "KRUXOS_API_KEY=abc", "KRUXOS_OPERATOR=ann",
+                                             "KRUXOS_API_KEY=abc",
+                                             "KRUXOS_OPERATOR=ann",
                                              "KRUXOS_DATA_DIR=/data",
                                              "KRUXOS_RETRY__SCHEDULE_SECONDS=1, 2,3",
                                              "KRUXOS_WRITE_BUFFER__DELAYS__NOTES__ADD_ALL=5",
