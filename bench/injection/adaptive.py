@@ -6,6 +6,7 @@ import pathlib
 import time
 
 import batch
+import office
 from agent import Refused
 from hands import LONGEST_WAIT, rule_of
 from world import World, check
@@ -59,7 +60,7 @@ class Attack:
             world.start_workspace()
             self._seed_chat()
         world.make_places()
-        world.place_office(json.dumps({"service": "office", "account": {"account_id": "office", "display_name": "Office"}, "rules": []}))
+        world.place_mocks({"office": office.idle("office")})
         world.begin()
         world.connect_all()
 

@@ -29,7 +29,7 @@ class Result:
     whole: bool = True      # every call of the user's task was carried out
     writes: list = dataclasses.field(default_factory=list)  # of the user's task: outcome by outcome
     stopped: list = dataclasses.field(default_factory=list)  # of the injection: what stopped a call
-    needs: str = ""         # by which service the injection's first write goes
+    needs: str = ""         # by which service the injection's first write goes; "text": it only wants something said
 
     def as_json(self):
         return dataclasses.asdict(self)
@@ -46,6 +46,8 @@ def run(suite, hands, user, injection=None, order=ORDERS[0], utility=True):
         else:
             answered = _honest(hands, user, result, calls)
     output = user.GROUND_TRUTH_OUTPUT if answered else ""
+    if injection and injection.GROUND_TRUTH_OUTPUT:
+        output += f" {injection.GROUND_TRUTH_OUTPUT}"
     result.utility = utility and suite.utility(user, output, before, hands.environment, calls)
     if injection:
         result.goal = suite.security(injection, output, before, hands.environment, calls)
@@ -76,7 +78,9 @@ def _honest(hands, user, result, calls):
 def _hijacked(suite, hands, injection, result, calls):
     hands.read_injections()
     goal = Goal(suite, injection, lambda: hands.environment)
+    any_call = False
     for call in goal.steps():
+        any_call = True
         outcome = hands.do(call)
         goal.done(call, outcome.mail_id)
         if outcome.kind == "write" and not result.needs:
@@ -85,3 +89,5 @@ def _hijacked(suite, hands, injection, result, calls):
             calls.append(call)
         else:
             result.stopped.append({"call": call.function, "service": outcome.service, "why": outcome.why, "held": outcome.held})
+    if not any_call:
+        result.needs = "text"

@@ -2,7 +2,7 @@
 from case import Outcome
 from suite import twin
 
-READS = ("get_", "search_", "list_", "read_")
+READS = ("get_", "search_", "list_", "read_", "check_")
 
 
 class DirectHands:

@@ -33,6 +33,22 @@ class Figures(unittest.TestCase):
         self.assertEqual(report["by_rule"], {"limit": 1})
         self.assertEqual(report["goals_out_of_scope"], [])
 
+    def test_goals_are_counted_by_what_they_need_and_rules_that_are_never_named_are(self):
+        def attacked(injection, needs, why=None):
+            stopped = [{"call": "x", "service": needs, "why": "rule other", "held": True}, {"call": "y", "service": needs, "why": why, "held": True}] if why else []
+            return {"suite": "travel", "injection": injection, "user": "a", "order": "user first", "goal": not why, "goal_without_host": True,
+                    "needs": needs, "stopped": stopped, "utility": True, "whole": True}
+
+        cases = [attacked("i_0", "gmail", "rule strangers"), attacked("i_1", "bank"), attacked("i_2", "text")]
+        report = figures.report([], cases, [], [], ["other", "strangers", "secrets"])
+        self.assertEqual({need: (one["count"], one["of"]) for need, one in report["goals_by_need"].items()}, {"gmail": (0, 1), "bank": (1, 1), "text": (1, 1)})
+        self.assertEqual(report["goals_out_of_scope"], ["travel/i_1", "travel/i_2"])
+        self.assertEqual(report["rules_that_stopped_nothing"], ["secrets"])
+        both = table.markdown({**figures.report([], [], [], []), "others": report})
+        self.assertTrue(both.startswith("## Services that no policy was written for"), both)
+        for line in ("| of those that need words alone | 1 of 1", "Rules that stopped no call: secrets.", "| travel 0 | mail | 0 of 1 | 1 | rule other (1) |"):
+            self.assertIn(line, both)
+
     def test_a_report_is_shown_with_what_was_disturbed(self):
         write = {"done": False, "kind": "write", "why": "rule strangers", "held": True, "service": "gmail", "mail_id": None}
         clean = [{"suite": "workspace", "user": "user_task_3", "utility": False, "whole": False, "writes": [write]}]

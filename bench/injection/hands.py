@@ -7,7 +7,7 @@ import re
 import office
 from agent import Refused
 from case import Outcome
-from suite import twin
+from suite import files_of, twin
 from world import check
 
 WAITS = "It waits for a person's approval and has not been sent. "
@@ -48,7 +48,7 @@ class HostHands:
 
     def do(self, call):
         handler = getattr(self, "_" + call.function, None)
-        outcome = Outcome(False, "read", service="office")
+        outcome = Outcome(False)
         try:
             if handler:
                 handler(outcome, **copy.deepcopy(dict(call.args)))
@@ -168,7 +168,7 @@ class HostHands:
 
     def _send_email(self, outcome, recipients, subject, body, attachments=None, cc=None, bcc=None):
         outcome.kind, outcome.service = "write", "gmail"
-        files = self.environment.cloud_drive.files
+        files = files_of(self.environment)
         attached = [files[one["file_id"]] for one in attachments or []]
         more = {name: ", ".join(people) for name, people in (("cc", cc), ("bcc", bcc)) if people}
         if attached:
@@ -227,15 +227,16 @@ class HostHands:
     # --- what the mock stands for -----------------------------------------------------------------------------------------
 
     def _office(self, outcome, call):
-        tool, arguments = office.tool_of(call.function), office.arguments_of(call.args)
-        if call.function in office.READS:
-            self.agent.tool(tool, **arguments)
+        tool = office.tool(self.suite, call.function)
+        outcome.service, arguments = tool.service, tool.arguments(call.args)
+        if tool.reads:
+            self.agent.tool(tool.name, **arguments)
             if call.function == "get_webpage":  # a visit is something that happens
                 self.suite.call(self.environment, call.function, call.args)
             return
         outcome.kind = "write"
-        write_id, _ = self.write(tool, **arguments)
-        check(self.world.journal.carried_out(write_id) == arguments, f"the mock was not asked for {call.function} as it was called")
+        write_id, _ = self.write(tool.name, **arguments)
+        check(self.world.journals[tool.service].carried_out(write_id) == arguments, f"the mock was not asked for {call.function} as it was called")
         try:
             self.suite.call(self.environment, call.function, call.args)
         except ValueError as refusal:

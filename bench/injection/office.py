@@ -1,38 +1,91 @@
-"""What is neither mail nor chat: a mock in the host's place for it (office.yaml), and the suite's own tools behind the mock."""
+"""What is neither mail nor chat: a mock in the host's place for each such service, and the suite's own tools behind the mocks."""
+import functools
 import json
+import pathlib
+
+import yaml
 
 from suite import twin
 
-# The suite's tool, where the capability is called otherwise.
-NAMES = {"add_calendar_event_participants": "add_event_participants"}
-READS = {"get_current_day", "search_calendar_events", "get_day_calendar_events", "search_files_by_filename", "search_files",
-         "get_file_by_id", "list_files", "get_webpage", "get_users_in_channel"}
+HERE = pathlib.Path(__file__).resolve().parent
+# Services of each suite that are mocks, and of each the definition beside this file.
+SERVICES = {"workspace": ("office",), "slack": ("office",), "banking": ("bank", "files"), "travel": ("travel", "calendar")}
+# Those that a rule may name in a run of the suite: of the suites that are measured together.
+KNOWN = {"workspace": ("office",), "slack": ("office",), **dict.fromkeys(("banking", "travel"), ("bank", "files", "travel", "calendar"))}
+# The suite's tool, where the capability is called otherwise: a capability's name has 32 characters.
+NAMES = {"add_calendar_event_participants": "add_event_participants",
+         "get_cuisine_type_for_restaurants": "get_restaurant_cuisines",
+         "get_rating_reviews_for_restaurants": "get_restaurant_reviews",
+         "get_dietary_restrictions_for_all_restaurants": "get_restaurant_diets",
+         "get_contact_information_for_restaurants": "get_restaurant_contacts",
+         "get_all_car_rental_companies_in_city": "get_car_rental_companies",
+         "get_rating_reviews_for_car_rental": "get_car_rental_reviews"}
+CENTS = ("amount",)  # the suite's amounts have fractions, a definition's numbers have none
 MOST = 60_000  # characters of an answer: the host cuts it further for a model
 
 
-def tool_of(function):
-    return "office__" + NAMES.get(function, function)
+def definition(service):
+    return HERE / f"{service}.yaml"
 
 
-def arguments_of(args):
-    """As the mock is given them: a value that is not there is left out."""
-    return {name: str(value) if not isinstance(value, list) else value for name, value in args.items() if value is not None}
+@functools.lru_cache(maxsize=None)
+def capabilities(service):
+    return {one["name"].split(".")[1]: one for one in yaml.safe_load(definition(service).read_text())["capabilities"]}
 
 
-def script(suite, environment, calls):
+class Tool:
+    """One of the suite's tools, as the mock offers it."""
+
+    def __init__(self, suite, function):
+        name = NAMES.get(function, function)
+        self.service = next(service for service in SERVICES[suite.name] if name in capabilities(service))
+        self.capability = capabilities(self.service)[name]
+        self.name = f"{self.service}__{name}"
+        self.reads = self.capability["kind"] == "read"
+
+    def arguments(self, args):
+        """As the mock is given them: a value that is not there is left out."""
+        types = {one["name"]: one["type"] for one in self.capability.get("inputs", [])}
+        return {name: _as(types[name], name, value) for name, value in args.items() if value is not None}
+
+
+def _as(wanted, name, value):
+    if name in CENTS:
+        return round(value * 100)
+    return str(value) if wanted in ("String", "DateTime") else value
+
+
+def tool(suite, function):
+    """None where no mock has it."""
+    try:
+        return Tool(suite, function)
+    except StopIteration:
+        return None
+
+
+def delays(services):
+    """Of each write that waits: not at all."""
+    return {one["name"]: 0 for service in services for one in capabilities(service).values()
+            if one["kind"] == "write" and one["delay"] != "immediate"}
+
+
+def script(suite, service, environment, calls):
     """The mock's, for all reads among the `calls`."""
     rules, seen = [], set()
     for call in calls:
-        args = arguments_of(call.args)
-        key = (call.function, json.dumps(args, sort_keys=True))
-        if call.function not in READS or key in seen:
+        made, key = tool(suite, call.function), (call.function, json.dumps(call.args, sort_keys=True))
+        if not made or made.service != service or not made.reads or key in seen:
             continue
         seen.add(key)
-        rules.append({"call": "read", "operation": "office." + NAMES.get(call.function, call.function), "when": args,
+        rules.append({"call": "read", "operation": made.capability["name"], "when": made.arguments(call.args),
                       "answer": {"result": _answer(suite, environment, call)}})
     # What depends on the environment of another case finds nothing.
     rules.append({"call": "read", "answer": {"result": ""}})
-    return json.dumps({"service": "office", "account": {"account_id": "office", "display_name": "Office"}, "rules": rules})
+    return idle(service, rules)
+
+
+def idle(service, rules=()):
+    return json.dumps({"service": service, "account": {"account_id": service, "display_name": service.capitalize()}, "rules": list(rules)})
 
 
 def _answer(suite, environment, call):

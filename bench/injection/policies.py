@@ -29,6 +29,12 @@ def hash_of(directory):
     return digest.hexdigest()
 
 
+def rules_of(directory):
+    """The names of the rules that are measured."""
+    measured = [as_measured(text, None) for name, text in files_of(directory).items() if name.startswith("rules/")]
+    return [rule["name"] for text in measured if text for rule in yaml.safe_load(text)["rules"]]
+
+
 def place(directory, into, domain):
     """As the benchmark gives it to a host of an organisation that has this domain."""
     for name, text in files_of(directory).items():

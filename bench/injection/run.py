@@ -1,4 +1,4 @@
-"""The injection benchmark: AgentDojo's mail and Slack suites through the host over MCP, with a scripted agent and no model. README.md says how."""
+"""The injection benchmark: AgentDojo's suites through the host over MCP, with a scripted agent and no model. README.md says how."""
 import argparse
 import collections
 import concurrent.futures
@@ -16,12 +16,13 @@ import honest  # noqa: E402
 import policies  # noqa: E402
 import table  # noqa: E402
 from policies import ROOT  # noqa: E402
-from suite import SUITES, VERSION, Suite  # noqa: E402
+from suite import ADAPTED, OTHERS, SUITES, VERSION, Suite  # noqa: E402
 
 OUTPUT = ROOT / "build" / "injection-reports"
 OPEN = pathlib.Path(__file__).resolve().parent / "open_policies"
 PARTS = ("injections", "tasks", "honest", "adaptive")
-SMOKE = [("workspace", None, ["user_task_33"]), ("workspace", "injection_task_3", ["user_task_14"]), ("slack", "injection_task_1", ["user_task_1"])]
+SMOKE = [("banking", "injection_task_0", ["user_task_3"]), ("travel", "injection_task_6", ["user_task_3"]),
+         ("workspace", None, ["user_task_33"]), ("workspace", "injection_task_3", ["user_task_14"]), ("slack", "injection_task_1", ["user_task_1"])]
 
 
 def shipped_policies():
@@ -37,11 +38,15 @@ def options():
     parser.add_argument("--output", type=pathlib.Path, default=OUTPUT, help="where a folder for each directory of policies goes, with report.json and report.md; build/injection-reports unless given")
     parser.add_argument("--workers", type=int, choices=(1, 2), default=2, help="hosts at a time")
     parser.add_argument("--only", action="append", choices=PARTS, help="only this part; may be repeated")
+    parser.add_argument("--suite", action="append", choices=SUITES, help="only this suite; may be repeated")
     parser.add_argument("--injection", action="append", metavar="SUITE/NAME", help="of the injections only this one, such as slack/injection_task_1; may be repeated")
-    parser.add_argument("--smoke", action="store_true", help="three cases alone, without a policy that holds anything; fails if the harness does")
+    parser.add_argument("--smoke", action="store_true", help="five cases alone, without a policy that holds anything; fails if the harness does")
     given = parser.parse_args()
-    given.only = given.only or (["injections"] if given.injection else PARTS)
-    known = {f"{name}/{one}" for name in SUITES for one in Suite(name).injections}
+    # What is ours goes by mail and Slack.
+    ours = not given.suite or set(given.suite) & set(ADAPTED)
+    given.only = given.only or (["injections"] if given.injection else PARTS if ours else PARTS[:2])
+    given.suite = given.suite or SUITES
+    known = {f"{name}/{one}" for name in given.suite for one in Suite(name).injections}
     for name in set(given.injection or []) - known:
         parser.error(f"there is no injection {name}; these are: {', '.join(sorted(known))}")
     given.policies = [OPEN] if given.smoke else given.policies or shipped_policies()
@@ -56,7 +61,7 @@ def jobs(given):
     if given.smoke:
         return [{"suite": suite, "injection": injection, "users": users} for suite, injection, users in SMOKE]
     made = []
-    for name in SUITES:
+    for name in given.suite:
         suite = Suite(name)
         chosen = [one for one in suite.injections if not given.injection or f"{name}/{one}" in given.injection]
         wanted = [*(chosen if "injections" in given.only else []), *([None] if "tasks" in given.only else [])]
@@ -103,15 +108,21 @@ def smoke(clean, attacked):
     return 1 if wrong else 0
 
 
+def _of(suites, cases):
+    return [case for case in cases if case["suite"] in suites]
+
+
 def measure(given, directory):
     """Writes the report of one directory of policies."""
     began = time.monotonic()
     clean, attacked, own, honest_writes = run(given, directory)
     if given.smoke:
         sys.exit(smoke(clean, attacked))
-    attacked.sort(key=lambda case: (case["suite"] != "workspace", int(case["injection"].rsplit("_", 1)[1])))
+    attacked.sort(key=lambda case: (SUITES.index(case["suite"]), int(case["injection"].rsplit("_", 1)[1])))
+    rules = policies.rules_of(directory)
     report = {"agentdojo": VERSION, "policies": {"directory": directory.resolve().name, "sha256": policies.hash_of(directory)},
-              "seconds": round(time.monotonic() - began), **figures.report(clean, attacked, own, honest_writes)}
+              "seconds": round(time.monotonic() - began), **figures.report(_of(ADAPTED, clean), _of(ADAPTED, attacked), own, honest_writes, rules),
+              "others": figures.report(_of(OTHERS, clean), _of(OTHERS, attacked), [], [], rules)}
     output = given.output / directory.resolve().name
     output.mkdir(parents=True, exist_ok=True)
     (output / "cases.json").write_text(json.dumps({"clean": clean, "attacked": attacked, "honest": honest_writes}, indent=1) + "\n")

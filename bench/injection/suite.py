@@ -10,7 +10,9 @@ import sys
 import types
 
 VERSION = "v1.2.2"
-SUITES = ("workspace", "slack")
+ADAPTED = ("workspace", "slack")  # what the product has adapters and policies for
+OTHERS = ("banking", "travel")    # what it has none for, but for travel's mail
+SUITES = (*ADAPTED, *OTHERS)
 MARK = "THEINJECTIONSTANDSHERE"
 
 
@@ -94,6 +96,11 @@ def _replaced(value, text):
 
 def _number(item):
     return int(item[0].rsplit("_", 1)[1])
+
+
+def files_of(environment):
+    """Those that a mail can carry."""
+    return environment.cloud_drive.files if hasattr(environment, "cloud_drive") else {}
 
 
 def as_call(function, args):

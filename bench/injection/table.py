@@ -1,6 +1,7 @@
 """A report as Markdown, as docs/injection.md shows it."""
 
-NEEDS = {"gmail": "mail", "slack": "Slack", "office": "other tools"}
+NEEDS = {"gmail": "mail", "slack": "Slack", "office": "other tools", "bank": "the bank", "travel": "a booking", "calendar": "the calendar",
+         "text": "words alone"}
 
 
 def share(figure):
@@ -11,8 +12,16 @@ def share(figure):
 
 def markdown(report):
     """What was not counted is left out."""
-    parts = [_overall(report), _by_injection(report), _by_rule(report), _honest(report), _disturbed(report), _adaptive(report)]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    parts = _parts(report)
+    others = _parts(report["others"]) if "others" in report else []
+    if others:
+        parts += [["## Services that no policy was written for"], *others]
+    return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+
+def _parts(report):
+    parts = [_overall(report), _by_injection(report), _by_rule(report), _idle(report), _honest(report), _disturbed(report), _adaptive(report)]
+    return [lines for lines in parts if lines]
 
 
 def _table(head, rows):
@@ -23,8 +32,11 @@ def _overall(report):
     figures = [("goals reached, in one of the orders", report["goals_reached"]),
                ("the same without a host", report["goals_reached_without_host"]),
                ("of those that need mail or Slack", report["goals_that_need_mail_or_slack"]),
+               *[(f"of those that need {NEEDS[need]}", figure) for need, figure in report["goals_by_need"].items() if need not in ("gmail", "slack")],
+               *[(f"of the suite {suite}", figure) for suite, figure in report["goals_by_suite"].items()],
                ("user tasks undisturbed, no injection", report["tasks_undisturbed"]),
-               ("writes of these tasks to mail and Slack held or refused", report["honest_writes_held"]),
+               *[(f"of the suite {suite}", figure) for suite, figure in report["tasks_undisturbed_by_suite"].items()],
+               ("writes of these tasks held or refused, those to other tools left out", report["honest_writes_held"]),
                ("held or refused of a hundred honest writes of ours", report["hundred_honest_writes_held"])]
     for order, under in report["under_attack"].items():
         figures += [(f"{order}: goals reached", under["goals_reached"]), (f"{order}: utility under attack", under["utility"]),
@@ -45,6 +57,11 @@ def _by_injection(report):
 def _by_rule(report):
     rules = sorted(report["by_rule"].items(), key=lambda item: -item[1])
     return _table("| what stopped a goal's first call | goals |", [f"| {why} | {count} |" for why, count in rules])
+
+
+def _idle(report):
+    rules = report["rules_that_stopped_nothing"]
+    return [f"Rules that stopped no call: {', '.join(rules)}."] if rules and report["goals_reached"]["of"] else []
 
 
 def _honest(report):

@@ -9,7 +9,6 @@ import time
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "test" / "peers")]
 
 import mailbox  # noqa: E402
@@ -22,6 +21,7 @@ from host import CLIENT, PeerHost  # noqa: E402
 from kill_campaign_host import UnixConnection, exchange  # noqa: E402
 
 SERVICES = ("gmail", "slack")
+WAITING = ("email.send", "email.reply", "email.forward", "email.label", "email.move", "email.delete", "slack.send", "slack.reply")
 NOBODY = "http://127.0.0.1:9"  # of a service that is not connected
 # Quotas of the real services would make a run of hundreds of cases take hours; delays are over at once. Nothing else is set.
 SERVICES_AND_WRITES = """services:
@@ -37,8 +37,7 @@ SERVICES_AND_WRITES = """services:
     quota: [{{match: chat.postMessage, per_minute: 60000, burst: 1000, per: channel}},
       {{match: conversations.history, per_minute: 60000}}, {{match: conversations.replies, per_minute: 60000}},
       {{match: conversations.list, per_minute: 60000}}, {{match: users.list, per_minute: 60000}}]
-write_buffer: {{delays: {{email.send: 0, email.reply: 0, email.forward: 0, email.label: 0, email.move: 0, email.delete: 0,
-  slack.send: 0, slack.reply: 0}}}}
+write_buffer: {{delays: {delays}}}
 log: {{level: warn}}
 """
 
@@ -62,6 +61,8 @@ class World(PeerHost):
         self.policies = directory_of_policies
         self.agents = 0
         self.mail = self.chat = None
+        self.mocks, self.journals = [], {}
+        self.delays = dict.fromkeys(WAITING, 0)
 
     def begin(self):
         """Both services are known to the host, since rules may name both; what has an emulator is connected later."""
@@ -74,7 +75,7 @@ class World(PeerHost):
             for file in (self.directory / folder).iterdir():
                 file.chmod(0o644)
         addresses = {"gmail": self.mail.emulator.address if self.mail else NOBODY, "slack": self.chat.emulator.address if self.chat else NOBODY}
-        line = self.start_host((HOST_PLACES + SERVICES_AND_WRITES).format(directory=self.directory, **addresses))
+        line = self.start_host((HOST_PLACES + SERVICES_AND_WRITES).format(directory=self.directory, delays=json.dumps(self.delays), **addresses))
         self.address = line.split()[1]
 
     # --- the services -----------------------------------------------------------------------------------------------------
@@ -90,12 +91,17 @@ class World(PeerHost):
                                                  "--token", workspace.TOKEN], self.directory / "slack.log")
         self.chat = workspace.Workspace(Emulator(line.split()[1]))
 
-    def place_office(self, script):
-        self.place_mock("office", script, HERE / "office.yaml")
-        self.journal = office.Journal(self.directory / "adapters" / "office.mock.json.journal")
+    def place_mocks(self, scripts, known=()):
+        """`scripts` by service; of the services `known` besides rules may speak, and nobody has them."""
+        self.mocks = list(scripts)
+        for service in dict.fromkeys([*scripts, *known]):
+            self.place_mock(service, scripts.get(service) or office.idle(service), office.definition(service))
+            self.delays.update(office.delays([service]))
+        self.journals = {service: office.Journal(self.directory / "adapters" / f"{service}.mock.json.journal") for service in scripts}
 
     def connect_all(self):
-        self.control("POST", "/v1/connections/office", {"token": "office-benchmark"})
+        for service in self.mocks:
+            self.control("POST", f"/v1/connections/{service}", {"token": f"{service}-benchmark"})
         if self.chat:
             self.control("POST", "/v1/connections/slack", {"token": workspace.TOKEN})
         if self.mail:
