@@ -83,7 +83,6 @@ TEST_CASE("phone numbers are told by their last nine digits, and from days, amou
     }
     return all;
   };
-  using Texts = std::vector<std::string>;
   for (const char* text :
        {"+49 171 1234567", "0171/1234567", "0049 (171) 1234567", "call +491711234567.", "(0171) 12-345-67"})
     CHECK(phones(text) == Texts{"711234567"});
