@@ -47,8 +47,22 @@ std::variant<std::vector<std::string>, std::string> askers_of(const HandlerConte
   return askers;
 }
 
+/// To the letter, each with its parameter's name: an account number that is written otherwise is another one.
+std::variant<std::vector<std::string>, std::string> texts_reached(const CapabilityDefinition& capability,
+                                                                  const JsonValue& params) {
+  std::vector<std::string> reaches;
+  for (const auto& name : capability.recipients) {
+    const auto* value = find_member(params, name);
+    if (value && !value->IsNull()) reaches.push_back(name + "=" + to_json(*value));
+  }
+  if (reaches.empty()) return "It is not known whom it reaches.";
+  sort_unique(reaches);
+  return reaches;
+}
+
 std::variant<std::vector<std::string>, std::string> reach_of(const CapabilityDefinition& capability,
                                                              const JsonValue& params) {
+  if (capability.recipients_are_texts) return texts_reached(capability, params);
   std::vector<std::string> reaches;
   for (const auto address : recipient_addresses(capability, params)) {
     if (address.empty()) return "An address of it can be read in more than one way.";

@@ -35,6 +35,10 @@ capabilities:
      recipients: [to],
      inputs: [{name: to, type: Array, description: To., required: true},
               {name: text, type: String, description: Text., required: true}]}
+  - {name: notes.pay, kind: write, tier: approval_required, purpose: Pay., when_to_use: Often., delay: 30 s,
+     recipients: [payee], recipients_are: texts,
+     inputs: [{name: payee, type: String, description: A., required: true},
+              {name: text, type: String, description: Text., required: true}]}
   - {name: notes.drop, kind: write, tier: approval_required, purpose: Drop., when_to_use: Never.}
 )";
 
@@ -109,6 +113,19 @@ constexpr auto kAsked = WriteState::kPendingApproval, kGoes = WriteState::kBuffe
 const std::string kAsk = "  - {name: posts, capabilities: [notes.post], tier: approval_required}\n";
 
 }  // namespace
+
+TEST_CASE("the like of a payment is another one to the same account, to the letter") {
+  Fixture f;
+  const auto pay = [&](const std::string& account, const std::string& text) {
+    f.host->call("notes.pay", R"({"payee":")" + account + R"(","text":")" + text + "\"}");
+    return f.newest().state;
+  };
+  REQUIRE(pay("CH93", "first") == kAsked);
+  f.accept_the_like();
+  CHECK(pay("CH93", "second") == kGoes);
+  CHECK(pay("CH 93", "third") == kAsked);
+  CHECK(pay("GB29", "fourth") == kAsked);
+}
 
 TEST_CASE("the like of a post is another one to the same room, whatever it says") {
   Fixture f(kAsk);

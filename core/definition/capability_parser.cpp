@@ -211,6 +211,10 @@ void parse_write(const YamlMap& map, CapabilityDefinition& capability) {
   if (auto v = map.find("recipients")) {
     for (const auto& name : v->list(16)) capability.recipients.push_back(parse_name(name, "a parameter"));
   }
+  if (auto v = map.find("recipients_are")) {
+    capability.recipients_are_texts = v->choice({"addresses", "texts"}) == 1;
+    if (capability.recipients.empty()) v->fail("it says what \"recipients\" are, and none are named.");
+  }
   if (auto v = map.find("summary_records")) {
     for (const auto& item : v->list(8)) capability.summary_records.push_back(parse_summary_record(item, capability));
   }
@@ -232,7 +236,7 @@ void refuse_misplaced(const YamlMap& map, CapabilityKind kind) {
   };
   if (kind != CapabilityKind::kWrite)
     refuse({"delay", "settle", "undoable", "destructive", "cleanup", "ordered", "harmless_to_repeat", "when_absent",
-            "summary", "summary_records", "passes_on", "counts_as", "recipients"},
+            "summary", "summary_records", "passes_on", "counts_as", "recipients", "recipients_are"},
            "write");
   if (kind == CapabilityKind::kCancel) refuse({"target"}, "read or write");
   if (kind != CapabilityKind::kRead) refuse({"fetches", "takes_long", "confidentiality", "asks"}, "read");
@@ -321,6 +325,7 @@ CapabilityDefinition parse_capability(const YamlValue& value, const std::string&
                             "target",
                             "counts_as",
                             "recipients",
+                            "recipients_are",
                             "schema",
                             "asks"});
   CapabilityDefinition c;

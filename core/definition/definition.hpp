@@ -128,6 +128,7 @@ struct CapabilityDefinition {
   std::string order;
   /// Resolved parameters that say whom the write reaches; shown whole wherever the write is shown.
   std::vector<std::string> recipients;
+  bool recipients_are_texts = false;  ///< account numbers, names; no mail addresses
   bool cleanup = false;  ///< an attempt may make something before its effect, which the adapter can take away
   bool harmless_to_repeat = false;  ///< set-type operations, whose repetition changes nothing
   std::vector<CountsAs> counts_as;  ///< the first that fits

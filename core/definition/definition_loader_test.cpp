@@ -157,6 +157,8 @@ TEST_CASE("a definition that does not fit is refused with its place and what is 
       {"tier: notify", "teir: notify",
        "notes.yaml:29:5: capabilities[1]: the key \"teir\" is not known here (did you mean \"tier\"?)"},
       {"    summary:", "    ordered: true\n    summary:", "needs a target"},
+      {"    summary:", "    recipients_are: texts\n    summary:", "none are named"},
+      {"    summary:", "    recipients: [title]\n    recipients_are: numbers\n    summary:", "recipients_are"},
       {"    summary:", "    summary_records: [{name: a, collection: b, id: \"{none}\", words: \"{c}\"}]\n    summary:",
        "\"none\" is not an input"},
       {"    summary:", "    summary_records: [{name: a, collection: b, id: c, words: d}]\n    summary:",

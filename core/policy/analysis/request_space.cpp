@@ -108,7 +108,7 @@ const InputDefinition* input_of(const CapabilityDefinition& capability, const st
 
 bool says_whom(const CapabilityDefinition& capability, const std::string& input) {
   const auto& names = capability.recipients;
-  return std::find(names.begin(), names.end(), input) != names.end();
+  return !capability.recipients_are_texts && std::find(names.begin(), names.end(), input) != names.end();
 }
 
 /// Which dimension a condition belongs to: a key for each.

@@ -113,7 +113,13 @@ void add_value(const JsonValue& value, std::vector<std::string_view>& addresses)
 std::vector<std::string_view> recipient_addresses(const CapabilityDefinition& capability, const JsonValue& params) {
   std::vector<std::string_view> addresses;
   for (const auto& name : capability.recipients) {
-    if (const auto* value = find_member(params, name)) add_value(*value, addresses);
+    const auto* value = find_member(params, name);
+    if (!value) continue;
+    if (!capability.recipients_are_texts) {
+      add_value(*value, addresses);
+    } else if (!value->IsNull()) {
+      addresses.emplace_back();
+    }
   }
   return addresses;
 }

@@ -12,7 +12,7 @@ namespace krux {
 
 /// One entry for each recipient: its address as it stands in `params`, which it points into, or an empty text where it
 /// is no address that can be read: what is not plain ASCII with one "@", what has comments or groups. A text that is
-/// not blank has one recipient at least.
+/// not blank has one recipient at least. Of recipients that are texts each parameter is one that cannot be read.
 std::vector<std::string_view> recipient_addresses(const CapabilityDefinition& capability, const JsonValue& params);
 
 /// Of an address, or of an empty text.

@@ -76,8 +76,11 @@ bool looks_at(ConditionKind kind, InputType type) {
 
 /// What the capability lacks for the condition; empty: nothing.
 std::string lacks(const CapabilityDefinition& capability, const RuleCondition& condition) {
-  if (reads_recipients(condition.kind))
+  if (reads_recipients(condition.kind)) {
+    if (capability.recipients_are_texts)
+      return "its recipients are no mail addresses: ask for them by \"input\", as for any other";
     return capability.recipients.empty() ? "its definition names no recipients" : std::string();
+  }
   if (reads_uploads(condition.kind)) {
     const bool takes = std::any_of(capability.inputs.begin(), capability.inputs.end(),
                                    [](const InputDefinition& input) { return input.uploads; });
@@ -96,7 +99,8 @@ std::string lacks(const CapabilityDefinition& capability, const RuleCondition& c
       return fmt::format("its input \"{}\" is of type {}, which this condition does not look at", input.name,
                          to_string(input.type));
     const auto& reached = capability.recipients;
-    const bool says_whom = std::find(reached.begin(), reached.end(), input.name) != reached.end();
+    const bool says_whom =
+        !capability.recipients_are_texts && std::find(reached.begin(), reached.end(), input.name) != reached.end();
     const bool of_presence = condition.kind == ConditionKind::kPresent || condition.kind == ConditionKind::kAbsent;
     if (says_whom && !of_presence)
       return fmt::format("its input \"{}\" says whom it reaches: use \"recipients\"", input.name);

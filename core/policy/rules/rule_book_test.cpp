@@ -154,7 +154,8 @@ rules:
   const auto& about = book.current()->compiled("bob", "mail.move").rules();
   REQUIRE(about.size() == 1);  // it has no body
   CHECK(about[0]->name == "all");
-  CHECK(about[0]->counts == std::vector<std::string>{"mail.drop", "mail.label", "mail.move", "mail.post", "mail.send"});
+  CHECK(about[0]->counts ==
+        std::vector<std::string>{"mail.drop", "mail.label", "mail.move", "mail.pay", "mail.post", "mail.send"});
   // What was covered is so still, though nothing of that name is left.
   book.reload({});
   CHECK(book.current()->compiled("bob", "mail.send").rules().size() == 2);

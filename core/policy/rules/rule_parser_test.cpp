@@ -56,7 +56,8 @@ TEST_CASE("a rule is read whole") {
   CHECK(rule.delay_ms == 1500);
   CHECK_FALSE(rule.limit->escalate);
   // Every read and write, and nothing that takes back.
-  CHECK(rules[1].covers == std::vector<std::string>{"mail.drop", "mail.find", "mail.label", "mail.post", "mail.send"});
+  CHECK(rules[1].covers ==
+        std::vector<std::string>{"mail.drop", "mail.find", "mail.label", "mail.pay", "mail.post", "mail.send"});
   CHECK(rules_of("  - {name: r, capabilities: [mail.find], tier: blocked}\n", file_of("Amy")).front().agents ==
         std::vector<std::string>{"amy"});
 }

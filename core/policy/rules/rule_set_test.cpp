@@ -118,6 +118,16 @@ TEST_CASE("recipients are inside or outside by their domains") {
   CHECK(reaches("any_outside: " + ours, recipients) == outside);
 }
 
+TEST_CASE("recipients that are no addresses are asked for to the letter") {
+  const auto set = when("{input: payee, none_of: [CH93, GB29]}", "mail.pay");
+  CHECK_FALSE(blocks(set, "mail.pay", R"({"payee":"CH93"})"));
+  CHECK(blocks(set, "mail.pay", R"({"payee":"CH 93"})"));
+  CHECK(blocks(set, "mail.pay", R"({"payee":"DE89"})"));
+  CHECK_THROWS_WITH(when("{recipients: {any_outside: [a.example]}}", "mail.pay"),
+                    Catch::Contains("ask for them by \"input\""));
+  CHECK_THROWS_WITH(when("{recipients: {min_count: 2}}", "mail.pay"), Catch::Contains("are no mail addresses"));
+}
+
 TEST_CASE("recipients of all parameters are counted") {
   const auto set = when("{recipients: {min_count: 3}}");
   CHECK(blocks(set, "mail.send", R"({"to":"a@x.org, b@x.org","cc":"c@x.org"})"));

@@ -43,6 +43,9 @@ capabilities:
      inputs: [{name: room, type: String, description: R., required: true, one_of: [red, green, blue]},
               {name: note, type: String, description: N., nullable: true},
               {name: extra, type: Object, description: E.}]}
+  - {name: mail.pay, kind: write, tier: notify, purpose: Pay., when_to_use: Seldom., delay: 1 h,
+     recipients: [payee], recipients_are: texts,
+     inputs: [{name: payee, type: String, description: A., required: true, min_length: 1, max_length: 40}]}
   - {name: mail.cancel, kind: cancel, tier: autonomous, purpose: Cancel., when_to_use: Before.}
 )";
 
