@@ -58,11 +58,12 @@ JsonDocument read_params(const CheckedCall& call, const CallContextPtr& on) {
 }  // namespace
 
 FactContext facts_about(const WriteRecord& write) {
-  return {write.agent_id, write.account.service, write.account.account_id, write.counted_at_ms};
+  return {write.agent_id, write.account.service, write.account.account_id, write.counted_at_ms, write.created_at_ms};
 }
 
 RuleSetPtr rules_in_force(const HandlerContext& context) {
-  static const auto none = std::make_shared<const RuleSet>();
+  // For ever: a call that hangs may come back while the process ends.
+  static const auto& none = *new RuleSetPtr(std::make_shared<const RuleSet>());
   return context.options.rules ? context.options.rules->current() : none;
 }
 
@@ -166,10 +167,10 @@ AlwaysRuled always_ruled(const RuleSet& rules, std::string_view agent, const Cap
   return {std::max(capability.tier, decision.tier), decision.delay_ms};
 }
 
-void note_call(const HandlerContext& context, const CheckedCall& call) {
+void note_call(const HandlerContext& context, const CheckedCall& call, std::int64_t at_ms) {
   auto* history = context.options.history;
   if (history && rules_in_force(context)->ask_when_called(call.capability->name))
-    history->calls.note(call.invocation.agent_id, call.capability->name);
+    history->calls.note(call.invocation.agent_id, call.capability->name, at_ms);
 }
 
 void put_rule(JsonWriter& out, const Rule& rule, bool whole) {

@@ -83,7 +83,7 @@ struct MatchingRule {
 };
 
 /// A call of the agent that has succeeded, where rules ask about it.
-void note_call(const HandlerContext& context, const CheckedCall& call);
+void note_call(const HandlerContext& context, const CheckedCall& call, std::int64_t at_ms);
 
 /// Members of an object: what the rule asks for, under which conditions. `whole`: with its file and line, for the
 /// operator.

@@ -127,7 +127,8 @@ TEST_CASE("what an agent has called counts from then on, over restarts, and a wr
   f.host->writes.ledger.take({{"notes", "N1", 1}}, {10, 10}, {});
   CHECK(f.host->writes.ledger.get(text_of(first, "write_id"))->state == WriteState::kExecuting);
   const AgentCalls again(f.store, f.clock);
-  CHECK(again.find("agent_1", {"notes.*"}, 0, f.clock.wall_ms()).count == 3);
+  const std::vector<std::string> notes{"notes.*"};
+  CHECK(again.find("agent_1", {notes, 0, f.clock.wall_ms()}).count == 3);
   f.both(3'600'000);
   CHECK(type_of(f.add("d")) == "none");
 }
@@ -136,7 +137,8 @@ TEST_CASE("where no rule asks for it, nothing is noted of what agents read") {
   Fixture f("policy: 1\nrules:\n  - {name: n, capabilities: [notes.add], tier: notify}\n");
   f.host->call("notes.search", "{}");
   CHECK_FALSE(f.history.reads.find_any("agent_1", 0));
-  CHECK(f.history.calls.find("agent_1", {"*"}, 0, f.clock.wall_ms() + 1).count == 0);
+  const std::vector<std::string> all{"*"};
+  CHECK(f.history.calls.find("agent_1", {all, 0, f.clock.wall_ms() + 1}).count == 0);
 }
 
 }  // namespace KRUXOS_TEST_FILE

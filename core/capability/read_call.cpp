@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
+#include <set>
 
 #include <algorithm>
 
@@ -12,6 +13,7 @@
 #include "core/capability/write_json.hpp"
 #include "core/definition/forms.hpp"
 #include "core/replica/replica.hpp"
+#include "core/replica/replica_reader.hpp"
 #include "core/state/agent_history.hpp"
 #include "core/util/json_texts.hpp"
 #include "core/util/log.hpp"
@@ -142,29 +144,54 @@ Questions questions_of(const CheckedCall& call, AskedInput asked) {
   return questions;
 }
 
-/// Of an answer with a message whose sender is not proven.
-std::optional<TextValue> mark_of(const ServiceDefinition& definition, std::string_view result_json) {
-  const auto& proof = definition.correspondence.proof;
-  if (proof.empty()) return std::nullopt;
-  const auto name = std::string_view(proof).substr(proof.rfind('.') + 1);
-  bool unproven = false;
+/// What the service says of who has sent the messages of an answer: those whose ids stand in it, and what was read of.
+std::vector<ReadMark> marks_of(const ActiveAccount& account, const std::string& target, std::string_view result_json) {
+  constexpr std::size_t kMostMessages = 500;
+  const auto& where = account.definition->correspondence;
+  if (where.proof.empty() || !account.replica) return {};
+  std::set<std::string> ids;
+  if (!target.empty()) ids.insert(target);
   each_text(result_json, [&](std::string_view key, std::string_view text) {
-    unproven = unproven || (key == name && text != kProvenSender);
+    if (key == "id" && ids.size() < kMostMessages) ids.emplace(text);
   });
-  return unproven ? std::optional(kUnprovenSender) : std::nullopt;
+  std::set<ReadMark> marks;
+  if (ids.size() >= kMostMessages) marks.insert(ReadMark::kUnsaidSender);
+  const auto rows = reader_of(account);
+  for (const auto& id : ids) {
+    const auto json = json_of_record(*rows, where.collection, id);
+    if (json.empty()) continue;
+    const auto record = parse_json(json, "a record", {16 << 20, 64});
+    const auto proof = member_text(record, where.proof);
+    if (proof == kProvenSender) continue;
+    if (!proof.empty()) {
+      marks.insert(ReadMark::kUnprovenSender);
+      continue;
+    }
+    Query own;
+    own.collection = where.collection;
+    own.id = id;
+    own.where.kind = Condition::Kind::kTag;
+    own.where.text = where.sent_tag;
+    const bool is_own = !where.sent_tag.empty() && rows->query(own, [](const RowView&) { return false; }).total > 0;
+    if (!is_own) marks.insert(ReadMark::kUnsaidSender);
+  }
+  return {marks.begin(), marks.end()};
 }
 
 /// Before the agent is answered, so that no write of its own is asked about without it.
 void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                const std::string& result_json) {
-  note_call(context, call);
-  const auto rules = rules_in_force(context);
   auto* const history = context.options.history;
-  if (!history || !rules->ask_what_was_read()) return;
+  if (!history) return;
+  note_call(context, call, context.clock.wall_ms());
+  const auto rules = rules_in_force(context);
+  if (!rules->ask_what_was_read()) return;
   const auto& account = call.account->ref;
   const ReadSource source{account.service, account.account_id, call.capability->name, resolved_target(call, on)};
   if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
-  history->reads.note(call.invocation.agent_id, source, result_json, mark_of(*call.definition, result_json));
+  const auto marks =
+      rules->ask("read_unproven") ? marks_of(*call.account, source.target, result_json) : std::vector<ReadMark>();
+  history->reads.note(call.invocation.agent_id, source, result_json, marks);
 }
 
 /// `asked`: instead of a result, which is empty then.

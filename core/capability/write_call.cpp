@@ -95,7 +95,7 @@ void submit(const HandlerContextPtr& context, const CheckedCallPtr& call) {
         count_ack(*context, *call, outcome, began_us);
         if (const auto* error = std::get_if<Error>(&outcome)) return call->fail(*error);
         const auto& submitted = std::get<Submitted>(outcome);
-        if (!submitted.duplicate) note_call(*context, *call);
+        if (!submitted.duplicate) note_call(*context, *call, submitted.write.created_at_ms);
         answer_submitted(context, call, submitted);
       },
       Ledger::CommitThread::kCallers);

@@ -169,7 +169,8 @@ void submit(const HandlerContextPtr& context, const EditPtr& edit) {
   const auto& request = edit->request;
   NewContent content;
   try {
-    const auto by = governing(*context, call, agent_name_of(*context, edit->write.agent_id), edit->write.agent_id);
+    const auto by = governing(*context, call, agent_name_of(*context, edit->write.agent_id), edit->write.agent_id,
+                              edit->write.created_at_ms);
     if (edit->shown.send_at_ms != edit->write.send_at_ms && edit->shown.send_at_ms > 0) must_have_window(by);
     content = content_of(context->options, call, by, edit->shown);
   } catch (const std::exception& problem) {
@@ -249,7 +250,7 @@ ResolvedParams resolve_params(const ActiveAccount& account, const CallContextPtr
 }
 
 Governing governing(const HandlerContext& context, const CheckedCall& call, std::string_view agent,
-                    std::string_view agent_id) {
+                    std::string_view agent_id, std::int64_t accepted_ms) {
   const auto& params = call.resolved.params;
   const auto& counted = counted_capability(*call.definition, *call.capability, params);
   if (&counted != call.capability && counted.tier == Tier::kBlocked)
@@ -258,8 +259,8 @@ Governing governing(const HandlerContext& context, const CheckedCall& call, std:
   must_be_open_to(counted, *call.account);
   Governing by{counted,
                ruling_on(context, rules_in_force(context),
-                         {agent, {agent_id, call.account->ref.service, call.account->ref.account_id}}, *call.capability,
-                         counted, params),
+                         {agent, {agent_id, call.account->ref.service, call.account->ref.account_id, 0, accepted_ms}},
+                         *call.capability, counted, params),
                std::string(agent)};
   if (by.ruling.blocks()) {
     if (call.audit)

@@ -30,7 +30,7 @@ struct Governing {
 /// what it counts as is blocked, and where the account's connection does not cover it; PolicyDenied where a rule blocks
 /// it.
 Governing governing(const HandlerContext& context, const CheckedCall& call, std::string_view agent,
-                    std::string_view agent_id);
+                    std::string_view agent_id, std::int64_t accepted_ms = 0);
 
 /// What the summary of such a write calls its records. On a worker.
 SummaryNames names_for_summary(const ActiveAccount& account, const CapabilityDefinition& capability,

@@ -17,7 +17,7 @@ namespace {
 constexpr auto kTimeForAll = std::chrono::milliseconds(500);
 /// Those of a host whose name is a part of another's: it is new if none of so many has it.
 constexpr std::uint32_t kMostRows = 50;
-constexpr std::size_t kMostInRow = 2'000, kMostOfBody = 1 << 20;
+constexpr std::size_t kMostRunsOfMessage = 20'000, kMostInRow = 2'000, kMostOfBody = 1 << 20;
 constexpr auto kForEver = std::numeric_limits<std::int64_t>::max();
 
 Condition group(Condition::Kind kind, std::vector<Condition> children) {
@@ -98,14 +98,8 @@ bool Correspondents::links_to(const RowView& row, const std::string& host) {
                        [&](const TextValue& value) { return value.kind == ValueKind::kLink && value.text == host; });
   };
   if (has(row.json)) return true;
-  return std::any_of(where_.bodies.begin(), where_.bodies.end(), [&](const std::string& name) {
-    std::string json;
-    rows_->blob(where_.collection, row.id, name, [&](std::string_view bytes) {
-      json += bytes;
-      return json.size() < kMostOfBody;
-    });
-    return has(json);
-  });
+  return std::any_of(where_.bodies.begin(), where_.bodies.end(),
+                     [&](const std::string& name) { return has(body_of(row, name)); });
 }
 
 Truth Correspondents::has_link(const std::string& host, std::int64_t before_ms) {
@@ -119,9 +113,50 @@ Truth Correspondents::has_text(const std::string& text, std::int64_t before_ms) 
   return exists({with_text(Condition::Kind::kText, {}, text)}, before_ms);
 }
 
-Truth Correspondents::sent_text(const std::string& text) {
+Truth Correspondents::has_run(const std::string& words, const std::string& with) {
   if (!where_.has_people()) return Truth::kNotKnown;
-  return exists({sent(true), with_text(Condition::Kind::kText, {}, text)}, kForEver);
+  auto people = where_.to;
+  people.push_back(where_.from);
+  return one_has_run(words, in_texts(people, as_it_stands(with)), kForEver);
+}
+
+Truth Correspondents::sent_run(const std::string& words, std::int64_t before_ms) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  return one_has_run(words, sent(true), before_ms);
+}
+
+/// Found by the longest of its words, and then compared as words: what stands between them in the message may differ.
+Truth Correspondents::one_has_run(const std::string& words, Condition in, std::int64_t before_ms) {
+  const auto asked = runs_in(words, kMostRunsOfMessage);
+  std::string_view longest;
+  for (std::size_t from = 0; from <= words.size();) {
+    const auto end = std::min(words.find(' ', from), words.size());
+    if (end - from > longest.size()) longest = std::string_view(words).substr(from, end - from);
+    from = end + 1;
+  }
+  if (asked.runs.size() != 1 || longest.empty()) return Truth::kNotKnown;
+  auto query = about({std::move(in), with_text(Condition::Kind::kText, {}, std::string(longest))});
+  query.to_ms = before_ms;
+  query.limit = kMostRows;
+  return one_is(query, [&](const RowView& row) { return has_run_of(row, asked.runs.front()); });
+}
+
+bool Correspondents::has_run_of(const RowView& row, const WordRun& run) {
+  const auto has = [&](std::string_view json) {
+    const auto runs = runs_in_json(json, kMostRunsOfMessage);
+    return std::binary_search(runs.runs.begin(), runs.runs.end(), run);
+  };
+  return has(row.json) || std::any_of(where_.bodies.begin(), where_.bodies.end(),
+                                      [&](const std::string& name) { return has(body_of(row, name)); });
+}
+
+std::string Correspondents::body_of(const RowView& row, const std::string& name) {
+  std::string json;
+  rows_->blob(where_.collection, row.id, name, [&](std::string_view bytes) {
+    json += bytes;
+    return json.size() < kMostOfBody;
+  });
+  return json;
 }
 
 Truth Correspondents::has_got(const std::string& address, const std::string& message_id) {

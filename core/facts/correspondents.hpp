@@ -12,6 +12,7 @@
 #include "core/account/accounts.hpp"
 #include "core/policy/rules/facts.hpp"
 #include "core/replica/replica_reader.hpp"
+#include "core/state/word_runs.hpp"
 
 namespace krux {
 
@@ -31,8 +32,10 @@ class Correspondents {
   Truth has_link(const std::string& host, std::int64_t before_ms);
   /// Whether a message that old has the text.
   Truth has_text(const std::string& text, std::int64_t before_ms);
-  /// Whether the account has sent it to anybody.
-  Truth sent_text(const std::string& text);
+  /// Whether a message that is from or to the address has the eight words; whether one has that the account has sent
+  /// until then. `words` as WordRuns has them.
+  Truth has_run(const std::string& words, const std::string& with);
+  Truth sent_run(const std::string& words, std::int64_t before_ms);
   /// Whether the message is from or to the address; no where there is no such message.
   Truth has_got(const std::string& address, const std::string& message_id);
   /// Whether the account has sent it, since then.
@@ -49,6 +52,10 @@ class Correspondents {
   std::string as_it_stands(const std::string& address) const;
   Truth exists(std::vector<Condition> all, std::int64_t before_ms);
   bool links_to(const RowView& row, const std::string& host);
+  Truth one_has_run(const std::string& words, Condition in, std::int64_t before_ms);
+  bool has_run_of(const RowView& row, const WordRun& run);
+  /// A body that is cut is no JSON any more, which its readers bear.
+  std::string body_of(const RowView& row, const std::string& name);
   /// For one message with all of these, of those that count.
   Query about(std::vector<Condition> all) const;
   /// Of those that fit, whether one is `meant`.

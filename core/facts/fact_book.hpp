@@ -64,8 +64,9 @@ class FactBook final : public FactSource {
   FactAnswer has_read(const FactQuestion& question) const;
   FactAnswer read_unproven(const FactQuestion& question) const;
   FactAnswer read_words(const FactQuestion& question, const Account& asked) const;
-  std::optional<std::string> lacking_them(const ReadSource& source, const std::string& words,
-                                          const std::vector<std::string>& recipients, Correspondents& known) const;
+  /// Of what was read, whether words of it are new to one of the recipients.
+  FactAnswer new_to(const AgentWords::Found& found, const WordRuns& said, const std::vector<std::string>& recipients,
+                    const Account& asked, std::size_t& look_ups) const;
 
   const AgentHistory& history_;
   const AccountDirectory& accounts_;

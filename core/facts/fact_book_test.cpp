@@ -439,7 +439,7 @@ TEST_CASE("a sender is proven where the service says so, and it is said where it
   CHECK(reply("m4").truth == Truth::kNo);
   CHECK(mail.truth("unproven_sender", R"({"to":"a@b.example"})") == Truth::kNo);
   CHECK(mail.truth("read_unproven", R"({"to":"a@b.example"})") == Truth::kNo);
-  mail.history.reads.note("a1", {"mail", "nora@harbour.example", "mail.read", "m2"}, "{}", kUnprovenSender);
+  mail.history.reads.note("a1", {"mail", "nora@harbour.example", "mail.read", "m2"}, "{}", {ReadMark::kUnprovenSender});
   const auto answer = mail.ask("read_unproven", R"({"to":"a@b.example"})");
   CHECK(answer.truth == Truth::kYes);
   CHECK(answer.because == "The service has not proven who has sent what it read by mail.read of \"hello\" (m2).");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string_view>
 
 #include "core/definition/forms.hpp"
@@ -60,27 +61,37 @@ std::string decoded_parts(std::string_view text) {
   return all;
 }
 
+constexpr std::size_t kLongestTag = 10'000;
+
+/// Whether programs begin a new line there: "<p", "</td", "<br".
+bool is_block(std::string_view tag) {
+  static constexpr std::array<std::string_view, 16> kBlocks{
+      "p", "div", "br", "tr", "td", "th", "li", "ul", "ol", "h1", "h2", "h3", "hr", "table", "blockquote", "pre"};
+  tag.remove_prefix(std::min<std::size_t>(tag.size(), tag.starts_with("</") ? 2 : 1));
+  std::string name;
+  for (const char c : tag) {
+    const bool of_name = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!of_name) break;
+    name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return std::find(kBlocks.begin(), kBlocks.end(), name) != kBlocks.end();
+}
+
 struct Entity {
-  std::string_view name;
-  char is;
+  std::string_view name, is;
 };
-/// Those of which addresses and links can be made.
-constexpr std::array<Entity, 9> kEntities{{{"colon", ':'},
-                                           {"sol", '/'},
-                                           {"bsol", '\\'},
-                                           {"period", '.'},
-                                           {"commat", '@'},
-                                           {"num", '#'},
-                                           {"quest", '?'},
-                                           {"percnt", '%'},
-                                           {"hyphen", '-'}}};
+/// Those of which addresses, links and words are made, and those that nobody sees.
+constexpr std::array<Entity, 20> kEntities{
+    {{"colon", ":"},  {"sol", "/"},    {"bsol", "\\"}, {"period", "."}, {"commat", "@"}, {"num", "#"}, {"quest", "?"},
+     {"percnt", "%"}, {"hyphen", "-"}, {"nbsp", " "},  {"amp", "&"},    {"lt", "<"},     {"gt", ">"},  {"quot", "\""},
+     {"apos", "'"},   {"shy", ""},     {"zwnj", ""},   {"zwj", ""},     {"lrm", ""},     {"rlm", ""}}};
 constexpr std::size_t kLongestEntity = 12;
 
-/// The ASCII character of an HTML character reference, as it stands between "&" and ";"; 0: none.
-char referred(std::string_view name) {
+/// What an HTML character reference stands for, as it stands between "&" and ";"; nothing: it is none that is read.
+std::optional<std::string> referred(std::string_view name) {
   if (!name.starts_with('#')) {
     const auto at = std::find_if(kEntities.begin(), kEntities.end(), [&](const Entity& e) { return e.name == name; });
-    return at == kEntities.end() ? '\0' : at->is;
+    return at == kEntities.end() ? std::nullopt : std::optional(std::string(at->is));
   }
   name.remove_prefix(1);
   const bool hex = name.starts_with('x') || name.starts_with('X');
@@ -88,26 +99,73 @@ char referred(std::string_view name) {
   unsigned code = 0;
   const auto result = std::from_chars(name.data(), name.data() + name.size(), code, hex ? 16 : 10);
   const bool whole = !name.empty() && result.ec == std::errc() && result.ptr == name.data() + name.size();
-  return whole && code >= 0x20 && code < 0x7f ? static_cast<char>(code) : '\0';
+  if (!whole || code < 0x20 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return std::nullopt;
+  std::string character;
+  append_utf8(character, code);
+  return character;
 }
 
-/// The text with such references as programs show it; empty where it has none.
-std::string without_references(std::string_view text) {
+/// The text with such references as programs show them; empty where nothing changes by it. Unless `with_tags`, without
+/// tags and comments: what stands on both sides of one is shown together, "of<b></b>fer" is one word.
+std::string as_shown(std::string_view text, bool with_tags) {
   std::string out;
   bool any = false;
   for (std::size_t at = 0; at < text.size();) {
-    const auto end = text[at] == '&' ? text.substr(at, kLongestEntity).find(';') : std::string_view::npos;
-    const char is = end == std::string_view::npos ? '\0' : referred(text.substr(at + 1, end - 1));
-    any = any || is != '\0';
-    out += is != '\0' ? is : text[at];
-    at += is != '\0' ? end + 1 : 1;
+    const bool opens =
+        !with_tags && text[at] == '<' && at + 1 < text.size() &&
+        (text[at + 1] == '/' || text[at + 1] == '!' || ((text[at + 1] | 0x20) >= 'a' && (text[at + 1] | 0x20) <= 'z'));
+    const std::string_view closes = text.substr(at).starts_with("<!--") ? "-->" : ">";
+    const auto end = opens ? text.substr(at, kLongestTag).find(closes) : std::string_view::npos;
+    if (end != std::string_view::npos) {
+      any = true;
+      if (is_block(text.substr(at, end))) out += ' ';
+      at += end + closes.size();
+      continue;
+    }
+    const auto semicolon = text[at] == '&' ? text.substr(at, kLongestEntity).find(';') : std::string_view::npos;
+    const auto is = semicolon == std::string_view::npos ? std::nullopt : referred(text.substr(at + 1, semicolon - 1));
+    any = any || is;
+    if (is) {
+      out += *is;
+      at += semicolon + 1;
+    } else {
+      out += text[at++];
+    }
   }
-  return any ? out : std::string();
+  return any ? undisguised(out) : std::string();
+}
+
+/// What stands beside addresses: names, in which anything can be written.
+std::string beside_addresses(std::string_view text) {
+  std::string names, word;
+  const auto end_word = [&] {
+    if (word.find('@') == std::string::npos && !word.empty()) names += word + ' ';
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == '<' || c == '>' || c == ',' || c == ' ') {
+      end_word();
+    } else {
+      word += c;
+    }
+  }
+  end_word();
+  return names;
 }
 
 class Texts {
  public:
   explicit Texts(Outgoing& out) : out_(out) {}
+
+  /// Of those whom it reaches.
+  void add_names(const JsonValue& value) {
+    if (value.IsString()) {
+      const auto names = beside_addresses(view(value));
+      return names.empty() ? void() : add(names);
+    }
+    if (!value.IsArray()) return;
+    for (const auto& entry : value.GetArray()) add_names(entry);
+  }
 
   void add(const JsonValue& value) {
     if (value.IsString()) return add(view(value));
@@ -149,7 +207,12 @@ Outgoing parameter_texts(const CapabilityDefinition& capability, const JsonValue
   for (const bool ids : {true, false}) {
     for (const auto& member : params.GetObject()) {
       const auto name = view(member.name);
-      if (is_about(capability, name) == ids && !is_reached_by(capability, name)) texts.add(member.value);
+      if (is_about(capability, name) != ids) continue;
+      if (!is_reached_by(capability, name) || capability.recipients_are_texts) {
+        texts.add(member.value);
+      } else {
+        texts.add_names(member.value);
+      }
     }
   }
   return out;
@@ -171,7 +234,9 @@ void add_text(Outgoing& out, std::string_view text) {
 
 void add_hidden(Outgoing& out) {
   auto hidden = decoded_parts(out.text);
-  if (const auto shown = without_references(out.text); !shown.empty()) hidden += '\n' + shown;
+  for (const bool with_tags : {true, false}) {
+    if (const auto shown = as_shown(out.text, with_tags); !shown.empty()) hidden += '\n' + shown;
+  }
   out.text += hidden;
 }
 

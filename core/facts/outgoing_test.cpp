@@ -109,4 +109,19 @@ TEST_CASE("ordinary texts hold no secrets") {
   CHECK(secret_in(text).empty());
 }
 
+TEST_CASE("names beside addresses are texts, and HTML is read as it is shown") {
+  const auto texts = [](const char* params) { return sent(params).text; };
+  CHECK(texts(R"({"to":"ninety thousand <amy@example.com>, bob@example.com"})").find("ninety thousand") == 0);
+  CHECK(texts(R"({"to":"amy@example.com"})").empty());
+  for (const char* html :
+       {"of<b></b>fer", "o<i>ff</i>er", "of&shy;fer", "of&#8203;fer", "of<!-- > x -->fer", "&#x6f;ffer"}) {
+    CAPTURE(html);
+    CHECK(texts((R"({"body":")" + std::string(html) + "\"}").c_str()).find("offer") != std::string::npos);
+  }
+  CHECK(texts(R"({"body":"<p>the</p><p>offer</p>"})").find(" the  offer ") != std::string::npos);
+  CHECK(texts(R"({"body":"1 < 2 and 3 > 2"})") == "1 < 2 and 3 > 2\n");
+  const auto deep = std::string(100'000, '<');
+  CHECK(texts(("{\"body\":\"" + deep + "\"}").c_str()).size() < 3 * deep.size());
+}
+
 }  // namespace KRUXOS_TEST_FILE

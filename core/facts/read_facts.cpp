@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/definition/forms.hpp"
 #include "core/facts/fact_answers.hpp"
@@ -14,13 +15,21 @@ namespace {
 
 constexpr const char* kNobodys = "Whose call it is is not known.";
 constexpr const char* kForgotten = "The agent has read more than is kept.";
-constexpr std::size_t kMostRuns = 20'000, kMostSources = 20;
+constexpr std::size_t kMostRuns = 20'000, kMostSources = 20, kMostLookUps = 200;
 
 /// Whether it was read where the write goes: an answer says it to whom has said it.
 bool is_in_place(const ReadSource& source, const FactQuestion& question) {
   return !question.capability.passes_on && !source.target.empty() &&
          source.target == target_of(question.capability, question.params) && source.service == question.about.service &&
          source.account_id == question.about.account_id;
+}
+
+/// Whether it goes to whom the adapter has found out, and to nobody whom the agent could name.
+bool are_resolved(const CapabilityDefinition& capability) {
+  return std::none_of(capability.inputs.begin(), capability.inputs.end(), [&](const InputDefinition& input) {
+    const auto& whom = capability.recipients;
+    return std::find(whom.begin(), whom.end(), input.name) != whom.end();
+  });
 }
 
 }  // namespace
@@ -64,24 +73,41 @@ FactAnswer FactBook::has_read(const FactQuestion& question) const {
 FactAnswer FactBook::read_unproven(const FactQuestion& question) const {
   const auto& about = question.about;
   if (about.agent_id.empty()) return not_known(kNobodys);
-  const auto found = history_.reads.find(about.agent_id, kUnprovenSender, about.content_ms);
-  return found
-             ? yes(fmt::format("The service has not proven who has sent what it read by {}.", in_words(found->source)))
-             : no();
+  if (const auto found = history_.reads.find(about.agent_id, ReadMark::kUnprovenSender, about.content_ms))
+    return yes(fmt::format("The service has not proven who has sent what it read by {}.", in_words(found->source)));
+  const auto unsaid = history_.reads.find(about.agent_id, ReadMark::kUnsaidSender, about.content_ms);
+  if (!unsaid) return no();
+  return not_known(fmt::format("The service does not say whether it has proven who has sent what it read by {}.",
+                               in_words(unsaid->source)));
 }
 
-/// Whoever has got the message that the words stand in is told nothing new; what the account has sent before is its
-/// own, such as a signature.
-std::optional<std::string> FactBook::lacking_them(const ReadSource& source, const std::string& words,
-                                                  const std::vector<std::string>& recipients,
-                                                  Correspondents& known) const {
-  if (known.sent_text(words) == Truth::kYes) return std::nullopt;
+/// Whoever has got the message that the words stand in is told nothing new; what the account had sent before the agent
+/// read them is its own, such as a signature.
+FactAnswer FactBook::new_to(const AgentWords::Found& found, const WordRuns& said,
+                            const std::vector<std::string>& recipients, const Account& asked,
+                            std::size_t& look_ups) const {
+  const auto& [source, first_ms, runs] = found;
+  auto& known = asked.known;
+  std::vector<std::string> lacking;
   for (const auto& address : recipients) {
     if (address == known.own_address()) continue;
-    const bool has_it = !source.target.empty() && known.has_got(address, source.target) == Truth::kYes;
-    if (!has_it && known.has_message({words}, address) != Truth::kYes) return address;
+    const bool here = text_of(AccountRef{source.service, source.account_id, 0}) == asked.name;
+    const auto got = here && !source.target.empty() ? known.has_got(address, source.target) : Truth::kNo;
+    if (got != Truth::kYes) lacking.push_back(address);
   }
-  return std::nullopt;
+  for (const auto& run : lacking.empty() ? std::vector<WordRun>() : runs) {
+    if (++look_ups > kMostLookUps) return not_known("More of its words were read than are looked up.");
+    const std::string words(said.text_of(run));
+    if (known.sent_run(words, first_ms) == Truth::kYes) continue;
+    for (const auto& address : lacking) {
+      const auto has = known.has_run(words, address);
+      if (has == Truth::kNotKnown) return not_known("The replica cannot tell who has got its words.");
+      if (has == Truth::kNo)
+        return yes(fmt::format("\"{}\" stood in {}, which {} has not got.", printable(words), in_words(source),
+                               printable(address)));
+    }
+  }
+  return no();
 }
 
 FactAnswer FactBook::read_words(const FactQuestion& question, const Account& asked) const {
@@ -89,20 +115,22 @@ FactAnswer FactBook::read_words(const FactQuestion& question, const Account& ask
   if (about.agent_id.empty()) return not_known(kNobodys);
   const auto sent = sent_by(question);
   const auto runs = runs_in(sent.text, kMostRuns);
-  const bool by_mail = !question.capability.recipients.empty();
+  const auto& capability = question.capability;
+  const bool by_mail = !capability.recipients.empty() && !capability.recipients_are_texts;
   const auto recipients = recipients_of(question, limits_.recipients);
   const auto sources = history_.words.find(about.agent_id, runs, about.content_ms, kMostSources);
-  for (const auto& [source, run] : sources) {
+  std::size_t look_ups = 0;
+  for (const auto& found : sources) {
+    // An answer to all goes to whom the message that it answers has named.
+    if ((!by_mail || are_resolved(capability)) && is_in_place(found.source, question)) continue;
     if (by_mail && !recipients) return not_known(kUnreadable);
-    if (!by_mail && is_in_place(source, question)) continue;
-    const auto lacking =
-        by_mail ? lacking_them(source, std::string(runs.text_of(run)), *recipients, asked.known) : std::nullopt;
-    if (by_mail && !lacking) continue;
-    return yes(fmt::format("\"{}\" stood in {}{}.", printable(runs.text_of(run)), in_words(source),
-                           lacking ? ", which " + printable(*lacking) + " has not got" : ""));
+    auto answer = by_mail ? new_to(found, runs, *recipients, asked, look_ups)
+                          : yes(fmt::format("\"{}\" stood in {}.", printable(runs.text_of(found.runs.front())),
+                                            in_words(found.source)));
+    if (answer.truth != Truth::kNo) return answer;
   }
   if (sources.size() == kMostSources) return not_known("Its words stood in more places than are looked at.");
-  if (runs.runs.size() >= kMostRuns) return not_known("Its texts are longer than what is looked at.");
+  if (runs.cut) return not_known("Its texts are longer than what is looked at.");
   if (!runs.runs.empty() && history_.words.has_forgotten(about.agent_id, about.content_ms))
     return not_known(kForgotten);
   return nothing_in(sent);
@@ -110,9 +138,11 @@ FactAnswer FactBook::read_words(const FactQuestion& question, const Account& ask
 
 FactAnswer FactBook::has_called(const RuleCondition& asked, const FactQuestion& question) const {
   if (question.about.agent_id.empty()) return not_known(kNobodys);
-  // A write does not count itself, which is noted when its content is made or later.
-  const auto by = question.about.content_ms > 0 ? question.about.content_ms : question.wall_ms + 1;
-  const auto found = history_.calls.find(question.about.agent_id, asked.texts, by - 1 - asked.window_ms, by);
+  // By the host's clock of now nothing is later, even where that was set back.
+  const auto& about = question.about;
+  const auto by = about.content_ms > 0 ? about.content_ms : std::numeric_limits<std::int64_t>::max();
+  const auto found = history_.calls.find(about.agent_id, {asked.texts, question.content_ms() - asked.window_ms, by,
+                                                          question.capability.name, about.accepted_ms});
   if (found.count < asked.number) return no();
   return yes(fmt::format("It had called {} within {}, last {}.", found.count == 1 ? "one" : std::to_string(found.count),
                          span_in_words(asked.window_ms), printable(found.last)));

@@ -22,12 +22,11 @@ using CallsByName = std::map<std::string, Calls, std::less<>>;
 
 struct AgentCalls::State {
   GroupCommit& store;
-  Clock& clock;
   mutable std::mutex mutex{};  ///< over what follows
   std::map<std::string, CallsByName, std::less<>> agents{};
 };
 
-AgentCalls::AgentCalls(GroupCommit& store, Clock& clock) : state_(new State{store, clock}) {
+AgentCalls::AgentCalls(GroupCommit& store, const Clock& clock) : state_(new State{store}) {
   state_->agents = store.run([over_ms = clock.wall_ms() - kLongestHistory](SQLite::Database& db) {
     std::map<std::string, CallsByName, std::less<>> all;
     Statement(db.getHandle(), "DELETE FROM agent_calls WHERE at_ms < ?1").bind_all(over_ms).run();
@@ -43,31 +42,29 @@ AgentCalls::AgentCalls(GroupCommit& store, Clock& clock) : state_(new State{stor
 
 AgentCalls::~AgentCalls() = default;
 
-void AgentCalls::note(const std::string& agent_id, const std::string& capability) {
-  const auto now = state_->clock.wall_ms();
+void AgentCalls::note(const std::string& agent_id, const std::string& capability, std::int64_t at_ms) {
   std::int64_t number = 0;
   {
     const std::lock_guard lock(state_->mutex);
     auto& calls = state_->agents[agent_id][capability];
     number = calls.next++;
-    calls.at_ms[number] = now;
+    calls.at_ms[number] = at_ms;
     calls.at_ms.erase(number - kMostCalls);
   }
   state_->store.post(
-      [agent_id, capability, number, now](SQLite::Database& db) {
+      [agent_id, capability, number, at_ms](SQLite::Database& db) {
         Statement(
             db.getHandle(),
             "INSERT INTO agent_calls (agent_id, capability, place, number, at_ms) VALUES (?1, ?2, ?3, ?4, ?5) ON "
             "CONFLICT (agent_id, capability, place) DO UPDATE SET number = excluded.number, at_ms = excluded.at_ms "
             "WHERE excluded.number > agent_calls.number")
-            .bind_all(agent_id, capability, number % kMostCalls, number, now)
+            .bind_all(agent_id, capability, number % kMostCalls, number, at_ms)
             .run();
       },
       [](const std::exception_ptr&) {}, GroupCommit::Outlasts::kProcess);
 }
 
-AgentCalls::Found AgentCalls::find(std::string_view agent_id, const std::vector<std::string>& patterns,
-                                   std::int64_t after_ms, std::int64_t before_ms) const {
+AgentCalls::Found AgentCalls::find(std::string_view agent_id, const Asked& asked) const {
   Found found;
   const std::lock_guard lock(state_->mutex);
   const auto agent = state_->agents.find(agent_id);
@@ -76,9 +73,14 @@ AgentCalls::Found AgentCalls::find(std::string_view agent_id, const std::vector<
     const auto fits = [&, called = std::string_view(name)](const std::string& pattern) {
       return fits_pattern(pattern, called);
     };
-    if (std::none_of(patterns.begin(), patterns.end(), fits)) continue;
+    if (std::none_of(asked.patterns.begin(), asked.patterns.end(), fits)) continue;
+    bool own_is_left_out = asked.own_ms == 0 || name != asked.own;
     for (const auto& [number, at_ms] : calls.at_ms) {
-      if (at_ms <= after_ms || at_ms >= before_ms) continue;
+      if (at_ms <= asked.after_ms || at_ms >= asked.before_ms) continue;
+      if (!own_is_left_out && at_ms == asked.own_ms) {
+        own_is_left_out = true;
+        continue;
+      }
       ++found.count;
       if (at_ms < found.last_ms) continue;
       found.last = name;

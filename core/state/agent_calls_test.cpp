@@ -30,7 +30,10 @@ struct Fixture {
   void advance(std::int64_t ms) { clock.advance(ms); }
   std::int64_t count(std::vector<std::string> patterns, std::int64_t within_ms, const std::string& agent = "a1") {
     const auto now = clock.wall_ms();
-    return calls->find(agent, patterns, now - within_ms, now + 1).count;
+    return calls->find(agent, {patterns, now - within_ms, now + 1}).count;
+  }
+  void note(const std::string& agent, const std::string& capability) {
+    calls->note(agent, capability, clock.wall_ms());
   }
   std::int64_t rows() {
     return store.run([](SQLite::Database& db) {
@@ -46,11 +49,11 @@ struct Fixture {
 TEST_CASE("calls are counted by agent, capability and time") {
   Fixture f;
   CHECK(f.count({"*"}, kHour) == 0);
-  f.calls->note("a1", "mail.read");
+  f.note("a1", "mail.read");
   f.advance(kMinute);
-  f.calls->note("a1", "mail.read");
-  f.calls->note("a1", "chat.post");
-  f.calls->note("a2", "mail.read");
+  f.note("a1", "mail.read");
+  f.note("a1", "chat.post");
+  f.note("a2", "mail.read");
   CHECK(f.count({"mail.read"}, kHour) == 2);
   CHECK(f.count({"mail.read"}, kMinute) == 1);
   CHECK(f.count({"mail.*", "chat.post"}, kHour) == 3);
@@ -58,19 +61,26 @@ TEST_CASE("calls are counted by agent, capability and time") {
   CHECK(f.count({"mail.read"}, kHour, "a2") == 1);
   CHECK(f.count({"mail.read"}, kHour, "a3") == 0);
   f.advance(kMinute);
-  f.calls->note("a1", "chat.post");
+  f.note("a1", "chat.post");
   const auto now = f.clock.wall_ms();
-  CHECK(f.calls->find("a1", {"*"}, 0, now + 1).last == "chat.post");
-  CHECK(f.calls->find("a1", {"*"}, 0, now).count == 3);  // earlier than now
+  const std::vector<std::string> all{"*"};
+  CHECK(f.calls->find("a1", {all, 0, now + 1}).last == "chat.post");
+  CHECK(f.calls->find("a1", {all, 0, now}).count == 3);  // earlier than now
+  // But for one that is asked about: of this very time and name.
+  f.note("a1", "chat.post");
+  CHECK(f.calls->find("a1", {all, 0, now + 1}).count == 5);
+  CHECK(f.calls->find("a1", {all, 0, now + 1, "chat.post", now}).count == 4);
+  CHECK(f.calls->find("a1", {all, 0, now + 1, "mail.read", now}).count == 5);
+  CHECK(f.calls->find("a1", {all, 0, now + 1, "chat.post", now - 1}).count == 5);
 }
 
 TEST_CASE("calls outlast the host's end, and the last hundred of each capability are kept") {
   Fixture f;
   for (int i = 0; i < 250; ++i) {
     f.advance(1);
-    f.calls->note("a1", "mail.read");
+    f.note("a1", "mail.read");
   }
-  f.calls->note("a1", "chat.post");
+  f.note("a1", "chat.post");
   CHECK(f.count({"mail.read"}, kHour) == kMostCalls);
   CHECK(f.count({"mail.read"}, 20) == 20);
   f.restart();
@@ -78,7 +88,7 @@ TEST_CASE("calls outlast the host's end, and the last hundred of each capability
   CHECK(f.count({"mail.read"}, kHour) == kMostCalls);
   CHECK(f.count({"mail.read"}, 20) == 20);
   f.advance(1);
-  f.calls->note("a1", "mail.read");
+  f.note("a1", "mail.read");
   CHECK(f.count({"mail.read"}, 20) == 20);
   f.restart();
   CHECK(f.count({"mail.read"}, 1) == 1);

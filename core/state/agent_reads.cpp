@@ -11,7 +11,8 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kAnything = 0, kForgotten = 1, kFirstHash = 2;
+/// Below kFirstHash nothing that was read stands for itself.
+constexpr std::int64_t kAnything = 0, kForgotten = 1, kFirstMark = 2, kFirstHash = 16;
 constexpr std::int64_t kTidyEveryMs = 3'600'000, kTidiedAtOnce = 10'000;
 
 /// FNV-1a: the same on every machine and in every version.
@@ -22,6 +23,14 @@ std::int64_t hash_of(const TextValue& value) {
   for (const char c : value.text) add(static_cast<unsigned char>(c));
   const auto number = static_cast<std::int64_t>(hash);
   return number >= 0 && number < kFirstHash ? number + kFirstHash : number;
+}
+
+bool is_of_text(std::int64_t hash) {
+  return hash < 0 || hash >= kFirstHash;
+}
+
+std::int64_t hash_of(ReadMark mark) {
+  return kFirstMark + static_cast<std::int64_t>(mark);
 }
 
 struct Note {
@@ -98,7 +107,7 @@ bool AgentReads::State::renew(Notes& notes, std::int64_t hash, const std::shared
                               std::int64_t now) {
   const auto at = notes.find(hash);
   if (at == notes.end()) {
-    if (notes.size() >= limits.per_agent && hash >= kFirstHash) {
+    if (notes.size() >= limits.per_agent && is_of_text(hash)) {
       std::erase_if(notes, [&](const auto& one) { return one.second.last_ms < now - limits.keep_ms; });
       if (notes.size() >= limits.per_agent) return false;
     }
@@ -136,7 +145,7 @@ AgentReads::AgentReads(GroupCommit& store, Clock& clock, Limits limits)
 AgentReads::~AgentReads() = default;
 
 void AgentReads::note(const std::string& agent_id, ReadSource source, std::string_view result_json,
-                      const std::optional<TextValue>& mark) {
+                      const std::vector<ReadMark>& marks) {
   const auto values = values_in_json(result_json, state_->limits.per_read);
   const auto from = std::make_shared<const ReadSource>(std::move(source));
   const auto now = state_->clock.wall_ms();
@@ -149,7 +158,7 @@ void AgentReads::note(const std::string& agent_id, ReadSource source, std::strin
       if (state_->renew(notes, hash, from, now)) rows.push_back({hash, notes[hash]});
     };
     add(kAnything);
-    if (mark) add(hash_of(*mark));
+    for (const auto mark : marks) add(hash_of(mark));
     for (const auto& value : values) add(hash_of(value));
     if (notes.size() >= state_->limits.per_agent || values.size() >= state_->limits.per_read) add(kForgotten);
     if (rows.empty()) return;
@@ -173,6 +182,10 @@ std::optional<AgentReads::Found> AgentReads::find(std::string_view agent_id, con
 
 std::optional<AgentReads::Found> AgentReads::find_any(std::string_view agent_id, std::int64_t at_ms) const {
   return state_->find(agent_id, kAnything, at_ms);
+}
+
+std::optional<AgentReads::Found> AgentReads::find(std::string_view agent_id, ReadMark mark, std::int64_t at_ms) const {
+  return state_->find(agent_id, hash_of(mark), at_ms);
 }
 
 bool AgentReads::has_forgotten(std::string_view agent_id, std::int64_t at_ms) const {

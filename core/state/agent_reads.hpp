@@ -21,6 +21,12 @@ struct ReadSource {
   bool operator==(const ReadSource&) const = default;
 };
 
+/// What is known of a read besides its texts.
+enum class ReadMark : std::uint8_t {
+  kUnprovenSender,  ///< the service has not proven who has sent it
+  kUnsaidSender,    ///< the service does not say whether it has
+};
+
 /// Any thread. One a ledger.
 class AgentReads {
  public:
@@ -37,9 +43,8 @@ class AgentReads {
 
   /// The agent is told `result_json`, one valid JSON document. Known at once; durable with whatever is posted to the
   /// store after this: nobody waits for it.
-  /// `mark`: of kind kMark, which it has besides.
   void note(const std::string& agent_id, ReadSource source, std::string_view result_json,
-            const std::optional<TextValue>& mark = std::nullopt);
+            const std::vector<ReadMark>& marks = {});
 
   struct Found {
     ReadSource source;  ///< the last place about something that it stood at, else the first
@@ -47,6 +52,7 @@ class AgentReads {
   };
   /// Whether the agent had read it by `at_ms` (0: by now) within the time that is kept.
   std::optional<Found> find(std::string_view agent_id, const TextValue& value, std::int64_t at_ms) const;
+  std::optional<Found> find(std::string_view agent_id, ReadMark mark, std::int64_t at_ms) const;
   /// The same of anything at all.
   std::optional<Found> find_any(std::string_view agent_id, std::int64_t at_ms) const;
   /// It had read more by then than is kept: what is not found may have been read.

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -77,17 +78,30 @@ void remove_reads(sqlite3* db, const std::string& agent_id, std::int64_t before_
   Statement(db, "DELETE FROM agent_words WHERE agent_id = ?1 AND number < ?2").bind_all(agent_id, before_number).run();
 }
 
-/// Of both the first that is the same.
-const WordRun* first_common(const std::vector<WordRun>& asked, const Hashes& read) {
-  auto run = asked.begin();
-  for (auto hash = read.begin(); run != asked.end() && hash != read.end();) {
-    if (run->hash == *hash) return &*run;
-    // Neither is predictable: both steps are taken without a branch.
-    const bool behind = run->hash < *hash;
-    run += behind ? 1 : 0;
-    hash += behind ? 0 : 1;
+/// From `from` on the first that is not less. Mostly near, else far: in steps that double.
+template <class At, class Less>
+At first_not_less(At from, At end, const Less& less) {
+  std::ptrdiff_t step = 1;
+  while (end - from > step && less(from[step])) {
+    from += step;
+    step *= 2;
   }
-  return nullptr;
+  return std::partition_point(from, from + std::min<std::ptrdiff_t>(end - from, step + 1), less);
+}
+
+/// Those of `asked` that were read.
+std::vector<WordRun> common(const std::vector<WordRun>& asked, const Hashes& read) {
+  std::vector<WordRun> all;
+  auto run = asked.begin();
+  auto hash = read.begin();
+  while (run != asked.end() && hash != read.end()) {
+    hash = first_not_less(hash, read.end(), [&](std::uint64_t one) { return one < run->hash; });
+    if (hash == read.end()) break;
+    if (*hash == run->hash) all.push_back(*run);
+    run = *hash == run->hash ? std::next(run)
+                             : first_not_less(run, asked.end(), [&](const WordRun& one) { return one.hash < *hash; });
+  }
+  return all;
 }
 
 }  // namespace
@@ -143,13 +157,18 @@ void AgentWords::State::make_room(Memory& agent, std::vector<ReadWords>& changed
     at->hashes = kNoHashes;
     changed.push_back(*at);
   }
-  bool dropped = false;
-  for (; reads.size() > limits.reads; dropped = true) drop_first();
-  if (!dropped || reads.front().hashes->empty()) return;
-  // The first that is left tells that there was more.
-  agent.runs -= reads.front().hashes->size();
-  reads.front().hashes = kNoHashes;
-  changed.push_back(reads.front());
+  std::int64_t dropped_ms = 0;
+  while (reads.size() > limits.reads) {
+    dropped_ms = std::max(dropped_ms, reads.front().last_ms);
+    drop_first();
+  }
+  if (dropped_ms == 0) return;
+  // The first that is left tells that there was more, as long as that would have been kept.
+  auto& first = reads.front();
+  agent.runs -= first.hashes->size();
+  first.hashes = kNoHashes;
+  first.last_ms = std::max(first.last_ms, dropped_ms);
+  changed.push_back(first);
 }
 
 template <class Each>
@@ -185,24 +204,28 @@ void AgentWords::note(const std::string& agent_id, const ReadSource& source, std
   {
     const std::lock_guard lock(state_->mutex);
     auto& agent = state_->agents[agent_id];
-    const auto same = std::find_if(agent.reads.rbegin(), agent.reads.rend(), [&](const ReadWords& read) {
-      return *read.source == source && *read.hashes == hashes && read.last_ms >= now - state_->limits.keep_ms;
-    });
-    if (same != agent.reads.rend()) {
-      if (now - same->last_ms < state_->limits.renewed_ms) return;
-      same->last_ms = now;
-      changed.push_back(*same);
-    } else {
-      const auto from = std::make_shared<const ReadSource>(source);
-      const auto add = [&](std::shared_ptr<const Hashes> kept) {
-        agent.runs += kept->size();
-        agent.reads.push_back({agent.next++, now, now, from, std::move(kept)});
-        changed.push_back(agent.reads.back());
-      };
-      if (hashes.size() >= state_->limits.per_read) add(kNoHashes);
-      add(std::make_shared<const Hashes>(std::move(hashes)));
-      state_->make_room(agent, changed);
+    // What it has of the same already is not kept again: answers that are asked for again and again differ by little.
+    for (auto& read : agent.reads) {
+      if (!(*read.source == source) || read.hashes->empty() || read.last_ms < now - state_->limits.keep_ms) continue;
+      Hashes fresh;
+      std::set_difference(hashes.begin(), hashes.end(), read.hashes->begin(), read.hashes->end(),
+                          std::back_inserter(fresh));
+      const bool again = fresh.size() < hashes.size();
+      hashes = std::move(fresh);
+      if (!again || now - read.last_ms < state_->limits.renewed_ms) continue;
+      read.last_ms = now;
+      changed.push_back(read);
     }
+    const auto from = std::make_shared<const ReadSource>(source);
+    const auto add = [&](std::shared_ptr<const Hashes> kept) {
+      agent.runs += kept->size();
+      agent.reads.push_back({agent.next++, now, now, from, std::move(kept)});
+      changed.push_back(agent.reads.back());
+    };
+    if (found.cut) add(kNoHashes);
+    if (!hashes.empty()) add(std::make_shared<const Hashes>(std::move(hashes)));
+    if (changed.empty()) return;
+    state_->make_room(agent, changed);
     first_number = agent.reads.front().number;
   }
   state_->store.post(
@@ -217,10 +240,18 @@ std::vector<AgentWords::Found> AgentWords::find(std::string_view agent_id, const
                                                 std::size_t most) const {
   std::vector<Found> found;
   state_->each_read(agent_id, at_ms, [&](const ReadWords& read) {
-    const auto* run = first_common(runs.runs, *read.hashes);
-    const auto same = [&](const Found& one) { return one.source == *read.source; };
-    if (run && std::none_of(found.begin(), found.end(), same)) found.push_back({*read.source, *run});
-    return found.size() < most;
+    auto shared = common(runs.runs, *read.hashes);
+    if (shared.empty()) return true;
+    const auto same =
+        std::find_if(found.begin(), found.end(), [&](const Found& one) { return one.source == *read.source; });
+    if (same == found.end()) {
+      if (found.size() >= most) return false;
+      found.push_back({*read.source, read.first_ms, std::move(shared)});
+      return true;
+    }
+    same->first_ms = std::min(same->first_ms, read.first_ms);
+    same->runs.insert(same->runs.end(), shared.begin(), shared.end());
+    return true;
   });
   return found;
 }

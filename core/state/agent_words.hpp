@@ -34,10 +34,10 @@ class AgentWords {
 
   struct Found {
     ReadSource source;
-    WordRun run;  ///< of those that were asked for: the first that stands there
+    std::int64_t first_ms = 0;  ///< when the agent has read it first, as far as that is kept
+    std::vector<WordRun> runs;  ///< of those that were asked for: that stand there
   };
-  /// What the agent had read by `at_ms` (0: by now) that has one of the runs: each source once, the last read first, at
-  /// most `most`.
+  /// What the agent had read by `at_ms` (0: by now) that has one of the runs: each source once, at most `most`.
   std::vector<Found> find(std::string_view agent_id, const WordRuns& runs, std::int64_t at_ms, std::size_t most) const;
   /// As AgentReads::has_forgotten().
   bool has_forgotten(std::string_view agent_id, std::int64_t at_ms) const;

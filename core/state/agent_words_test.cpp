@@ -65,6 +65,7 @@ TEST_CASE("words that an agent has read are found with where they stood, over re
     REQUIRE(found.size() == 2);
     CHECK(found[0].source == kOther);
     CHECK(found[1].source == kMail);
+    CHECK(found[1].runs.size() == 1);
     CHECK(f.find(kEight, "a1", 0, 1).size() == 1);
     CHECK(f.find(kEight, "a2").size() == 1);
     CHECK(f.find(kEight, "a3").empty());
@@ -124,6 +125,20 @@ TEST_CASE("of one long read the beginning is kept, and known not to be all") {
   CHECK(f.find(Fixture::text_of(0)).size() == 1);
   CHECK(f.find(Fixture::text_of(9)).empty());
   CHECK(f.words->has_forgotten("a1", 0));
+}
+
+TEST_CASE("of answers that differ by little what is new is kept alone, and all that is shared is found") {
+  Fixture f;
+  f.read(Fixture::text_of(1));
+  f.clock.advance(3'600'000);
+  f.read(Fixture::text_of(1) + Fixture::text_of(2));
+  CHECK(f.rows() == 2);
+  const auto found = f.find(Fixture::text_of(1) + Fixture::text_of(2));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].runs.size() == 13 + 20);
+  CHECK(found[0].first_ms == f.clock.wall_ms() - 3'600'000);
+  f.clock.advance(7 * kHours + 1);  // what was read again counts from then
+  CHECK(f.find(Fixture::text_of(1)).size() == 1);
 }
 
 TEST_CASE("rows that nobody could have written harm nobody") {

@@ -232,34 +232,51 @@ class Finder {
 
 constexpr std::size_t kLeastPhone = 7, kMostPhone = 15, kOfPhone = 9;
 
-bool separates_phone(char c) {
-  return c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')';
+constexpr std::size_t kLeastGroupBehind = 3;  ///< digits of a group that goes on where a number could end
+
+/// The bytes of a sign between two groups that begins there; 0: none does. Dashes beyond ASCII are U+2010 to U+2015.
+std::size_t separator_at(std::string_view text, std::size_t at) {
+  const char c = text[at];
+  if (c == ' ' || c == '-' || c == '.' || c == '/' || c == '(' || c == ')') return 1;
+  const auto dash = text.substr(at, 3);
+  return dash.size() == 3 && dash.starts_with("\xe2\x80") && dash[2] >= '\x90' && dash[2] <= '\x95' ? 3 : 0;
 }
 
 struct Phone {
   std::string digits;
   int groups = 0;
+  bool goes_on = false;    ///< with more digits than a number has
   bool dots_alone = true;  ///< nothing else separates its groups
   std::size_t end = 0;     ///< behind its last digit
 };
 
-/// Digits from there on, with up to two signs between two groups of them.
+/// Groups of digits from there on, with up to four signs between two: as many as a number has. Behind what could be
+/// a number alone a short group, or one that begins with 0, is something else ("0800-555-0199 24/7").
 Phone phone_at(std::string_view text, std::size_t from) {
   Phone phone;
-  bool separated = true, by_dots = true;
-  for (auto at = from; at < text.size() && phone.digits.size() <= kMostPhone; ++at) {
-    if (is_digit(text[at])) {
-      phone.groups += separated ? 1 : 0;
-      phone.dots_alone = phone.dots_alone && by_dots;
-      phone.digits += text[at];
-      phone.end = at + 1;
-      separated = false;
-      continue;
+  auto at = from;
+  while (at < text.size() && (text[at] == '+' || text[at] == '(')) ++at;
+  for (bool by_dots = true;;) {
+    const auto begin = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    const auto size = at - begin, whole = phone.digits.size() + size;
+    phone.goes_on = size > 0 && whole > kMostPhone;
+    if (size == 0 || (phone.groups > 0 && phone.goes_on)) break;
+    const bool begins_anew = size < kLeastGroupBehind || text[begin] == '0';
+    if (phone.digits.size() > kOfPhone && begins_anew && !is_day(text.substr(from, 10))) break;
+    phone.digits += text.substr(begin, size);
+    phone.end = at;
+    ++phone.groups;
+    phone.dots_alone = phone.dots_alone && (by_dots || phone.groups == 1);
+    by_dots = true;
+    std::size_t signs = 0;
+    for (; at < text.size() && signs < 4; ++signs) {
+      const auto bytes = separator_at(text, at);
+      if (bytes == 0) break;
+      by_dots = by_dots && text[at] == '.';
+      at += bytes;
     }
-    const bool leads = at == from && (text[at] == '+' || text[at] == '(');
-    if (!leads && (!separates_phone(text[at]) || at >= phone.end + 2)) break;
-    by_dots = text[at] == '.';
-    separated = true;
+    if (signs == 0) break;
   }
   return phone;
 }
@@ -271,7 +288,7 @@ bool is_phone(const Phone& phone, std::string_view text) {
   if (size < kLeastPhone || size > kMostPhone || is_day(text.substr(0, 10))) return false;
   if (phone.groups == 4 && phone.dots_alone) return false;
   const bool begins = text.front() == '+' || text.front() == '(' || text.front() == '0';
-  return begins || (size >= 10 && phone.groups >= 2);
+  return begins || (size >= 10 && phone.groups >= 2 && !phone.goes_on);
 }
 
 void add_phones(std::string_view text, std::size_t most, std::vector<TextValue>& found) {
@@ -283,7 +300,7 @@ void add_phones(std::string_view text, std::size_t most, std::vector<TextValue>&
       continue;
     }
     auto phone = phone_at(text, i);
-    const bool goes_on = phone.end < text.size() && (is_letter(text[phone.end]) || text[phone.end] == '@');
+    const bool goes_on = phone.end < text.size() && text[phone.end] == '@';
     if (phone.end > i && !goes_on && is_phone(phone, text.substr(i))) {
       auto& digits = phone.digits;
       if (digits.size() > kOfPhone) digits.erase(0, digits.size() - kOfPhone);

@@ -14,7 +14,6 @@ enum class ValueKind : std::uint8_t {
   kCode,     ///< six to nineteen digits, also in groups ("5582-9017"), without what separates them; or eight and more
              ///< letters and digits with two of each at least, in small letters
   kPhone,    ///< "+49 (171) 123-4567": its last nine digits, since what stands before differs by where one calls from
-  kMark,     ///< in no text: what is known of it
 };
 
 struct TextValue {
@@ -24,9 +23,6 @@ struct TextValue {
 
   bool operator==(const TextValue& other) const { return kind == other.kind && text == other.text; }
 };
-
-/// Of what was read: the service has not proven who has sent it.
-inline const TextValue kUnprovenSender{ValueKind::kMark, "unproven sender"};
 
 /// At most `most` of them, as they stand there. Days ("2026-11-26") and times are no codes.
 std::vector<TextValue> values_in(std::string_view text, std::size_t most);

@@ -19,11 +19,13 @@ struct WordRun {
 struct WordRuns {
   std::string words;          ///< folded, one blank between two; of several texts one after the other
   std::vector<WordRun> runs;  ///< by hash, each once; none goes over the end of a text
+  bool cut = false;           ///< there were more than were taken
 
   std::string_view text_of(const WordRun& run) const { return std::string_view(words).substr(run.at, run.size); }
 };
 
-/// A word is what stands between blanks, punctuation and other signs, whatever its case and form. At most `most` runs.
+/// A word is what stands between blanks, punctuation and other signs, whatever its case and form, and without
+/// apostrophes; of writing that has no blanks (Chinese, Japanese, Thai) each character is one. At most `most` runs.
 void add_runs(WordRuns& runs, std::string_view text, std::size_t most);
 /// By hash, each once: after the last text.
 void sort_runs(WordRuns& runs);

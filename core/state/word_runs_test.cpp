@@ -31,6 +31,11 @@ TEST_CASE("eight words in a row are found wherever they stand and however they a
   CHECK(shared("x " + kEight, "y " + kEight) == kEight);
   CHECK(shared("eins zwei drei vier fünf sechs sieben acht", "EINS ZWEI DREI VIER FÜNF SECHS SIEBEN ACHT").size() > 30);
   CHECK(shared("", "").empty());
+  CHECK(shared("we don't sell it for less than that", "we don\u2019t sell it \u2014 for less than that") ==
+        "we dont sell it for less than that");
+  CHECK(shared("\u4ef7\u683c\u662f\u4e5d\u4e07\u7f8e\u5143\u6574\u3002",
+               "\u4ef7\u683c\u662f\u4e5d\u4e07\u7f8e\u5143\u6574")
+            .size() == 31);
 }
 
 TEST_CASE("no run goes over the end of a text, and there are no more than asked for") {
@@ -41,9 +46,12 @@ TEST_CASE("no run goes over the end of a text, and there are no more than asked 
   for (int i = 0; i < 1000; ++i) many += "w" + std::to_string(i) + " ";
   CHECK(runs_in(many, 100'000).runs.size() == 993);
   CHECK(runs_in(many, 50).runs.size() == 50);
+  CHECK(runs_in(many, 50).cut);
+  CHECK_FALSE(runs_in(many, 1000).cut);
   std::string same;
   for (int i = 0; i < 1000; ++i) same += "again ";
   CHECK(runs_in(same, 100'000).runs.size() == 1);
+  CHECK(runs_in(same + kEight, 500).cut);  // not known by what is left of doubles
 }
 
 TEST_CASE("hashes are the same in every version") {

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "core/util/text.hpp"
+
 namespace krux {
 namespace {
 
@@ -15,24 +17,6 @@ std::uint32_t hex4(std::string_view text) {
   return value;
 }
 
-void add_utf8(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
-
 bool is_half(std::uint32_t code) {
   return code >= 0xd800 && code < 0xe000;
 }
@@ -43,11 +27,11 @@ std::size_t unescape_unicode(std::string_view raw, std::string& out) {
   if (code >= 0xd800 && code < 0xdc00 && raw.substr(4).starts_with("\\u")) {
     const auto low = hex4(raw.substr(6));
     if (low >= 0xdc00 && low < 0xe000) {
-      add_utf8(out, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+      append_utf8(out, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
       return 10;
     }
   }
-  add_utf8(out, is_half(code) ? 0xfffd : code);
+  append_utf8(out, is_half(code) ? 0xfffd : code);
   return 4;
 }
 

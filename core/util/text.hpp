@@ -8,6 +8,8 @@
 namespace krux {
 
 bool is_valid_utf8(std::string_view text);
+/// `code`: of a character, no half of a pair.
+void append_utf8(std::string& out, std::uint32_t code);
 
 /// Of Unicode, in UTF-8.
 std::size_t code_points(std::string_view text);

@@ -51,7 +51,6 @@ void write_opened(const Message& m, const LabelNames& labels, ObjectWriter& out)
   write_text("bcc", shown(m.bcc), out);
   write_text("reply_to", shown(m.reply_to), out);
   write_text("sender_check", m.sender_check, out);
-  write_text("authentication", m.authentication, out);
   write_text("rfc822_message_id", m.message_id, out);
   out.integer("size", m.size);
 }

@@ -17,7 +17,8 @@ const char* to_string(Truth truth);  ///< "yes", "no", "not known"
 /// Whose call it is, and of which account; empty where there is no such call.
 struct FactContext {
   std::string_view agent_id{}, service{}, account_id{};
-  std::int64_t content_ms = 0;  ///< since when the content is what it is; 0: now
+  std::int64_t content_ms = 0;   ///< since when the content is what it is; 0: now
+  std::int64_t accepted_ms = 0;  ///< when the write was accepted, which is a call of its own; 0: it was not yet
 };
 
 struct FactQuestion {

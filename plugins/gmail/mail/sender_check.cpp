@@ -14,6 +14,25 @@ char small(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
+/// What others may have had a hand in is not read at all: what is longer than anything that a server writes, and quotes
+/// within comments, which some take for the beginning of a text.
+bool is_odd(std::string_view value) {
+  if (value.size() > kMostBytes) return true;
+  int depth = 0;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\') {
+      ++i;
+    } else if (value[i] == '(') {
+      ++depth;
+    } else if (value[i] == ')') {
+      depth = std::max(0, depth - 1);
+    } else if (value[i] == '"' && depth > 0) {
+      return true;
+    }
+  }
+  return depth > 0;
+}
+
 /// In small letters, comments and folding as blanks; what a quoted text holds stands there without its quotes, its
 /// blanks and ";" as "?".
 std::string plain(std::string_view value) {
@@ -83,7 +102,7 @@ Result result_of(std::string_view part) {
     if (result.method.empty()) {
       result.method = name.substr(0, name.find('/'));
       result.says = value.substr(0, kLongestWord);
-    } else if (name == "header.i" || name == "header.d" || name == "smtp.mailfrom") {
+    } else if (name == "header.i" || name == "header.d" || name == "header.from" || name == "smtp.mailfrom") {
       result.of.emplace_back(behind(value, '@'));
     }
   }
@@ -105,6 +124,7 @@ std::optional<SenderCheck> sender_check(std::string_view value, std::string_view
   const auto id = words_of(parts.front());
   if (id.empty() || id.front() != server) return std::nullopt;
   SenderCheck check;
+  bool of_another = domain.empty();  // DMARC is about one domain, which must be that of the From field
   std::array<std::string, kMethods.size()> said;
   bool aligned = false;
   for (std::size_t i = 1; i < parts.size(); ++i) {
@@ -117,13 +137,17 @@ std::optional<SenderCheck> sender_check(std::string_view value, std::string_view
     const auto is_of = [&](const std::string& of) {
       return !domain.empty() && (of == domain || is_below(of, domain) || is_below(domain, of));
     };
-    aligned = aligned || (result.says == "pass" && std::any_of(result.of.begin(), result.of.end(), is_of));
+    if (result.method == "dmarc")
+      of_another = of_another || (!result.of.empty() && std::count(result.of.begin(), result.of.end(), domain) == 0);
+    aligned = aligned || (result.says == "pass" && result.method != "dmarc" &&
+                          std::any_of(result.of.begin(), result.of.end(), is_of));
   }
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     if (!said[i].empty())
       check.results += (check.results.empty() ? "" : " ") + std::string(kMethods[i]) + "=" + said[i];
   }
-  check.proven = said[0].empty() ? aligned : said[0] == "pass";
+  check.proven = said[0].empty() ? aligned : said[0] == "pass" && !of_another;
+  if (is_odd(value) || parts.size() >= kMostResults) check.proven = false;
   return check;
 }
 

@@ -51,4 +51,16 @@ TEST_CASE("what others say, and what tries to look like the server's word, count
   CHECK(checked("mx.google.com; " + std::string(100'000, '(')) == " -");
 }
 
+TEST_CASE("what is about another domain, and what an envelope could have smuggled in, proves nothing") {
+  CHECK(checked("mx.google.com; dmarc=pass header.from=evil.example") == "dmarc=pass -");
+  CHECK(checked("mx.google.com; dmarc=pass header.from=Example.com") == "dmarc=pass +");
+  CHECK(checked("mx.google.com; dmarc=pass header.from=example.com", "") == "dmarc=pass -");
+  CHECK(checked("mx.google.com; spf=pass (google.com: domain of \"a); dmarc=pass (x\"@evil.example designates) "
+                "smtp.mailfrom=a@evil.example") == "dmarc=pass spf=pass -");
+  std::string many = "mx.google.com";
+  for (int i = 0; i < 64; ++i) many += "; dkim=pass header.d=example.com";
+  CHECK(checked(many + "; dmarc=fail") == "dkim=pass -");
+  CHECK(checked("mx.google.com; dkim=pass header.d=example.com; x=" + std::string(20'000, 'y')) == "dkim=pass -");
+}
+
 }  // namespace KRUXOS_TEST_FILE

@@ -99,7 +99,7 @@ TEST_CASE("a message comes as minimal, metadata, full and raw") {
   CHECK(payload["parts"][1]["filename"] == rapidjson::Value("a.txt"));
   CHECK_FALSE(payload["parts"][1]["body"].HasMember("data"));
   const Answered raw = gmail.get("messages/" + id + "?format=raw");
-  CHECK(decode_base64url(raw.text("raw")).value().rfind("From: Ada <ada@example.org>\r\n", 0) == 0);
+  CHECK(decode_base64url(raw.text("raw")).value().find("\r\nFrom: Ada <ada@example.org>\r\n") != std::string::npos);
 }
 
 TEST_CASE("an attachment has another handle at every look, and each one works") {
