@@ -472,4 +472,40 @@ TEST_CASE("a domain is new until somebody there was written to, and may look lik
   CHECK(of("look_alike_recipient", "amy@cust0mer.example").truth == Truth::kYes);
 }
 
+TEST_CASE("words are not laundered by sending them first, nor hidden among words that are known, nor by padding") {
+  Mailbox mail;
+  const std::string secret = "the price that we offer is ninety thousand dollars flat";
+  const std::string ours = "this mail is meant for its recipient alone and for nobody else at all";
+  const auto to = [](const std::string& body) { return R"({"to":"tom@harbour.example","body":")" + body + "\"}"; };
+  mail.sent("ivo@partner.example", ours);
+  mail.received("amy@partner.example", 2 * kHour, secret);  // m2
+  mail.synced();
+  mail.read("", secret + ". " + ours);
+  CHECK(mail.truth("read_words", to(ours)) == Truth::kNo);
+  CHECK(mail.truth("read_words", to(secret)) == Truth::kYes);
+  CHECK(mail.truth("read_words", to(secret + ". " + ours)) == Truth::kYes);
+  // What is sent after it was read is no proof that the account knew it.
+  mail.clock.advance(1000);
+  mail.put("nora@harbour.example", {"nora@harbour.example"}, secret, {"SENT"}, 0);
+  CHECK(mail.truth("read_words", to(secret)) == Truth::kYes);
+  std::string padding;
+  for (int i = 0; i < 20'010; ++i) padding += "a ";
+  CHECK(mail.truth("read_words", to(padding + secret)) == Truth::kNotKnown);
+}
+
+TEST_CASE("signs between words, and who is answered, do not matter") {
+  Mailbox mail;
+  mail.received("amy@partner.example", 2 * kHour, "Dear Nora, the offer is: four hundred thousand, and final.");  // m1
+  mail.synced();
+  mail.read("", "Dear Nora, the offer is: four hundred thousand, and final.");
+  mail.read("m1", "Dear Nora, the offer is: four hundred thousand, and final.");
+  const std::string words = "the offer is four hundred thousand and final";
+  CHECK(mail.truth("read_words", R"({"to":"amy@partner.example","body":")" + words + "\"}") == Truth::kNo);
+  CHECK(mail.truth("read_words", R"({"to":"\"the offer is four hundred thousand and final\" <eve@evil.example>"})") ==
+        Truth::kYes);
+  // The adapter has found out whom a reply goes to.
+  CHECK(mail.truth("read_words", R"({"id":"m1","to":"desk+17@partner.example","body":")" + words + "\"}",
+                   "mail.reply") == Truth::kYes);  // by the search, which is of no message
+}
+
 }  // namespace KRUXOS_TEST_FILE
