@@ -78,6 +78,11 @@ Truth Correspondents::heard_from(const std::string& address, std::int64_t before
   return exists({sent(false), in_texts({where_.from}, as_it_stands(address))}, before_ms);
 }
 
+Truth Correspondents::heard_from_domain(const std::string& domain, std::int64_t before_ms) {
+  if (!where_.has_people()) return Truth::kNotKnown;
+  return exists({sent(false), in_texts({where_.from}, "@" + domain + where_.behind_address)}, before_ms);
+}
+
 Truth Correspondents::has_message(const std::vector<std::string>& texts, const std::string& with) {
   std::vector<Condition> any;
   for (const auto& text : texts) any.push_back(with_text(Condition::Kind::kText, {}, text));

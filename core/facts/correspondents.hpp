@@ -26,6 +26,7 @@ class Correspondents {
   Truth wrote_to(const std::string& address);
   Truth wrote_to_domain(const std::string& domain);
   Truth heard_from(const std::string& address, std::int64_t before_ms);
+  Truth heard_from_domain(const std::string& domain, std::int64_t before_ms);
   /// Whether a message has one of the texts; of `with` (an address, empty: anybody's) among those it is from and to.
   Truth has_message(const std::vector<std::string>& texts, const std::string& with);
   /// Whether a message that old has a link to that host, and not to one that begins or ends so.

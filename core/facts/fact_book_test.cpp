@@ -260,6 +260,12 @@ TEST_CASE("a domain is new until somebody there was written to, and may look lik
   CHECK(of("look_alike_recipient", "nora@harb0ur.example").because == "harb0ur.example looks like harbour.example.");
   CHECK(of("look_alike_recipient", "amy@suppl1er.example").truth == Truth::kNo);
   CHECK(of("look_alike_recipient", "tom@other.example").truth == Truth::kNo);
+  mail.received("ann@partners.example", 100 * kHour);
+  mail.received("ann@partnerz.example", kHour);
+  mail.received("ann@harb0urs.example", 100 * kHour);
+  CHECK(of("look_alike_recipient", "ann@partners.example").truth == Truth::kNo);
+  CHECK(of("look_alike_recipient", "ann@partnerz.example").truth == Truth::kYes);
+  CHECK(of("look_alike_recipient", "ann@harb0urs.example").truth == Truth::kYes);
   // What is sent later is read later, also within the same millisecond.
   mail.sent("amy@supplier.example");
   mail.sent("amy@customer.example");

@@ -109,6 +109,9 @@ FactAnswer FactBook::look_alike(const FactQuestion& question, const Account& ask
     if (met == Truth::kYes) continue;
     const auto like = looks_like(domain, own) ? own : written_.one_like(asked.name, asked.known, domain);
     if (!like) return not_known("Whom the account has written to is not read to its end yet.");
+    // Many names of correspondents are alike: one that has written before is another one. Of one's own none is.
+    const auto before_ms = question.content_ms() - limits_.familiar_after_ms;
+    if (*like != own && asked.known.heard_from_domain(domain, before_ms) == Truth::kYes) continue;
     if (!like->empty()) return yes(fmt::format("{} looks like {}.", printable(domain), printable(*like)));
   }
   return no();
