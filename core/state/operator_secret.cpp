@@ -76,7 +76,8 @@ void OperatorSecret::Tries::right(const std::string& operator_id) {
   in_a_row = 0;
 }
 
-OperatorSecret::OperatorSecret(GroupCommit& store, const Clock& clock, PassphraseCost cost, std::string first_name)
+OperatorSecret::OperatorSecret(GroupCommit& store, const Clock& clock, PassphraseCost cost,
+                               const std::string& first_name)
     : store_(store),
       clock_(clock),
       cost_(cost),

@@ -27,7 +27,8 @@ class OperatorSecret {
  public:
   /// `first_name`: of whoever sets the first passphrase without a name, and of the operator of before. Throws
   /// krux::Error DatabaseError. `store` and `clock` must outlive this. `cost`: of the next passphrase that is set.
-  OperatorSecret(GroupCommit& store, const Clock& clock, PassphraseCost cost, std::string first_name = "operator");
+  OperatorSecret(GroupCommit& store, const Clock& clock, PassphraseCost cost,
+                 const std::string& first_name = "operator");
 
   struct Status {
     std::int64_t set_at_ms = 0;  ///< the newest; 0: none is set

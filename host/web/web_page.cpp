@@ -66,7 +66,7 @@ struct WebPage::Asked {
 };
 
 WebPage::WebPage(Parts parts)
-    : parts_(std::move(parts)),
+    : parts_(parts),
       sessions_(parts_.secret, parts_.clock, parts_.sessions),
       changes_(parts_.clock),
       pool_(kThreads, kMostQueued) {}
