@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
-#include <set>
 
 #include <algorithm>
+#include <set>
 
 #include "core/capability/call_rules.hpp"
 #include "core/capability/errors.hpp"
@@ -14,6 +14,7 @@
 #include "core/definition/forms.hpp"
 #include "core/replica/replica.hpp"
 #include "core/replica/replica_reader.hpp"
+#include "core/replica/sender_proof.hpp"
 #include "core/state/agent_history.hpp"
 #include "core/util/json_texts.hpp"
 #include "core/util/log.hpp"
@@ -158,31 +159,19 @@ std::vector<ReadMark> marks_of(const ActiveAccount& account, const std::string& 
   if (ids.size() >= kMostMessages) marks.insert(ReadMark::kUnsaidSender);
   const auto rows = reader_of(account);
   for (const auto& id : ids) {
-    const auto json = json_of_record(*rows, where.collection, id);
-    if (json.empty()) continue;
-    const auto record = parse_json(json, "a record", {16 << 20, 64});
-    const auto proof = member_text(record, where.proof);
-    if (proof == kProvenSender) continue;
-    if (!proof.empty()) {
-      marks.insert(ReadMark::kUnprovenSender);
-      continue;
-    }
-    Query own;
-    own.collection = where.collection;
-    own.id = id;
-    own.where.kind = Condition::Kind::kTag;
-    own.where.text = where.sent_tag;
-    const bool is_own = !where.sent_tag.empty() && rows->query(own, [](const RowView&) { return false; }).total > 0;
-    if (!is_own) marks.insert(ReadMark::kUnsaidSender);
+    const auto proof = sender_proof(*rows, where, id);
+    if (proof == SenderProof::kUnproven) marks.insert(ReadMark::kUnprovenSender);
+    if (proof == SenderProof::kUnsaid) marks.insert(ReadMark::kUnsaidSender);
   }
   return {marks.begin(), marks.end()};
 }
 
-/// Before the agent is answered, so that no write of its own is asked about without it.
+/// Before the agent is answered, so that no write of its own is asked about without it. Of a call that was given up
+/// meanwhile nobody is told, and what it would note in may be gone.
 void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                const std::string& result_json) {
   auto* const history = context.options.history;
-  if (!history) return;
+  if (!history || on->cancelled()) return;
   note_call(context, call, context.clock.wall_ms());
   const auto rules = rules_in_force(context);
   if (!rules->ask_what_was_read()) return;

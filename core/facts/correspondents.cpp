@@ -96,26 +96,20 @@ Truth Correspondents::has_message(const std::vector<std::string>& texts, const s
   return exists(std::move(all), kForEver);
 }
 
-bool Correspondents::links_to(const RowView& row, const std::string& host) {
+bool Correspondents::has_value_of(const RowView& row, const TextValue& value) {
   const auto has = [&](std::string_view json) {
     const auto values = values_in_json(json, kMostInRow);
-    return std::any_of(values.begin(), values.end(),
-                       [&](const TextValue& value) { return value.kind == ValueKind::kLink && value.text == host; });
+    return std::find(values.begin(), values.end(), value) != values.end();
   };
-  if (has(row.json)) return true;
-  return std::any_of(where_.bodies.begin(), where_.bodies.end(),
-                     [&](const std::string& name) { return has(body_of(row, name)); });
+  return has(row.json) || std::any_of(where_.bodies.begin(), where_.bodies.end(),
+                                      [&](const std::string& name) { return has(body_of(row, name)); });
 }
 
-Truth Correspondents::has_link(const std::string& host, std::int64_t before_ms) {
-  auto query = about({with_text(Condition::Kind::kText, {}, host)});
+Truth Correspondents::has_value(const TextValue& value, const std::string& part, std::int64_t before_ms) {
+  auto query = about({with_text(Condition::Kind::kText, {}, part)});
   query.to_ms = before_ms;
   query.limit = kMostRows;
-  return one_is(query, [&](const RowView& row) { return links_to(row, host); });
-}
-
-Truth Correspondents::has_text(const std::string& text, std::int64_t before_ms) {
-  return exists({with_text(Condition::Kind::kText, {}, text)}, before_ms);
+  return one_is(query, [&](const RowView& row) { return has_value_of(row, value); });
 }
 
 Truth Correspondents::has_run(const std::string& words, const std::string& with) {

@@ -12,6 +12,7 @@
 #include "core/account/accounts.hpp"
 #include "core/policy/rules/facts.hpp"
 #include "core/replica/replica_reader.hpp"
+#include "core/state/text_values.hpp"
 #include "core/state/word_runs.hpp"
 
 namespace krux {
@@ -29,10 +30,9 @@ class Correspondents {
   Truth heard_from_domain(const std::string& domain, std::int64_t before_ms);
   /// Whether a message has one of the texts; of `with` (an address, empty: anybody's) among those it is from and to.
   Truth has_message(const std::vector<std::string>& texts, const std::string& with);
-  /// Whether a message that old has a link to that host, and not to one that begins or ends so.
-  Truth has_link(const std::string& host, std::int64_t before_ms);
-  /// Whether a message that old has the text.
-  Truth has_text(const std::string& text, std::int64_t before_ms);
+  /// Whether a message that old has the value itself, and not as a part of another one; it is looked for among those
+  /// that have `part` as it stands there.
+  Truth has_value(const TextValue& value, const std::string& part, std::int64_t before_ms);
   /// Whether a message that is from or to the address has the eight words; whether one has that the account has sent
   /// until then. `words` as WordRuns has them.
   Truth has_run(const std::string& words, const std::string& with);
@@ -52,7 +52,7 @@ class Correspondents {
   Condition in_texts(const std::vector<std::string>& names, const std::string& text) const;
   std::string as_it_stands(const std::string& address) const;
   Truth exists(std::vector<Condition> all, std::int64_t before_ms);
-  bool links_to(const RowView& row, const std::string& host);
+  bool has_value_of(const RowView& row, const TextValue& value);
   Truth one_has_run(const std::string& words, Condition in, std::int64_t before_ms);
   bool has_run_of(const RowView& row, const WordRun& run);
   /// A body that is cut is no JSON any more, which its readers bear.

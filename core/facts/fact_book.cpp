@@ -93,13 +93,8 @@ std::vector<std::string> FactBook::names() const {
 }
 
 FactAnswer FactBook::ask(std::string_view fact, const FactQuestion& question) const {
-  const auto* known = known_fact(fact);
-  const bool of_secrets = fact == "carries_secret";
-  if ((known && known->of_replica) || (of_secrets && question.capability.passes_on))
-    return asked_of_replica(fact, question);
-  if (fact == "has_read") return has_read(question);
-  if (fact == "read_unproven") return read_unproven(question);
-  return of_secrets ? carries_secret(question) : was_read(fact, question);
+  const auto of_history = history_fact(fact);
+  return of_history ? of_history(*this, question) : kept_or_looked_up(fact, question);
 }
 
 Outgoing FactBook::sent_by(const FactQuestion& question) const {
@@ -142,7 +137,7 @@ FactAnswer FactBook::carries_secret(const FactQuestion& question) const {
   return nothing_in(sent);
 }
 
-FactAnswer FactBook::asked_of_replica(std::string_view fact, const FactQuestion& question) const {
+FactAnswer FactBook::kept_or_looked_up(std::string_view fact, const FactQuestion& question) const {
   const auto content = to_json(question.params);
   const auto& about = question.about;
   const auto key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{:x}", fact, question.capability.name, about.agent_id,
@@ -160,20 +155,58 @@ FactAnswer FactBook::asked_of_replica(std::string_view fact, const FactQuestion&
 }
 
 FactAnswer FactBook::look_up(std::string_view fact, const FactQuestion& question) const {
+  if (fact == "carries_secret") return carries_secret(question);
+  const auto of_replica = replica_fact(fact);
+  if (!of_replica) return not_known("This host does not know such a fact.");
   const auto account = account_of(accounts_, question.about);
   if (!account) return not_known("The account is not connected.");
   Correspondents known(*account);
-  const Account asked{text_of(account->ref), known};
-  if (fact == "carries_secret") return carries_secret(question);
-  if (fact == "look_alike_recipient") return look_alike(question, asked);
-  if (fact == "new_domain") return new_domain(question, asked);
-  if (fact == "quotes_code") return quotes_code(question, known);
-  if (fact == "new_link") return new_value(question, known, ValueKind::kLink);
-  if (fact == "new_phone") return new_value(question, known, ValueKind::kPhone);
-  if (fact == "sent_lately") return sent_lately(question, *account, known);
-  if (fact == "unproven_sender") return unproven_sender(question, *account, known);
-  if (fact == "read_words") return read_words(question, asked);
-  return new_recipient(question, asked, fact == "unfamiliar_recipient");
+  return of_replica(*this, question, {*account, text_of(account->ref), known});
+}
+
+FactBook::HistoryFact FactBook::history_fact(std::string_view name) {
+  using Question = const FactQuestion&;
+  static const std::map<std::string_view, HistoryFact> all{
+      {"has_read", [](const FactBook& book, Question question) { return book.has_read(question); }},
+      {"read_unproven", [](const FactBook& book, Question question) { return book.read_unproven(question); }},
+      {"read_recipient", [](const FactBook& book, Question question) { return book.read_recipient(question); }},
+      {"read_link",
+       [](const FactBook& book, Question question) { return book.read_value(question, ValueKind::kLink); }},
+      {"read_phone",
+       [](const FactBook& book, Question question) { return book.read_value(question, ValueKind::kPhone); }},
+      {"read_code",
+       [](const FactBook& book, Question question) { return book.read_value(question, ValueKind::kCode); }},
+  };
+  const auto at = all.find(name);
+  return at == all.end() ? nullptr : at->second;
+}
+
+FactBook::ReplicaFact FactBook::replica_fact(std::string_view name) {
+  using Question = const FactQuestion&;
+  static const std::map<std::string_view, ReplicaFact> all{
+      {"new_recipient", [](const FactBook& book, Question question,
+                           const Asked& asked) { return book.new_recipient(question, asked, false); }},
+      {"unfamiliar_recipient", [](const FactBook& book, Question question,
+                                  const Asked& asked) { return book.new_recipient(question, asked, true); }},
+      {"new_domain",
+       [](const FactBook& book, Question question, const Asked& asked) { return book.new_domain(question, asked); }},
+      {"look_alike_recipient",
+       [](const FactBook& book, Question question, const Asked& asked) { return book.look_alike(question, asked); }},
+      {"quotes_code", [](const FactBook& book, Question question,
+                         const Asked& asked) { return book.quotes_code(question, asked.known); }},
+      {"new_link", [](const FactBook& book, Question question,
+                      const Asked& asked) { return book.new_value(question, asked.known, ValueKind::kLink); }},
+      {"new_phone", [](const FactBook& book, Question question,
+                       const Asked& asked) { return book.new_value(question, asked.known, ValueKind::kPhone); }},
+      {"sent_lately",
+       [](const FactBook& book, Question question, const Asked& asked) { return book.sent_lately(question, asked); }},
+      {"unproven_sender",
+       [](const FactBook&, Question question, const Asked& asked) { return unproven_sender(question, asked); }},
+      {"read_words",
+       [](const FactBook& book, Question question, const Asked& asked) { return book.read_words(question, asked); }},
+  };
+  const auto at = all.find(name);
+  return at == all.end() ? nullptr : at->second;
 }
 
 }  // namespace krux

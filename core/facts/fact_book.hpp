@@ -25,7 +25,7 @@ class FactBook final : public FactSource {
  public:
   struct Limits {
     std::int64_t familiar_after_ms = 24 * 3'600'000LL;
-    std::size_t kept = 10'000;            ///< answers of replicas
+    std::size_t kept = 10'000;            ///< answers about contents
     std::size_t recipients = 100;         ///< of more nothing is known
     std::size_t codes = 20, values = 20;  ///< likewise; links or phone numbers
     std::int64_t lately_ms = 3'600'000LL;
@@ -38,10 +38,17 @@ class FactBook final : public FactSource {
   FactAnswer has_called(const RuleCondition& asked, const FactQuestion& question) const override;
 
  private:
-  struct Account {
+  /// Of which account it is asked.
+  struct Asked {
+    const ActiveAccount& account;
     std::string name;
     Correspondents& known;
   };
+  using HistoryFact = FactAnswer (*)(const FactBook&, const FactQuestion&);
+  using ReplicaFact = FactAnswer (*)(const FactBook&, const FactQuestion&, const Asked&);
+  /// How the fact is answered by what the agent has read; by the account's copy. nullptr: it is not.
+  static HistoryFact history_fact(std::string_view name);
+  static ReplicaFact replica_fact(std::string_view name);
 
   /// What the write says and passes on; `cut` also where the replica has not all of that.
   Outgoing sent_by(const FactQuestion& question) const;
@@ -50,23 +57,24 @@ class FactBook final : public FactSource {
   static std::string words_of_message(const ActiveAccount& account, const std::string& id);
   std::string in_words(const ReadSource& source) const;
   FactAnswer carries_secret(const FactQuestion& question) const;
-  FactAnswer asked_of_replica(std::string_view fact, const FactQuestion& question) const;
+  FactAnswer kept_or_looked_up(std::string_view fact, const FactQuestion& question) const;
   FactAnswer look_up(std::string_view fact, const FactQuestion& question) const;
-  FactAnswer new_recipient(const FactQuestion& question, const Account& asked, bool unfamiliar) const;
-  Truth wrote_to(const Account& asked, const std::string& address) const;
-  FactAnswer new_domain(const FactQuestion& question, const Account& asked) const;
-  FactAnswer look_alike(const FactQuestion& question, const Account& asked) const;
+  FactAnswer new_recipient(const FactQuestion& question, const Asked& asked, bool unfamiliar) const;
+  Truth wrote_to(const Asked& asked, const std::string& address) const;
+  FactAnswer new_domain(const FactQuestion& question, const Asked& asked) const;
+  FactAnswer look_alike(const FactQuestion& question, const Asked& asked) const;
   FactAnswer quotes_code(const FactQuestion& question, Correspondents& known) const;
   FactAnswer new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const;
-  FactAnswer sent_lately(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
-  FactAnswer was_read(std::string_view fact, const FactQuestion& question) const;
-  FactAnswer unproven_sender(const FactQuestion& question, const ActiveAccount& account, Correspondents& known) const;
+  FactAnswer sent_lately(const FactQuestion& question, const Asked& asked) const;
+  FactAnswer read_recipient(const FactQuestion& question) const;
+  FactAnswer read_value(const FactQuestion& question, ValueKind kind) const;
+  static FactAnswer unproven_sender(const FactQuestion& question, const Asked& asked);
   FactAnswer has_read(const FactQuestion& question) const;
   FactAnswer read_unproven(const FactQuestion& question) const;
-  FactAnswer read_words(const FactQuestion& question, const Account& asked) const;
+  FactAnswer read_words(const FactQuestion& question, const Asked& asked) const;
   /// Of what was read, whether words of it are new to one of the recipients.
   FactAnswer new_to(const AgentWords::Found& found, const WordRuns& said, const std::vector<std::string>& recipients,
-                    const Account& asked, std::size_t& look_ups) const;
+                    const Asked& asked, std::size_t& look_ups) const;
 
   const AgentHistory& history_;
   const AccountDirectory& accounts_;

@@ -273,4 +273,15 @@ TEST_CASE("a domain is new until somebody there was written to, and may look lik
   CHECK(of("look_alike_recipient", "amy@cust0mer.example").truth == Truth::kYes);
 }
 
+TEST_CASE("every fact that rules may name is answered, and no other") {
+  Mailbox mail;
+  mail.synced();
+  for (const auto& fact : mail.facts.names()) {
+    CAPTURE(fact);
+    const auto answer = mail.ask(fact, R"({"to":"nora@harbour.example","body":"hello"})");
+    CHECK(answer.truth == Truth::kNo);
+  }
+  CHECK(mail.ask("no_such_fact", "{}").because == "This host does not know such a fact.");
+}
+
 }  // namespace KRUXOS_TEST_FILE

@@ -61,8 +61,6 @@ std::string decoded_parts(std::string_view text) {
   return all;
 }
 
-constexpr std::size_t kLongestTag = 10'000;
-
 /// Whether programs begin a new line there: "<p", "</td", "<br".
 bool is_block(std::string_view tag) {
   static constexpr std::array<std::string_view, 16> kBlocks{
@@ -105,21 +103,39 @@ std::optional<std::string> referred(std::string_view name) {
   return character;
 }
 
+/// Where the next such end is, looked for once: many beginnings may have no end, or the same.
+class NextEnd {
+ public:
+  NextEnd(std::string_view text, std::string_view end) : text_(text), end_(end) {}
+  /// Behind it, from a place on that does not go back; npos: there is none.
+  std::size_t behind(std::size_t from) {
+    if (at_ != std::string_view::npos && (!looked_ || at_ < from)) at_ = text_.find(end_, from);
+    looked_ = true;
+    return at_ == std::string_view::npos ? at_ : at_ + end_.size();
+  }
+
+ private:
+  const std::string_view text_, end_;
+  std::size_t at_ = 0;
+  bool looked_ = false;
+};
+
 /// The text with such references as programs show them; empty where nothing changes by it. Unless `with_tags`, without
 /// tags and comments: what stands on both sides of one is shown together, "of<b></b>fer" is one word.
 std::string as_shown(std::string_view text, bool with_tags) {
+  NextEnd tags(text, ">"), comments(text, "-->");
   std::string out;
   bool any = false;
   for (std::size_t at = 0; at < text.size();) {
     const bool opens =
         !with_tags && text[at] == '<' && at + 1 < text.size() &&
         (text[at + 1] == '/' || text[at + 1] == '!' || ((text[at + 1] | 0x20) >= 'a' && (text[at + 1] | 0x20) <= 'z'));
-    const std::string_view closes = text.substr(at).starts_with("<!--") ? "-->" : ">";
-    const auto end = opens ? text.substr(at, kLongestTag).find(closes) : std::string_view::npos;
-    if (end != std::string_view::npos) {
+    const bool is_comment = opens && text.substr(at).starts_with("<!--");
+    const auto behind = !opens ? std::string_view::npos : is_comment ? comments.behind(at) : tags.behind(at);
+    if (behind != std::string_view::npos) {
       any = true;
-      if (is_block(text.substr(at, end))) out += ' ';
-      at += end + closes.size();
+      if (is_block(text.substr(at, behind - at))) out += ' ';
+      at = behind;
       continue;
     }
     const auto semicolon = text[at] == '&' ? text.substr(at, kLongestEntity).find(';') : std::string_view::npos;

@@ -34,34 +34,34 @@ bool are_resolved(const CapabilityDefinition& capability) {
 
 }  // namespace
 
-FactAnswer FactBook::was_read(std::string_view fact, const FactQuestion& question) const {
+FactAnswer FactBook::read_recipient(const FactQuestion& question) const {
   const auto& about = question.about;
   if (about.agent_id.empty()) return not_known(kNobodys);
-  const bool of_recipients = fact == "read_recipient";
-  const auto kind = fact == "read_link"    ? ValueKind::kLink
-                    : fact == "read_phone" ? ValueKind::kPhone
-                                           : ValueKind::kCode;
-  std::vector<TextValue> values;
-  auto sent = sent_by(question);
-  if (of_recipients) {
-    const auto recipients = recipients_of(question, limits_.recipients);
-    if (!recipients) return not_known(kUnreadable);
-    for (const auto& address : *recipients) values.push_back({ValueKind::kAddress, address});
-  } else {
-    values = values_of(sent, kind);
+  const auto recipients = recipients_of(question, limits_.recipients);
+  if (!recipients) return not_known(kUnreadable);
+  for (const auto& address : *recipients) {
+    const auto found = history_.reads.find(about.agent_id, {ValueKind::kAddress, address}, about.content_ms);
+    if (found) return yes(fmt::format("{} stood in {}.", printable(address), in_words(found->source)));
   }
+  const bool forgotten = !recipients->empty() && history_.reads.has_forgotten(about.agent_id, about.content_ms);
+  return forgotten ? not_known(kForgotten) : no();
+}
+
+FactAnswer FactBook::read_value(const FactQuestion& question, ValueKind kind) const {
+  const auto& about = question.about;
+  if (about.agent_id.empty()) return not_known(kNobodys);
+  auto sent = sent_by(question);
+  const auto values = values_of(sent, kind);
   for (const auto& value : values) {
     const auto found = history_.reads.find(about.agent_id, value, about.content_ms);
-    if (!found) continue;
-    const bool of_what_is_answered = value.kind == ValueKind::kCode || value.kind == ValueKind::kPhone;
-    if (of_what_is_answered && is_in_place(found->source, question)) continue;
+    if (!found || (kind != ValueKind::kLink && is_in_place(found->source, question))) continue;
     // A code is not told: who looks at the queue need not know it.
-    return yes(value.kind == ValueKind::kCode
-                   ? fmt::format("A code or number of it stood in {}.", in_words(found->source))
-                   : fmt::format("{} stood in {}.", printable(value.text), in_words(found->source)));
+    return yes(fmt::format("{} stood in {}.",
+                           kind == ValueKind::kCode ? "A code or number of it" : printable(value.text),
+                           in_words(found->source)));
   }
   if (!values.empty() && history_.reads.has_forgotten(about.agent_id, about.content_ms)) return not_known(kForgotten);
-  return of_recipients ? no() : nothing_in(sent);
+  return nothing_in(sent);
 }
 
 FactAnswer FactBook::has_read(const FactQuestion& question) const {
@@ -84,16 +84,17 @@ FactAnswer FactBook::read_unproven(const FactQuestion& question) const {
 /// Whoever has got the message that the words stand in is told nothing new; what the account had sent before the agent
 /// read them is its own, such as a signature.
 FactAnswer FactBook::new_to(const AgentWords::Found& found, const WordRuns& said,
-                            const std::vector<std::string>& recipients, const Account& asked,
+                            const std::vector<std::string>& recipients, const Asked& asked,
                             std::size_t& look_ups) const {
   const auto& [source, first_ms, runs] = found;
   auto& known = asked.known;
+  const auto& here = asked.account.ref;
+  const bool of_message =
+      !source.target.empty() && source.service == here.service && source.account_id == here.account_id;
   std::vector<std::string> lacking;
   for (const auto& address : recipients) {
     if (address == known.own_address()) continue;
-    const bool here = text_of(AccountRef{source.service, source.account_id, 0}) == asked.name;
-    const auto got = here && !source.target.empty() ? known.has_got(address, source.target) : Truth::kNo;
-    if (got != Truth::kYes) lacking.push_back(address);
+    if (!of_message || known.has_got(address, source.target) != Truth::kYes) lacking.push_back(address);
   }
   for (const auto& run : lacking.empty() ? std::vector<WordRun>() : runs) {
     if (++look_ups > kMostLookUps) return not_known("More of its words were read than are looked up.");
@@ -110,7 +111,7 @@ FactAnswer FactBook::new_to(const AgentWords::Found& found, const WordRuns& said
   return no();
 }
 
-FactAnswer FactBook::read_words(const FactQuestion& question, const Account& asked) const {
+FactAnswer FactBook::read_words(const FactQuestion& question, const Asked& asked) const {
   const auto& about = question.about;
   if (about.agent_id.empty()) return not_known(kNobodys);
   const auto sent = sent_by(question);

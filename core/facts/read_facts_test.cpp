@@ -89,6 +89,8 @@ TEST_CASE("a phone number is new unless an older message has it, and is known wh
   mail.synced();
   const auto body = [](const std::string& text) { return R"({"to":"a@b.example","body":")" + text + "\"}"; };
   CHECK(mail.truth("new_phone", body("call +49 171 1234567")) == Truth::kNo);
+  CHECK(mail.truth("new_phone", body("call 171 12345, or rather (171) 123")) == Truth::kNo);  // no numbers
+  CHECK(mail.truth("new_phone", body("call +49 171 1234")) == Truth::kYes);                   // a part of a known one
   const auto answer = mail.ask("new_phone", body("call 0800-555-0199 please"));
   CHECK(answer.truth == Truth::kYes);
   CHECK(answer.because == "No message older than a day has 0800-555-0199.");
@@ -133,6 +135,18 @@ TEST_CASE("signs between words, and who is answered, do not matter") {
   // The adapter has found out whom a reply goes to.
   CHECK(mail.truth("read_words", R"({"id":"m1","to":"desk+17@partner.example","body":")" + words + "\"}",
                    "mail.reply") == Truth::kYes);  // by the search, which is of no message
+}
+
+TEST_CASE("who has got the message has got its words, though the copy has not its body") {
+  Mailbox mail;
+  mail.received("amy@partner.example", 2 * kHour, "an offer");  // m1
+  mail.synced();
+  const std::string words = "the offer is four hundred thousand and final";
+  mail.read("m1", words);
+  const auto to = [&](const std::string& address) { return R"({"to":")" + address + R"(","body":")" + words + "\"}"; };
+  CHECK(mail.truth("read_words", to("amy@partner.example")) == Truth::kNo);
+  CHECK(mail.truth("read_words", to("amy@partner.example, eve@evil.example")) == Truth::kYes);
+  CHECK(mail.truth("read_words", to("eve@evil.example")) == Truth::kYes);
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <set>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "core/definition/forms.hpp"
@@ -12,13 +12,17 @@
 #include "core/facts/look_alike.hpp"
 #include "core/policy/rules/recipients.hpp"
 #include "core/policy/rules/rule.hpp"
+#include "core/replica/replica.hpp"
+#include "core/replica/sender_proof.hpp"
+#include "core/util/error.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
 namespace {
 
 constexpr const char* kNobodyKnows = "The replica cannot tell who was written to.";
-constexpr auto kEver = std::numeric_limits<std::int64_t>::min();
+constexpr const char* kManyMessages = "It is about more messages than are looked up.";
+constexpr std::size_t kMostMessages = 100;
 
 /// A code as it stands in the text, and as others may have written it.
 std::vector<std::string> spellings(std::string_view text, const TextValue& code) {
@@ -50,7 +54,7 @@ std::vector<std::string> messages_of(const CapabilityDefinition& capability, con
 }  // namespace
 
 /// Who was written to once stays so: this alone is not looked up again. `address` may be "@" and a domain.
-Truth FactBook::wrote_to(const Account& asked, const std::string& address) const {
+Truth FactBook::wrote_to(const Asked& asked, const std::string& address) const {
   const auto key = asked.name + '\n' + address;
   {
     const std::lock_guard lock(mutex_);
@@ -65,7 +69,7 @@ Truth FactBook::wrote_to(const Account& asked, const std::string& address) const
   return truth;
 }
 
-FactAnswer FactBook::new_recipient(const FactQuestion& question, const Account& asked, bool unfamiliar) const {
+FactAnswer FactBook::new_recipient(const FactQuestion& question, const Asked& asked, bool unfamiliar) const {
   auto& known = asked.known;
   const auto recipients = recipients_of(question, limits_.recipients);
   if (!recipients) return not_known(kUnreadable);
@@ -82,7 +86,7 @@ FactAnswer FactBook::new_recipient(const FactQuestion& question, const Account& 
   return no();
 }
 
-FactAnswer FactBook::new_domain(const FactQuestion& question, const Account& asked) const {
+FactAnswer FactBook::new_domain(const FactQuestion& question, const Asked& asked) const {
   const auto recipients = recipients_of(question, limits_.recipients);
   if (!recipients) return not_known(kUnreadable);
   const std::string own(domain_of(asked.known.own_address()));
@@ -96,7 +100,7 @@ FactAnswer FactBook::new_domain(const FactQuestion& question, const Account& ask
   return no();
 }
 
-FactAnswer FactBook::look_alike(const FactQuestion& question, const Account& asked) const {
+FactAnswer FactBook::look_alike(const FactQuestion& question, const Asked& asked) const {
   const auto recipients = recipients_of(question, limits_.recipients);
   if (!recipients) return not_known(kUnreadable);
   const std::string own(domain_of(asked.known.own_address()));
@@ -140,51 +144,50 @@ FactAnswer FactBook::quotes_code(const FactQuestion& question, Correspondents& k
 }
 
 FactAnswer FactBook::new_value(const FactQuestion& question, Correspondents& known, ValueKind kind) const {
-  const bool of_links = kind == ValueKind::kLink;
-  const auto* const things = of_links ? "links" : "phone numbers";
+  const auto* const things = kind == ValueKind::kLink ? "links" : "phone numbers";
   auto sent = sent_by(question);
-  std::set<std::string> all;
-  for (auto& value : values_of(sent, kind))
-    all.insert(of_links ? std::move(value.text) : sent.text.substr(value.at, value.size));
+  std::map<std::string, TextValue> all;
+  for (auto& value : values_of(sent, kind)) all.emplace(value.text, value);
   if (all.size() > limits_.values) return not_known(fmt::format("It has more {} than are looked up.", things));
-  const auto before_ms = question.content_ms() - limits_.familiar_after_ms;
-  for (const auto& value : all) {
-    const auto met = of_links ? known.has_link(value, before_ms) : known.has_text(value, before_ms);
+  for (const auto& [text, value] : all) {
+    // Hosts are written alike everywhere; numbers are looked for as they are written here.
+    const auto written = kind == ValueKind::kLink ? text : sent.text.substr(value.at, value.size);
+    const auto met = known.has_value(value, written, question.content_ms() - limits_.familiar_after_ms);
     if (met == Truth::kNotKnown) return not_known(fmt::format("The replica cannot tell where its {} stand.", things));
-    if (met == Truth::kNo) return yes(fmt::format("No message older than a day has {}.", printable(value)));
+    if (met == Truth::kNo) return yes(fmt::format("No message older than a day has {}.", printable(written)));
   }
   return nothing_in(sent);
 }
 
-FactAnswer FactBook::sent_lately(const FactQuestion& question, const ActiveAccount& account,
-                                 Correspondents& known) const {
-  const auto& where = account.definition->correspondence;
-  const auto ids = messages_of(question.capability, question.params, where.collection);
-  if (ids.size() > limits_.recipients) return not_known("It is about more messages than are looked up.");
+FactAnswer FactBook::sent_lately(const FactQuestion& question, const Asked& asked) const {
+  const auto ids =
+      messages_of(question.capability, question.params, asked.account.definition->correspondence.collection);
+  if (ids.size() > kMostMessages) return not_known(kManyMessages);
   for (const auto& id : ids) {
-    const auto sent = known.was_sent(id, question.content_ms() - limits_.lately_ms);
+    const auto sent = asked.known.was_sent(id, question.content_ms() - limits_.lately_ms);
     if (sent == Truth::kNotKnown) return not_known("The replica cannot tell when its messages were sent.");
     if (sent == Truth::kNo) continue;
-    return yes(fmt::format("{} was sent within the hour.", words_of_message(account, id)));
+    return yes(fmt::format("{} was sent within the hour.", words_of_message(asked.account, id)));
   }
   return no();
 }
 
-FactAnswer FactBook::unproven_sender(const FactQuestion& question, const ActiveAccount& account,
-                                     Correspondents& known) const {
+FactAnswer FactBook::unproven_sender(const FactQuestion& question, const Asked& asked) {
+  const auto& account = asked.account;
   const auto& where = account.definition->correspondence;
   const auto ids = messages_of(question.capability, question.params, where.collection);
-  if (ids.size() > limits_.recipients) return not_known("It is about more messages than are looked up.");
+  if (ids.size() > kMostMessages) return not_known(kManyMessages);
   std::optional<std::string> unsaid;
-  for (const auto& id : ids) {
-    const auto json = json_of_message(account, id);
-    const auto record = parse_json(json.empty() ? "{}" : json, "a record", {16 << 20, 64});
-    const auto proof = where.proof.empty() ? std::string_view() : member_text(record, where.proof);
-    // Of what the account has sent the service proves nothing, and need not.
-    const bool is_own = proof.empty() && known.was_sent(id, kEver) == Truth::kYes;
-    if (proof.empty() && !is_own && !unsaid) unsaid = id;
-    if (!proof.empty() && proof != kProvenSender)
-      return yes(fmt::format("The service has not proven who has sent {}.", words_of_message(account, id)));
+  try {
+    for (const auto& id : ids) {
+      const auto proof =
+          account.replica ? sender_proof(*account.replica->reader(), where, id) : SenderProof::kNoMessage;
+      if (proof == SenderProof::kUnproven)
+        return yes(fmt::format("The service has not proven who has sent {}.", words_of_message(account, id)));
+      if (proof != SenderProof::kProven && !unsaid) unsaid = id;
+    }
+  } catch (const Error&) {
+    return not_known("The account's copy cannot be read.");
   }
   if (!unsaid) return no();
   return not_known(fmt::format("The service does not say whether it has proven who has sent {}.",

@@ -205,12 +205,14 @@ void AgentWords::note(const std::string& agent_id, const ReadSource& source, std
     const std::lock_guard lock(state_->mutex);
     auto& agent = state_->agents[agent_id];
     // What it has of the same already is not kept again: answers that are asked for again and again differ by little.
+    bool cut = found.cut;
     for (auto& read : agent.reads) {
-      if (!(*read.source == source) || read.hashes->empty() || read.last_ms < now - state_->limits.keep_ms) continue;
+      if (!(*read.source == source) || read.last_ms < now - state_->limits.keep_ms) continue;
       Hashes fresh;
       std::set_difference(hashes.begin(), hashes.end(), read.hashes->begin(), read.hashes->end(),
                           std::back_inserter(fresh));
-      const bool again = fresh.size() < hashes.size();
+      const bool again = fresh.size() < hashes.size() || (cut && read.hashes->empty());
+      cut = cut && !read.hashes->empty();
       hashes = std::move(fresh);
       if (!again || now - read.last_ms < state_->limits.renewed_ms) continue;
       read.last_ms = now;
@@ -222,7 +224,7 @@ void AgentWords::note(const std::string& agent_id, const ReadSource& source, std
       agent.reads.push_back({agent.next++, now, now, from, std::move(kept)});
       changed.push_back(agent.reads.back());
     };
-    if (found.cut) add(kNoHashes);
+    if (cut) add(kNoHashes);
     if (!hashes.empty()) add(std::make_shared<const Hashes>(std::move(hashes)));
     if (changed.empty()) return;
     state_->make_room(agent, changed);

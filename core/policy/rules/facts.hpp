@@ -56,7 +56,6 @@ struct KnownFact {
   bool of_recipients;  ///< asked of writes that say whom they reach alone
   bool of_reads;       ///< of what the agent has read
   bool of_content;     ///< of what the write says; the others are of whom it reaches, or of its agent
-  bool of_replica;     ///< the account's copy is asked
   const char* words;   ///< "a recipient was never written to"
 };
 const std::vector<KnownFact>& known_facts();
