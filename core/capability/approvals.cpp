@@ -53,7 +53,7 @@ std::string approval_json(const WriteRecord& write, bool whole, const std::strin
 }
 
 void find_asked_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,
-                         std::function<void(std::optional<AskedApproval>)> done) {
+                         std::function<void(AskedOutcome)> done) {
   const auto call = std::make_shared<CheckedCall>();
   call->definition = host_definition();
   call->invocation.agent_id = agent_id;
@@ -68,7 +68,8 @@ void find_asked_approval(const HandlerContextPtr& context, const std::string& ag
       },
       [found, done = std::move(done)](WorkAnswer answer) {
         // Of a look that was late the worker may still be at it.
-        done(std::holds_alternative<std::string>(answer) ? *found : std::nullopt);
+        if (auto* why = std::get_if<Error>(&answer)) return done(std::move(*why));
+        done(*found);
       });
 }
 

@@ -12,7 +12,7 @@ std::string approval_json(const WriteRecord& write, bool whole, const std::strin
 
 /// See CapabilityHandler::asked_approval().
 void find_asked_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,
-                         std::function<void(std::optional<AskedApproval>)> done);
+                         std::function<void(AskedOutcome)> done);
 
 /// See CapabilityHandler::approval().
 void tell_of_approval(const HandlerContextPtr& context, const std::string& agent_id, const std::string& write_id,

@@ -59,7 +59,7 @@ TEST_CASE("what a person has to decide about is found by the agent whose write i
   const auto id = host.pending();
   const auto asked = [&](const std::string& agent, const std::string& write_id) {
     std::promise<std::optional<AskedApproval>> found;
-    host.handler.asked_approval(agent, write_id, [&](auto what) { found.set_value(std::move(what)); });
+    host.handler.asked_approval(agent, write_id, [&](auto what) { found.set_value(approval_in(what)); });
     return found.get_future().get();
   };
   const auto mine = asked("agent_1", id);

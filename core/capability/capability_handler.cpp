@@ -207,7 +207,7 @@ void CapabilityHandler::approval(const std::string& agent_id, const std::string&
 }
 
 void CapabilityHandler::asked_approval(const std::string& agent_id, const std::string& write_id,
-                                       std::function<void(std::optional<AskedApproval>)> done) {
+                                       std::function<void(AskedOutcome)> done) {
   find_asked_approval(context_, agent_id, write_id, std::move(done));
 }
 

@@ -89,6 +89,13 @@ inline constexpr const char* kWriteStatus = "proxy.write_status";
 struct AskedApproval {
   std::string write_id, capability, content_hash;
 };
+/// Nothing: none does. An error: that cannot be seen now.
+using AskedOutcome = std::variant<std::optional<AskedApproval>, Error>;
+/// Where the two need not be told apart.
+inline std::optional<AskedApproval> approval_in(const AskedOutcome& outcome) {
+  const auto* found = std::get_if<std::optional<AskedApproval>>(&outcome);
+  return found ? *found : std::nullopt;
+}
 
 struct HandlerOptions {
   std::int64_t default_delay_ms = 30'000;         ///< of writes whose definition names none
@@ -134,9 +141,8 @@ class CapabilityHandler {
   /// one has, or with the present state after that time. InvalidInput: no such write, or nobody was asked about it.
   void approval(const std::string& agent_id, const std::string& write_id, std::int64_t wait_ms,
                 std::function<void(std::variant<std::string, Error>)> done);
-  /// Whether a person has to decide about the agent's write now, and about what. Nothing: no, or it cannot be seen.
-  void asked_approval(const std::string& agent_id, const std::string& write_id,
-                      std::function<void(std::optional<AskedApproval>)> done);
+  /// Whether a person has to decide about the agent's write now, and about what; or why that cannot be seen.
+  void asked_approval(const std::string& agent_id, const std::string& write_id, std::function<void(AskedOutcome)> done);
 
   /// For the operator: as proxy.edit_write, of any agent's write. `shown_hash`: the content that was looked at.
   void edit(const std::string& write_id, const std::string& shown_hash, const std::string& arguments_json,

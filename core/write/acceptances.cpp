@@ -58,8 +58,8 @@ void add_acceptance(StatementCache& sql, const WriteRecord& write, const Decidin
       .bind_all(write.seq, by.operator_id)
       .run();
   sql.get(
-         "INSERT INTO acceptances (write_seq, operator_id, name, content_hash, accepted_at_ms) "
-         "SELECT ?1, operator_id, name, ?3, ?4 FROM operators WHERE operator_id = ?2")
+         "INSERT INTO acceptances (write_seq, operator_id, content_hash, accepted_at_ms) "
+         "SELECT ?1, operator_id, ?3, ?4 FROM operators WHERE operator_id = ?2")
       .bind_all(write.seq, by.operator_id, write.content_hash, now_ms)
       .run();
   if (sqlite3_changes(sql.db()) > 0) return;

@@ -57,7 +57,7 @@ class AgentApi {
                         std::function<void(std::variant<std::string, Error>)> done) = 0;
   /// As CapabilityHandler::asked_approval(). A host without writes has none.
   virtual void asked_approval(const std::string& agent_id, const std::string& write_id,
-                              std::function<void(std::optional<AskedApproval>)> done) {
+                              std::function<void(AskedOutcome)> done) {
     (void)agent_id, (void)write_id;
     done(std::nullopt);
   }

@@ -1,5 +1,7 @@
 #include "host/gateway/foreign_requests.hpp"
 
+#include <algorithm>
+
 #include <string_view>
 
 #include "core/definition/base_url.hpp"
@@ -44,10 +46,14 @@ NamedHost named_host(std::string_view authority, std::string_view public_origin)
 }
 
 bool is_of_this_machine(const ServerRequest& request) {
-  for (const std::string_view passed_on :
-       {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "cf-connecting-ip"}) {
-    if (request.header(passed_on)) return false;
-  }
+  const auto passes_on = [](std::string_view name) {
+    return name == "forwarded" || name == "via" || name == "x-real-ip" || name.starts_with("x-forwarded") ||
+           name.starts_with("x-envoy-") || name.starts_with("tailscale-") || name.ends_with("client-ip") ||
+           name.ends_with("connecting-ip");
+  };
+  if (std::any_of(request.headers.begin(), request.headers.end(),
+                  [&](const auto& one) { return passes_on(one.first); }))
+    return false;
   return is_loopback(request.peer.address) && names_loopback(request.header("host").value_or(""));
 }
 

@@ -98,7 +98,7 @@ class FakeApi final : public AgentApi {
   }
   /// What a test says, of alice's writes.
   void asked_approval(const std::string& agent_id, const std::string& write_id,
-                      std::function<void(std::optional<AskedApproval>)> done) override {
+                      std::function<void(AskedOutcome)> done) override {
     std::optional<AskedApproval> what;
     {
       const std::lock_guard lock(mutex_);

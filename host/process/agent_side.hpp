@@ -40,7 +40,7 @@ class AgentSide final : public AgentApi {
     handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
   }
   void asked_approval(const std::string& agent_id, const std::string& write_id,
-                      std::function<void(std::optional<AskedApproval>)> done) override {
+                      std::function<void(AskedOutcome)> done) override {
     handler_.asked_approval(agent_id, write_id, std::move(done));
   }
   std::string list_json(const std::string& agent, const CatalogueFilter& filter) override {

@@ -4,18 +4,7 @@
   const base = document.body.dataset.base;
   const byScript = { redirect: "manual", credentials: "same-origin" };
 
-  // Who was led to a write, and is signed in in another tab, needs no passphrase there. Tabs of this origin alone hear
-  // each other, and nothing of it is kept.
-  if (!base && !location.pathname.startsWith("/writes/")) return;
-  const tabs = new BroadcastChannel("kruxos");
-  if (!base) {
-    tabs.onmessage = ({ data }) => { if (data.base) location.replace(data.base + location.pathname.slice(1)); };
-    tabs.postMessage({ asks: true });
-    return;
-  }
-  tabs.onmessage = async ({ data }) => {
-    if (data.asks && (await fetch(base + "?live=1", byScript).catch(() => ({}))).ok) tabs.postMessage({ base });
-  };
+  if (!base) return;
   const byId = (id) => document.getElementById(id);
 
   // A list is loaded anew when writes change, and keeps what has the focus; a write is not replaced under one's hands.

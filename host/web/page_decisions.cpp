@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -71,6 +72,15 @@ std::optional<StandingTerms> like_chosen(const FormValues& form) {
   return terms;
 }
 
+/// An edit of what was let go meanwhile is its editor's acceptance.
+bool has_accepted(const JsonValue& write, const std::string& who) {
+  const auto* approvals = find_member(write, "approvals");
+  const auto* given = approvals ? find_member(*approvals, "given") : nullptr;
+  return given && given->IsArray() && std::any_of(given->Begin(), given->End(), [&](const JsonValue& one) {
+           return find_string(one, "who").value_or("") == who;
+         });
+}
+
 void edit(const Decider& d, const std::string& id, const FormValues& form) {
   const auto before = write_of(d.api, id);
   const auto& write = part(before, "write");
@@ -80,6 +90,7 @@ void edit(const Decider& d, const std::string& id, const FormValues& form) {
   if (changes != "{}") {
     const auto after = parse_json(d.api.edit_write(id, hash, changes, d.by), "The host's answer", {64 << 20, 64});
     hash = text(part(after, "write"), "content_hash");
+    if (has_accepted(part(after, "write"), d.by.who)) return;
   } else if (form.get("then") != "accept") {
     throw invalid_input("The edit changes nothing.");
   }

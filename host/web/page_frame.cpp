@@ -26,9 +26,9 @@ void add_headers(ServerResponse& response) {
 std::string header_html(const PagePlace& place) {
   if (place.base.empty()) return "<header><p class=\"brand\">KruxOS</p></header>";
   return fmt::format(
-      "<header><p class=\"brand\"><a href=\"{}\">KruxOS</a></p>{}<button type=\"submit\" class=\"quiet\">Sign out"
-      "</button></form></header>",
-      place.list(), place.form(place.base + "end"));
+      "<header><p class=\"brand\"><a href=\"{}\">KruxOS</a></p><p>{}</p>{}<button type=\"submit\" class=\"quiet\">Sign "
+      "out</button></form></header>",
+      place.list(), escape_html(place.who), place.form(place.base + "end"));
 }
 
 constexpr std::string_view kKeys =

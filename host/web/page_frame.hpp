@@ -13,6 +13,7 @@ extern const std::string_view kPageCSS, kPageJS;
 /// Where a session's pages stand: "/s/<address>/". Empty: nobody has signed in.
 struct PagePlace {
   std::string base, token;
+  std::string who{};  ///< the operator who has signed in, by name
 
   std::string list() const { return base; }
   std::string write(std::string_view write_id, std::string_view action = {}) const;

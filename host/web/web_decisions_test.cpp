@@ -127,6 +127,16 @@ TEST_CASE("an edit on the page sends what was changed alone, and accepts what ca
   CHECK(edit(rest + "&p.text=y&then=accept").status == 409);
 }
 
+TEST_CASE("an edit that counts as its editor's acceptance is not accepted once more") {
+  WebFixture f;
+  f.begin();
+  f.api.answers["write"] = write_json("pending_approval", {}, R"({"text":"Hello"})");
+  f.api.answers["edit_write"] =
+      R"({"write":{"content_hash":"cccc","approvals":{"needed":2,"given":[{"who":"operator:me","accepted_at_ms":1}]}}})";
+  CHECK(f.decide("edit", "&content_hash=aaaa&state=pending_approval&p.text=x&then=accept").status == 303);
+  CHECK(f.api.asked() == Asked{"write " + kId, "edit_write " + kId + R"( aaaa {"text":"x"})" + kWho});
+}
+
 TEST_CASE("a write for two says who has accepted it, and who else is needed") {
   WebFixture f;
   const auto two = [](const std::string& given) { return R"(,"approvals":{"needed":2,"given":[)" + given + "]}"; };

@@ -62,7 +62,10 @@ struct WebPage::Asked {
     asked.rest = path.substr(kSessions.size() + kAddressChars + 1);
     return asked;
   }
-  PagePlace place(const std::string& token) const { return {fmt::format("{}{}/", kSessions, keys.address), token}; }
+  PagePlace place() const { return {fmt::format("{}{}/", kSessions, keys.address), {}, {}}; }
+  PagePlace place(const WebSessions::Session& session) const {
+    return {place().base, session.token, session.owner.name};
+  }
 };
 
 WebPage::WebPage(Parts parts)
@@ -131,7 +134,7 @@ void WebPage::take(ServerRequest request, const Respond& respond) {
   const auto shared = std::make_shared<ServerRequest>(std::move(request));
   const bool taken = pool_.run([this, shared, asked, respond] {
     respond(answered([&] { return asked ? in_session(*asked, *shared) : sign_in(*shared); },
-                     asked ? asked->place({}) : PagePlace{}));
+                     asked ? asked->place() : PagePlace{}));
   });
   if (!taken) respond(refusal(503, "Too much waits already. Load it again in a moment."));
 }
@@ -192,7 +195,7 @@ ServerResponse WebPage::in_session(const Asked& asked, const ServerRequest& requ
   if (!session)
     return go_to(asked.rest.starts_with("writes/") && !next_of("/" + asked.rest).empty() ? "/" + asked.rest : "/");
   if (request.method == "POST") return decide_on(asked, *session, request);
-  const auto place = asked.place(session->token);
+  const auto place = asked.place(*session);
   const auto now = parts_.clock.wall_ms();
   if (asked.rest.empty()) {
     const auto done = query_value(request.query, "done");
@@ -225,12 +228,12 @@ ServerResponse WebPage::decide_on(const Asked& asked, const WebSessions::Session
       asked.rest.size() > standing.size() + end.size()) {
     const auto id = asked.rest.substr(standing.size(), asked.rest.size() - standing.size() - end.size());
     parts_.api.end_standing_approval(id, by.who);
-    return go_to(asked.place(token).base);
+    return go_to(asked.place().base);
   }
   const auto action_at = asked.rest.rfind('/');
   const auto of_write = action_at == std::string::npos ? std::string() : asked.rest.substr(0, action_at);
   if (next_of("/" + of_write).empty()) throw not_found("There is no such form.");
-  const Decider decider{parts_.api, asked.place(token), by, parts_.clock.wall_ms()};
+  const Decider decider{parts_.api, asked.place(session), by, parts_.clock.wall_ms()};
   return decide(decider, of_write.substr(of_write.find('/') + 1), asked.rest.substr(action_at + 1), *form);
 }
 

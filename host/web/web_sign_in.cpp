@@ -15,8 +15,8 @@ constexpr std::string_view kTyped =
 constexpr std::string_view kLed =
     "Has a program led this browser here? Then type it only where the address above begins with http://127.0.0.1: and "
     "the port that you know (<code>kruxos status</code> shows it). Better: leave this page, type that address "
-    "yourself, "
-    "and find the write in the list. Where you are signed in in another tab, this page goes on by itself.";
+    "yourself, and find the write in the list. Where you are signed in in another tab, close this page and find it "
+    "there.";
 
 }  // namespace
 

@@ -107,7 +107,7 @@ TEST_CASE("where there are several operators the page asks for a name, and its s
   f.begin("bob+has+one+too&operator=bob");
   f.decide("accept");
   CHECK(f.api.asked() == std::vector<std::string>{"accept_write " + kId + " aaaa operator:bob"});
-  CHECK(f.get(f.base).status == 200);
+  CHECK_THAT(f.get(f.base).body, Catch::Contains("<p>bob</p>"));
   f.secret.remove("bob");
   CHECK(f.get(f.base).status == 303);
   CHECK(f.decide("accept").status == 403);

@@ -12,8 +12,9 @@ void CapabilityCall::begin_inviting() {
   } catch (const Error& error) {
     return refuse({rpc_code::kInvalidParams, error.what(), {}}, kBadRequest);
   }
-  parts_.api.asked_approval(options_.caller->agent.agent_id, options_.invites->write_id,
-                            [self = shared_from_this()](const auto& approval) { self->invite_or_wait(approval); });
+  parts_.api.asked_approval(
+      options_.caller->agent.agent_id, options_.invites->write_id,
+      [self = shared_from_this()](const AskedOutcome& outcome) { self->invite_or_wait(approval_in(outcome)); });
 }
 
 /// An answer ends the asking, whatever it says; the wait begins then.
@@ -31,7 +32,7 @@ void CapabilityCall::invite_or_wait(const std::optional<AskedApproval>& approval
     parts_.invitations.answered({agent.agent_id, {}}, *approval);
   }
   if (!parts_.invitations.is_open({agent.agent_id, {}}, *approval)) return invoke({}, {});
-  const auto sealed = parts_.seal.seal(name(), {{}, approval->content_hash, {}, 1, 0});
+  const auto sealed = parts_.seal.seal(name(), {{}, {}, {}, 1, 0});
   finish(json_object([&](JsonWriter& out) {
     put_result_frame(out, "input_required");
     put_raw(out, "inputRequests", invitation.input_requests());

@@ -91,13 +91,17 @@ void Invitations::answered(const Whose& whose, const AskedApproval& to) {
 
 void Invitations::answered(const std::string& agent_id, const std::string& elicitation_id) {
   const std::lock_guard lock(mutex_);
-  for (auto& one : by_agent_[agent_id]) one.is_answered = one.is_answered || one.elicitation_id == elicitation_id;
+  const auto all = by_agent_.find(agent_id);
+  if (all == by_agent_.end()) return;
+  for (auto& one : all->second) one.is_answered = one.is_answered || one.elicitation_id == elicitation_id;
 }
 
 void Invitations::dropped(const std::string& agent_id, const std::string& elicitation_id) {
   const std::lock_guard lock(mutex_);
-  by_agent_[agent_id].remove_if(
-      [&](const Entry& one) { return one.elicitation_id == elicitation_id && !one.is_answered; });
+  const auto all = by_agent_.find(agent_id);
+  if (all == by_agent_.end()) return;
+  all->second.remove_if([&](const Entry& one) { return one.elicitation_id == elicitation_id && !one.is_answered; });
+  if (all->second.empty()) by_agent_.erase(all);
 }
 
 std::vector<Invitations::Told> Invitations::decided(const std::string& agent_id, const std::string& write_id) {

@@ -293,8 +293,15 @@ TEST_CASE("Whose request is of this machine, its address, its name and its heade
   CHECK_FALSE(is_of_this_machine(request));
   request.headers = {};
   CHECK_FALSE(is_of_this_machine(request));
-  request.headers = {{"host", "127.0.0.1"}, {"cf-connecting-ip", "192.0.2.1"}};
-  CHECK_FALSE(is_of_this_machine(request));
+  for (const char* passes_on : {"cf-connecting-ip", "forwarded", "via", "x-real-ip", "x-forwarded", "x-forwarded-for",
+                                "x-forwarded-host", "x-forwarded-proto", "x-client-ip", "true-client-ip",
+                                "x-cluster-client-ip", "x-envoy-external-address", "tailscale-user-login"}) {
+    CAPTURE(passes_on);
+    request.headers = {{"host", "127.0.0.1"}, {passes_on, "192.0.2.1"}};
+    CHECK_FALSE(is_of_this_machine(request));
+  }
+  request.headers = {{"host", "127.0.0.1"}, {"accept", "*/*"}, {"user-agent", "x-forwarded"}};
+  CHECK(is_of_this_machine(request));
 }
 
 TEST_CASE("Without sessions a result leads to the page, and the call goes on to wait with whatever is answered",

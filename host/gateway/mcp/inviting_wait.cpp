@@ -8,9 +8,9 @@ namespace krux::mcp {
 
 void InvitingWait::look() {
   parts_.api.asked_approval(options_.agent.agent_id, options_.write_id,
-                            [weak = weak_from_this()](const std::optional<AskedApproval>& approval) {
+                            [weak = weak_from_this()](const AskedOutcome& outcome) {
                               const auto self = weak.lock();
-                              if (self && approval) self->ask(*approval);
+                              if (const auto approval = approval_in(outcome); self && approval) self->ask(*approval);
                             });
 }
 
@@ -51,10 +51,13 @@ void InvitingWait::ask(const AskedApproval& approval) {
     late = ended_;
   }
   if (late) return end();
-  // It may have been decided while nobody knew yet whom to tell.
+  // It may have been decided while nobody knew yet whom to tell. Where that cannot be seen, it was not.
   parts_.api.asked_approval(agent_id, approval.write_id,
-                            [parts = parts_, agent_id, write_id = approval.write_id](const auto& still) {
-                              if (!still) decided(parts, agent_id, write_id);
+                            [self = shared_from_this(), write_id = approval.write_id](const AskedOutcome& outcome) {
+                              const auto* still = std::get_if<std::optional<AskedApproval>>(&outcome);
+                              if (!still || *still) return;
+                              decided(self->parts_, self->options_.agent.agent_id, write_id);
+                              self->withdraw("It is decided.");
                             });
 }
 

@@ -75,14 +75,16 @@ void Methods::look(const AgentMethods::CallerPtr& caller, const AwaitedWrite& wa
 void Methods::invite(const AgentMethods::CallerPtr& caller, TaskView task, const std::string& write_id,
                      std::uint16_t page_port, const std::function<void(WaitSeen)>& done) {
   if (page_port == 0) return done(std::move(task));
-  api_.asked_approval(caller->agent.agent_id, write_id, [this, caller, task, page_port, done](const auto& approval) {
-    auto inviting = task;
-    if (approval && invitations_.is_open({caller->agent.agent_id, {}}, *approval)) {
-      inviting.status = TaskStatus::kInputRequired;
-      inviting.inlined_json = Invitation{*approval, caller->agent.name, page_port}.input_requests();
-    }
-    done(std::move(inviting));
-  });
+  api_.asked_approval(caller->agent.agent_id, write_id,
+                      [this, caller, task, page_port, done](const AskedOutcome& outcome) {
+                        auto inviting = task;
+                        const auto approval = approval_in(outcome);
+                        if (approval && invitations_.is_open({caller->agent.agent_id, {}}, *approval)) {
+                          inviting.status = TaskStatus::kInputRequired;
+                          inviting.inlined_json = Invitation{*approval, caller->agent.name, page_port}.input_requests();
+                        }
+                        done(std::move(inviting));
+                      });
 }
 
 /// The tool's result where the write has ended, else a task.
@@ -138,24 +140,26 @@ void Methods::ask_about_wait(const Call& call, const AwaitedWrite& wait) {
 /// Whatever it says: the page alone decides.
 void Methods::answer_invitation(const Call& call, const AwaitedWrite& wait, ClientAnswers answers) {
   const auto& caller = call.caller;
-  api_.asked_approval(caller->agent.agent_id, wait.write_id,
-                      [this, caller, wait, answers = std::move(answers), reply = call.reply](const auto& approval) {
-                        const auto& agent_id = caller->agent.agent_id;
-                        const auto given = approval ? answers.find(Invitation{*approval, {}, 0}.key()) : answers.end();
-                        if (given != answers.end()) {
-                          try {
-                            Invitation{*approval, {}, 0}.check_answer(given->second);
-                          } catch (const Error& error) {
-                            return reply(invalid_params(error.what()));
-                          }
-                          invitations_.answered({agent_id, {}}, *approval);
-                          for (const auto& watched : wait_watches_->of(wait.write_id, agent_id)) tell_of(watched);
-                        }
-                        look(caller, wait, 0, [reply](WaitSeen seen) {
-                          auto* why = std::get_if<RpcError>(&seen);
-                          reply(why ? RpcOutcome(std::move(*why)) : acknowledged());
-                        });
-                      });
+  api_.asked_approval(
+      caller->agent.agent_id, wait.write_id,
+      [this, caller, wait, answers = std::move(answers), reply = call.reply](const AskedOutcome& outcome) {
+        const auto approval = approval_in(outcome);
+        const auto& agent_id = caller->agent.agent_id;
+        const auto given = approval ? answers.find(Invitation{*approval, {}, 0}.key()) : answers.end();
+        if (given != answers.end()) {
+          try {
+            Invitation{*approval, {}, 0}.check_answer(given->second);
+          } catch (const Error& error) {
+            return reply(invalid_params(error.what()));
+          }
+          invitations_.answered({agent_id, {}}, *approval);
+          for (const auto& watched : wait_watches_->of(wait.write_id, agent_id)) tell_of(watched);
+        }
+        look(caller, wait, 0, [reply](WaitSeen seen) {
+          auto* why = std::get_if<RpcError>(&seen);
+          reply(why ? RpcOutcome(std::move(*why)) : acknowledged());
+        });
+      });
 }
 
 std::optional<TaskWatch> Methods::task_watch_of(const Call& call, const std::string& id) {

@@ -16,7 +16,6 @@ UPDATE operator_secret SET verifier = '', set_at_ms = 0;
 CREATE TABLE IF NOT EXISTS acceptances (
   write_seq BIGINT NOT NULL,
   operator_id TEXT NOT NULL,
-  name TEXT NOT NULL,
   content_hash TEXT NOT NULL,
   accepted_at_ms BIGINT NOT NULL,
   PRIMARY KEY (write_seq, operator_id)
