@@ -77,7 +77,6 @@ void check_sender(const Json& headers, Message& m) {
     const auto check = sender_check(text_of(header, "value"), kGmailServer, sender_domain(m));
     if (!check) continue;
     m.sender_check = check->results.empty() ? "" : check->proven ? kProven : kUnproven;
-    m.authentication = check->results;
     return;
   }
 }
@@ -251,7 +250,6 @@ std::optional<Message> message_from_record(std::string_view text) {
                                  {"in_reply_to", &Message::in_reply_to},
                                  {"references", &Message::references},
                                  {"sender_check", &Message::sender_check},
-                                 {"authentication", &Message::authentication},
                                  {"snippet", &Message::snippet}}) {
     m.*to = text_of(json, name);
   }
@@ -278,8 +276,7 @@ kruxos::Record message_record(const Message& m) {
   for (const auto& [name, text] : {std::pair{"message_id", &m.message_id},
                                    {"in_reply_to", &m.in_reply_to},
                                    {"references", &m.references},
-                                   {"sender_check", &m.sender_check},
-                                   {"authentication", &m.authentication}}) {
+                                   {"sender_check", &m.sender_check}}) {
     if (!text->empty()) writer.text(name, *text);
   }
   if (!m.attachments.empty()) writer.raw("attachments", attachments_json(m.attachments));

@@ -41,9 +41,8 @@ struct Message : MailHead {
   std::string snippet;              ///< without Gmail's HTML entities
   std::vector<std::string> labels;  ///< ids, sorted
   std::vector<Attachment> attachments;
-  /// What Gmail says of its sender: kProven or kUnproven, with the results of its checks ("dmarc=fail spf=pass"); empty
-  /// where it says nothing, as of what the account has sent.
-  std::string sender_check, authentication;
+  /// What Gmail says of its sender: kProven or kUnproven; empty where it says nothing, as of what the account has sent.
+  std::string sender_check;
   std::int64_t date_ms = 0;  ///< when Gmail took it in
   std::int64_t size = 0;     ///< bytes, as Gmail estimates
 
