@@ -101,7 +101,8 @@ void read_headers(const Json& payload, Message& m) {
       if (same_ascii(name, field.header) && (m.*field.list).empty()) read_address_field(field, value, m);
     }
   }
-  static_cast<MailHead&>(m) = bounded(std::move(m));
+  MailHead& head = m;
+  head = bounded(std::move(head));
   check_sender(*headers, m);
   if (m.message_id.starts_with('<') && m.message_id.ends_with('>'))
     m.message_id = m.message_id.substr(1, m.message_id.size() - 2);

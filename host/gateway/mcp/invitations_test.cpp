@@ -165,7 +165,7 @@ TEST_CASE("Whatever a client answers to an invitation, the wait goes on as if it
     REQUIRE(wait.hears("\"elicitationId\":\""));
     const auto id = between(wait.seen(), R"("jsonrpc":"2.0","id":")", "\"");
     const auto before = f.api.invoked.load();
-    CHECK(f.post_in(session, R"({"jsonrpc":"2.0","id":")" + id + "\"," + answer + "}") == 202);
+    CHECK(f.post_in(session, fmt::format(R"({{"jsonrpc":"2.0","id":"{}",{}}})", id, answer)) == 202);
     CHECK(f.api.invoked == before);
     f.api.release({true, R"({"status":"pending_approval"})", {}});
     REQUIRE(wait.hears(R"("structuredContent":{"status":"pending_approval"})"));
