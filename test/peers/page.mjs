@@ -142,6 +142,7 @@ await step("a tab that somebody else has led to a write stays at the form, whoev
   session = (await ask("Target.attachToTarget", { targetId: other, flatten: true })).sessionId;
   try {
     await until("document.readyState === 'complete' && !!document.getElementById('passphrase')");
+    await value("document.activeElement.blur()");
     await press("a");
     await press("Enter");
     check((await value("location.pathname")) === `/writes/${settings.ids.axe}` && !(await value("!!document.getElementById('accept')")),
