@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Group = GroupCommit::State::Group;
-using Item = GroupCommit::State::Item;
+using Member = GroupCommit::State::Member;
 constexpr std::size_t kLargestGroup = 128;
 constexpr std::size_t kManyCallers = 8;
 constexpr auto kGatherStep = 100us;
@@ -122,9 +122,7 @@ bool GroupCommit::State::begin_on_callers_thread() {
 }
 
 /// An exception would leave it busy for good: it ends the host, as it does on the writer's thread.
-void GroupCommit::State::run_on_callers_thread(Item item) noexcept {
-  Group group;
-  group.push_back(std::move(item));
+void GroupCommit::State::run_on_callers_thread(Group group) noexcept {
   const bool was_unchecked = unchecked;
   const int code = process(group);
   const std::lock_guard guard(mutex);
@@ -190,8 +188,8 @@ int GroupCommit::State::process(Group& group) {
 
 /// What is written to the log is the kernel's at once, and the disk's with the next commit that waits.
 void GroupCommit::State::wait_for_disk(const Group& group) {
-  const bool wanted = kind.full_sync && std::any_of(group.begin(), group.end(), [](const Item& item) {
-                        return item.outlasts == Outlasts::kPowerCut;
+  const bool wanted = kind.full_sync && std::any_of(group.begin(), group.end(), [](const Member& member) {
+                        return member.item.outlasts == Outlasts::kPowerCut;
                       });
   if (wanted == waits) return;
   execute(db->getHandle(), wanted ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
@@ -203,47 +201,45 @@ void GroupCommit::State::wait_for_disk(const Group& group) {
 void GroupCommit::State::requeue(Group& group) {
   const std::lock_guard guard(mutex);
   alone = group.size();
-  for (auto item = group.rbegin(); item != group.rend(); ++item) {
-    queue.push_front({std::move(item->operation), std::move(item->done), item->outlasts});
-  }
+  for (auto member = group.rbegin(); member != group.rend(); ++member) queue.push_front({std::move(member->item)});
 }
 
 /// False: a statement's error has ended the transaction. A single operation's error then stands in its item.
 bool GroupCommit::State::run_operations(Group& group) {
   if (group.size() == 1) return run_alone(group.front());
-  for (auto& item : group) {
-    if (!run_one(item)) return false;
+  for (auto& member : group) {
+    if (!run_one(member)) return false;
   }
   return true;
 }
 
 /// The transaction is its own: it needs no savepoint.
-bool GroupCommit::State::run_alone(Item& item) {
+bool GroupCommit::State::run_alone(Member& member) {
   auto* const handle = db->getHandle();
   const auto in_transaction = [&] { return sqlite3_get_autocommit(handle) == 0; };
   try {
-    item.operation(*db);
+    member.item.operation(*db);
     if (!in_transaction()) throw database_error("An operation ended the transaction that it shares.");
     return true;
   } catch (...) {
-    item.error = current_error(handle);
+    member.error = current_error(handle);
   }
   if (in_transaction()) sqlite3_exec(handle, "ROLLBACK", nullptr, nullptr, nullptr);
   return false;
 }
 
-bool GroupCommit::State::run_one(Item& item) {
+bool GroupCommit::State::run_one(Member& member) {
   auto* const handle = db->getHandle();
   const auto in_transaction = [&] { return sqlite3_get_autocommit(handle) == 0; };
   try {
     savepoint->run();
-    item.operation(*db);
+    member.item.operation(*db);
     // An operation that ended the transaction itself is as bad as an error that did.
     if (!in_transaction()) throw database_error("An operation ended the transaction that it shares.");
     release->run();
     return true;
   } catch (...) {
-    item.error = current_error(handle);
+    member.error = current_error(handle);
   }
   if (!in_transaction()) return false;
   const int undone = sqlite3_exec(handle, "ROLLBACK TO operation; RELEASE operation", nullptr, nullptr, nullptr);
@@ -268,23 +264,35 @@ int GroupCommit::State::commit(std::int64_t number) {
   return SQLITE_OK;
 }
 
+void GroupCommit::State::post(Group group, Thread committer) {
+  if (committer == Thread::kCallers && begin_on_callers_thread()) return run_on_callers_thread(std::move(group));
+  {
+    const std::lock_guard guard(mutex);
+    if (!failing) {
+      std::move(group.begin(), group.end(), std::back_inserter(queue));
+      wake.notify_one();
+      return;
+    }
+  }
+  answer(group, not_accepted());
+}
+
 GroupCommit::GroupCommit(std::filesystem::path file, const DatabaseKind& kind)
     : state_(std::make_unique<State>(std::move(file), kind)) {}
 
 GroupCommit::~GroupCommit() = default;
 
 void GroupCommit::post(Operation operation, Done done, Outlasts outlasts, Thread thread) {
-  if (thread == Thread::kCallers && state_->begin_on_callers_thread())
-    return state_->run_on_callers_thread({std::move(operation), std::move(done), outlasts});
-  {
-    const std::lock_guard guard(state_->mutex);
-    if (!state_->failing) {
-      state_->queue.push_back({std::move(operation), std::move(done), outlasts});
-      state_->wake.notify_one();
-      return;
-    }
-  }
-  done(not_accepted());
+  State::Group group;
+  group.push_back({{std::move(operation), std::move(done), outlasts}});
+  state_->post(std::move(group), thread);
+}
+
+void GroupCommit::post(std::vector<Item> items, Thread thread) {
+  State::Group group;
+  group.reserve(items.size());
+  for (auto& item : items) group.push_back({std::move(item)});
+  state_->post(std::move(group), thread);
 }
 
 std::uint64_t GroupCommit::before_close(std::function<void()> callback) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "core/storage/database.hpp"
 
@@ -47,6 +48,14 @@ class GroupCommit {
 
   /// `operation` may run more than once and must have no effect outside the database. Any thread.
   void post(Operation operation, Done done, Outlasts outlasts = Outlasts::kPowerCut, Thread thread = Thread::kWriters);
+
+  struct Item {
+    Operation operation;
+    Done done;
+    Outlasts outlasts = Outlasts::kPowerCut;
+  };
+  /// The same of several, in their order: none stands between them, and one COMMIT takes them unless it must not.
+  void post(std::vector<Item> items, Thread thread);
 
   /// post() from a thread that may wait, and waits: returns what `operation` returned, or throws.
   template <class F>

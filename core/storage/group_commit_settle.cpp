@@ -34,7 +34,7 @@ std::string message_of(const std::exception_ptr& error) {
 }  // namespace
 
 void answer(Group& group, const std::exception_ptr& failure) {
-  for (auto& item : group) item.done(item.error ? item.error : failure);
+  for (auto& member : group) member.item.done(member.error ? member.error : failure);
 }
 
 std::exception_ptr not_accepted() {

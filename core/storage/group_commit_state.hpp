@@ -26,13 +26,11 @@
 namespace krux {
 
 struct GroupCommit::State {
-  struct Item {
-    Operation operation;
-    Done done;
-    Outlasts outlasts;
+  struct Member {
+    Item item;
     std::exception_ptr error{};
   };
-  using Group = std::vector<Item>;
+  using Group = std::vector<Member>;
 
   State(std::filesystem::path f, const DatabaseKind& k) : file(std::move(f)), kind(k) {
     reopen(is_large(file));
@@ -50,6 +48,7 @@ struct GroupCommit::State {
 
   void close();
   void reopen(bool skip_check);
+  void post(Group group, Thread committer);
   void serve();
   bool has_work() const { return !busy && (unsettled || !queue.empty()); }
   void wait_for_work(std::unique_lock<std::mutex>& lock);
@@ -57,13 +56,13 @@ struct GroupCommit::State {
   void gather(std::unique_lock<std::mutex>& lock);
   void checkpoint();
   bool begin_on_callers_thread();
-  void run_on_callers_thread(Item item) noexcept;
+  void run_on_callers_thread(Group group) noexcept;
   int process(Group& group);
   void wait_for_disk(const Group& group);
   void requeue(Group& group);
   bool run_operations(Group& group);
-  bool run_alone(Item& item);
-  bool run_one(Item& item);
+  bool run_alone(Member& member);
+  bool run_one(Member& member);
   int commit(std::int64_t number);
   void settle(Group& group, int commit_code);
   bool settle_once(std::int64_t expected, std::optional<bool>& was_in);
@@ -87,7 +86,7 @@ struct GroupCommit::State {
 
   std::mutex mutex;
   std::condition_variable wake;
-  std::deque<Item> queue;
+  std::deque<Member> queue;
   bool busy = false;  ///< a group runs: on the writer's thread or on a caller's
   struct Unsettled {
     Group group;

@@ -154,6 +154,28 @@ TEST_CASE("operations that wait share one commit, and one that throws is undone 
   CHECK(markers() == before + 2);  // the gate's group and this one
 }
 
+TEST_CASE("what is posted together is one commit, in its order, on the thread of who waits where the store is idle") {
+  Scratch scratch;
+  GroupCommit store(scratch.path() / "g.db", kKind);
+  const auto commits = [&] {
+    return SQLite::Database(store.file().string())
+        .execAndGet("SELECT n FROM counters WHERE what = 'commit'")
+        .getInt64();
+  };
+  std::vector<std::string> answers;
+  const auto item = [&](const std::string& sql) {
+    return GroupCommit::Item{[sql](SQLite::Database& db) { db.exec(sql); },
+                             [&](std::exception_ptr error) { answers.push_back(error ? "refused" : "in"); }};
+  };
+  const auto before = commits();
+  store.post({item("INSERT INTO t VALUES (1)"), item("INSERT INTO t VALUES (1)"),
+              item("INSERT INTO t SELECT max(x) + 1 FROM t")},
+             GroupCommit::Thread::kCallers);
+  CHECK(answers == std::vector<std::string>{"in", "refused", "in"});
+  CHECK(stored(store.file()) == Rows{1, 2});
+  CHECK(commits() == before + 1);
+}
+
 TEST_CASE("what need not outlast a power cut waits for no disk, and the next that must takes it along") {
   FaultVfs disk;
   Scratch scratch;

@@ -34,27 +34,37 @@ void EnhancedWriteExecutor::State::work() {
                      [&] { return stopping || woken || (!full && soonest_due < asleep_until); });
     woken = asleep = false;
   }
+  lock.unlock();
+  record_returned();
+  lock.lock();
   working = false;
   retired.notify_all();
 }
 
 /// Takes what is due and free; returns for how many milliseconds there is nothing to do.
 std::int64_t EnhancedWriteExecutor::State::step() {
-  if (!settle_store()) return kPauseAfterFailureMs;
-  const auto seqs = busy();
-  auto room = free_room(seqs.size());
-  if (room.all == 0) return kNever;
-  const auto refs = with_room(active(), room);
+  if (store.failing() || !regain_track()) return kPauseAfterFailureMs;
+  auto room = free_room();
+  wants_place = room.all == 0;
+  if (wants_place) {
+    record_returned();
+    return kNever;
+  }
+  const auto all = active();
+  const auto refs = with_room(all, room);
+  wants_place = refs.size() < all.size();
   try {
     drop_expired_rollback_points();
     expire_approvals();
-    if (const auto next = ledger.next_due_in(refs, room, seqs); next != 0) {
+    const bool may_take = !options.may_take || options.may_take();
+    if (!may_take) record_returned();
+    if (const auto next = next_due_in(refs, room); next != 0) {
       idle_rounds = 0;
       return std::min(next.value_or(kLongestSleepMs), kLongestSleepMs);
     }
-    if (options.may_take && !options.may_take()) return kPauseAfterFailureMs;
+    if (!may_take) return kPauseAfterFailureMs;
     if (options.before_take) options.before_take();
-    auto taken = ledger.take(refs, room, seqs, options.retry.order_wait_ms);
+    auto taken = take(refs, room);
     idle_rounds = taken.empty() ? idle_rounds + 1 : 0;
     for (auto& write : taken.writes) begin(std::move(write));
     return idle_rounds < 3 ? 0 : kPauseAfterFailureMs;
@@ -66,18 +76,55 @@ std::int64_t EnhancedWriteExecutor::State::step() {
   }
 }
 
-/// Brings the ledger up to date after the store failed; false while it still does.
-bool EnhancedWriteExecutor::State::settle_store() {
-  if (store.failing()) return false;
-  std::vector<std::pair<InFlightPtr, WriteReport>> again;
-  bool recover = false;
+/// What has returned is recorded whether something is due or not: that costs the commit that a claim needs too.
+std::optional<std::int64_t> EnhancedWriteExecutor::State::next_due_in(const std::vector<AccountRef>& refs,
+                                                                      Ledger::Room room) const {
+  std::vector<std::int64_t> seqs;
   {
     const std::lock_guard lock(mutex);
-    again.swap(unrecorded);
-    recover = std::exchange(lost_track, false);
+    if (!unrecorded.empty()) return 0;
+    seqs = seqs_in_flight();
   }
-  for (auto& [under_way, report] : again) finish(under_way, report);
-  if (!recover) return true;
+  return ledger.next_due_in(refs, room, seqs);
+}
+
+Ledger::Taken EnhancedWriteExecutor::State::take(const std::vector<AccountRef>& refs, Ledger::Room room) {
+  std::vector<std::int64_t> seqs;
+  std::vector<Report> reports;
+  {
+    const std::lock_guard lock(mutex);
+    seqs = seqs_in_flight();
+    reports.swap(unrecorded);
+  }
+  return ledger.take(refs, room, std::move(seqs), options.retry.order_wait_ms, outcomes_of(std::move(reports)));
+}
+
+std::vector<Ledger::Outcome> EnhancedWriteExecutor::State::outcomes_of(std::vector<Report> reports) {
+  std::vector<Ledger::Outcome> outcomes;
+  for (auto& [under_way, report] : reports) {
+    auto done = [self = shared_from_this(), under_way = under_way, report = report](
+                    const std::variant<WriteRecord, Error>& answer) { self->recorded(under_way, report, answer); };
+    outcomes.push_back({std::move(report), std::move(done)});
+  }
+  return outcomes;
+}
+
+void EnhancedWriteExecutor::State::record_returned() {
+  std::vector<Report> reports;
+  {
+    const std::lock_guard lock(mutex);
+    reports.swap(unrecorded);
+  }
+  for (auto& outcome : outcomes_of(std::move(reports)))
+    ledger.record(std::move(outcome.report), std::move(outcome.done));
+}
+
+/// Brings the ledger up to date after the store failed; false while it still does.
+bool EnhancedWriteExecutor::State::regain_track() {
+  {
+    const std::lock_guard lock(mutex);
+    if (!std::exchange(lost_track, false)) return true;
+  }
   try {
     // A claim whose COMMIT failed may have become durable after all: nobody has called the adapter for it.
     ledger.recover(false, options.retry.settle_ms, busy());
@@ -119,8 +166,10 @@ std::vector<AccountRef> EnhancedWriteExecutor::State::with_room(std::vector<Acco
   const auto share = std::max<std::size_t>(1, places() / 2);
   const std::lock_guard lock(mutex);
   std::erase_if(all, [&](const AccountRef& account) {
-    const auto under_way = static_cast<std::size_t>(std::count_if(
-        in_flight.begin(), in_flight.end(), [&](const auto& f) { return f.second->write.account == account; }));
+    const auto under_way =
+        static_cast<std::size_t>(std::count_if(in_flight.begin(), in_flight.end(), [&](const auto& f) {
+          return !f.second->returned && f.second->write.account == account;
+        }));
     if (under_way < share) room.all = std::min(room.all, share - under_way);
     return under_way >= share;
   });
@@ -128,18 +177,27 @@ std::vector<AccountRef> EnhancedWriteExecutor::State::with_room(std::vector<Acco
   return all;
 }
 
-/// Looks may have to wait for the service's quota: they get half of the places, so that they hold up no write.
-Ledger::Room EnhancedWriteExecutor::State::free_room(std::size_t taken) const {
+/// Looks may have to wait for the service's quota: they get half of the places, so that they hold up no write. What has
+/// returned needs none any more.
+Ledger::Room EnhancedWriteExecutor::State::free_room() const {
   const auto for_looks = std::max<std::size_t>(1, places() / 2);
   const std::lock_guard lock(mutex);
-  const auto looking = static_cast<std::size_t>(
-      std::count_if(in_flight.begin(), in_flight.end(), [](const auto& f) { return f.second->look; }));
+  std::size_t taken = 0, looking = 0;
+  for (const auto& [seq, under_way] : in_flight) {
+    if (under_way->returned) continue;
+    ++taken;
+    if (under_way->look) ++looking;
+  }
   const auto all = places() - std::min(places(), taken);
   return {all, std::min(all, for_looks - std::min(for_looks, looking))};
 }
 
 std::vector<std::int64_t> EnhancedWriteExecutor::State::busy() const {
   const std::lock_guard lock(mutex);
+  return seqs_in_flight();
+}
+
+std::vector<std::int64_t> EnhancedWriteExecutor::State::seqs_in_flight() const {
   std::vector<std::int64_t> seqs;
   for (const auto& [seq, under_way] : in_flight) seqs.push_back(seq);
   return seqs;

@@ -363,6 +363,56 @@ TEST_CASE("a service that is slow, or has much to do, does not make another one'
   for (const auto& id : slow_ids) host.until(id, State::kCompleted);
 }
 
+TEST_CASE("where writes wait for a place, one commit records an outcome and claims the next") {
+  constexpr int kWrites = 10;
+  Fixture f;
+  ExecutorOptions options;
+  options.concurrency = 1;
+  Host host(f.scratch.path(), f.clock, options);
+  const auto commits = [&] {
+    return SQLite::Database(host.store.file().string())
+        .execAndGet("SELECT n FROM counters WHERE what = 'commit'")
+        .getInt64();
+  };
+  std::int64_t at_first = 0;
+  f.adapter->on_execute = [&](const CallContextPtr& call, const AdapterWrite&) {
+    while (!host.executor.asleep()) std::this_thread::yield();
+    if (f.executed++ == 0) at_first = commits();
+    return success(call);
+  };
+  std::vector<std::string> ids;
+  host.serve(f.adapter);
+  for (int i = 0; i < kWrites; ++i) ids.push_back(host.submit(new_write(std::to_string(i))).write_id);
+  host.quiet();
+  f.clock.advance(30'000);
+  for (const auto& id : ids) host.until(id, State::kCompleted);
+  CHECK(commits() == at_first + kWrites);
+  CHECK(f.executed == kWrites);
+}
+
+TEST_CASE("a stop records what has returned, whoever was to do it") {
+  for (int round = 0; round < 30; ++round) {
+    Fixture f;
+    std::atomic<bool> let_go{false};
+    std::string id;
+    ExecutorOptions options;
+    options.concurrency = 1;
+    Host host(f.scratch.path(), f.clock, options);
+    f.adapter->on_execute = [&](const CallContextPtr& call, const AdapterWrite&) {
+      while (!host.executor.asleep()) std::this_thread::yield();
+      f.executed = 1;
+      while (!let_go) std::this_thread::yield();
+      return success(call);
+    };
+    id = host.submit(at_once("hello")).write_id;
+    host.serve(f.adapter);
+    while (f.executed == 0) std::this_thread::yield();
+    let_go = true;
+    host.executor.stop(10'000);
+    CHECK(host.buffer.ledger.get(id)->state == State::kCompleted);
+  }
+}
+
 TEST_CASE("a stop claims nothing more and leaves what does not return to the next start") {
   Fixture f;
   std::promise<void> let_go, entered;

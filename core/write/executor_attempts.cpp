@@ -161,13 +161,23 @@ void EnhancedWriteExecutor::State::look(const InFlightPtr& under_way) {
 void EnhancedWriteExecutor::State::finish(const InFlightPtr& under_way, const WriteReport& report,
                                           Ledger::CommitThread by) {
   const std::shared_lock open(gate);
-  if (closed) return;
+  if (closed || hand_over(under_way, report)) return;
   ledger.record(
       report,
       [self = shared_from_this(), under_way, report](const std::variant<WriteRecord, Error>& answer) {
         self->recorded(under_way, report, answer);
       },
       by);
+}
+
+/// Where others wait for a place, the commit that records this one claims the next: both are the executor's then.
+bool EnhancedWriteExecutor::State::hand_over(const InFlightPtr& under_way, const WriteReport& report) {
+  const std::lock_guard lock(mutex);
+  if (!asleep || !wants_place || stopping) return false;
+  under_way->returned = woken = true;
+  unrecorded.emplace_back(under_way, report);
+  cv.notify_all();
+  return true;
 }
 
 void EnhancedWriteExecutor::State::recorded(const InFlightPtr& under_way, const WriteReport& report,
@@ -186,7 +196,9 @@ void EnhancedWriteExecutor::State::recorded(const InFlightPtr& under_way, const 
   }
   spdlog::error("the outcome of write {} cannot be recorded yet: {}", under_way->write.write_id, error->what());
   const std::lock_guard lock(mutex);
-  if (!ended) unrecorded.emplace_back(under_way, report);
+  if (ended) return;
+  under_way->returned = true;
+  unrecorded.emplace_back(under_way, report);
 }
 
 void EnhancedWriteExecutor::State::count(const InFlight& under_way, WriteEvent outcome) const {

@@ -155,8 +155,13 @@ class Ledger {
     std::vector<WriteRecord> writes, stopped;
     bool empty() const { return writes.empty() && stopped.empty(); }
   };
+  /// Before it looks it records `outcomes`, as record() does, in the same commit: what they make due is taken too.
+  struct Outcome {
+    WriteReport report;
+    Done<WriteRecord> done;
+  };
   Taken take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
-             std::int64_t order_wait_ms = kOrderWaitMs);
+             std::int64_t order_wait_ms = kOrderWaitMs, std::vector<Outcome> outcomes = {});
   /// Asked of each write before it is claimed, on the thread that commits: must be quick. Set before the first claim;
   /// what it refers to must outlive this.
   void ask_terms(std::function<PresentTerms(const WriteRecord&)> terms) { present_terms_ = std::move(terms); }
@@ -257,11 +262,14 @@ class Ledger {
     GroupCommit::Outlasts outlasts = GroupCommit::Outlasts::kPowerCut;
   };
   template <class T>
+  GroupCommit::Item item(Points points, std::function<T(StatementCache&)> operation, Done<T> done);
+  template <class T>
   void commit(Points points, std::function<T(StatementCache&)> operation, Done<T> done,
               CommitThread thread = CommitThread::kWriters);
   template <class T>
   T commit_and_wait(Points points, std::function<T(StatementCache&)> operation,
-                    std::function<void(const T&)> announce = {});
+                    std::function<void(const T&)> announce = {}, std::vector<GroupCommit::Item> before = {});
+  GroupCommit::Item recording(Outcome outcome);
 
   StatementCache& statements(SQLite::Database& db);
   void forget_statements();

@@ -230,7 +230,9 @@ bool Ledger::is_next(StatementCache& sql, LedgerRow& row, std::int64_t order_wai
 }
 
 Ledger::Taken Ledger::take(std::vector<AccountRef> accounts, Room room, std::vector<std::int64_t> busy,
-                           std::int64_t order_wait_ms) {
+                           std::int64_t order_wait_ms, std::vector<Outcome> outcomes) {
+  std::vector<GroupCommit::Item> before;
+  for (auto& outcome : outcomes) before.push_back(recording(std::move(outcome)));
   return commit_and_wait<Taken>(
       {"write.claim.before_commit", "write.claim.after_commit"},
       [this, accounts = std::move(accounts), room, busy = std::move(busy), order_wait_ms](StatementCache& sql) {
@@ -270,7 +272,8 @@ Ledger::Taken Ledger::take(std::vector<AccountRef> accounts, Room room, std::vec
         for (const auto& write : found.writes) {
           if (write.state == WriteState::kExecuting) listeners->changed(write, clock);
         }
-      });
+      },
+      std::move(before));
 }
 
 /// A due time is over when the wall clock says so and, within the boot that it was set in, CLOCK_BOOTTIME too.

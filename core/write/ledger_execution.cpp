@@ -175,13 +175,18 @@ Ledger::Recorded Ledger::record_one(StatementCache& sql, const WriteReport& repo
   return {std::move(w), std::move(others)};
 }
 
-void Ledger::record(WriteReport report, Done<WriteRecord> done, CommitThread thread) {
-  const bool of_attempt = report.of == WriteReport::Of::kAttempt;
+GroupCommit::Item Ledger::recording(Outcome outcome) {
+  const bool of_attempt = outcome.report.of == WriteReport::Of::kAttempt;
   const Points points = of_attempt ? Points{"write.outcome.before_commit", "write.outcome.after_commit"}
                                    : Points{"write.look.before_commit", "write.look.after_commit"};
-  commit<Recorded>(
-      points, [this, report = std::move(report)](StatementCache& sql) { return record_one(sql, report); },
-      announced_with_others(std::move(done)), thread);
+  return item<Recorded>(
+      points, [this, report = std::move(outcome.report)](StatementCache& sql) { return record_one(sql, report); },
+      announced_with_others(std::move(outcome.done)));
+}
+
+void Ledger::record(WriteReport report, Done<WriteRecord> done, CommitThread thread) {
+  auto one = recording({std::move(report), std::move(done)});
+  store_.post(std::move(one.operation), std::move(one.done), one.outlasts, thread);
 }
 
 void Ledger::connection_restored(const AccountRef& account) {
