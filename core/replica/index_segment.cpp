@@ -66,16 +66,18 @@ std::optional<std::vector<IndexSegment>> index_segments(StatementCache& statemen
   return newest_first;
 }
 
-SegmentTerms::SegmentTerms(StatementCache& statements, const std::string& search_table, const IndexSegment& segment,
-                           std::string_view from)
-    : read_page_(&statements.get(fmt::format("SELECT block FROM {}_data WHERE id = ?1", search_table))),
-      find_next_(&statements.get(fmt::format(
-          "SELECT pgno >> 1 FROM {}_idx WHERE segid = ?1 AND term > ?2 ORDER BY term LIMIT 1", search_table))),
-      segment_(segment) {
-  auto& find = statements.get(fmt::format(
-      "SELECT pgno >> 1 FROM {}_idx WHERE segid = ?1 AND term <= ?2 ORDER BY term DESC LIMIT 1", search_table));
+IndexStatements::IndexStatements(StatementCache& statements, const std::string& search_table)
+    : page(statements.get(fmt::format("SELECT block FROM {}_data WHERE id = ?1", search_table))),
+      page_of_term(statements.get(fmt::format(
+          "SELECT pgno >> 1 FROM {}_idx WHERE segid = ?1 AND term <= ?2 ORDER BY term DESC LIMIT 1", search_table))),
+      page_behind_term(statements.get(fmt::format(
+          "SELECT pgno >> 1 FROM {}_idx WHERE segid = ?1 AND term > ?2 ORDER BY term LIMIT 1", search_table))) {}
+
+SegmentTerms::SegmentTerms(const IndexStatements& statements, const IndexSegment& segment, std::string_view from)
+    : read_page_(&statements.page), find_next_(&statements.page_behind_term), segment_(segment) {
+  const auto page = find_page(statements.page_of_term, kTermPrefix + std::string(from));
   // Pages before the first one have been merged away.
-  if (!load(std::max(segment.first_page, find_page(find, kTermPrefix + std::string(from)).value_or(0)))) return;
+  if (!load(std::max(segment.first_page, page.value_or(0)))) return;
   do next();
   while (!ended_ && term() < from);
 }

@@ -37,11 +37,17 @@ inline std::uint64_t read_number(const unsigned char*& at, const unsigned char* 
   index_damaged();
 }
 
+/// What reads one search index's pages. Valid as long as the cache.
+struct IndexStatements {
+  IndexStatements(StatementCache& statements, const std::string& search_table);
+
+  Statement &page, &page_of_term, &page_behind_term;
+};
+
 /// The terms of one segment from a first one on. One at a time is read of a connection's read transaction.
 class SegmentTerms {
  public:
-  SegmentTerms(StatementCache& statements, const std::string& search_table, const IndexSegment& segment,
-               std::string_view from);
+  SegmentTerms(const IndexStatements& statements, const IndexSegment& segment, std::string_view from);
 
   bool ended() const { return ended_; }
   std::string_view term() const { return std::string_view(term_).substr(1); }  ///< unless ended()

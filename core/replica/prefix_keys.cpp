@@ -108,8 +108,9 @@ std::optional<std::vector<std::int64_t>> keys_with(StatementCache& statements, c
       ask_fts5(statements, search_table, prefix, range, keys);
       continue;
     }
+    const IndexStatements index(statements, search_table);
     std::vector<SegmentTerms> terms;
-    for (const auto& segment : *segments) terms.emplace_back(statements, search_table, segment, prefix);
+    for (const auto& segment : *segments) terms.emplace_back(index, segment, prefix);
     if (!read_prefix(std::move(terms), prefix, of_term, is_late)) return std::nullopt;
   }
   sort_each_once(keys);

@@ -121,8 +121,9 @@ TokenKeys::TokenKeys(StatementCache& statements, const std::string& search_table
 
 void TokenKeys::open() {
   is_open_ = true;
+  const IndexStatements index(statements_, search_table_);
   for (const auto& segment : newest_first_) {
-    SegmentTerms terms(statements_, search_table_, segment, token_);
+    SegmentTerms terms(index, segment, token_);
     if (!terms.ended() && terms.term() == token_) parts_.push_back({TokenPages(std::move(terms), ascending_), kNoRank});
   }
 }

@@ -4,10 +4,11 @@
 #include <sqlite3.h>
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace krux {
 
@@ -64,7 +65,11 @@ class StatementCache {
 
  private:
   sqlite3* db_;
-  std::map<std::string, Statement, std::less<>> statements_;
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  // Not a sorted map: statements begin alike, and to compare them would read them nearly to their ends.
+  std::unordered_map<std::string, Statement, Hash, std::equal_to<>> statements_;
 };
 
 /// Resets a statement at the end of a scope, so that it holds no read lock.
