@@ -63,7 +63,6 @@ class Search {
   }
 
   bool is_over() {
-    if (found_ == limit_) stop("the limit is reached: narrow the search, or raise limit");
     if (entries_ >= kMostEntries) stop("too many files were looked at: name a directory in path");
     if (bytes_ >= kMostBytes) stop("too much text was looked at: name a directory in path, or a name");
     if (call_.cancelled() || call_.now_ms() >= until_ms_) stop("the time was over: name a directory in path");
@@ -120,7 +119,7 @@ class Search {
     if (S_ISREG(found.st_mode)) match.integer("size", found.st_size);
     if (number > 0) match.integer("line", number).text("excerpt", kruxos::kit::printable(line, kLongestLine));
     matches_.raw(match.done());
-    ++found_;
+    if (++found_ == limit_) stop("the limit is reached: narrow the search, or raise limit");
   }
 
   const kruxos::Call& call_;

@@ -208,14 +208,20 @@ void copy_one(int from, const std::string& name, int to, const std::string& as, 
   sync_directory(target.get());
 }
 
+/// For whoever has taken a directory's permissions away; what it has become meanwhile is left alone.
+void open_up(int directory, const std::string& name) {
+  const Descriptor place(openat(directory, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (place) (void)!chmod(("/proc/self/fd/" + std::to_string(place.get())).c_str(), 0700);
+}
+
 bool remove_at(int directory, const std::string& name, int depth) {
   if (unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) return true;
-  if (errno != EISDIR && errno != EPERM) return false;
+  if (errno != EISDIR && errno != EPERM && errno != EACCES) return false;
   if (depth > kDeepest) return false;
   if (unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0) return true;
+  open_up(directory, name);
   const Descriptor below(openat(directory, name.c_str(), kInside));
   if (!below) return false;
-  (void)fchmod(below.get(), 0700);  // whoever has taken its permissions away
   bool all = true;
   std::vector<std::string> names;
   each_name(below.get(), [&](std::string_view child) {
