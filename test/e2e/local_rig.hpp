@@ -24,6 +24,12 @@ struct LocalRig : Killable<Rig> {
         settings.empty() ? "    adapter: {root: " + root().string() + "}\n" : settings);
   }
 
+  // `base`: an address on the loopback that may be asked by plain http.
+  void add_network(const std::string& allow_hosts, const std::string& base = "") {
+    add("network", KRUXOS_NETWORK_ADAPTER, KRUXOS_DEFINITIONS "/network.yaml",
+        (base.empty() ? "" : "    api_base_url: " + base + "\n") + "    adapter: {allow_hosts: " + allow_hosts + "}\n");
+  }
+
   std::filesystem::path root() const { return path("workspaces"); }
   // Of the agent that a test made last, or of the rig's own.
   std::filesystem::path files(const std::string& agent = "assistant") {
