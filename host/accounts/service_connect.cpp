@@ -96,8 +96,8 @@ void ServiceHost::connect_by_configuration() {
   const auto known = parts_.vault.connections();
   for (const auto& active : parts_.accounts.services()) {
     const auto& definition = *active.definition;
-    const bool is_known = std::any_of(known.begin(), known.end(),
-                                      [&](const Connection& c) { return c.service == definition.service; });
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const Connection& c) { return c.service == definition.service; });
     if (!definition.needs_no_token() || is_known || !parts_.config.services.contains(definition.service)) continue;
     Connection connection;
     connection.service = definition.service;

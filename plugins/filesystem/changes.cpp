@@ -26,7 +26,7 @@ using workspace::Descriptor;
 using workspace::Home;
 using workspace::Path;
 
-constexpr int kMostTries = 8;  ///< of one that somebody else keeps changing
+constexpr int kMostTries = 8;                       ///< of one that somebody else keeps changing
 constexpr std::int64_t kKeepMs = 96 * 3'600'000LL;  ///< longer than the definition's rollback_retention
 constexpr std::int64_t kPruneEveryMs = 60'000;
 constexpr std::array kOperations{"filesystem.write", "filesystem.mkdir", "filesystem.copy", "filesystem.move",
@@ -75,8 +75,8 @@ Descriptor stage_directories(int slot, const std::vector<std::string>& names) {
 void must_be_replaceable(const struct stat& found, const Path& path, bool overwrite) {
   if (S_ISREG(found.st_mode) && overwrite) return;
   if (S_ISREG(found.st_mode)) throw workspace::refused(path.shown() + " is there already.", "AlreadyExists");
-  throw workspace::refused(
-      path.shown() + " is there already, and is a " + workspace::type_of(found.st_mode) + ".", "AlreadyExists");
+  throw workspace::refused(path.shown() + " is there already, and is a " + workspace::type_of(found.st_mode) + ".",
+                           "AlreadyExists");
 }
 
 EffectFound look(const Home& home, const kruxos::BufferedWrite& write, std::int64_t now_ms) {
@@ -166,8 +166,8 @@ std::string Changes::put(const kruxos::Call& call, const Home& home, std::string
 }
 
 /// False where somebody has made or taken away something on the way meanwhile.
-bool Changes::try_to_put(const kruxos::Call& call, const Home& home, std::string_view write_id,
-                         const Putting& putting, std::string& result) const {
+bool Changes::try_to_put(const kruxos::Call& call, const Home& home, std::string_view write_id, const Putting& putting,
+                         std::string& result) const {
   const auto& path = putting.path;
   std::size_t there = 0;
   const auto parent = deepest(home, path, there);
@@ -180,8 +180,7 @@ bool Changes::try_to_put(const kruxos::Call& call, const Home& home, std::string
     plan.replaces = true;
   }
   auto slot = Slot::make(home, std::string(write_id));
-  const std::vector<std::string> missing(path.names.begin() + static_cast<std::ptrdiff_t>(there),
-                                         path.names.end() - 1);
+  const std::vector<std::string> missing(path.names.begin() + static_cast<std::ptrdiff_t>(there), path.names.end() - 1);
   const auto stage = stage_directories(slot.get(), missing);
   const auto leaf = missing.empty() ? std::string(kKept) : path.name();
   putting.stage(stage.get(), leaf);
@@ -291,8 +290,7 @@ std::string Changes::take(const kruxos::Call& call, const Home& home, const krux
   }
   auto slot = Slot::make(home, std::string(write.write_id));
   Plan plan{Plan::Kind::kTake, path, {}, inode_of(found)};
-  plan.result_json =
-      ObjectWriter().text("path", path.shown()).text("type", workspace::type_of(found.st_mode)).done();
+  plan.result_json = ObjectWriter().text("path", path.shown()).text("type", workspace::type_of(found.st_mode)).done();
   plan.at_ms = call.now_ms();
   slot.keep(plan);
   if (!rename_at(parent.get(), path.name(), slot.get(), kKept, RENAME_NOREPLACE))

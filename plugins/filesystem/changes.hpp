@@ -1,5 +1,5 @@
-// Writes: each one is prepared out of the agent's sight and takes effect by one rename, so that it is there whole or not
-// at all, and what was there before is kept.
+// Writes: each one is prepared out of the agent's sight and takes effect by one rename, so that it is there whole or
+// not at all, and what was there before is kept.
 #pragma once
 #include <kruxos/adapter.hpp>
 #include <kruxos/kit/json.hpp>
@@ -44,8 +44,8 @@ class Changes {
                   const Putting& putting, std::string& result) const;
   std::string write_file(const kruxos::Call& call, const workspace::Home& home, const kruxos::BufferedWrite& write,
                          const kruxos::kit::Json& params) const;
-  std::string make_directory(const kruxos::Call& call, const workspace::Home& home,
-                             const kruxos::BufferedWrite& write, const kruxos::kit::Json& params) const;
+  std::string make_directory(const kruxos::Call& call, const workspace::Home& home, const kruxos::BufferedWrite& write,
+                             const kruxos::kit::Json& params) const;
   std::string copy(const kruxos::Call& call, const workspace::Home& home, const kruxos::BufferedWrite& write,
                    const kruxos::kit::Json& params) const;
   std::string move(const kruxos::Call& call, const workspace::Home& home, const kruxos::BufferedWrite& write,

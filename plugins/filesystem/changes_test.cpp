@@ -30,8 +30,8 @@ TEST_CASE("a file is written whole, with the directories that it needs") {
   const auto attempt = files.run(write);
   REQUIRE(attempt.outcome == Outcome::kDone);
   CHECK(files.content("data/page_1.json") == "{}");
-  CHECK_THAT(attempt.result_json, Contains(R"("path":"/workspace/data/page_1.json","size":2)") &&
-                                      Contains(R"("created":true)"));
+  CHECK_THAT(attempt.result_json,
+             Contains(R"("path":"/workspace/data/page_1.json","size":2)") && Contains(R"("created":true)"));
   auto again = files.change("write", content_params("data/page_1.json", "AP8=", R"(,"encoding":"base64")"));
   CHECK_THAT(files.run(again).result_json, Contains(R"("created":false)"));
   CHECK(files.content("data/page_1.json") == std::string("\x00\xFF", 2));

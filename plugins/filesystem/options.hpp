@@ -6,7 +6,7 @@
 namespace filesystem {
 
 struct Options {
-  std::string root;                              ///< absolute
+  std::string root;                               ///< absolute
   std::uint64_t workspace_bytes = 1024ULL << 20;  ///< of one agent's files
   std::uint64_t workspace_entries = 200'000;
   std::uint64_t undo_bytes = 1024ULL << 20;  ///< of what one agent's undos need

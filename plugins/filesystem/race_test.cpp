@@ -103,8 +103,8 @@ TEST_CASE("of a file that somebody replaces meanwhile every content is kept or t
       if (files.run(write).outcome != Outcome::kDone) continue;
     }
     if (files.bench.rollback(write, "{}", true).outcome != Outcome::kDone) continue;
-    CHECK((!files.has("a") || files.content("a") == "theirs" || files.content("a").empty() ||
-           files.content("a") == "0"));
+    CHECK(
+        (!files.has("a") || files.content("a") == "theirs" || files.content("a").empty() || files.content("a") == "0"));
   }
 }
 

@@ -1,11 +1,11 @@
 #include "reading.hpp"
 
 #include <fcntl.h>
-#include <kruxos/kit/text.hpp>
-#include <kruxos/kit/time.hpp>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <kruxos/kit/text.hpp>
+#include <kruxos/kit/time.hpp>
 
 #include <algorithm>
 #include <cerrno>

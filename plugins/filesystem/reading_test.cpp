@@ -16,8 +16,8 @@ TEST_CASE("a file is read in pages that end between characters") {
   std::string all;
   std::int64_t offset = 0;
   for (int pages = 0; pages < 10; ++pages) {
-    const auto page = parse(files.read(
-        "read", R"({"path":"/workspace/a.txt","max_bytes":4,"offset":)" + std::to_string(offset) + "}"));
+    const auto page = parse(
+        files.read("read", R"({"path":"/workspace/a.txt","max_bytes":4,"offset":)" + std::to_string(offset) + "}"));
     CHECK(text_of(page, "encoding") == "text");
     CHECK(kruxos::kit::integer_of(page, "size") == 11);
     all += text_of(page, "content");

@@ -1,9 +1,9 @@
 #include "searching.hpp"
 
 #include <fcntl.h>
-#include <kruxos/kit/text.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <kruxos/kit/text.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -78,8 +78,7 @@ class Search {
     if (named && text_.empty()) add(path, found, {}, 0);
     if (named && !text_.empty() && S_ISREG(found.st_mode)) look_into(directory, name, path, found);
     if (!S_ISDIR(found.st_mode)) return;
-    const workspace::Descriptor below(
-        openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const workspace::Descriptor below(openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (below) this->directory(below.get(), path, depth + 1);
   }
 

@@ -32,8 +32,8 @@ TEST_CASE("a search passes what is no text, follows no link, and says where it e
   std::ofstream(files.scratch.path() / "outside") << "needle";
   fs::create_symlink(files.scratch.path(), files.files / "out");
   const auto found = files.read("search", R"({"text":"needle"})");
-  CHECK_THAT(found, Contains("/workspace/text") && !Contains("outside") && !Contains("bin") &&
-                        Contains(R"("complete":true)"));
+  CHECK_THAT(found,
+             Contains("/workspace/text") && !Contains("outside") && !Contains("bin") && Contains(R"("complete":true)"));
   const auto cut = files.read("search", R"({"text":"needle","limit":2})");
   CHECK_THAT(cut, Contains(R"("complete":false)") && Contains("limit is reached"));
   files.put("large", std::string(9 << 20, 'x'));

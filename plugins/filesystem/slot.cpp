@@ -69,8 +69,7 @@ void put_durably(int directory, const char* name, const std::string& text) {
 Descriptor open_slot(const workspace::Home& home, const std::string& write_id) {
   if (write_id.empty() || write_id.find('/') != std::string::npos || write_id.front() == '.')
     throw workspace::invalid("This is no id of a write.");
-  return Descriptor(
-      openat(home.undo.get(), write_id.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return Descriptor(openat(home.undo.get(), write_id.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
 /// In the workspace now; empty where there is nothing, or no way to it.

@@ -21,11 +21,11 @@ struct Plan {
     kMove,  ///< from one name in the workspace to another
   };
   Kind kind = Kind::kPut;
-  workspace::Path path, to;   ///< `to` of moves
-  std::string inode;          ///< of what is put, taken or moved
-  bool replaces = false;      ///< something was there: the two change places
-  std::size_t made = 0;       ///< of the path's directories, so many at its end
-  std::string print;          ///< of what the write leaves behind at its path
+  workspace::Path path, to;  ///< `to` of moves
+  std::string inode;         ///< of what is put, taken or moved
+  bool replaces = false;     ///< something was there: the two change places
+  std::size_t made = 0;      ///< of the path's directories, so many at its end
+  std::string print;         ///< of what the write leaves behind at its path
   std::string result_json;
   std::int64_t at_ms = 0;
 };

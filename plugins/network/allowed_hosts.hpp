@@ -1,5 +1,5 @@
-// Which hosts agents may reach: those that the operator lists, and nobody else. The host holds every request to the same
-// list; this one is for sentences that say what to do, and for names that are only looked up.
+// Which hosts agents may reach: those that the operator lists, and nobody else. The host holds every request to the
+// same list; this one is for sentences that say what to do, and for names that are only looked up.
 #pragma once
 #include <string>
 #include <string_view>

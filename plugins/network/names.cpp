@@ -1,9 +1,9 @@
 #include "names.hpp"
 
 #include <arpa/inet.h>
-#include <kruxos/adapter/error.hpp>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <kruxos/adapter/error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,8 @@ std::vector<std::string> look_up_by_system(const std::string& name) {
     if (at->ai_family == AF_INET) bytes = &reinterpret_cast<const sockaddr_in*>(at->ai_addr)->sin_addr;
     if (at->ai_family == AF_INET6) bytes = &reinterpret_cast<const sockaddr_in6*>(at->ai_addr)->sin6_addr;
     if (!bytes || !inet_ntop(at->ai_family, bytes, text.data(), text.size())) continue;
-    if (std::find(addresses.begin(), addresses.end(), text.data()) == addresses.end()) addresses.emplace_back(text.data());
+    if (std::find(addresses.begin(), addresses.end(), text.data()) == addresses.end())
+      addresses.emplace_back(text.data());
   }
   return addresses;
 }

@@ -153,9 +153,8 @@ std::string Requests::send(const kruxos::Call& call, const Json& params, std::st
   if (result.error == ErrorKind::kInvalid) throw ProxyError(*result.error, result.message).no_effect();
   auto response = result.or_throw();
   if (response.status >= 500)
-    throw ProxyError(ErrorKind::kUnavailable,
-                     at.host + " answered " + std::to_string(response.status) +
-                         ", which does not say whether it has done what it was asked to.");
+    throw ProxyError(ErrorKind::kUnavailable, at.host + " answered " + std::to_string(response.status) +
+                                                  ", which does not say whether it has done what it was asked to.");
   return answer_json(at, std::move(response), false, most_bytes_of(params), 0);
 }
 

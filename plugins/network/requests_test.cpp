@@ -24,9 +24,10 @@ struct Net {
     return bench.fetch("network.http_request", R"({"url":")" + url + "\"" + more + "}");
   }
   kruxos::testing::Attempt send(const std::string& more = "") {
-    FakeWrite write{"network.http_send",
-                    R"({"url":"https://api.example.com/items","method":"POST","body":"{}","content_type":"application/json")" +
-                        more + "}"};
+    FakeWrite write{
+        "network.http_send",
+        R"({"url":"https://api.example.com/items","method":"POST","body":"{}","content_type":"application/json")" +
+            more + "}"};
     return bench.execute(write);
   }
 };
@@ -48,8 +49,10 @@ TEST_CASE("an answer comes with its status, headers and body") {
 
 TEST_CASE("a large answer is cut, between characters") {
   Net net;
-  net.bench.host.expect("GET", "https://api.example.com/").answers(FakeAnswer::with(200, "abcé" + std::string(1 << 20, 'x')));
-  CHECK_THAT(net.get("https://api.example.com/", R"(,"max_bytes":4)"), Contains(R"("body":"abc",)") && Contains(R"("body_is_cut":true)"));
+  net.bench.host.expect("GET", "https://api.example.com/")
+      .answers(FakeAnswer::with(200, "abcé" + std::string(1 << 20, 'x')));
+  CHECK_THAT(net.get("https://api.example.com/", R"(,"max_bytes":4)"),
+             Contains(R"("body":"abc",)") && Contains(R"("body_is_cut":true)"));
 }
 
 TEST_CASE("what is not listed is refused, and nothing is sent") {
@@ -57,7 +60,8 @@ TEST_CASE("what is not listed is refused, and nothing is sent") {
   CHECK_THROWS_WITH(net.get("https://evil.example/"), Contains("allow_hosts"));
   CHECK_THROWS_WITH(net.get("https://169.254.169.254/latest/meta-data"), Contains("allow_hosts"));
   CHECK_THROWS_WITH(net.get("http://api.example.com/"), Contains("only https"));
-  CHECK_THROWS_WITH(net.bench.resolve("network.http_send", R"({"url":"https://evil.example/"})"), Contains("allow_hosts"));
+  CHECK_THROWS_WITH(net.bench.resolve("network.http_send", R"({"url":"https://evil.example/"})"),
+                    Contains("allow_hosts"));
   CHECK_THROWS_WITH(Bench("{}").fetch("network.http_request", R"({"url":"https://a.example/"})"),
                     Contains("No host may be reached"));
   CHECK(net.bench.host.requests.empty());
@@ -67,7 +71,8 @@ TEST_CASE("each redirect is looked at anew, and another site gets none of the ag
   Net net;
   auto& host = net.bench.host;
   host.expect("GET", "https://api.example.com/a").answers(FakeAnswer::with(302, "", {{"Location", "/b"}}));
-  host.expect("GET", "https://api.example.com/b").answers(FakeAnswer::with(307, "", {{"Location", "//other.example/c"}}));
+  host.expect("GET", "https://api.example.com/b")
+      .answers(FakeAnswer::with(307, "", {{"Location", "//other.example/c"}}));
   host.expect("GET", "https://other.example/c").answers(FakeAnswer::with(200, "there"));
   const auto answer = net.get("https://api.example.com/a", R"(,"headers":{"X-Key":"secret","Accept":"text/plain"})");
   CHECK_THAT(answer, Contains(R"("url":"https://other.example/c")") && Contains(R"("redirects":2)"));
@@ -82,7 +87,8 @@ TEST_CASE("each redirect is looked at anew, and another site gets none of the ag
   host.expect("GET", "https://api.example.com/a")
       .answers(FakeAnswer::with(302, "", {{"Location", "https://169.254.169.254/"}}));
   CHECK_THROWS_WITH(net.get("https://api.example.com/a"), Contains("allow_hosts"));
-  host.expect("GET", "https://api.example.com/a").answers(FakeAnswer::with(302, "", {{"Location", "http://other.example/"}}));
+  host.expect("GET", "https://api.example.com/a")
+      .answers(FakeAnswer::with(302, "", {{"Location", "http://other.example/"}}));
   CHECK_THROWS_WITH(net.get("https://api.example.com/a"), Contains("only https"));
   host.on_request = [](const auto&) { return FakeAnswer::with(301, "", {{"Location", "/again"}}); };
   CHECK_THROWS_WITH(net.get("https://api.example.com/a"), Contains("more than 5 times"));
@@ -98,7 +104,8 @@ TEST_CASE("headers are texts") {
 
 TEST_CASE("a request that changes something is sent once, with a key of its own") {
   Net net;
-  net.bench.host.expect("POST", "https://api.example.com/items").answers(FakeAnswer::with(302, "made", {{"Location", "/x"}}));
+  net.bench.host.expect("POST", "https://api.example.com/items")
+      .answers(FakeAnswer::with(302, "made", {{"Location", "/x"}}));
   const auto attempt = net.send();
   CHECK(attempt.outcome == Outcome::kDone);
   CHECK_THAT(attempt.result_json, Contains(R"("status":302)") && Contains(R"("location":"/x")"));
@@ -136,7 +143,8 @@ TEST_CASE("names are looked up where they are listed") {
   CHECK(net.bench.fetch("network.dns_lookup", R"({"name":"api.example.com"})") ==
         R"({"name":"api.example.com","addresses":["192.0.2.1","2001:db8::1"]})");
   asked.clear();
-  CHECK_THROWS_WITH(net.bench.fetch("network.dns_lookup", R"({"name":"secret.evil.example"})"), Contains("allow_hosts"));
+  CHECK_THROWS_WITH(net.bench.fetch("network.dns_lookup", R"({"name":"secret.evil.example"})"),
+                    Contains("allow_hosts"));
   for (const char* bad : {"", "1.2.3.4", "a b", "a/b", "::1"})
     CHECK_THROWS_WITH(net.bench.fetch("network.dns_lookup", std::string(R"({"name":")") + bad + "\"}"),
                       Contains("no name of a host"));

@@ -101,8 +101,7 @@ std::string ProcessAdapter::run(const kruxos::Call& call, const kruxos::Buffered
   const auto params = kruxos::kit::parse(write.params_json);
   const std::string agent(call.agent()), id(write.write_id);
   const bool background = kruxos::kit::flag_of(params, "background");
-  if (was_begun(home, id))
-    throw ProxyError(ErrorKind::kInternal, "It was begun before, and is never begun twice.");
+  if (was_begun(home, id)) throw ProxyError(ErrorKind::kInternal, "It was begun before, and is never begun twice.");
   Order order;
   order.command = command_of(params);
   order.agent = agent;
@@ -132,8 +131,7 @@ std::string ProcessAdapter::run(const kruxos::Call& call, const kruxos::Buffered
   return await_result(call, home, id);
 }
 
-std::string ProcessAdapter::await_result(const kruxos::Call& call, const workspace::Home& home,
-                                         const std::string& id) {
+std::string ProcessAdapter::await_result(const kruxos::Call& call, const workspace::Home& home, const std::string& id) {
   const std::string agent(call.agent());
   while (!supervisor_.await_end(agent, id, kWaitMs)) {
     if (!call.cancelled()) continue;

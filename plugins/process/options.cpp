@@ -23,6 +23,7 @@ Options options_of(const std::string& config_json) {
   take("background_seconds", options.background_seconds);
   take("running", options.running);
   options.sandbox = kruxos::kit::text_of(config, "sandbox", options.sandbox);
+  options.allow_root = kruxos::kit::flag_of(config, "allow_root");
   return options;
 }
 

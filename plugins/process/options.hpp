@@ -15,6 +15,7 @@ struct Options {
   std::int64_t background_seconds = 3600;  ///< of what runs on after the call
   std::int64_t running = 4;                ///< of one agent at once
   std::string sandbox = "bwrap";           ///< the program that makes it
+  bool allow_root = false;                 ///< of a host that runs as root: the kernel counts none of its processes
 };
 
 inline constexpr const char* kConfigSchema = R"({
@@ -30,7 +31,8 @@ inline constexpr const char* kConfigSchema = R"({
     "workspace_mib": {"type": "integer", "minimum": 1, "maximum": 1048576},
     "background_seconds": {"type": "integer", "minimum": 1, "maximum": 86400},
     "running": {"type": "integer", "minimum": 1, "maximum": 64},
-    "sandbox": {"type": "string", "minLength": 1, "maxLength": 1000}
+    "sandbox": {"type": "string", "minLength": 1, "maxLength": 1000},
+    "allow_root": {"type": "boolean"}
   }
 })";
 

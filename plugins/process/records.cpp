@@ -1,11 +1,11 @@
 #include "records.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <kruxos/kit/json.hpp>
 #include <kruxos/kit/text.hpp>
 #include <kruxos/kit/time.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -79,8 +79,7 @@ void begin_record(const workspace::Home& home, const std::string& id) {
 }
 
 void drop_record(const workspace::Home& home, const std::string& id) {
-  for (const char* what : {kBegun, kEnded, kOut, kErrors})
-    workspace::remove_tree(home.processes.get(), id + what);
+  for (const char* what : {kBegun, kEnded, kOut, kErrors}) workspace::remove_tree(home.processes.get(), id + what);
 }
 
 bool was_begun(const workspace::Home& home, const std::string& id) {

@@ -1,14 +1,14 @@
 #include "sandbox.hpp"
 
 #include <fcntl.h>
-#include <kruxos/adapter/error.hpp>
-#include <kruxos/kit/text.hpp>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <kruxos/adapter/error.hpp>
+#include <kruxos/kit/text.hpp>
 
 #include <array>
 #include <cerrno>
@@ -37,13 +37,34 @@ std::string mib(std::int64_t count) {
 
 std::vector<std::string> confined(const Options& options, const Command& command) {
   std::vector<std::string> all{options.sandbox};
-  append(all, {"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
-               "--unshare-cgroup-try", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--disable-userns",
-               "--hostname", "workspace", "--clearenv", "--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv",
-               "HOME", "/workspace", "--setenv", "LANG", "C.UTF-8", "--setenv", "TMPDIR", "/tmp"});
-  append(all, {"--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives",
-               "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/localtime",
-               "/etc/localtime"});
+  append(all, {"--unshare-user",
+               "--unshare-ipc",
+               "--unshare-pid",
+               "--unshare-net",
+               "--unshare-uts",
+               "--unshare-cgroup-try",
+               "--die-with-parent",
+               "--new-session",
+               "--cap-drop",
+               "ALL",
+               "--disable-userns",
+               "--hostname",
+               "workspace",
+               "--clearenv",
+               "--setenv",
+               "PATH",
+               "/usr/local/bin:/usr/bin:/bin",
+               "--setenv",
+               "HOME",
+               "/workspace",
+               "--setenv",
+               "LANG",
+               "C.UTF-8",
+               "--setenv",
+               "TMPDIR",
+               "/tmp"});
+  append(all, {"--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try",
+               "/etc/ld.so.cache", "/etc/ld.so.cache", "--ro-bind-try", "/etc/localtime", "/etc/localtime"});
   for (const char* name : {"bin", "sbin", "lib", "lib32", "lib64", "libx32"}) {
     const auto at = std::string("/") + name;
     std::array<char, 256> target{};
@@ -141,8 +162,7 @@ Started start(const Options& options, int files, const Command& command) {
   Pipe out, errors;
   const auto input = input_of(command.input);
   Started started;
-  started.pid =
-      Spawn().run(confined(options, command), input.get(), out.write.get(), errors.write.get(), files);
+  started.pid = Spawn().run(confined(options, command), input.get(), out.write.get(), errors.write.get(), files);
   started.ended = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, started.pid, 0)));
   if (!started.ended) {
     const int error = errno;

@@ -1,10 +1,10 @@
 #include "supervisor.hpp"
 
-#include <kruxos/adapter/error.hpp>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <kruxos/adapter/error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kLookMs = 100;          ///< how often limits are looked at
+constexpr int kLookMs = 100;  ///< how often limits are looked at
 constexpr int kLooksPerWorkspace = 10;
 constexpr std::uint64_t kMostEntries = 200'000;
 
@@ -94,6 +94,13 @@ std::size_t Supervisor::count_of(const std::string& agent) const {
 
 /// On the thread with which it is to die.
 void Supervisor::start_here(Starting& starting) {
+  if (geteuid() == 0 && !options_.allow_root)
+    throw kruxos::ProxyError(kruxos::ErrorKind::kRefused,
+                             "The host runs as root, and the kernel limits no number of root's programs, so that none "
+                             "is run. The operator runs the host as a user of its own, or sets "
+                             "services.process.adapter.allow_root.")
+        .type("SandboxMissing")
+        .no_effect();
   if (!sandbox_known_) {
     if (const auto why = why_no_sandbox(options_, starting.home.files.get()); !why.empty())
       throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, why).type("SandboxMissing").no_effect();
@@ -223,9 +230,8 @@ void Supervisor::finish(const RunPtr& run) {
 }
 
 Supervisor::RunPtr Supervisor::of(const std::string& agent, const std::string& id) const {
-  const auto at = std::find_if(runs_.begin(), runs_.end(), [&](const RunPtr& run) {
-    return run->order.agent == agent && run->order.id == id;
-  });
+  const auto at = std::find_if(runs_.begin(), runs_.end(),
+                               [&](const RunPtr& run) { return run->order.agent == agent && run->order.id == id; });
   return at == runs_.end() ? nullptr : *at;
 }
 

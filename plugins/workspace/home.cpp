@@ -28,8 +28,7 @@ kruxos::ProxyError unusable_root(const std::string& root, const std::string& why
 
 /// Made for the host's user alone.
 Descriptor own_directory(int parent, const std::string& name) {
-  if (mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST)
-    throw failure_of(errno, kRoot, "made");
+  if (mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST) throw failure_of(errno, kRoot, "made");
   Descriptor made(openat(parent, name.c_str(), kDirectory | O_NOFOLLOW));
   if (!made) throw failure_of(errno, kRoot, "opened");
   return made;
@@ -40,8 +39,7 @@ bool is_agent(std::string_view agent) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.';
   };
-  return !agent.empty() && agent.size() <= 64 && agent.front() != '.' &&
-         std::all_of(agent.begin(), agent.end(), fits);
+  return !agent.empty() && agent.size() <= 64 && agent.front() != '.' && std::all_of(agent.begin(), agent.end(), fits);
 }
 
 }  // namespace
@@ -103,8 +101,8 @@ Descriptor open_file(int files, const Path& path, struct stat& found) {
   if (S_ISDIR(found.st_mode)) throw refused(path.shown() + " is a directory: list it instead.", "NotAFile");
   if (!S_ISREG(found.st_mode))
     throw refused(path.shown() + " is a " + type_of(found.st_mode) + ", and only regular files are read.", "NotAFile");
-  Descriptor opened(open(("/proc/self/fd/" + std::to_string(place.get())).c_str(),
-                         O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  Descriptor opened(
+      open(("/proc/self/fd/" + std::to_string(place.get())).c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!opened) throw failure_of(errno, path.shown(), "read");
   return opened;
 }

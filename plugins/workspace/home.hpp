@@ -32,7 +32,8 @@ class Homes {
   Descriptor root_;
 };
 
-/// Opens `path` below `directory`: never through a symbolic link, out of it, or into another file system. -1 with errno.
+/// Opens `path` below `directory`: never through a symbolic link, out of it, or into another file system. -1 with
+/// errno.
 Descriptor open_beneath(int directory, const std::string& path, int flags);
 /// Throws ProxyError by what is wrong with the path.
 Descriptor open_directory(int files, const std::string& relative, const Path& path);

@@ -1,10 +1,10 @@
 #include "workspace/home.hpp"
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
-#include <sys/socket.h>
 
 #include <kruxos/adapter/error.hpp>
 

@@ -14,9 +14,9 @@ struct Path {
   std::vector<std::string> names;
 
   bool is_root() const { return names.empty(); }
-  std::string shown() const;              ///< "/workspace/a/b"
-  std::string relative() const;           ///< "a/b"; "." of the root
-  std::string parent() const;             ///< "a"; "." at the top
+  std::string shown() const;     ///< "/workspace/a/b"
+  std::string relative() const;  ///< "a/b"; "." of the root
+  std::string parent() const;    ///< "a"; "." at the top
   const std::string& name() const { return names.back(); }
   Path child(const std::string& name) const;
 };

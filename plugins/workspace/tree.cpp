@@ -2,9 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <kruxos/kit/text.hpp>
 #include <sodium.h>
 #include <sys/stat.h>
+#include <kruxos/kit/text.hpp>
 
 #include <algorithm>
 #include <array>
@@ -195,9 +195,9 @@ void copy_one(int from, const std::string& name, int to, const std::string& as, 
   count(copying, 1, 0);
   if (S_ISREG(found.st_mode)) return copy_file(from, name, to, as, copying);
   if (!S_ISDIR(found.st_mode))
-    throw refused(copying.shown.shown() + " holds a " + type_of(found.st_mode) +
-                      "; only files and directories are copied.",
-                  "NotAFile");
+    throw refused(
+        copying.shown.shown() + " holds a " + type_of(found.st_mode) + "; only files and directories are copied.",
+        "NotAFile");
   if (mkdirat(to, as.c_str(), 0755) != 0) throw failure_of(errno, copying.shown.shown(), "copied");
   const Descriptor source(openat(from, name.c_str(), kInside)), target(openat(to, as.c_str(), kInside));
   if (!source || !target) throw failure_of(errno, copying.shown.shown(), "copied");
@@ -313,10 +313,12 @@ std::string small_file(int directory, const std::string& name) {
   if (fstatat(directory, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return {};
   const auto file = regular_file(directory, name, found);
   std::string all;
-  each_piece(file.get(), [] {}, [&](std::string_view piece) {
-    all.append(piece);
-    if (all.size() > most) throw conflict("A file of the undo store is too large.");
-  });
+  each_piece(
+      file.get(), [] {},
+      [&](std::string_view piece) {
+        all.append(piece);
+        if (all.size() > most) throw conflict("A file of the undo store is too large.");
+      });
   return all;
 }
 

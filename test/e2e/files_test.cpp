@@ -1,4 +1,5 @@
-// Agents' files, through the whole host: connected by two lines of the configuration, written, undone, killed on the way.
+// Agents' files, through the whole host: connected by two lines of the configuration, written, undone, killed on the
+// way.
 #include "local_rig.hpp"
 
 namespace KRUXOS_TEST_FILE {
@@ -61,9 +62,9 @@ TEST_CASE("a write to a file can be undone by its agent, and not when somebody h
 }
 
 TEST_CASE("a host that is killed around a write to a file has written it once") {
-  for (const char* point : {"write.submit.after_commit", "write.claim.after_commit", "write.rollback_point.after_commit",
-                            "write.execute.before_call", "write.execute.after_call", "write.outcome.before_commit",
-                            "write.outcome.after_commit"}) {
+  for (const char* point : {"write.submit.after_commit", "write.claim.after_commit",
+                            "write.rollback_point.after_commit", "write.execute.before_call",
+                            "write.execute.after_call", "write.outcome.before_commit", "write.outcome.after_commit"}) {
     FilesRig rig;
     REQUIRE(rig.invoke("filesystem.mkdir", R"({"path":"d"})").ok());
     std::ofstream(rig.files() / "a.txt") << "old";

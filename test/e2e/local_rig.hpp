@@ -1,4 +1,5 @@
-// The whole chain with the adapters that work on the host's own machine, beside Slack, which the rig of these tests needs.
+// The whole chain with the adapters that work on the host's own machine, beside Slack, which the rig of these tests
+// needs.
 #pragma once
 
 #include <fstream>
@@ -28,6 +29,11 @@ struct LocalRig : Killable<Rig> {
   void add_network(const std::string& allow_hosts, const std::string& base = "") {
     add("network", KRUXOS_NETWORK_ADAPTER, KRUXOS_DEFINITIONS "/network.yaml",
         (base.empty() ? "" : "    api_base_url: " + base + "\n") + "    adapter: {allow_hosts: " + allow_hosts + "}\n");
+  }
+
+  void add_processes() {
+    add("process", KRUXOS_PROCESS_ADAPTER, KRUXOS_DEFINITIONS "/process.yaml",
+        "    adapter: {root: " + root().string() + ", allow_root: true}\n");
   }
 
   std::filesystem::path root() const { return path("workspaces"); }

@@ -43,9 +43,7 @@ struct NetworkRig : LocalRig {
     add_network(hosts, site.url("/"));
     begin();
   }
-  Answer get(const std::string& path) {
-    return invoke("network.http_request", R"({"url":")" + site.url(path) + "\"}");
-  }
+  Answer get(const std::string& path) { return invoke("network.http_request", R"({"url":")" + site.url(path) + "\"}"); }
   Answer post() {
     return invoke("network.http_send", R"({"url":")" + site.url("/items") + R"(","method":"POST","body":"{}"})");
   }
@@ -110,7 +108,8 @@ TEST_CASE("a request that changes something waits for a person, is sent once, an
   CHECK(rig.asked_for("POST /items ") == 1);
   CHECK(text_at(rig.write(id), "/write/result/body") == R"({"page":1})");
   rig.drops = true;
-  const auto second = rig.invoke("network.http_send", R"({"url":")" + rig.site.url("/other") + R"(","method":"DELETE"})");
+  const auto second =
+      rig.invoke("network.http_send", R"({"url":")" + rig.site.url("/other") + R"(","method":"DELETE"})");
   const auto other = text_at(second.document, "/result/error/context/write_id");
   INFO(text_of(second.document));
   REQUIRE(rig.kruxos({"approve", "accept", other, "--yes"}).status.ok());
