@@ -199,8 +199,8 @@ bool Changes::try_to_put(const kruxos::Call& call, const Home& home, std::string
     throw workspace::failure_of(errno, path.shown(), "written");
   }
   step("in place");
-  workspace::sync_directory(parent.get());
-  workspace::sync_directory(slot.get());
+  make_durable(parent.get());
+  make_durable(slot.get());
   return true;
 }
 
@@ -271,8 +271,8 @@ std::string Changes::move(const kruxos::Call& call, const Home& home, const krux
     throw workspace::failure_of(errno, from.shown(), "moved");
   }
   step("in place");
-  workspace::sync_directory(target.get());
-  workspace::sync_directory(source.get());
+  make_durable(target.get());
+  make_durable(source.get());
   return plan.result_json;
 }
 
@@ -296,8 +296,8 @@ std::string Changes::take(const kruxos::Call& call, const Home& home, const krux
   if (!rename_at(parent.get(), path.name(), slot.get(), kKept, RENAME_NOREPLACE))
     throw workspace::failure_of(errno, path.shown(), "deleted");
   step("in place");
-  workspace::sync_directory(parent.get());
-  workspace::sync_directory(slot.get());
+  make_durable(parent.get());
+  make_durable(slot.get());
   return plan.result_json;
 }
 

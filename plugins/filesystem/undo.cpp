@@ -44,8 +44,8 @@ void must_be_as_left(int directory, const Path& path, const Plan& plan, bool for
 
 void finish(int directory, const Slot& slot) {
   step("undone");
-  workspace::sync_directory(directory);
-  workspace::sync_directory(slot.get());
+  make_durable(directory);
+  make_durable(slot.get());
 }
 
 /// The directories that the write has made, as far as nothing else is in them.
@@ -99,7 +99,7 @@ void undo_move(const Home& home, Slot& slot, bool force, const kruxos::Call& cal
     throw workspace::failure_of(errno, plan.path.shown(), "restored");
   }
   finish(from.get(), slot);
-  workspace::sync_directory(to.get());
+  make_durable(to.get());
 }
 
 }  // namespace
