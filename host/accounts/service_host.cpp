@@ -179,8 +179,9 @@ std::shared_ptr<AccountHttp> ServiceHost::make_http(const ServiceDefinition& def
     options.auth_user = user->second;
   std::shared_ptr<RequestMeter> meter;
   if (parts_.registry) meter = std::make_shared<RequestMeter>(*parts_.registry, definition.service, account_id);
-  hooks.observe = [service = definition.service, account_id, meter, &use = parts_.token_use](const RequestRecord& r) {
-    if (r.status != 0) use.used(service, account_id);
+  hooks.observe = [service = definition.service, account_id, meter, has_token = !definition.needs_no_token(),
+                   &use = parts_.token_use](const RequestRecord& r) {
+    if (r.status != 0 && has_token) use.used(service, account_id);
     if (meter) meter->sent(r);
     spdlog::debug("{} {} {} -> {} in {} ms, {} bytes, outcome {}", service, r.method, r.path, r.status, r.ms, r.bytes,
                   r.outcome);
