@@ -33,7 +33,7 @@ TEST_CASE("A good entry is copied") {
   CHECK(info.service == "mail");
   CHECK(info.prefix == "email");
   CHECK(info.version == "1.2.3");
-  CHECK(info.abi_minor == 4);
+  CHECK(info.abi_minor == 3);
 }
 
 TEST_CASE("An entry of a later minor, with more fields, is good") {

@@ -26,9 +26,16 @@ struct ProcessRig : LocalRig {
 
 constexpr const char* kAutonomous = "policy: 1\nservice: process\ncapabilities:\n  process.run: {tier: autonomous}\n";
 
+/// How many run on this machine.
 int sleepers(const std::string& seconds) {
-  const auto found = run({.argv = {"pgrep", "-c", "-f", "^sleep " + seconds + "$"}});
-  return std::atoi(found.out.c_str());
+  const auto wanted = std::string("sleep") + '\0' + seconds + '\0';
+  int count = 0;
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
+    count += std::string(std::istreambuf_iterator<char>(in), {}) == wanted ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace
@@ -56,7 +63,7 @@ TEST_CASE("where the operator lets agents run programs, the answer comes at once
   const auto started = rig.invoke("process.run", R"({"command":"sleep 4711","background":true})");
   CHECK(started.text("/state") == "running");
   CHECK(rig.invoke("process.list").text("/processes/0/state") == "running");
-  CHECK(sleepers("4711") == 1);
+  CHECK(eventually([] { return sleepers("4711") == 1; }));
   CHECK(rig.invoke("process.kill", R"({"process_id":")" + started.text("/process_id") + "\"}").ok());
   CHECK(eventually([] { return sleepers("4711") == 0; }));
 }
