@@ -196,6 +196,9 @@ bool Changes::try_to_put(const kruxos::Call& call, const Home& home, std::string
   slot.keep(std::move(plan));
   if (!rename_at(slot.get(), kKept, parent.get(), path.names[there], replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE)) {
     if (errno == ENOENT || errno == EEXIST) return false;
+    if (errno == EINVAL)
+      throw workspace::refused("The file system of the workspaces cannot exchange files; tell the operator.",
+                               "AccessDenied");
     throw workspace::failure_of(errno, path.shown(), "written");
   }
   step("in place");
