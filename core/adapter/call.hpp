@@ -52,6 +52,7 @@ struct CallOwner {
   std::string write_id;  ///< empty when the call belongs to no write
   std::uint32_t attempt = 0;
   Sends sends = Sends::kAnything;
+  std::string agent{};  ///< the id of whose read or write it is; empty: no agent's
 };
 
 /// Shared by whoever started the call, the adapter's thread and HttpClient; alive until the last of them lets go, so

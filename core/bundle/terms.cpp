@@ -172,6 +172,7 @@ class Comparison {
 namespace {
 
 std::string auth_in_words(const AuthDefinition& auth) {
+  if (auth.way == AuthDefinition::Way::kNone) return "no part of a request: the service needs none";
   if (auth.way == AuthDefinition::Way::kQuery) return fmt::format("the query's parameter {}", auth.name);
   if (auth.way == AuthDefinition::Way::kBasic)
     return fmt::format("Authorization: Basic {}", auth.user.empty() ? "TOKEN" : auth.user + ":TOKEN");

@@ -115,6 +115,7 @@ void run_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& call,
     owner.generation = call->account->ref.generation;
     health = call->account->health;
   }
+  owner.agent = call->invocation.agent_id;
   // What runs here reads, or resolves a write's parameters from the replica: the write itself is the executor's.
   owner.sends = call->capability && call->capability->fetches ? Sends::kSafe : Sends::kNothing;
   const auto on = std::make_shared<CallContext>(owner, context->clock, context->clock.boot_ms() + timeout_ms);

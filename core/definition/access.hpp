@@ -10,7 +10,7 @@ namespace krux {
 
 /// What of a request says whose it is.
 struct AuthDefinition {
-  enum class Way { kHeader, kBasic, kQuery };
+  enum class Way { kHeader, kBasic, kQuery, kNone };  ///< kNone: the service needs no token
   Way way = Way::kHeader;
   std::string name = "Authorization";  ///< of the header, or of the query's parameter
   std::string scheme = "Bearer";       ///< kHeader: the word before the token; empty: the token alone

@@ -132,12 +132,16 @@ AccountTerms parse_accounts(const YamlValue& value) {
 }
 
 AuthDefinition parse_auth(const YamlValue& value, const AccountTerms& accounts) {
+  AuthDefinition auth;
+  if (value.node().kind == YamlNode::Kind::kScalar && value.text() == "none") {
+    auth.way = AuthDefinition::Way::kNone;
+    return auth;
+  }
   const YamlMap map(value, {"header", "scheme", "basic", "query"});
   const auto basic = map.find("basic"), query = map.find("query");
   const bool by_header = map.find("header") || map.find("scheme");
   if (static_cast<int>(by_header) + static_cast<int>(basic.has_value()) + static_cast<int>(query.has_value()) != 1)
-    value.fail("one way is expected: header and scheme, basic, or query.");
-  AuthDefinition auth;
+    value.fail("one way is expected: header and scheme, basic, query, or none.");
   if (by_header) parse_header(map, auth);
   if (basic) parse_basic(*basic, auth, accounts);
   if (query) parse_query(*query, auth);

@@ -75,6 +75,24 @@ TEST_CASE("an auth that cannot be is refused where it stands") {
   }
 }
 
+TEST_CASE("a service that needs no token is connected by the configuration, which may list its hosts") {
+  const auto plain = parsed("auth: none\n");
+  CHECK(plain.needs_no_token());
+  CHECK(plain.hosts_from.empty());
+  CHECK(parsed("auth: none\nhosts_from: allow_hosts\n").hosts_from == "allow_hosts");
+  CHECK_FALSE(parsed("").needs_no_token());
+  for (const auto& [sections, why] : {
+           std::pair{"hosts_from: allow_hosts\n", "with \"auth: none\" alone"},
+           {"auth: none\nhosts_from: Allow Hosts\n", "small letters"},
+           {"auth: none\nconnect: {help: h}\n", "remove this section"},
+           {"auth: none\naccounts: {settings: [{name: a, description: d}]}\n", "remove this section"},
+           {"auth: nothing\n", "a map"},
+       }) {
+    INFO(sections);
+    CHECK_THROWS_WITH(parsed(sections), Catch::Contains(why));
+  }
+}
+
 TEST_CASE("accounts may have an address and settings of their own") {
   const auto terms = parsed(kAccounts).accounts;
   CHECK(terms.base_url == BaseUrl::kRequired);

@@ -185,6 +185,7 @@ struct ServiceDefinition {
   std::string adapter_min_version, adapter_max_version;  ///< inclusive, exclusive; max may be empty
   std::string api_base_url;                              ///< the configuration may override it
   std::vector<std::string> hosts;                        ///< that the adapter may speak to, besides api_base_url's
+  std::string hosts_from;  ///< and those that its configuration lists under this name; empty: no others
   std::int64_t sync_interval_ms = 60'000;
   std::int64_t rollback_retention_ms = 24 * 3'600'000;
   std::int64_t call_timeout_ms = 60'000;  ///< deadline of one write or look; a sync step has five times as much
@@ -205,6 +206,8 @@ struct ServiceDefinition {
   std::map<std::string, std::vector<RecoveryAction>, std::less<>> recovery;  ///< by error type
 
   const CapabilityDefinition* find(const std::string& capability) const;
+  /// It is connected by the host's configuration alone, as one account.
+  bool needs_no_token() const { return auth.way == AuthDefinition::Way::kNone; }
 };
 
 /// Those of its outputs that a model is handed as content.

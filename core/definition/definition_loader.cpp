@@ -141,6 +141,19 @@ void parse_network(const YamlMap& map, ServiceDefinition& definition) {
   if (auto v = map.find("accounts")) definition.accounts = parse_accounts(*v);
   if (auto v = map.find("auth")) definition.auth = parse_auth(*v, definition.accounts);
   if (auto v = map.find("http")) definition.safe_posts = parse_safe_posts(*v);
+  if (auto v = map.find("hosts_from")) {
+    definition.hosts_from = parse_plain_name(*v);
+    if (!definition.needs_no_token()) v->fail("hosts of the configuration are for services with \"auth: none\" alone.");
+  }
+}
+
+/// There is nobody to ask for a token, nor accounts to tell apart.
+void check_without_token(const YamlMap& map, const ServiceDefinition& definition) {
+  if (!definition.needs_no_token()) return;
+  for (const char* key : {"connect", "oauth", "accounts"}) {
+    if (map.find(key))
+      map.at(key).fail("a service with \"auth: none\" is connected by the configuration; remove this section.");
+  }
 }
 
 void parse_times(const YamlMap& map, ServiceDefinition& definition) {
@@ -169,7 +182,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
       {"schema",       "service",   "prefix",        "display_name",       "description",  "version", "adapter",
        "api_base_url", "hosts",     "sync_interval", "rollback_retention", "call_timeout", "quota",   "limits",
        "on_exceed",    "connect",   "oauth",         "capabilities",       "recovery",     "auth",    "accounts",
-       "http",         "resources", "prompts",       "correspondence"});
+       "http",         "resources", "prompts",       "correspondence",     "hosts_from"});
   ServiceDefinition definition;
   parse_schema(map, definition);
   parse_identity(map, definition);
@@ -182,6 +195,7 @@ ServiceDefinition parse_definition(std::string_view text, const std::string& nam
   if (auto v = map.find("prompts")) definition.prompts = parse_prompts(*v, definition);
   if (auto v = map.find("correspondence")) definition.correspondence = parse_correspondence(*v);
   if (auto v = map.find("oauth")) definition.oauth = parse_oauth(*v, definition);
+  check_without_token(map, definition);
   if (auto v = map.find("limits")) definition.limits = parse_limits(*v, definition);
   if (auto v = map.find("on_exceed")) definition.escalate_on_exceed = parse_on_exceed(*v);
   if (auto v = map.find("recovery")) parse_recovery(*v, definition);

@@ -83,6 +83,8 @@ std::optional<Authorization> authorization_of(const AuthDefinition& auth, std::s
       append_base64(made.value, both);
       return made;
     }
+    case AuthDefinition::Way::kNone:
+      return std::nullopt;
     case AuthDefinition::Way::kHeader:
       break;
   }

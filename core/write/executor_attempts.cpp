@@ -94,9 +94,10 @@ CallContextPtr EnhancedWriteExecutor::State::new_call(const InFlightPtr& under_w
       return !self->closed && self->ledger.keep_note(id, attempt, note);
     };
   }
-  auto context = std::make_shared<CallContext>(
-      CallOwner{w.account.service, w.account.account_id, w.account.generation, w.write_id, w.attempts}, clock,
-      clock.boot_ms() + timeout, std::move(remember));
+  CallOwner owner{w.account.service, w.account.account_id, w.account.generation, w.write_id, w.attempts};
+  owner.agent =
+      under_way->subject ? under_way->subject->agent_id : w.agent_id;  // an operator may have ordered the undo
+  auto context = std::make_shared<CallContext>(std::move(owner), clock, clock.boot_ms() + timeout, std::move(remember));
   const std::lock_guard lock(mutex);
   under_way->context = context;
   return context;

@@ -1,5 +1,6 @@
 // Connecting an account.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <set>
@@ -16,6 +17,8 @@
 namespace krux {
 namespace {
 
+/// The one account of a service that needs no token.
+constexpr const char* kLocalAccount = "local";
 constexpr const char* kBusy = "Another account is being connected or disconnected. Try again when that has ended.";
 
 Error refused(const std::string& service, const CallFailure& failure) {
@@ -88,6 +91,27 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token, co
   return std::get<Identity>(*result);
 }
 
+/// The vault keeps every connection with its generation, which writes are accepted for; of these there is no token.
+void ServiceHost::connect_by_configuration() {
+  const auto known = parts_.vault.connections();
+  for (const auto& active : parts_.accounts.services()) {
+    const auto& definition = *active.definition;
+    const bool is_known =
+        std::any_of(known.begin(), known.end(), [&](const Connection& c) { return c.service == definition.service; });
+    if (!definition.needs_no_token() || is_known || !parts_.config.services.contains(definition.service)) continue;
+    Connection connection;
+    connection.service = definition.service;
+    connection.account_id = kLocalAccount;
+    connection.display_name = definition.display_name;
+    connection.name = kDefaultAccount;
+    connection.adapter = adapter_of(definition.service);
+    connection.token_origin = parse_base_url(base_url_of(definition, {})).origin();
+    connection.connected_at_ms = parts_.clock.wall_ms();
+    parts_.vault.connect(connection, Secret("none"));
+    spdlog::info("{} is connected by the configuration", definition.service);
+  }
+}
+
 Connected ServiceHost::connect(const std::string& service, const Secret& token, const std::string& account,
                                const AccountOwn& own) {
   // The operator's few workers must not all wait for a service that hangs.
@@ -99,6 +123,10 @@ Connected ServiceHost::connect(const std::string& service, const Secret& token, 
   const auto text = token.reveal();
   if (text.size() > TokenPattern::kLongestToken) {
     throw invalid_input(fmt::format("This is no token: it has more than {} bytes.", TokenPattern::kLongestToken));
+  }
+  if (definition->needs_no_token()) {
+    throw invalid_input(
+        fmt::format("{0} needs no token: it is connected where the configuration has services.{0}.", service));
   }
   if (definition->connect_token_pattern.empty()) {
     throw invalid_input(fmt::format("{} is not connected by a pasted token.", service));

@@ -141,6 +141,7 @@ std::optional<std::string> ServiceHost::revoke(const Receipt& receipt) {
           .revoke({receipt.service, receipt.account_id, receipt.generation}, *credential);
     }
     const auto definition = definition_of(receipt.service);
+    if (definition->needs_no_token()) return std::nullopt;
     const auto connection = connection_of(parts_.vault.connections(), receipt);
     // The only one that the token may be sent to, wherever the service is configured to be now.
     const auto origin = connection.token_origin;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/definition/base_url.hpp"
 #include "core/definition/quota_rules.hpp"
 #include "core/definition/scopes.hpp"
 #include "core/net/account_http.hpp"
@@ -13,6 +14,7 @@
 #include "core/oauth/token_meters.hpp"
 #include "core/replica/open_replica.hpp"
 #include "core/util/error.hpp"
+#include "core/util/json.hpp"
 #include "core/util/text.hpp"
 #include "host/plugins/metered_adapter.hpp"
 
@@ -51,7 +53,12 @@ void ServiceHost::serve_connections() {
                          true});
     return;
   }
+  connect_by_configuration();
   for (const auto& connection : parts_.vault.connections()) {
+    if (is_served(connection.service) && !is_configured(connection)) {
+      spdlog::info("{} is not served: the configuration has no services.{}", connection.service, connection.service);
+      continue;
+    }
     if (!is_served(connection.service)) {
       spdlog::warn("{} {} is connected, but no adapter for {} is loaded: see kruxos plugin list", connection.service,
                    connection.account_id, connection.service);
@@ -66,6 +73,11 @@ void ServiceHost::serve_connections() {
            fmt::format("{} {} is not served: {}", connection.service, connection.account_id, error.what()), true});
     }
   }
+}
+
+/// A service that needs no token is connected where the configuration names it, and served as long as it does.
+bool ServiceHost::is_configured(const Connection& c) const {
+  return !definition_of(c.service)->needs_no_token() || parts_.config.services.contains(c.service);
 }
 
 const char* ServiceHost::adapter_of(const std::string& service) const {
@@ -130,6 +142,23 @@ const ServiceConfig& ServiceHost::config_of(const std::string& service) const {
   return at == parts_.config.services.end() ? defaults : at->second;
 }
 
+/// Those that the definition names, and those that the operator lists where it says so.
+std::vector<std::string> ServiceHost::hosts_of(const ServiceDefinition& definition) const {
+  auto hosts = definition.hosts;
+  if (definition.hosts_from.empty()) return hosts;
+  const auto key = fmt::format("services.{}.adapter.{}", definition.service, definition.hosts_from);
+  const auto config = parse_json(config_of(definition.service).adapter_config_json, "the adapter's configuration");
+  const auto listed = config.FindMember(definition.hosts_from.c_str());
+  if (listed == config.MemberEnd()) return hosts;
+  if (!listed->value.IsArray()) throw ConfigError(key + ": a list of hosts is expected.");
+  for (const auto& host : listed->value.GetArray()) {
+    const auto name = host.IsString() ? std::string(view(host)) : std::string();
+    if (const auto why = why_not_host(name); !why.empty()) throw ConfigError(key + ": " + why);
+    hosts.push_back(name);
+  }
+  return hosts;
+}
+
 std::string ServiceHost::base_url_of(const ServiceDefinition& definition, const std::string& own) const {
   if (!own.empty()) return own;
   const auto& configured = config_of(definition.service).api_base_url;
@@ -142,7 +171,7 @@ std::string ServiceHost::connect_help(const std::string& service) const {
 
 std::shared_ptr<AccountHttp> ServiceHost::make_http(const ServiceDefinition& definition, const std::string& account_id,
                                                     const AccountOwn& own, AccountHooks hooks) const {
-  AccountHttpOptions options{definition.service, base_url_of(definition, own.base_url), definition.hosts,
+  AccountHttpOptions options{definition.service, base_url_of(definition, own.base_url), hosts_of(definition),
                              quota_of(definition, config_of(definition.service))};
   options.auth = definition.auth;
   options.safe_posts = definition.safe_posts;
@@ -150,8 +179,9 @@ std::shared_ptr<AccountHttp> ServiceHost::make_http(const ServiceDefinition& def
     options.auth_user = user->second;
   std::shared_ptr<RequestMeter> meter;
   if (parts_.registry) meter = std::make_shared<RequestMeter>(*parts_.registry, definition.service, account_id);
-  hooks.observe = [service = definition.service, account_id, meter, &use = parts_.token_use](const RequestRecord& r) {
-    if (r.status != 0) use.used(service, account_id);
+  hooks.observe = [service = definition.service, account_id, meter, has_token = !definition.needs_no_token(),
+                   &use = parts_.token_use](const RequestRecord& r) {
+    if (r.status != 0 && has_token) use.used(service, account_id);
     if (meter) meter->sent(r);
     spdlog::debug("{} {} {} -> {} in {} ms, {} bytes, outcome {}", service, r.method, r.path, r.status, r.ms, r.bytes,
                   r.outcome);
@@ -168,6 +198,25 @@ std::map<std::string, double> ServiceHost::quota_left(const AccountRef& account)
   const auto known = clients_.find({account.service, account.account_id});
   const auto client = known == clients_.end() ? nullptr : known->second.lock();
   return client ? client->quota_left() : std::map<std::string, double>{};
+}
+
+/// What sends an account's token along; nothing where the service needs none.
+AccountHooks ServiceHost::token_hooks(const ServiceDefinition& definition, const AccountRef& account,
+                                      const std::string& origin) const {
+  AccountHooks hooks;
+  if (definition.needs_no_token()) return hooks;
+  hooks.token = [&vault = parts_.vault, account, origin]() -> std::optional<BoundToken> {
+    const auto token = vault.token(account.service, account.account_id, account.generation);
+    if (!token) return std::nullopt;
+    return BoundToken{make_secret(token->reveal()), origin};
+  };
+  hooks.ensure = [&tokens = parts_.tokens, account](const CallContextPtr& call) {
+    return tokens.ensure(account, call);
+  };
+  hooks.renew = [&tokens = parts_.tokens, account](const CallContextPtr& call, std::string_view used) {
+    return tokens.renew(account, used, call);
+  };
+  return hooks;
 }
 
 /// Makes the adapter, opens the replica, publishes the account, begins its sync.
@@ -200,19 +249,7 @@ void ServiceHost::activate(const Connection& c) {
                               ref.service),
                   true});
   });
-  AccountHooks hooks;
-  hooks.token = [&vault = parts_.vault, ref = account->ref, origin = c.token_origin]() -> std::optional<BoundToken> {
-    const auto token = vault.token(ref.service, ref.account_id, ref.generation);
-    if (!token) return std::nullopt;
-    return BoundToken{make_secret(token->reveal()), origin};
-  };
-  hooks.ensure = [&tokens = parts_.tokens, ref = account->ref](const CallContextPtr& call) {
-    return tokens.ensure(ref, call);
-  };
-  hooks.renew = [&tokens = parts_.tokens, ref = account->ref](const CallContextPtr& call, std::string_view used) {
-    return tokens.renew(ref, used, call);
-  };
-  const auto http = make_http(*definition, c.account_id, own, std::move(hooks));
+  const auto http = make_http(*definition, c.account_id, own, token_hooks(*definition, account->ref, c.token_origin));
   std::optional<std::vector<std::string>> scopes;
   if (c.scopes_known) scopes = with_implied(definition->oauth.implied_scopes, c.scopes);
   account->adapter = make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http,

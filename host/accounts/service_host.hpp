@@ -155,9 +155,12 @@ class ServiceHost {
  private:
   std::shared_ptr<const ServiceDefinition> definition_of(const std::string& service) const;
   const ServiceConfig& config_of(const std::string& service) const;
+  std::vector<std::string> hosts_of(const ServiceDefinition& definition) const;
   std::string base_url_of(const ServiceDefinition& definition, const std::string& own) const;
   std::shared_ptr<AccountHttp> make_http(const ServiceDefinition& definition, const std::string& account_id,
                                          const AccountOwn& own, AccountHooks hooks) const;
+  AccountHooks token_hooks(const ServiceDefinition& definition, const AccountRef& account,
+                           const std::string& origin) const;
   AccountOwn own_of(const ServiceDefinition& definition, const std::string& name, AccountOwn given) const;
   void refuse_other_address(const Connection& connection) const;
   std::shared_ptr<ServiceAdapter> make_adapter(const AdapterSetup& setup) const;
@@ -182,6 +185,8 @@ class ServiceHost {
   std::optional<std::string> revoke(const Receipt& receipt);
   bool has_unrevoked_refresh_token(const Receipt& receipt) const;
   void serve_connections();
+  void connect_by_configuration();
+  bool is_configured(const Connection& connection) const;
   void resume_disconnections();
   bool pause();
   std::int64_t sync_interval_of(const ServiceDefinition& definition) const;

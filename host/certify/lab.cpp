@@ -152,6 +152,7 @@ std::shared_ptr<ServiceAdapter> Lab::adapter() {
 CallContextPtr Lab::make_call(const CallOptions& options) const {
   CallOwner owner{definition().service, bench_.identity ? bench_.identity->account_id : "", kGeneration,
                   options.write_id, options.attempt};
+  owner.agent = "agent_1";
   return std::make_shared<CallContext>(std::move(owner), clock_, clock_.boot_ms() + options.deadline_ms,
                                        options.remember);
 }

@@ -11,7 +11,7 @@
 namespace krux {
 
 /// Both programs come from one build; a runner of another one is refused at its hello.
-inline constexpr std::uint32_t kWireVersion = 7;
+inline constexpr std::uint32_t kWireVersion = 8;
 /// Of streamed rows, blobs and bodies: a part is sent when it has grown to this, and so many may be on their way.
 inline constexpr std::size_t kPartBytes = 64 * 1024;
 inline constexpr std::uint32_t kPartsAhead = 8;

@@ -143,7 +143,7 @@ CallResult<Result> RemoteAdapter::ask_instance(const Instance& instance, std::ui
                                                RemoteLoans loans, const Read& read) {
   WireWriter frame;
   frame.u64(instance.id).u8(function).u32(call->owner().attempt);
-  frame.text(call->owner().write_id).i64(call->left_ms()).i64(call->clock().wall_ms());
+  frame.text(call->owner().write_id).text(call->owner().agent).i64(call->left_ms()).i64(call->clock().wall_ms());
   put_dialogue(frame, call->dialogue());
   frame.raw(arguments);
   const auto remote =

@@ -37,7 +37,7 @@ FIELD(krux_failure, type, 16, krux_str);
 FIELD(krux_failure, message, 32, krux_str);
 FIELD(krux_failure, retry_after_ms, 48, int64_t);
 
-SIZE(krux_call, 136);
+SIZE(krux_call, 152);
 FIELD(krux_call, size, 0, uint32_t);
 FIELD(krux_call, attempt, 4, uint32_t);
 FIELD(krux_call, self, 8, void*);
@@ -54,6 +54,7 @@ FIELD(krux_call, state, 96, krux_str);
 FUNCTION(krux_call, progress, 112, void, void*, double, double, krux_str);
 FUNCTION(krux_call, tell, 120, void, void*, int32_t, krux_str);
 FUNCTION(krux_call, ask, 128, krux_status, void*, krux_str, krux_str);
+FIELD(krux_call, agent, 136, krux_str);
 
 /* kruxos/abi/entry.h */
 SIZE(krux_log, 24);

@@ -82,6 +82,9 @@ TEST_CASE("The second example's adapter passes the conformance kit") {
 TEST_CASE("Every adapter of the build is tried with the conformance kit") {
   std::set<std::string> adapters;
   for (const auto& entry : fs::directory_iterator(KRUXOS_ADAPTERS)) adapters.insert(entry.path().stem().string());
+  // The kit stands between an adapter and its service. These work on the machine itself, and have no service: tests of
+  // their own kill them at each step and change what they work on.
+  for (const char* local : {"filesystem", "network", "process"}) CHECK(adapters.erase(local) == 1);
   CHECK(adapters == std::set<std::string>{"gmail", "notes", "slack", "tasks"});
 }
 

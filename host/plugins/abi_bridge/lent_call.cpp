@@ -44,6 +44,7 @@ LentCall::LentCall(CallContextPtr call, Notes notes) : call_(std::move(call)), n
   table_.attempt = owner.attempt;
   table_.self = this;
   table_.write_id = to_abi(owner.write_id);
+  table_.agent = to_abi(owner.agent);
   table_.deadline_ms = call_->clock().wall_ms() + call_->left_ms();
   table_.cancelled = [](void* self) noexcept -> std::int32_t {
     return static_cast<LentCall*>(self)->call_->cancelled();

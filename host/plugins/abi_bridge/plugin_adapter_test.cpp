@@ -475,4 +475,17 @@ TEST_CASE("A read speaks to whoever waits, ends with questions, and gets the ans
   CHECK(alone.status == KRUX_UNSUPPORTED);
 }
 
+TEST_CASE("An adapter is told which agent a call is for", "[abi-1.4]") {
+  const Bridge bridge(test::either());
+  const auto adapter = bridge.make("mock");
+  const auto whose = [&](const std::string& agent) {
+    CallOwner owner{"mock", "T1", 1, "", 0};
+    owner.agent = agent;
+    const auto call = std::make_shared<CallContext>(owner, bridge.clock, bridge.clock.boot_ms() + 60'000);
+    return good(adapter->ask<"read">(call, bridge.reader, "mock.whose", "{}"));
+  };
+  CHECK(whose("agent_1") == R"({"agent":"agent_1"})");
+  CHECK(whose("") == R"({"agent":""})");
+}
+
 }  // namespace KRUXOS_TEST_FILE

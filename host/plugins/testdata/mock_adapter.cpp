@@ -93,6 +93,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
   std::string read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
                    std::string_view params) override {
     if (capability == "mock.echo") return std::string(params);
+    if (capability == "mock.whose") return "{\"agent\":\"" + std::string(call.agent()) + "\"}";
     if (capability == "mock.account")
       return "{\"id\":\"" + account_.account_id + "\",\"scopes\":" + account_.scopes_json + "}";
     if (capability == "mock.own")

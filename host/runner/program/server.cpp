@@ -143,6 +143,7 @@ RunningCallPtr Server::begin(std::uint64_t id, const Asked& asked) {
   CallOwner owner;
   owner.write_id = asked.write_id;
   owner.attempt = asked.attempt;
+  owner.agent = asked.agent;
   if (asked.function != kAskCreate) {
     const std::lock_guard lock(mutex_);
     const auto& adapter = adapters_.at(asked.adapter);
@@ -167,6 +168,7 @@ Server::Asked Server::read_call(const Frame& frame) const {
   asked.function = in.below(kAskCreate + 1);
   asked.attempt = in.u32();
   asked.write_id = in.text(limits::kLongestId);
+  asked.agent = in.text(limits::kLongestId);
   asked.left_ms = in.i64();
   asked.wall_ms = in.i64();
   asked.dialogue = get_dialogue(in);

@@ -39,7 +39,7 @@ class Server {
     std::uint64_t adapter = 0;
     std::uint8_t function = kAskCreate;
     std::uint32_t attempt = 0;
-    std::string write_id;
+    std::string write_id, agent;
     std::int64_t left_ms = 0, wall_ms = 0;
     std::optional<ReadDialogue> dialogue;
     std::string arguments;

@@ -29,7 +29,7 @@
 #endif
 
 #define KRUX_ABI_MAJOR 1
-#define KRUX_ABI_MINOR 3
+#define KRUX_ABI_MINOR 4
 
 /* True where whoever filled *table knew `field` of type `type`. */
 #define KRUX_HAS(type, table, field) ((table)->size >= offsetof(type, field) + sizeof((table)->field))

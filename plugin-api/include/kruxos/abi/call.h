@@ -94,6 +94,11 @@ typedef struct krux_call {
    * with a sentence of the host's. KRUX_INVALID: no JSON object, or too long; KRUX_UNSUPPORTED: not in a read;
    * KRUX_CANCELLED: the call has ended. The first one counts. [any thread] */
   krux_status (*ask)(void* self, krux_str questions_json, krux_str state) KRUX_NOEXCEPT;
+
+  /* Since 1.4: the id of the agent that the call is for: who reads, whose write it is that is made, looked for, undone
+   * or cleaned up. Letters, digits, '.', '_' and '-', at most 64 bytes; no two agents ever have the same. Empty in what
+   * is no agent's (connecting, syncs), and often where parameters are resolved. Valid until the call returns. */
+  krux_str agent;
 } krux_call;
 
 KRUX_END_DECLS

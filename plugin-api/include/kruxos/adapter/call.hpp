@@ -58,6 +58,12 @@ class Call {
   std::uint32_t attempt() const noexcept { return call_->attempt; }                 ///< 0 outside writes
   std::string_view write_id() const noexcept { return from_abi(call_->write_id); }  ///< empty outside writes
 
+  /// The id of the agent that the call is for: of a read, and of all that is done for a write. Empty in what is no
+  /// agent's, and of hosts before 1.4.
+  std::string_view agent() const noexcept {
+    return KRUX_HAS(krux_call, call_, agent) ? from_abi(call_->agent) : std::string_view();
+  }
+
   /// In execute_write: keeps a note (JSON, at most 64 KiB) with the write, in the place of the one before. It is
   /// durable on return, and find_effect and later attempts get it. Throws when it could not be kept (kInvalid,
   /// kStorage, kCancelled; kUnsupported outside execute_write): then do not go on.

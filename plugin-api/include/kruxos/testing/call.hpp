@@ -81,6 +81,12 @@ class FakeCall {
     return at == live().calls.end() ? nullptr : at->second;
   }
 
+  /// Whose call it is; nobody's unless set. Set it before the call is used.
+  void set_agent(std::string agent) {
+    agent_ = std::move(agent);
+    abi_.agent = to_abi(agent_);
+  }
+
   std::atomic<bool> cancelled = false;  ///< set it, and the adapter is asked to end
   std::vector<std::string> notes;       ///< what the adapter has remembered, in order
   struct Failure {
@@ -168,7 +174,7 @@ class FakeCall {
   const FakeClock& clock_;
   const CallKind kind_;
   const std::string write_id_;
-  std::string answers_, state_;
+  std::string answers_, state_, agent_;
   std::mutex mutex_;
   std::set<std::string> requests_;
   std::atomic<int> sent_ = 0, answered_ = 0;

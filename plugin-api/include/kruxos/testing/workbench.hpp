@@ -59,6 +59,7 @@ class Workbench {
 
   FakeHost host;
   FakeStore store{host.clock, collections()};
+  std::string agent = "agent_1";  ///< whose reads and writes they are
   std::int64_t last_sync_ms = 0;  ///< end of the last complete pass; 0: none, so that sync() makes a full one
 
   /// A new instance on the same replica, as after the host was killed.
@@ -98,7 +99,8 @@ class Workbench {
     return answer(CallKind::kFetch, capability, params_json);
   }
   std::string resolve(std::string_view operation, std::string_view params_json) {
-    const FakeCall call(host.clock, CallKind::kRead);
+    FakeCall call(host.clock, CallKind::kRead);
+    call.set_agent(agent);
     return object(adapter_->resolve(call.call(), store.reader(), operation, params_json), "the resolved parameters");
   }
 
@@ -109,6 +111,7 @@ class Workbench {
     if constexpr (std::is_base_of_v<RollbackCapable, Adapter>) {
       if (write.attempt == 1 && adapter_->supports_rollback(write.operation)) {
         FakeCall call(host.clock, CallKind::kAny, write.write_id, write.attempt);
+        call.set_agent(agent);
         auto point = attempt(call, [&] { return adapter_->create_rollback_point(call.call(), write.lent()); });
         if (point.outcome != Outcome::kDone) return point;
         write.point_json = point.result_json;
@@ -116,6 +119,7 @@ class Workbench {
     }
     if (write.first_attempt_at_ms == 0) write.first_attempt_at_ms = host.clock.now_ms;
     FakeCall call(host.clock, CallKind::kWrite, write.write_id, write.attempt);
+    call.set_agent(agent);
     auto ended = attempt(call, [&] { return adapter_->execute_write(call.call(), write.lent()); });
     if (!call.notes.empty()) write.note_json = call.notes.back();
     return ended;
@@ -127,6 +131,7 @@ class Workbench {
 
   Attempt rollback(const FakeWrite& write, std::string_view result_json, bool force = false) {
     FakeCall call(host.clock, CallKind::kWrite);
+    call.set_agent(agent);
     return attempt(call, [&] { return adapter_->rollback(call.call(), undo_of(write, result_json, force)); });
   }
   EffectFound find_rollback(const FakeWrite& write, std::string_view result_json) {
@@ -137,6 +142,7 @@ class Workbench {
   /// Takes away what the attempts of a write have left that will not be carried out.
   Attempt clean_up(const FakeWrite& write) {
     FakeCall call(host.clock, CallKind::kWrite);
+    call.set_agent(agent);
     return attempt(call, [&] {
       adapter_->clean_up(call.call(), write.lent());
       return std::string("{}");
@@ -193,7 +199,8 @@ class Workbench {
   }
 
   std::string answer(CallKind kind, std::string_view capability, std::string_view params_json) {
-    const FakeCall call(host.clock, kind);
+    FakeCall call(host.clock, kind);
+    call.set_agent(agent);
     const auto reader = kind == CallKind::kFetch ? store.fetching_reader() : store.reader();
     return object(adapter_->read(call.call(), reader, capability, params_json), "the answer");
   }
@@ -201,6 +208,7 @@ class Workbench {
   template <class Body>
   EffectFound look(Body body, const FakeWrite& write) {
     FakeCall call(host.clock, CallKind::kAny, write.write_id, write.attempt);
+    call.set_agent(agent);
     EffectFound found;
     const auto status = kruxos::detail::guard(call.abi(), [&] { found = body(call.call()); });
     return status == KRUX_OK ? found : EffectFound::cannot_tell();

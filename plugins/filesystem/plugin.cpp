@@ -1,0 +1,3 @@
+#include "adapter.hpp"
+
+KRUXOS_PLUGIN(filesystem::FilesystemAdapter, "filesystem", "filesystem", "0.1.0");

@@ -1,0 +1,127 @@
+#include "files_fixture.hpp"
+
+namespace KRUXOS_TEST_FILE {
+
+using Catch::Contains;
+using namespace filesystem::test;
+
+namespace {
+
+struct Undoing : Files {
+  FakeWrite write;
+  std::string result;
+
+  void run_one(const std::string& operation, const std::string& params) {
+    write = change(operation, params);
+    const auto attempt = run(write);
+    INFO(why(attempt));
+    REQUIRE(attempt.outcome == Outcome::kDone);
+    result = attempt.result_json;
+  }
+  std::string undo(bool force = false) {
+    const auto attempt = bench.rollback(write, result, force);
+    if (attempt.outcome == Outcome::kDone) {
+      CHECK(bench.find_rollback(write, result).answer == KRUX_EFFECT_FOUND);
+      CHECK(bench.rollback(write, result).outcome == Outcome::kDone);  // once more changes nothing
+      return "undone";
+    }
+    CHECK(attempt.failure->effect == KRUX_EFFECT_NONE);
+    return attempt.failure->message;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an undo puts back what a write replaced, with its mode") {
+  Undoing files;
+  files.put("a", "before");
+  fs::permissions(files.files / "a", fs::perms::owner_read | fs::perms::owner_exec);
+  files.run_one("write", R"({"path":"a","content":"after"})");
+  CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_EFFECT_DISPROVED);
+  CHECK(files.undo() == "undone");
+  CHECK(files.content("a") == "before");
+  CHECK(fs::status(files.files / "a").permissions() == (fs::perms::owner_read | fs::perms::owner_exec));
+}
+
+TEST_CASE("an undo takes a new file away, and its directories as far as they are empty") {
+  Undoing files;
+  files.run_one("write", R"({"path":"d/e/a","content":"x"})");
+  files.put("d/other", "stays");
+  CHECK(files.undo() == "undone");
+  CHECK_FALSE(files.has("d/e"));
+  CHECK(files.content("d/other") == "stays");
+}
+
+TEST_CASE("what somebody has changed since stays, unless the operator insists") {
+  Undoing files;
+  files.put("a", "before");
+  files.run_one("write", R"({"path":"a","content":"after"})");
+  files.put("a", "changed");
+  CHECK_THAT(files.undo(), Contains("has been changed since"));
+  CHECK(files.content("a") == "changed");
+  CHECK(files.undo(true) == "undone");
+  CHECK(files.content("a") == "before");
+}
+
+TEST_CASE("a replaced file that is gone comes back only when the operator insists") {
+  Undoing files;
+  files.put("a", "before");
+  files.run_one("write", R"({"path":"a","content":"after"})");
+  fs::remove(files.files / "a");
+  CHECK_THAT(files.undo(), Contains("has been changed since"));
+  CHECK(files.undo(true) == "undone");
+  CHECK(files.content("a") == "before");
+}
+
+TEST_CASE("what was deleted comes back with all that was in it") {
+  Undoing files;
+  files.put("d/a", "a");
+  files.put("d/b/c", "c");
+  files.run_one("delete", R"({"path":"d","recursive":true})");
+  CHECK_FALSE(files.has("d"));
+  files.put("d", "in its place");
+  CHECK_THAT(files.undo(), Contains("Something else is at /workspace/d"));
+  CHECK_THAT(files.undo(true), Contains("Something else"));
+  fs::remove(files.files / "d");
+  CHECK(files.undo() == "undone");
+  CHECK(files.content("d/b/c") == "c");
+}
+
+TEST_CASE("what was moved is moved back") {
+  Undoing files;
+  files.put("d/a", "a");
+  files.run_one("move", R"({"from":"d","to":"e"})");
+  CHECK(files.undo() == "undone");
+  CHECK(files.content("d/a") == "a");
+  CHECK_FALSE(files.has("e"));
+  files.run_one("move", R"({"from":"d","to":"e"})");
+  files.put("e/more", "new");
+  CHECK_THAT(files.undo(), Contains("has been changed since"));
+  CHECK(files.undo(true) == "undone");
+  CHECK(files.content("d/more") == "new");
+}
+
+TEST_CASE("copies and directories that were made go again") {
+  Undoing files;
+  files.put("d/a", "a");
+  files.run_one("copy", R"({"from":"d","to":"e"})");
+  CHECK(files.undo() == "undone");
+  CHECK_FALSE(files.has("e"));
+  files.run_one("mkdir", R"({"path":"x/y"})");
+  files.put("x/y/z", "z");
+  CHECK_THAT(files.undo(), Contains("has been changed since"));
+  fs::remove(files.files / "x/y/z");
+  CHECK(files.undo() == "undone");
+  CHECK_FALSE(files.has("x"));
+}
+
+TEST_CASE("an undo whose write is another agent's finds nothing") {
+  Undoing files;
+  files.put("a", "before");
+  files.run_one("write", R"({"path":"a","content":"after"})");
+  files.bench.agent = "agent_2";
+  CHECK_THAT(files.undo(), Contains("no longer kept"));
+  CHECK(files.content("a") == "after");
+}
+
+}  // namespace KRUXOS_TEST_FILE

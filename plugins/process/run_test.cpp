@@ -1,0 +1,221 @@
+// Programs in their sandbox: what they can do, and how what goes too far is ended.
+#include <grp.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include <kruxos/kit/json.hpp>
+#include <kruxos/testing.hpp>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "adapter.hpp"
+#include "support/scratch.hpp"
+#include "usage.hpp"
+
+namespace KRUXOS_TEST_FILE {
+
+using Catch::Contains;
+using kruxos::kit::parse;
+using kruxos::kit::text_of;
+using kruxos::testing::Attempt;
+using kruxos::testing::FakeWrite;
+using kruxos::testing::Outcome;
+
+namespace {
+
+struct Programs {
+  support::Scratch scratch;
+  std::string root = (scratch.path() / "root").string();
+  kruxos::testing::Workbench<process::ProcessAdapter> bench;
+  std::filesystem::path files = scratch.path() / "root" / "agent_1" / "files";
+  FakeWrite last;
+  int writes = 0;
+
+  explicit Programs(const std::string& more = R"(,"allow_root":true)")
+      : bench(R"({"root":")" + (scratch.path() / "root").string() + "\"" + more + "}") {}
+
+  Attempt run(const std::string& command, const std::string& more = "") {
+    last = {"process.run", R"({"command":)" + kruxos::kit::quoted(command) + more + "}"};
+    last.write_id = "w_" + std::to_string(++writes);
+    return bench.execute(last);
+  }
+  Attempt shell(const std::string& command, const std::string& more = "") {
+    return run(command, R"(,"shell":true)" + more);
+  }
+  std::string kill(const std::string& id) {
+    FakeWrite write{"process.kill", R"({"process_id":")" + id + "\"}"};
+    write.write_id = "w_kill_" + std::to_string(++writes);
+    const auto attempt = bench.execute(write);
+    return attempt.failure ? attempt.failure->message : attempt.result_json;
+  }
+  std::string output(const std::string& id) { return bench.read("process.output", R"({"process_id":")" + id + "\"}"); }
+};
+
+std::string said(const Attempt& attempt, const char* name = "stdout") {
+  INFO((attempt.failure ? attempt.failure->message : attempt.result_json));
+  REQUIRE(attempt.outcome == Outcome::kDone);
+  return text_of(parse(attempt.result_json), name);
+}
+
+/// From here on, so that the kernel's limits hold as they do for a host.
+void be_an_ordinary_user() {
+  constexpr unsigned nobody = 65534;
+  if (geteuid() != 0) return;
+  REQUIRE((setgroups(0, nullptr) == 0 && setgid(nobody) == 0 && setuid(nobody) == 0));
+  prctl(PR_SET_DUMPABLE, 1);  // the sanitizers look into their own process
+}
+
+bool without_end(const std::function<bool()>& ready) {
+  for (int i = 0; i < 2000; ++i) {
+    if (ready()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a program runs in the workspace, and says what it has to say") {
+  Programs programs;
+  const auto first = programs.run("echo hello 'to you'");
+  CHECK(said(first) == "hello to you\n");
+  CHECK_THAT(first.result_json, Contains(R"("exit_code":0)") && Contains(R"("ended":"exited")"));
+  std::ofstream(programs.files / "a.txt") << "content";
+  CHECK(said(programs.run("cat /workspace/a.txt")) == "content");
+  CHECK(said(programs.run("ls -la /workspace")).find("a.txt") != std::string::npos);
+  CHECK(said(programs.shell("echo $HOME; pwd", R"(,"working_directory":"/workspace")")) == "/workspace\n/workspace\n");
+  CHECK(said(programs.run("cat", R"(,"stdin":"given")")) == "given");
+  const auto failing = programs.shell("echo no >&2; exit 3");
+  CHECK(said(failing, "stderr") == "no\n");
+  CHECK_THAT(failing.result_json, Contains(R"("exit_code":3)"));
+  CHECK_THAT(programs.run("no-such-program").result_json, Contains(R"("exit_code":127)"));
+  CHECK(said(programs.shell("printf 'a\\000b\\377'")) ==
+        "a\xEF\xBF\xBD"
+        "b\xEF\xBF\xBD");
+  REQUIRE(programs.shell("echo made > made.txt").outcome == Outcome::kDone);
+  CHECK(std::filesystem::exists(programs.files / "made.txt"));
+}
+
+TEST_CASE("a program sees its workspace and the system's programs, and nothing else") {
+  Programs programs;
+  std::ofstream(programs.scratch.path() / "secret") << "SECRET";
+  const auto secret = (programs.scratch.path() / "secret").string();
+  CHECK_THAT(said(programs.run("cat " + secret), "stderr"), Contains("No such file"));
+  CHECK_THAT(said(programs.run("ls /root /home /etc/shadow"), "stderr"), Contains("No such file"));
+  CHECK_THAT(said(programs.run("ls /workspace/..")), !Contains("undo"));
+  CHECK_THAT(said(programs.shell("echo x > /usr/x || echo refused")), Contains("refused"));
+  CHECK_THAT(said(programs.shell("ls /sys/class/net 2>&1; cat /proc/net/dev | tail -n +3")), !Contains("eth"));
+  CHECK_THAT(said(programs.shell("for p in /proc/[0-9]*; do cat $p/comm; done")), !Contains("process_tests"));
+  CHECK_THAT(said(programs.shell("unshare -U true && echo made || echo refused")), Contains("refused"));
+  CHECK(said(programs.shell("env | sort | cut -d= -f1 | tr '\\n' ' '")) == "HOME LANG PATH PWD TMPDIR ");
+  CHECK(said(programs.shell("ls -l /proc/self/fd | wc -l")) != "0\n");
+  CHECK_THAT(said(programs.shell("ls /proc/self/fd | tr '\\n' ' '")), Contains("0 1 2 3 "));  // 3: the directory's
+  programs.bench.agent = "agent_2";
+  CHECK_THAT(said(programs.run("ls -A /workspace")), !Contains("made"));
+  CHECK_THROWS_WITH(programs.output("w_1"), Contains("no such program"));
+}
+
+TEST_CASE("what runs too long, says too much or takes too much is ended with all that it has started") {
+  be_an_ordinary_user();
+  Programs programs(R"(,"output_kib":64,"memory_mib":64,"processes":20,"file_mib":1)");
+  const auto long_one = programs.shell("sleep 1000 & sleep 1000", R"(,"timeout_seconds":1)");
+  CHECK_THAT(long_one.result_json, Contains(R"("ended":"timeout")") && Contains(R"("exit_code":137)"));
+  const auto endless = programs.run("yes");
+  CHECK_THAT(endless.result_json, Contains(R"("ended":"output_limit")"));
+  CHECK(said(endless).size() == 65536);
+  CHECK(said(programs.shell("yes >&2"), "stderr").size() == 65536);
+  const auto memory = programs.shell("head -c 500000000 /dev/zero | tail; echo ended $?");
+  CHECK((memory.result_json.find("memory_limit") != std::string::npos ||
+         memory.result_json.find("memory exhausted") != std::string::npos));
+  const auto together =
+      programs.shell("for i in 1 2 3 4 5; do (x=$(head -c 20000000 /dev/zero | tr '\\0' a); sleep 1000) & done; wait",
+                     R"(,"timeout_seconds":30)");
+  CHECK_THAT(together.result_json, Contains(R"("ended":"memory_limit")"));
+  const auto huge = programs.shell("head -c 5000000 /dev/zero > huge; ls -l huge");
+  CHECK(std::filesystem::file_size(programs.files / "huge") <= 1 << 20);
+  // In shells alone, so that nothing but the sandbox ends it.
+  const auto bomb = programs.shell("bomb() { bomb | bomb & }; bomb; sleep 1000", R"(,"timeout_seconds":2)");
+  INFO(bomb.result_json.substr(0, 500));
+  CHECK((bomb.result_json.find("process_limit") != std::string::npos ||
+         bomb.result_json.find("fork") != std::string::npos));
+  CHECK(without_end([] { return process::ProcessTable().below(getpid()).processes == 0; }));
+}
+
+TEST_CASE("a program can run on after its call, be looked at, and be ended") {
+  Programs programs;
+  const auto started = programs.shell("echo begun; sleep 1000", R"(,"background":true)");
+  CHECK(said(started, "state") == "running");
+  CHECK(without_end([&] { return programs.output("w_1").find("begun") != std::string::npos; }));
+  CHECK_THAT(programs.bench.read("process.list", "{}"), Contains(R"("process_id":"w_1")") && Contains("running"));
+  CHECK_THAT(programs.kill("w_1"), Contains(R"("state":"ended")"));
+  CHECK_THAT(programs.output("w_1"), Contains(R"("ended":"killed")") && Contains("begun"));
+  CHECK_THAT(programs.kill("w_1"), Contains(R"("state":"ended")"));
+  CHECK_THAT(programs.kill("w_99"), Contains("no such program"));
+  CHECK_THAT(programs.kill("../agent_2/processes/w_1"), Contains("no such program"));
+  CHECK_THROWS_WITH(programs.output("../x"), Contains("no such program"));
+}
+
+TEST_CASE("an agent has only so many programs at once") {
+  Programs programs(R"(,"running":2,"allow_root":true)");
+  for (int i = 0; i < 2; ++i) REQUIRE(said(programs.run("sleep 1000", R"(,"background":true)"), "state") == "running");
+  const auto third = programs.run("true");
+  CHECK(third.outcome == Outcome::kRefused);
+  CHECK_THAT(third.failure->message, Contains("Too many"));
+  programs.bench.agent = "agent_2";
+  CHECK(programs.run("true").outcome == Outcome::kDone);
+}
+
+TEST_CASE("programs end with the host, and nobody can tell what they had done") {
+  Programs programs;
+  REQUIRE(said(programs.shell("sleep 1000", R"(,"background":true)"), "state") == "running");
+  CHECK(programs.bench.find_effect(programs.last).answer == KRUX_EFFECT_FOUND);
+  programs.bench.restart();
+  CHECK(process::ProcessTable().below(getpid()).processes == 0);
+  const auto found = programs.bench.find_effect(programs.last);
+  CHECK(found.answer == KRUX_CANNOT_TELL);
+  CHECK_THAT(found.why, Contains("look at the workspace"));
+  CHECK(programs.bench.execute(programs.last).outcome != Outcome::kDone);  // never twice
+  REQUIRE(programs.run("true").outcome == Outcome::kDone);
+  programs.bench.restart();
+  CHECK(programs.bench.find_effect(programs.last).answer == KRUX_EFFECT_FOUND);
+  FakeWrite never{"process.run", R"({"command":"true"})"};
+  never.write_id = "w_never";
+  never.attempt = 1;
+  CHECK(programs.bench.find_effect(never).answer == KRUX_EFFECT_DISPROVED);
+}
+
+TEST_CASE("without a sandbox nothing is run") {
+  Programs missing(R"(,"allow_root":true,"sandbox":"/no/such/bwrap")"),
+      broken(R"(,"allow_root":true,"sandbox":"/usr/bin/false")"), plain("");
+  const auto none = missing.run("touch made");
+  CHECK(none.outcome == Outcome::kRefused);
+  CHECK_THAT(none.failure->message, Contains("bubblewrap is not installed"));
+  CHECK(missing.bench.find_effect(missing.last).answer == KRUX_EFFECT_DISPROVED);
+  const auto other = broken.run("touch made");
+  CHECK(other.outcome == Outcome::kRefused);
+  CHECK_THAT(other.failure->message, Contains("cannot be confined"));
+  CHECK_FALSE(std::filesystem::exists(broken.files / "made"));
+  const auto as_is = plain.run("true");
+  if (geteuid() != 0) {
+    CHECK(as_is.outcome == Outcome::kDone);
+  } else {
+    CHECK_THAT(as_is.failure->message, Contains("services.process.adapter.allow_root"));
+  }
+}
+
+TEST_CASE("a command that could not be started is refused before anybody is asked") {
+  Programs programs;
+  const auto refused = [&](const std::string& params) {
+    CHECK_THROWS_AS(programs.bench.resolve("process.run", params), kruxos::ProxyError);
+  };
+  refused(R"({"command":"a | b"})");
+  refused(R"({"command":"ls","working_directory":"/etc"})");
+  CHECK_NOTHROW(programs.bench.resolve("process.run", R"({"command":"a | b","shell":true})"));
+}
+
+}  // namespace KRUXOS_TEST_FILE

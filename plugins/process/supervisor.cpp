@@ -1,0 +1,267 @@
+#include "supervisor.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <kruxos/adapter/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <optional>
+
+#include "usage.hpp"
+#include "workspace/tree.hpp"
+
+namespace process {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kLookMs = 100;  ///< how often limits are looked at
+constexpr int kLooksPerWorkspace = 10;
+constexpr std::uint64_t kMostEntries = 200'000;
+
+/// False at its end. What is beyond `most` is dropped.
+bool read_some(int fd, std::string& into, std::size_t most, bool& too_much) {
+  std::array<char, 65536> piece{};
+  while (true) {
+    const auto got = read(fd, piece.data(), piece.size());
+    if (got == 0) return false;
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+    const auto room = most - std::min(most, into.size());
+    into.append(piece.data(), std::min(room, static_cast<std::size_t>(got)));
+    if (static_cast<std::size_t>(got) > room) {
+      too_much = true;
+      return true;
+    }
+  }
+}
+
+}  // namespace
+
+struct Supervisor::Run {
+  Order order;
+  workspace::Home home;
+  Started started;
+  View view;  ///< under the supervisor's mutex
+  Clock::time_point began = Clock::now();
+  bool out_open = true, errors_open = true;
+  std::string ending;  ///< why it was killed
+};
+
+struct Supervisor::Starting {
+  workspace::Home home;
+  Order order;
+  bool done = false;
+  std::exception_ptr failure;
+};
+
+Supervisor::Supervisor(Options options)
+    : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), thread_([this] { work(); }) {}
+
+Supervisor::~Supervisor() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake();
+  thread_.join();
+}
+
+void Supervisor::wake() {
+  const std::uint64_t one = 1;
+  (void)!write(wake_.get(), &one, sizeof one);
+}
+
+void Supervisor::start(workspace::Home home, Order order) {
+  Starting starting{std::move(home), std::move(order), false, nullptr};
+  std::unique_lock lock(mutex_);
+  starting_.push_back(&starting);
+  wake();
+  changed_.wait(lock, [&] { return starting.done; });
+  if (starting.failure) std::rethrow_exception(starting.failure);
+}
+
+std::size_t Supervisor::count_of(const std::string& agent) const {
+  return static_cast<std::size_t>(
+      std::count_if(runs_.begin(), runs_.end(), [&](const RunPtr& run) { return run->order.agent == agent; }));
+}
+
+/// On the thread with which it is to die.
+void Supervisor::start_here(Starting& starting) {
+  if (geteuid() == 0 && !options_.allow_root)
+    throw kruxos::ProxyError(kruxos::ErrorKind::kRefused,
+                             "The host runs as root, and the kernel limits no number of root's programs, so that none "
+                             "is run. The operator runs the host as a user of its own, or sets "
+                             "services.process.adapter.allow_root.")
+        .type("SandboxMissing")
+        .no_effect();
+  if (!sandbox_known_) {
+    if (const auto why = why_no_sandbox(options_, starting.home.files.get()); !why.empty())
+      throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, why).type("SandboxMissing").no_effect();
+    sandbox_known_ = true;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (count_of(starting.order.agent) >= static_cast<std::size_t>(options_.running))
+      throw kruxos::ProxyError(kruxos::ErrorKind::kRefused,
+                               "Too many of your programs run: wait for one of them, or end it with process.kill.")
+          .type("TooManyProcesses")
+          .no_effect();
+  }
+  auto run = std::make_shared<Run>();
+  run->started = process::start(options_, starting.home.files.get(), starting.order.command);
+  run->home = std::move(starting.home);
+  run->order = std::move(starting.order);
+  run->view.id = run->order.id;
+  run->view.command = run->order.shown;
+  run->view.started_at_ms = run->order.started_at_ms;
+  const std::lock_guard lock(mutex_);
+  runs_.push_back(std::move(run));
+}
+
+void Supervisor::work() {
+  for (int looks = 0;; ++looks) {
+    std::vector<RunPtr> runs;
+    std::vector<Starting*> starting;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) break;
+      runs = runs_;
+      starting.swap(starting_);
+    }
+    for (auto* one : starting) {
+      try {
+        start_here(*one);
+      } catch (...) {
+        one->failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      one->done = true;
+      changed_.notify_all();
+    }
+    if (!starting.empty()) continue;
+    std::vector<pollfd> waits{{wake_.get(), POLLIN, 0}};
+    for (const auto& run : runs) {
+      waits.push_back({run->started.ended.get(), POLLIN, 0});
+      if (run->out_open) waits.push_back({run->started.out.get(), POLLIN, 0});
+      if (run->errors_open) waits.push_back({run->started.errors.get(), POLLIN, 0});
+    }
+    (void)poll(waits.data(), waits.size(), runs.empty() ? -1 : kLookMs);
+    std::uint64_t count = 0;
+    (void)!read(wake_.get(), &count, sizeof count);
+    for (const auto& run : runs) step(*run);
+    watch(looks % kLooksPerWorkspace == 0);
+    for (const auto& run : runs) finish(run);
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& run : runs_) {
+    ::kill(run->started.pid, SIGKILL);
+    while (waitpid(run->started.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  for (auto* one : starting_) {
+    one->failure = std::make_exception_ptr(
+        kruxos::ProxyError(kruxos::ErrorKind::kUnavailable, "The host is stopping.").no_effect());
+    one->done = true;
+  }
+  changed_.notify_all();
+}
+
+/// Takes what it has said.
+void Supervisor::step(Run& run) {
+  const std::lock_guard lock(mutex_);
+  const auto most = static_cast<std::size_t>(options_.output_kib) << 10;
+  bool too_much = false;
+  if (run.out_open) run.out_open = read_some(run.started.out.get(), run.view.out, most, too_much);
+  if (run.errors_open) run.errors_open = read_some(run.started.errors.get(), run.view.errors, most, too_much);
+  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - run.began);
+  run.view.seconds = passed.count();
+  if (too_much && run.ending.empty()) run.ending = "output_limit";
+  if (run.view.seconds >= run.order.limit_seconds && run.ending.empty()) run.ending = "timeout";
+}
+
+/// Holds all to what no limit of the kernel counts for several processes together.
+void Supervisor::watch(bool workspaces) {
+  std::vector<RunPtr> runs;
+  {
+    const std::lock_guard lock(mutex_);
+    runs = runs_;
+  }
+  std::optional<ProcessTable> table;
+  for (const auto& run : runs) {
+    const char* why = nullptr;
+    if (!table) table.emplace();
+    const auto usage = table->below(run->started.pid);
+    if (usage.processes > options_.processes + 2) why = "process_limit";  // the sandbox's own two
+    if (usage.bytes > options_.memory_mib << 20) why = "memory_limit";
+    if (workspaces && workspace::size_of(run->home.directory.get(), "files", kMostEntries, [] {}).bytes >
+                          static_cast<std::uint64_t>(options_.workspace_mib) << 20)
+      why = "workspace_limit";
+    const std::lock_guard lock(mutex_);
+    if (why && run->ending.empty()) run->ending = why;
+    // All that it has started is in the sandbox, and dies with its first process.
+    if (!run->ending.empty()) ::kill(run->started.pid, SIGKILL);
+  }
+}
+
+void Supervisor::finish(const RunPtr& run) {
+  int status = 0;
+  const auto ended = waitpid(run->started.pid, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return;
+  step(*run);  // what it said last
+  View view;
+  {
+    const std::lock_guard lock(mutex_);
+    run->view.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    run->view.ended = run->ending.empty() ? "exited" : run->ending;
+    view = run->view;
+  }
+  view.running = false;
+  run->order.when_ended(view);
+  const std::lock_guard lock(mutex_);
+  runs_.erase(std::find(runs_.begin(), runs_.end(), run));
+  changed_.notify_all();
+}
+
+Supervisor::RunPtr Supervisor::of(const std::string& agent, const std::string& id) const {
+  const auto at = std::find_if(runs_.begin(), runs_.end(),
+                               [&](const RunPtr& run) { return run->order.agent == agent && run->order.id == id; });
+  return at == runs_.end() ? nullptr : *at;
+}
+
+std::shared_ptr<const View> Supervisor::find(const std::string& agent, const std::string& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto run = of(agent, id);
+  return run ? std::make_shared<const View>(run->view) : nullptr;
+}
+
+std::vector<View> Supervisor::running(const std::string& agent) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<View> views;
+  for (const auto& run : runs_) {
+    if (run->order.agent == agent) views.push_back(run->view);
+  }
+  return views;
+}
+
+bool Supervisor::kill(const std::string& agent, const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto run = of(agent, id);
+  if (!run) return false;
+  if (run->ending.empty()) run->ending = "killed";
+  wake();
+  return true;
+}
+
+bool Supervisor::await_end(const std::string& agent, const std::string& id, std::int64_t ms) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, std::chrono::milliseconds(ms), [&] { return !of(agent, id); });
+}
+
+}  // namespace process
