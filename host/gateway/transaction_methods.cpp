@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/util/json.hpp"
+#include "core/write/transactions.hpp"
 #include "host/gateway/agent_methods.hpp"
 #include "host/gateway/rpc_params.hpp"
 
