@@ -235,7 +235,7 @@ TEST_CASE("a transaction is its agent's alone, and has its bounds") {
   CHECK_THAT(f.refused(new_write("one more")).what(), Catch::Contains("takes 100 writes"));
 }
 
-TEST_CASE("a held write may be left out by its agent; taken out by an operator, it ends its transaction") {
+TEST_CASE("a held write may be left out by its agent, and ends its transaction where an operator takes it out") {
   TransactionFixture f;
   const auto kept = f.add("1"), left = f.add("2");
   CHECK(std::holds_alternative<WriteRecord>(f.host->cancel(left.write_id)));
