@@ -17,6 +17,7 @@
 #include "core/capability/present_terms.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/standing_scope.hpp"
+#include "core/capability/transaction_steps.hpp"
 #include "core/capability/write_call.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/state/agent_pauses.hpp"
@@ -104,6 +105,14 @@ void must_be_auditable(const HandlerOptions& options, const Listed& listed) {
   if (auto error = options.audit->why_not_writable()) throw *std::move(error);
 }
 
+/// A read changes nothing, and may be made in the middle of one.
+void must_fit_in_transactions(const CapabilityDefinition& capability, bool hosts_own) {
+  const bool is_read = capability.kind == CapabilityKind::kRead && !hosts_own;
+  if (is_read || (capability.kind == CapabilityKind::kWrite && !hosts_own)) return;
+  throw invalid_input(
+      fmt::format("{} cannot be a part of a transaction. Call it without \"transaction\".", capability.name));
+}
+
 void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCall>& call) {
   const auto& accounts = context->accounts;
   const auto listed = require_capability(*context, call->invocation);
@@ -119,6 +128,7 @@ void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCal
   must_be_auditable(context->options, listed);
   take_idempotency_key(*call);
   if (waits(*call)) call->metered.leave_untimed();
+  if (!call->invocation.transaction_id.empty()) must_fit_in_transactions(*listed.capability, is_hosts_own(listed));
   if (listed.definition == host_definition()) return run_host_capability(context, call);
   if (listed.capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
   call->account = choose_account(accounts, listed, call->arguments.account);
@@ -204,6 +214,10 @@ std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const
 void CapabilityHandler::approval(const std::string& agent_id, const std::string& write_id, std::int64_t wait_ms,
                                  std::function<void(std::variant<std::string, Error>)> done) {
   tell_of_approval(context_, agent_id, write_id, wait_ms, std::move(done));
+}
+
+void CapabilityHandler::transaction(TransactionStep step, std::function<void(std::variant<std::string, Error>)> done) {
+  run_transaction_step(context_, std::move(step), std::move(done));
 }
 
 void CapabilityHandler::asked_approval(const std::string& agent_id, const std::string& write_id,

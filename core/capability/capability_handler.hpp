@@ -61,6 +61,8 @@ struct Invocation {
   std::function<void(std::string_view)> progress;
   /// Of a read: what its caller can be asked and is told, and what he has answered. Null: nothing and nobody.
   std::shared_ptr<const ReadDialogue> dialogue;
+  /// Of a write to a service: the open transaction that it is a part of; empty: of none.
+  std::string transaction_id{};
 
   bool is_given_up() const { return cancellation && cancellation->cancelled(); }
   void tell(std::string_view how_far) const {
@@ -96,6 +98,16 @@ inline std::optional<AskedApproval> approval_in(const AskedOutcome& outcome) {
   const auto* found = std::get_if<std::optional<AskedApproval>>(&outcome);
   return found ? *found : std::nullopt;
 }
+
+/// What an agent does with a transaction of its own (core/write/transactions.hpp).
+struct TransactionStep {
+  enum class What { kBegin, kCommit, kRollBack, kStatus } what;
+  std::string agent_id;
+  std::string session_id{};      ///< of kBegin: in which it is begun, or none
+  std::int64_t for_ms = 0;       ///< likewise: for how long it may stay open
+  std::string transaction_id{};  ///< of the others
+  std::string reason{};          ///< of kRollBack, a sentence
+};
 
 struct HandlerOptions {
   std::int64_t default_delay_ms = 30'000;         ///< of writes whose definition names none
@@ -141,6 +153,10 @@ class CapabilityHandler {
   /// one has, or with the present state after that time. InvalidInput: no such write, or nobody was asked about it.
   void approval(const std::string& agent_id, const std::string& write_id, std::int64_t wait_ms,
                 std::function<void(std::variant<std::string, Error>)> done);
+  /// How the transaction stands then: one JSON object, see transaction_json(). A rollback is waited for, though not for
+  /// long. InvalidInput: the agent has none of that id; ConflictError: it has ended, or what was to be committed could
+  /// not be and is undone; BatchProtection.
+  void transaction(TransactionStep step, std::function<void(std::variant<std::string, Error>)> done);
   /// Whether a person has to decide about the agent's write now, and about what; or why that cannot be seen.
   void asked_approval(const std::string& agent_id, const std::string& write_id, std::function<void(AskedOutcome)> done);
 

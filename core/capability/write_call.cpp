@@ -28,6 +28,8 @@ NewWrite make_write(const HandlerContext& context, const CheckedCall& call) {
   static_cast<WriteContent&>(write) = std::move(content);
   write.agent_id = call.invocation.agent_id;
   write.session_id = session_of(context, call);
+  write.transaction_id = call.invocation.transaction_id;
+  if (!write.transaction_id.empty() && !by.at_once) write.admitted_as = WriteState::kHeld;
   write.account = call.account->ref;
   write.operation = capability.name;
   write.immediate = by.at_once;

@@ -9,13 +9,17 @@ namespace {
 constexpr MetricName kRequests{"kruxos_agent_requests_total", "JSON-RPC requests of agents, by method and outcome."};
 constexpr MetricName kRefusals{"kruxos_agent_auth_failures_total", "Requests without a valid agent key."};
 
-constexpr std::array<const char*, 26> kMethods{"session.create",
+constexpr std::array<const char*, 30> kMethods{"session.create",
                                                "session.end",
                                                "capabilities.list",
                                                "capabilities.describe",
                                                "capabilities.invoke",
                                                "approvals.check",
                                                "approvals.wait",
+                                               "transaction.begin",
+                                               "transaction.commit",
+                                               "transaction.rollback",
+                                               "transaction.status",
                                                "events.subscribe",
                                                "server/discover",
                                                "initialize",

@@ -8,7 +8,15 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 91> kFaultPoints = {
+inline constexpr std::array<std::string_view, 99> kFaultPoints = {
+    "transaction.begin.before_commit",
+    "transaction.begin.after_commit",  //
+    "transaction.commit.before_commit",
+    "transaction.commit.after_commit",  //
+    "transaction.undo.before_commit",
+    "transaction.undo.after_commit",  //
+    "transaction.step.before_commit",
+    "transaction.step.after_commit",  //
     "write.submit.before_commit",
     "write.submit.after_commit",  //
     "write.cancel.before_commit",

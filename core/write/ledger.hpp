@@ -25,6 +25,7 @@
 #include "core/write/ledger_rows.hpp"
 #include "core/write/limits.hpp"
 #include "core/write/standing_approvals.hpp"
+#include "core/write/transactions.hpp"
 #include "core/write/transition.hpp"
 #include "core/write/write.hpp"
 
@@ -132,6 +133,25 @@ class Ledger {
   /// that of the first write.
   void roll_back(std::string write_id, std::string agent_id, bool force, std::string who, Done<Submitted> done,
                  std::string session_id = {});
+
+  // Transactions: docs/transactions.md. A write joins one by NewWrite::transaction_id.
+
+  /// BatchProtection where the agent has too many. `for_ms`: it is undone by itself then.
+  void begin_transaction(std::string agent_id, std::string session_id, std::int64_t for_ms,
+                         Done<AgentTransaction> done);
+  /// What is held goes into its windows. ConflictError: it has ended; or a write of it has not gone well, for which it
+  /// is undone. What was committed already is answered as it is.
+  void commit_transaction(std::string transaction_id, std::string agent_id, Done<AgentTransaction> done);
+  /// What is held is dropped; continue_undoing() takes back what ran. Of one that is undone already nothing changes;
+  /// ConflictError of one that was committed. `reason`: a sentence.
+  void undo_transaction(std::string transaction_id, std::string agent_id, std::string reason,
+                        Done<AgentTransaction> done);
+  /// The next step of one that is being undone, the last write first: nothing, while something of it is under way.
+  /// Waits for the commit.
+  void continue_undoing(const std::string& transaction_id);
+  /// As it stands. Throws krux::Error InvalidInput, DatabaseError.
+  AgentTransaction transaction(const std::string& transaction_id, const std::string& agent_id);
+  TransactionsAtWork transactions_at_work();
 
   // What the executor does. These wait for the commit; not from a callback of the store. They throw krux::Error.
 
@@ -297,6 +317,17 @@ class Ledger {
                                 const DecidingOperator& by, bool like) const;
   LedgerRow decide(StatementCache& sql, const std::string& write_id, const std::string& agent_id, WriteEvent event,
                    const std::string& who, ErrorCode refused_as, const Shown& shown) const;
+  struct TransactionChange {
+    AgentTransaction transaction;
+    std::vector<WriteRecord> changed;
+    bool refused = false;  ///< it was to be committed
+  };
+  Done<TransactionChange> announced_all(Done<AgentTransaction> done) const;
+  void begin_undoing(StatementCache& sql, TransactionChange& change, std::string reason) const;
+  bool take_out(StatementCache& sql, TransactionChange& change, TransactionWrite& one) const;
+  bool take_back(StatementCache& sql, TransactionChange& change, TransactionWrite& one) const;
+  WriteRecord begin_rollback(StatementCache& sql, const WriteRecord& write, bool force, const std::string& who,
+                             const std::string& session_id) const;
   std::optional<WriteRecord> rolled_back_by(StatementCache& sql, const WriteRecord& undo) const;
   WriteRecord begin_cleanup(StatementCache& sql, const WriteRecord& write) const;
   WriteRecord end_cleanup(StatementCache& sql, const WriteRecord& cleanup) const;

@@ -170,8 +170,11 @@ void Ledger::submit(NewWrite write, Done<Submitted> done, CommitThread thread) {
         // Only now: what is asked for once more, when its time has passed, is answered with the write that there is.
         if (row->write.send_at_ms > 0) must_be_in_reach(row->write.send_at_ms, clock_.wall_ms());
         admit_within_limits(sql, *asked, *row);
+        const auto& transaction = asked->transaction_id;
+        if (!transaction.empty()) must_fit_in(sql, transaction, row->write, clock_.wall_ms());
         number_row(sql, *row);
         insert_row(sql, *row);
+        if (!transaction.empty()) add_to_transaction(sql, transaction, row->write);
         note_standing(sql, row->write);
         tell_of_approvals(sql, row->write);
         return same;

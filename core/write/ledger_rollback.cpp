@@ -78,21 +78,27 @@ void Ledger::roll_back(std::string write_id, std::string agent_id, bool force, s
           throw cannot_undo(under_way, ErrorCode::kRollbackConflict,
                             under_way.write_id + " undoes this write already and has not ended.");
         }
-        must_be_undoable(write, clock_.wall_ms());
-        auto row = admit(rollback_of(write, force), clock_.wall_ms());
-        row.write.decided_by = who;
-        if (!session_id.empty()) row.write.session_id = session_id;
-        begin_window(row);
-        number_row(sql, row);
-        insert_row(sql, row);
-        add_decision(sql, row.write, WriteEvent::kRolledBack, who);
-        return Submitted{row.write, false};
+        return Submitted{begin_rollback(sql, write, force, who, session_id), false};
       },
       [listeners = listeners_, &clock = clock_, done = std::move(done)](std::variant<Submitted, Error> answer) {
         if (const auto* made = std::get_if<Submitted>(&answer); made && !made->duplicate)
           listeners->changed(made->write, clock);
         done(std::move(answer));
       });
+}
+
+/// Makes the undo, due at once.
+WriteRecord Ledger::begin_rollback(StatementCache& sql, const WriteRecord& write, bool force, const std::string& who,
+                                   const std::string& session_id) const {
+  must_be_undoable(write, clock_.wall_ms());
+  auto row = admit(rollback_of(write, force), clock_.wall_ms());
+  row.write.decided_by = who;
+  if (!session_id.empty()) row.write.session_id = session_id;
+  begin_window(row);
+  number_row(sql, row);
+  insert_row(sql, row);
+  add_decision(sql, row.write, WriteEvent::kRolledBack, who);
+  return std::move(row.write);
 }
 
 /// The write that a completed undo has undone: rolled back in the same transaction.

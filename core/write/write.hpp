@@ -167,6 +167,8 @@ struct NewWrite : Write {
   bool sets_state = false;        ///< a reaction, a label: after another write may have unset it, it is no duplicate
   bool leaves_something = false;  ///< an attempt that fails may: it is cleaned up
   std::string by_standing;        ///< the standing approval that may answer for `approval_reason`; empty: none
+  /// The open transaction of its agent that it is a part of; empty: of none.
+  std::string transaction_id;
   /// The state it begins in when nobody is asked: kBuffered or kHeld.
   WriteState admitted_as = WriteState::kBuffered;
   AuditedDecision audited;

@@ -26,9 +26,9 @@ struct UploadRequest {
   std::shared_ptr<BodyFile> file;
 };
 
-/// What the gateway needs of the host. Any thread; only invoke(), approval(), asked_approval(), values() and
-/// add_upload() may take their time, by calling back later. All but authenticate(), active(), sessions(),
-/// why_not_ask(), asked_approval() and those of uploads are called within in_turn().
+/// What the gateway needs of the host. Any thread; only invoke(), approval(), transaction(), asked_approval(), values()
+/// and add_upload() may take their time, by calling back later. All but authenticate(), active(), sessions(),
+/// why_not_ask(), transaction(), asked_approval() and those of uploads are called within in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -55,6 +55,10 @@ class AgentApi {
   /// As CapabilityHandler::approval().
   virtual void approval(const std::string& agent_id, const std::string& approval_id, std::int64_t wait_ms,
                         std::function<void(std::variant<std::string, Error>)> done) = 0;
+  /// As CapabilityHandler::transaction(). A host without writes has none.
+  virtual void transaction(TransactionStep step, std::function<void(std::variant<std::string, Error>)> done) {
+    done(invalid_input("There is no transaction " + step.transaction_id + " of yours."));
+  }
   /// As CapabilityHandler::asked_approval(). A host without writes has none.
   virtual void asked_approval(const std::string& agent_id, const std::string& write_id,
                               std::function<void(AskedOutcome)> done) {

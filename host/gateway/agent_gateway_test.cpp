@@ -82,9 +82,13 @@ TEST_CASE("wrong parameters are named", "[gateway]") {
   CHECK(has(f.call("session.create", R"({"agent_name":")" + std::string(300, 'x') + "\"}"), "at most 256"));
   CHECK(has(f.call("no.such", "{}"), R"("code":-32601)"));
   CHECK(f.api.invoked == 0);
-  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x","transaction":"t"})"), "not available in this version"));
-  CHECK(has(f.call("capabilities.invoke", R"({"capability":"x","transaction":"t"})"), R"("success":false)"));
+  CHECK(has(f.call("transaction.commit", "{}"), "\\\"transaction\\\" is missing"));
+  CHECK(has(f.call("transaction.begin", R"({"timeout":0})"), "timeout"));
+  CHECK(has(f.call("transaction.begin", R"({"session_id":"sess_none"})"), "SessionExpired"));
+  CHECK(has(f.call("transaction.status", R"({"transaction":"tx_none"})"), "There is no transaction"));
   CHECK(f.api.invoked == 0);
+  f.call("capabilities.invoke", R"({"capability":"x","transaction":"t"})");
+  CHECK(f.api.last.transaction_id == "t");
 }
 
 TEST_CASE("sessions belong to one agent and end", "[gateway]") {

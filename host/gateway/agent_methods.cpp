@@ -140,14 +140,21 @@ std::span<const AgentMethods::Row> AgentMethods::rows() {
   static constexpr std::array<std::string_view, 1> check{"approval_id"};
   static constexpr std::array<std::string_view, 2> wait{"approval_id", "timeout"};
   static constexpr std::array<std::string_view, 3> subscribe{"types", "prefix", "after"};
-  static constexpr std::array<Row, 8> all{{{kInvoke, nullptr, &AgentMethods::invoke, invoke},
-                                           {"session.create", nullptr, &AgentMethods::create_session, create},
-                                           {"session.end", nullptr, &AgentMethods::end_session, end},
-                                           {"capabilities.list", &AgentMethods::list, nullptr, list},
-                                           {"capabilities.describe", &AgentMethods::describe, nullptr, describe},
-                                           {"approvals.check", nullptr, &AgentMethods::check_approval, check},
-                                           {"approvals.wait", nullptr, &AgentMethods::wait_for_approval, wait},
-                                           {"events.subscribe", &AgentMethods::subscribe, nullptr, subscribe}}};
+  static constexpr std::array<std::string_view, 2> begin{"session_id", "timeout"};
+  static constexpr std::array<std::string_view, 1> of_one{"transaction"};
+  static constexpr std::array<Row, 12> all{
+      {{kInvoke, nullptr, &AgentMethods::invoke, invoke},
+       {"session.create", nullptr, &AgentMethods::create_session, create},
+       {"session.end", nullptr, &AgentMethods::end_session, end},
+       {"capabilities.list", &AgentMethods::list, nullptr, list},
+       {"capabilities.describe", &AgentMethods::describe, nullptr, describe},
+       {"approvals.check", nullptr, &AgentMethods::check_approval, check},
+       {"approvals.wait", nullptr, &AgentMethods::wait_for_approval, wait},
+       {"transaction.begin", nullptr, &AgentMethods::begin_transaction, begin},
+       {"transaction.commit", nullptr, &AgentMethods::commit_transaction, of_one},
+       {"transaction.rollback", nullptr, &AgentMethods::roll_back_transaction, of_one},
+       {"transaction.status", nullptr, &AgentMethods::transaction_status, of_one},
+       {"events.subscribe", &AgentMethods::subscribe, nullptr, subscribe}}};
   return all;
 }
 
@@ -210,9 +217,7 @@ void AgentMethods::invoke(const CallerPtr& caller, const RpcParams& params, cons
   const auto* arguments = params.find("arguments");
   if (arguments && arguments->kind != JsonKind::kObject) throw invalid_input("\"arguments\" must be an object.");
   call.arguments_json = arguments ? arguments->raw : std::string_view("{}");
-  if (params.find("transaction"))
-    return answer(reply, kInvoke,
-                  failure(invalid_input("Transactions are not available in this version. Leave \"transaction\" out.")));
+  call.transaction_id = params.text("transaction");
   if (!call.session_id.empty() && !api_.sessions().use(call.session_id, caller->agent.agent_id))
     return answer(reply, kInvoke, failure(session_expired()));
 

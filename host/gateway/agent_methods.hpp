@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -31,6 +32,16 @@ class AgentMethods {
     const Agent agent;
     const std::shared_ptr<ResponseStream> to;  ///< where events are told; null over HTTP
     std::atomic<std::size_t> in_flight{0};
+
+    /// A transaction that is to end with the connection; false: that is lost already.
+    bool begun(const std::string& transaction);
+    void ended(const std::string& transaction);
+    std::set<std::string> lose();  ///< those that were begun and have not ended
+
+   private:
+    std::mutex mutex_;
+    std::set<std::string> transactions_;
+    bool lost_ = false;
   };
   using CallerPtr = std::shared_ptr<Caller>;
 
@@ -40,6 +51,9 @@ class AgentMethods {
   std::optional<Error> all_taken(const std::string& agent_id);
 
   const std::shared_ptr<AgentEvents>& events() const { return events_; }
+
+  /// What was begun on it and has not ended is rolled back.
+  void connection_lost(Caller& caller);
 
   void run(const CallerPtr& caller, const std::string& method, std::string_view params, const RpcReply& reply);
 
@@ -66,6 +80,16 @@ class AgentMethods {
   void wait_for_approval(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
   void tell_of_approval(const CallerPtr& caller, std::string_view method, const std::string& approval_id,
                         std::int64_t wait_ms, const RpcReply& reply);
+
+  void begin_transaction(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void commit_transaction(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void roll_back_transaction(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void transaction_status(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply);
+  void end_transaction(const CallerPtr& caller, std::string_view method, TransactionStep::What what,
+                       const RpcParams& params, const RpcReply& reply);
+  void transaction_step(const CallerPtr& caller, std::string_view method, TransactionStep step,
+                        std::function<void(const std::string&)> went_well, const RpcReply& reply);
+  void connection_lost(const std::string& agent_id, std::string transaction_id);
 
   /// Of one call in flight, until both go.
   struct Places {

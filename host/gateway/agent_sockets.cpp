@@ -39,6 +39,7 @@ class AgentGateway::State::Socket final : public SocketUser, public std::enable_
     head_.on_this_machine = is_of_this_machine(request);
   }
   ~Socket() override {
+    if (caller_) gateway_->methods.connection_lost(*caller_);
     if (head_.conversation) gateway_->mcp_methods.session_ended(head_.conversation->key());
     const std::lock_guard lock(gateway_->sockets_mutex);
     gateway_->sockets.erase(this);

@@ -39,6 +39,9 @@ class AgentSide final : public AgentApi {
                 std::function<void(std::variant<std::string, Error>)> done) override {
     handler_.approval(agent_id, approval_id, wait_ms, std::move(done));
   }
+  void transaction(TransactionStep step, std::function<void(std::variant<std::string, Error>)> done) override {
+    handler_.transaction(std::move(step), std::move(done));
+  }
   void asked_approval(const std::string& agent_id, const std::string& write_id,
                       std::function<void(AskedOutcome)> done) override {
     handler_.asked_approval(agent_id, write_id, std::move(done));

@@ -302,6 +302,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
     tokens.start();
     services.start();
     executor.start();
+    writes.transactions.start();
     if (webhook) webhook->start();
     operator_server.serve();
     server.serve();
@@ -453,6 +454,7 @@ bool HostProcess::Parts::stop(std::int64_t limit_ms) {
   server.stop(limit_ms / 5);
   operator_server.stop(limit_ms / 5);
   scheduler.stop();
+  writes.transactions.stop();
   executor.stop(limit_ms / 2);
   leave_place();
   transport->stop();

@@ -20,6 +20,7 @@ from .errors import (
     VersionConflict,
 )
 from .models import ApprovalStatus, CapabilityDefinition, ErrorResponse, InvocationResult, RecoveryAction, WriteStatus
+from .transactions import AsyncTransaction, Transaction, transaction
 from .writes import AsyncWrite, Write
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "ApprovalRequired",
     "ApprovalStatus",
     "AsyncKruxOS",
+    "AsyncTransaction",
     "AsyncWrite",
     "Backoff",
     "CallTimeout",
@@ -47,9 +49,11 @@ __all__ = [
     "RateLimited",
     "RawResponse",
     "RecoveryAction",
+    "Transaction",
     "Transport",
     "VersionConflict",
     "Write",
     "WriteStatus",
     "__version__",
+    "transaction",
 ]

@@ -73,11 +73,13 @@ class Invoker:
         idempotency_key: str | None = None,
         raise_on_error: bool | None = None,
         deadline: Deadline | None = None,
+        transaction: str | None = None,
     ) -> RawResponse:
         """The same key over all its retries, so that a write that was sent twice is one; and one deadline over all of it."""
         end = deadline or Deadline(self._rpc.channel.clock, options.timeout)
         key = idempotency_key or secrets.token_hex(16)
         params = {"capability": name, "arguments": arguments_of(name, given, named), "idempotency_key": key}
+        params |= without_nothing(transaction=transaction)
         session = await self._sessions.get(options, end)
         raw = await self._send(name, params, session, key, options, end)
         error = raw.parse().error

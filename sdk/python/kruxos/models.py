@@ -137,6 +137,26 @@ class WriteStatus(Model):
         return self.status in ("completed", "rolled_back")
 
 
+class TransactionWrite(Model):
+    """A write in a transaction. `stays_because`: why it was not undone, where it was to be."""
+
+    write_id: str
+    capability: str
+    status: str
+    stays_because: str | None = None
+
+
+class TransactionStatus(Model):
+    """How a transaction stands: `open`, `committed`, `undoing` or `undone`, and why it was undone."""
+
+    transaction: str
+    state: str
+    reason: str | None = None
+    until: datetime | None = None
+    ended_at: datetime | None = None
+    writes: list[TransactionWrite] = Field(default_factory=list)
+
+
 class ApprovalStatus(Model):
     """How a person has decided about a write. Approved is not done yet: its window begins then."""
 
