@@ -25,6 +25,7 @@
 namespace krux {
 
 class AccountDirectory;
+struct AgentState;
 class AgentStore;
 class AlertStore;
 class AuditLog;
@@ -111,6 +112,7 @@ struct HandlerOptions {
   AuditLog* audit = nullptr;
   bool audit_stops_reads = false;   ///< and reads too
   AgentHistory* history = nullptr;  ///< what agents do is noted there; outlives every call; nullptr: it is not
+  AgentState* state = nullptr;      ///< what agents note; outlives every call; nullptr: they cannot
   const RuleBook* rules = nullptr;  ///< the operator's; outlives every call; nullptr: there are none
 };
 
@@ -174,7 +176,7 @@ class CapabilityHandler {
   std::vector<InputDefinition> header_inputs(const std::string& capability) const;
   /// What a client may offer its user while he writes a value that the replica has.
   void values(ValuesWanted wanted, std::function<void(std::variant<Completion, Error>)> done) const;
-  /// That are loaded, connected or not.
+  /// That are loaded, connected or not; and "state" where agents can note something.
   std::vector<std::string> services() const;
 
  private:

@@ -72,6 +72,8 @@ bool fits_type(InputType type, const JsonValue& value) {
       return value.IsArray();
     case InputType::kObject:
       return value.IsObject();
+    case InputType::kAny:
+      return true;
     case InputType::kDateTime:
       break;
   }
@@ -90,6 +92,8 @@ const char* expected(InputType type) {
       return "a list";
     case InputType::kObject:
       return "an object";
+    case InputType::kAny:
+      return "a JSON value";
     case InputType::kDateTime:
       break;
   }

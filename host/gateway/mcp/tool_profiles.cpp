@@ -25,6 +25,11 @@ std::set<std::string, std::less<>> names_in(std::string_view profile) {
   return names;
 }
 
+/// Of the host's own all but what agents note: that is chosen as a service is.
+bool is_always_shown(const Listed& listed) {
+  return is_hosts_own(listed) && !is_under_rules(listed);
+}
+
 /// The places of the core's tools: the host's, then the services' in turn, so that no service takes them all.
 std::set<std::size_t> core_of(const std::vector<Offered>& offered) {
   std::set<std::size_t> core;
@@ -33,7 +38,7 @@ std::set<std::size_t> core_of(const std::vector<Offered>& offered) {
   for (std::size_t i = 0; i < offered.size(); ++i) {
     const auto& listed = offered[i].listed;
     if (!listed.capability->core) continue;
-    if (is_hosts_own(listed))
+    if (is_always_shown(listed))
       core.insert(i);
     else
       in_turn.emplace_back(seen[listed.definition->service]++, i);
@@ -62,7 +67,8 @@ std::variant<std::vector<Offered>, std::string> chosen(std::vector<Offered> offe
   std::vector<Offered> shown;
   for (std::size_t i = 0; i < offered.size(); ++i) {
     const auto& listed = offered[i].listed;
-    const bool by_service = is_hosts_own(listed) ? !names.contains("core") : names.contains(listed.definition->service);
+    const bool by_service =
+        is_always_shown(listed) ? !names.contains("core") : names.contains(listed.definition->service);
     if (core.contains(i) || by_service) shown.push_back(std::move(offered[i]));
   }
   return shown;
