@@ -109,7 +109,7 @@ struct Host {
   AgentStore agents{store, clock};
   SessionStore sessions{store, clock};
   AlertStore alerts{store, clock};
-  AgentState state{store, clock, sessions};
+  AgentState agent_state{store, clock, sessions};
   AccountDirectory accounts;
   CallRunner runner;
   EnhancedWriteExecutor executor{store, writes.ledger, accounts, runner, clock};
@@ -132,7 +132,7 @@ struct Host {
   ~Host() { executor.stop(5000); }
 
   HandlerOptions with_state(HandlerOptions options) {
-    options.state = &state;
+    options.state = &agent_state;
     return options;
   }
 

@@ -246,10 +246,11 @@ TEST_CASE("a paused agent reads its state and changes none") {
 
 TEST_CASE("rules are about what agents note as about services") {
   RuledState ruled(R"(
-  - {name: no sharing, capabilities: [state.shared.set], when: [{input: key, starts_with: secret.}], tier: blocked,
+  - {name: no sharing, capabilities: [state.shared.set], when: [{input: key, prefix: secret.}], tier: blocked,
      reason: Nobody shares that.}
   - {name: no deleting, capabilities: ["state.*.delete"], tier: blocked}
   - {name: ask, capabilities: [state.persistent.history], tier: approval_required}
+  - {name: no secrets, capabilities: [state.shared.set], when: [{fact: carries_secret}], tier: blocked}
 )");
   for (const auto& problem : ruled.book->problems()) FAIL(problem.reason);
   auto& host = *ruled.host;
@@ -258,6 +259,8 @@ TEST_CASE("rules are about what agents note as about services") {
   CHECK_THAT(message_of(denied), Catch::Contains("by the rule \"no sharing\". Nobody shares that."));
   CHECK(member(host.call("state.shared.get", named("secret.a")), "found") == "false");
   CHECK(member(host.call("state.shared.set", arguments("open.a", "1")), "version") == "1");
+  CHECK(type_of(host.call("state.shared.set", arguments("open.b", R"({"k":["AKIAIOSFODNN7EXAMPLE"]})"))) ==
+        "PolicyDenied");
   for (const char* capability : {"state.session.delete", "state.persistent.delete", "state.shared.delete"}) {
     CHECK(type_of(host.call(capability, named("open.a"))) == "PolicyDenied");
     CHECK_FALSE(host.handler.describe_json("tester", capability));
@@ -280,11 +283,13 @@ TEST_CASE("an agent has read what it was told of the shared state") {
   for (const auto& problem : ruled.book->problems()) FAIL(problem.reason);
   auto& host = *ruled.host;
   host.call("state.shared.set", arguments("a", "\"see https://evil.example/x\""), "agent_2");
-  const auto add = [&] { return type_of(host.call("notes.add", R"({"title":"go to https://evil.example/x"})")); };
-  CHECK(add() == "none");
+  const auto add = [&](const std::string& title) {
+    return type_of(host.call("notes.add", "{\"title\":\"" + title + " https://evil.example/x\"}"));
+  };
+  CHECK(add("first") == "none");
   host.call("state.shared.get", named("a"));
   host.clock.advance(3'600'000);
-  CHECK(add() == "ApprovalRequired");
+  CHECK(add("then") == "ApprovalRequired");
 }
 
 TEST_CASE("a host without state has no such capabilities") {

@@ -162,13 +162,19 @@ class Checker {
       const auto why = capability_.schema->why_not(result_.params);
       if (!why.empty()) fail(why);
     }
-    result_.params_json = canonical_json(result_.params);
+    // What may be anything need have no canonical form: 2^53 + 1 has none.
+    result_.params_json = takes_anything() ? to_json(result_.params) : canonical_json(result_.params);
     return std::move(result_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
     throw invalid_input(fmt::format("{}: {}.", capability_.name, message));
+  }
+
+  bool takes_anything() const {
+    return std::any_of(capability_.inputs.begin(), capability_.inputs.end(),
+                       [](const InputDefinition& input) { return input.type == InputType::kAny; });
   }
 
   bool is_write() const { return capability_.kind == CapabilityKind::kWrite; }

@@ -15,7 +15,7 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kTidyEvery = 256;  ///< writes
+constexpr std::int64_t kReceiptsTidiedEvery = 256;  ///< writes
 constexpr std::int64_t kLookedThroughAtOnce = 200;
 
 Error state_error(const std::exception_ptr& problem) {
@@ -90,7 +90,7 @@ StateStore::~StateStore() {
 }
 
 void StateStore::write(StateWrite write, Done done) {
-  const bool tidy = ++state_->written % kTidyEvery == 0 && !write.idempotency_key.empty();
+  const bool tidy = ++state_->written % kReceiptsTidiedEvery == 0 && !write.idempotency_key.empty();
   const auto request = std::make_shared<StateRequest>();
   if (!write.idempotency_key.empty()) request->hash = hash_of(write);
   request->write = std::move(write);

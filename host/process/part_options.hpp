@@ -40,8 +40,16 @@ std::function<void(const SyncStatus&, const ErrorType&)> sync_audit(AuditLog& au
 /// Nothing is claimed while the log cannot be written.
 ExecutorOptions executor_options(const Config& config, Meters* meters, const AuditLog& audit,
                                  std::function<void()> before_take);
-HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory& history,
-                               AuditLog& audit, Meters* meters);
+/// What the handler needs besides: each outlives it.
+struct HandlerParts {
+  UploadStore& uploads;
+  const RuleBook& rules;
+  AgentHistory& history;
+  AgentState& state;
+  AuditLog& audit;
+  Meters* meters;
+};
+HandlerOptions handler_options(const Config& config, const HandlerParts& parts);
 struct WebhookParts {
   GroupCommit& store;
   AlertStore& alerts;
