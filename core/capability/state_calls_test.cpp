@@ -248,7 +248,7 @@ TEST_CASE("rules are about what agents note as about services") {
   RuledState ruled(R"(
   - {name: no sharing, capabilities: [state.shared.set], when: [{input: key, prefix: secret.}], tier: blocked,
      reason: Nobody shares that.}
-  - {name: no deleting, capabilities: ["state.*.delete"], tier: blocked}
+  - {name: no deleting, capabilities: ["*.delete"], tier: blocked}
   - {name: ask, capabilities: [state.persistent.history], tier: approval_required}
   - {name: no secrets, capabilities: [state.shared.set], when: [{fact: carries_secret}], tier: blocked}
 )");

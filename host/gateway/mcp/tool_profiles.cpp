@@ -30,7 +30,8 @@ bool is_always_shown(const Listed& listed) {
   return is_hosts_own(listed) && !is_under_rules(listed);
 }
 
-/// The places of the core's tools: the host's, then the services' in turn, so that no service takes them all.
+/// The places of the core's tools: the host's, then the services' in turn, so that no service takes them all. What
+/// agents note has what is left: many have a memory of their own, and none has another way to a service.
 std::set<std::size_t> core_of(const std::vector<Offered>& offered) {
   std::set<std::size_t> core;
   std::map<std::string, std::size_t> seen;  // of each service
@@ -41,7 +42,7 @@ std::set<std::size_t> core_of(const std::vector<Offered>& offered) {
     if (is_always_shown(listed))
       core.insert(i);
     else
-      in_turn.emplace_back(seen[listed.definition->service]++, i);
+      in_turn.emplace_back(seen[listed.definition->service]++ + (is_hosts_own(listed) ? offered.size() : 0), i);
   }
   std::sort(in_turn.begin(), in_turn.end());
   for (const auto& [round, place] : in_turn) {

@@ -19,7 +19,7 @@ from .errors import (
     RateLimited,
     VersionConflict,
 )
-from .models import ApprovalStatus, CapabilityDefinition, ErrorResponse, InvocationResult, RecoveryAction, WriteStatus
+from .models import ApprovalStatus, CapabilityDefinition, ErrorResponse, InvocationResult, RecoveryAction, StateEntry, WriteStatus
 from .writes import AsyncWrite, Write
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "RateLimited",
     "RawResponse",
     "RecoveryAction",
+    "StateEntry",
     "Transport",
     "VersionConflict",
     "Write",
