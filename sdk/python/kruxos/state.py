@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ._core import Core
 from ._events import PATIENT, STATE_CHANGED, Listener, wanted
@@ -259,14 +259,7 @@ class AsyncState:
         self.session = AsyncSessionState(core, options)
         self.persistent = AsyncPersistentState(core, options)
         self.shared = AsyncSharedState(core, options)
-        self._invoke = _invoking(core, options)
-
-    if not TYPE_CHECKING:  # agent.state.briefing.generate()
-
-        def __getattr__(self, name: str) -> Namespace:
-            if name.startswith("_"):
-                raise AttributeError(name)
-            return Namespace(self._invoke, f"state.{name}")
+        self.briefing = Namespace(_invoking(core, options), "state.briefing")
 
 
 def _invoking(core: Core, options: Options) -> Callable[..., Awaitable[InvocationResult]]:
@@ -330,11 +323,4 @@ class State:
         self.session = SessionState(portal, twin.session)
         self.persistent = PersistentState(portal, twin.persistent)
         self.shared = SharedState(portal, twin.shared)
-        self._invoke = invoke
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Namespace:
-            if name.startswith("_"):
-                raise AttributeError(name)
-            return Namespace(self._invoke, f"state.{name}")
+        self.briefing = Namespace(invoke, "state.briefing")
