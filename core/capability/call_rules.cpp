@@ -7,6 +7,7 @@
 
 #include "core/account/permission.hpp"
 #include "core/capability/audited_decision.hpp"
+#include "core/capability/host_capabilities.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/policy/rules/rule_book.hpp"
@@ -123,6 +124,18 @@ void must_be_allowed_here(const HandlerContext& context, const CheckedCall& call
   if (set->compiled(agent, call.capability->name).empty()) return;
   must_be_let(context, call, set, {agent, {call.invocation.agent_id, call.definition->service, {}}},
               call.arguments.params);
+}
+
+std::optional<Error> why_not_hear_state(const HandlerContext& context, const std::string& agent_id) {
+  const auto* capability = state_definition()->find("state.shared.get");
+  if (!context.options.state) return Error(ErrorCode::kUnsupported, "This host keeps no state for agents.");
+  try {
+    must_not_be_ruled_out(
+        ruling_on_any(context, rules_in_force(context), agent_name_of(context, agent_id), *capability), *capability);
+  } catch (const Error& refused) {
+    return refused;
+  }
+  return std::nullopt;
 }
 
 void note_read_here(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,

@@ -85,6 +85,10 @@ struct MatchingRule {
   std::vector<std::string> because;  ///< what has shown its facts, for the operator; sentences
 };
 
+/// Why the agent is not told what changes in the state that agents share: the host has none, or rules block or ask
+/// before each state.shared.get of it. Looks at no database.
+std::optional<Error> why_not_hear_state(const HandlerContext& context, const std::string& agent_id);
+
 /// What other agents have written was told to the agent: noted before it is answered, as reads of services are.
 void note_read_here(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
                     const std::string& result_json);

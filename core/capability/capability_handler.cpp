@@ -201,16 +201,7 @@ std::optional<Error> CapabilityHandler::why_not_ask(const Invocation& invocation
 }
 
 std::optional<Error> CapabilityHandler::why_not_hear_state(const std::string& agent_id) const {
-  const auto* capability = state_definition()->find("state.shared.get");
-  if (!context_->options.state) return Error(ErrorCode::kUnsupported, "This host keeps no state for agents.");
-  try {
-    must_not_be_ruled_out(
-        ruling_on_any(*context_, rules_in_force(*context_), agent_name_of(*context_, agent_id), *capability),
-        *capability);
-  } catch (const Error& refused) {
-    return refused;
-  }
-  return std::nullopt;
+  return krux::why_not_hear_state(*context_, agent_id);
 }
 
 std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const {

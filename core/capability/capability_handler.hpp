@@ -137,8 +137,8 @@ class CapabilityHandler {
   /// definition in force does not let it ask that. Nothing is called.
   std::optional<Error> why_not_ask(const Invocation& invocation, const Questions& questions) const;
 
-  /// Why the agent is not told what changes in the state that agents share: the host has none, or rules block or ask
-  /// before each state.shared.get of it. Looks at no database.
+  /// Why the agent is not told what changes in the state that agents share: the host has none, or rules do not let it
+  /// read that. Looks at no database.
   std::optional<Error> why_not_hear_state(const std::string& agent_id) const;
 
   /// For the ledger: see PresentTerms. What is returned may be called after this is gone.

@@ -164,6 +164,7 @@ class Briefing(Model):
     open: list[dict[str, Any]] = Field(default_factory=list)
     alerts: list[dict[str, Any]] = Field(default_factory=list)
     services: list[dict[str, Any]] = Field(default_factory=list)
+    shared_state: dict[str, Any] = Field(default_factory=dict)
 
 
 class StateEntry(Model):
