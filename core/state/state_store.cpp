@@ -10,6 +10,7 @@
 #include "core/state/state_rows.hpp"
 #include "core/storage/group_commit.hpp"
 #include "core/storage/reader_pool.hpp"
+#include "core/util/fault_point.hpp"
 #include "core/util/text.hpp"
 
 namespace krux {
@@ -101,9 +102,11 @@ void StateStore::write(StateWrite write, Done done) {
         auto& sql = state->statements(db);
         *written = write_state(sql, *request, state->limits);
         if (tidy) forget_receipts(sql, request->write.agent_id, request->now_ms);
+        KRUX_FAULT_POINT("state.write.before_commit");
       },
       [state = state_, request, written, done = std::move(done)](const std::exception_ptr& problem) {
         if (problem) return done(state_error(problem));
+        KRUX_FAULT_POINT("state.write.after_commit");
         const auto& asked = request->write;
         if (state->told && asked.space.is_shared() && !written->repeated && written->version > 0)
           state->told({asked.key, written->version, !asked.value_json, asked.agent_id, written->at_ms});
