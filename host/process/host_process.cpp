@@ -11,7 +11,6 @@
 #include "core/audit/token_use.hpp"
 #include "core/backup/backup.hpp"
 #include "core/capability/capability_handler.hpp"
-#include "core/capability/host_capabilities.hpp"
 #include "core/definition/base_url.hpp"
 #include "core/facts/fact_book.hpp"
 #include "core/notify/webhook.hpp"
@@ -82,12 +81,6 @@ PluginRegistry find_plugins(const Config& config, DefinitionSet& definitions, co
   load_bundles({config.data_dir, config.bundles_dir, {}, registered.chosen, finding == Finding::kToServe}, plugins,
                definitions);
   return plugins;
-}
-
-RuleSubjects rule_subjects(const DefinitionSet& definitions, const FactSource& facts) {
-  RuleSubjects subjects{definitions.all(), &facts};
-  subjects.definitions.push_back(state_definition());
-  return subjects;
 }
 
 AdapterRunners::Options isolation_options(const Config& config) {

@@ -1,5 +1,7 @@
 #include "host/process/part_options.hpp"
 
+#include "core/capability/host_capabilities.hpp"
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -109,6 +111,12 @@ ExecutorOptions executor_options(const Config& config, Meters* meters, const Aud
   options.retry.look_gaps_ms = config.retry.look_gaps_ms;
   options.retry.late_look_gap_ms = config.retry.late_look_gap_ms;
   return options;
+}
+
+RuleSubjects rule_subjects(const DefinitionSet& definitions, const FactSource& facts) {
+  RuleSubjects subjects{definitions.all(), &facts};
+  subjects.definitions.push_back(state_definition());
+  return subjects;
 }
 
 HandlerOptions handler_options(const Config& config, const HandlerParts& parts) {

@@ -87,16 +87,14 @@ TEST_CASE("The core has what an agent does every day") {
   }
   CHECK(services.size() == shipped().size());
   CHECK(names.contains("email.label"));
-  // Where fewer services are connected there is room for what it notes.
-  std::vector<std::shared_ptr<const ServiceDefinition>> fewer;
-  for (const auto& definition : with_state()) {
-    if (definition->service != "slack") fewer.push_back(definition);
-  }
+  // Where one service is connected there is room for what it notes.
+  const std::vector<std::shared_ptr<const ServiceDefinition>> fewer{shipped().front(), host_definition(),
+                                                                    state_definition()};
   names.clear();
   const auto of_fewer = std::get<0>(mcp::chosen(offered(fewer), "", {}));
   for (const auto& one : of_fewer) names.insert(one.listed.capability->name);
   CHECK(names.size() <= mcp::kMostCore);
-  for (const char* name : {"email.labels", "state.persistent.get", "state.persistent.set"}) CHECK(names.contains(name));
+  for (const char* name : {"state.persistent.get", "state.persistent.set"}) CHECK(names.contains(name));
   CHECK_FALSE(names.contains("state.shared.get"));
 }
 
@@ -110,7 +108,7 @@ TEST_CASE("What agents note is a profile of its own, which costs a model little"
     whole += estimated_tokens(to_json(tool));
   }
   CHECK(whole < 2'500);
-  const auto shown = std::get<0>(mcp::chosen(offered(all), "state", {"gmail", "slack", "state"}));
+  const auto shown = std::get<0>(mcp::chosen(offered(all), "state", {"state"}));
   std::set<std::string> services;
   for (const auto& one : shown) services.insert(one.listed.definition->service);
   CHECK(services == std::set<std::string>{"proxy", "state"});
