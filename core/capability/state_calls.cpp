@@ -100,7 +100,9 @@ std::string deleted_json(const std::string& key, bool deleted) {
 void answer_under_rules(const HandlerContextPtr& context, const CheckedCallPtr& call, StateWork work) {
   answer_on_worker(context, call, [work](const HandlerContext& c, const CheckedCall& one) {
     must_be_allowed_here(c, one);
-    return work(c, one);
+    auto told = work(c, one);
+    note_call(c, one, c.clock.wall_ms());
+    return told;
   });
 }
 
