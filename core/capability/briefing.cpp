@@ -124,9 +124,13 @@ void count_messages(const ActiveAccount& account, std::int64_t since_ms, SyncHea
     one.text = tag;
   }
   if (tags.empty()) query.where.kind = Condition::Kind::kAllOf;
-  const auto found = reader_of(account)->query(query, [](const RowView&) { return false; });
-  health.new_messages = static_cast<std::int64_t>(found.total);
-  health.messages_cut = found.total_is_lower_bound || found.incomplete;
+  try {
+    const auto found = reader_of(account)->query(query, [](const RowView&) { return false; });
+    health.new_messages = static_cast<std::int64_t>(found.total);
+    health.messages_cut = found.total_is_lower_bound || found.incomplete;
+  } catch (const Error&) {
+    // Its adapter has no such collection, or the replica has gone: the rest of the briefing is worth having.
+  }
 }
 
 /// Whose messages the agent may read; the others it is not told of.

@@ -146,7 +146,8 @@ TEST_CASE("what other agents have set in the shared state is told, and not what 
 
 TEST_CASE("new messages are counted, and nothing of them is told") {
   std::string text = kDefinition;
-  text.insert(text.find("limits:"), "correspondence: {collection: note}\n");
+  const std::string collection = GENERATE("note", "gone");
+  text.insert(text.find("limits:"), "correspondence: {collection: " + collection + "}\n");
   Host host({}, {}, text);
   host.connect();
   const auto add = [&](const std::string& id, std::int64_t at_ms) {
@@ -166,6 +167,11 @@ TEST_CASE("new messages are counted, and nothing of them is told") {
   CHECK_FALSE(not_whole["data"]["briefing"]["services"][0].HasMember("new_messages"));
   host.replica->finish_pass(true, now);
   const auto told = host.call("state.briefing.generate");
+  if (collection == "gone") {  // which the adapter never had
+    REQUIRE(type_of(told) == "none");
+    CHECK_FALSE(told["data"]["briefing"]["services"][0].HasMember("new_messages"));
+    return;
+  }
   CHECK(find_int(told["data"]["briefing"]["services"][0], "new_messages") == 1);
   CHECK_THAT(summary(told), Catch::Contains("There is 1 new message in notes N1."));
   CHECK_THAT(to_json(told), !Catch::Contains("Ignore"));
