@@ -20,6 +20,7 @@
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agent_history.hpp"
 #include "core/state/agent_pauses.hpp"
+#include "core/state/agent_state.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/operator_secret.hpp"
 #include "core/state/sessions.hpp"
@@ -162,6 +163,7 @@ struct HostProcess::Parts final : HealthSource {
   AgentStore agents;
   SignInStore sign_in;
   SessionStore sessions;
+  AgentState agent_state;
   AgentHistory history;
   OperatorSecret operator_secret;
   OperatorGate gate;
@@ -220,6 +222,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       agents(store, clock),
       sign_in(store, clock, sign_in_times(config)),
       sessions(store, clock),
+      agent_state(store, clock, sessions, config.state),
       history(store, clock),
       operator_secret(store, clock, passphrase_cost(config), host_user_name()),
       gate(operator_secret, alerts, clock, gate_options(config)),
@@ -228,7 +231,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       index(definitions),
       plugins(find_plugins(config, definitions, index, Finding::kToServe)),
       facts(history, accounts),
-      rules(config.policies_dir, {definitions.all(), &facts}),
+      rules(config.policies_dir, rule_subjects(definitions, facts)),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
       document_transport(config.server.sign_in.enabled ? make_http_transport(document_transport_options(config))
@@ -271,7 +274,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
-              handler_options(config, uploads, rules, history, audit, meters.get())),
+              handler_options(config, {uploads, rules, history, agent_state, audit, meters.get()})),
       webhook(make_webhook(config, {store, alerts, audit, clock, transport})),
       operators({config,    clock,     agents,   sign_in, sessions,     vault,
                  alerts,    receipts,  plugins,  runners, accounts,     writes,
@@ -293,6 +296,10 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   agents.pauses().when_changed([this] { executor.wake(), audit.wake(); });
   sign_in.when_tokens_end(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
+  agent_state.kept.when_shared_changed([this, tell = gateway.on_state_changed()](const StateChange& change) {
+    const auto agent = agents.find(change.agent_id);
+    tell(change, agent ? agent->name : change.agent_id);
+  });
   audited_changes = writes.ledger.observe([this](const WriteRecord&) { audit.wake(); });
   if (webhook) webhook_changes = writes.ledger.observe([this](const WriteRecord& write) { webhook->changed(write); });
   writes.ledger.ask_terms(handler.terms());
@@ -431,7 +438,7 @@ void HostProcess::reload() {
   for (const auto& problem : parts_->definitions.problems()) {
     parts_->alerts.raise({"warning", "definition_refused", problem.file.stem().string(), "", "", problem.reason, true});
   }
-  parts_->rules.reload({parts_->definitions.all(), &parts_->facts});
+  parts_->rules.reload(rule_subjects(parts_->definitions, parts_->facts));
   tell_of_rules(parts_->rules, parts_->alerts);
   parts_->services.refresh_definitions();
   spdlog::info("definitions reloaded");
@@ -487,7 +494,7 @@ void check_configuration(const Config& config) {
   }
   // Only now: the policy of a bundle's service acts on nothing before the bundle is there.
   for (const auto& problem : definitions.problems()) throw ConfigError(problem.reason);
-  for (const auto& problem : RuleBook(config.policies_dir, {definitions.all(), &unanswered_facts()}).problems())
+  for (const auto& problem : RuleBook(config.policies_dir, rule_subjects(definitions, unanswered_facts())).problems())
     throw ConfigError(problem.reason);
   check_names(config, {definitions.all(), known_services(config), plugins});
 }
