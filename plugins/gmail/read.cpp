@@ -88,6 +88,7 @@ std::string MailReader::read_message(const kruxos::Call& call, const kruxos::Rea
   const Json nothing;
   ObjectWriter out;
   out.raw("message", message.done());
+  out.text("subject", mail.message.subject).text("sender", shown(mail.message.from));  // what programs look for first
   out.raw("body", body_json(body ? *body : nothing, Window(params), flag_of(params, "include_html")));
   return out.raw("attachments", attachments_json(mail.content)).done();
 }

@@ -52,8 +52,10 @@ TEST_CASE("a read shows the message once, with its body") {
   Desk desk;
   desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, kAnswer);
   const auto out = desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch);
-  CHECK(out.MemberCount() == 3);
+  CHECK(out.MemberCount() == 5);
   check_message(out["message"]);
+  CHECK(text_of(out, "subject") == text_of(out["message"], "subject"));
+  CHECK(text_of(out, "sender") == text_of(out["message"], "from"));
   CHECK(text_of(out["message"], "cc") == "bob@example.com");
   CHECK(text_of(out["message"], "rfc822_message_id") == "x@y");
   CHECK_FALSE(out["message"].HasMember("bcc"));
