@@ -122,7 +122,7 @@ void answer_words_of_others(const HandlerContextPtr& context, const CheckedCallP
       });
 }
 
-/// What is asked for is made on a worker, once the rules have let it, and committed from there.
+/// What is asked for is checked on a worker, once the rules have let it, and committed from there.
 void write_under_rules(const HandlerContextPtr& context, const CheckedCallPtr& call, const StateSpace& space,
                        bool deletes) {
   const auto write = std::make_shared<StateWrite>();

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,9 @@ class SessionState {
  public:
   struct Of {
     std::string agent_id, session_id;
-    auto operator<=>(const Of&) const = default;
+    bool operator<(const Of& other) const {
+      return std::tie(agent_id, session_id) < std::tie(other.agent_id, other.session_id);
+    }
   };
 
   SessionState(const Clock& clock, StateLimits limits) : clock_(clock), limits_(limits) {}
