@@ -1,0 +1,8 @@
+from kruxos.models import (
+    CapabilityDefinition,
+    InvocationResult,
+    ErrorResponse,
+    RecoveryAction,
+    StateEntry,
+    ApprovalStatus,
+)

@@ -1,0 +1,1 @@
+kruxos connect slack --client-id <YOUR_CLIENT_ID>

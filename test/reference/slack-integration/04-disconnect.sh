@@ -1,0 +1,1 @@
+kruxos disconnect slack
