@@ -154,7 +154,7 @@ std::string policy_json(const HandlerContext& context, const CheckedCall& call) 
                        put(out, "name", c.name);
                        put(out, "tier", to_string(one.tier()));
                        const auto& rules = set->compiled(agent, c.name).rules();
-                       if (!rules.empty() && !is_hosts_own(one))
+                       if (!rules.empty() && is_under_rules(one))
                          put_objects(out, "rules", rules, [&](const Rule* rule) {
                            put_rule(out, *rule, false);
                            if (rule->limit) put_used(out, context, call.invocation.agent_id, limit_of(*rule));

@@ -54,7 +54,7 @@ TEST_CASE("an agent sees who it is and how old its key is") {
 TEST_CASE("an agent sees what it may call, and on which terms") {
   AgentHost host;
   const auto listed = host.ask("agent.capabilities");
-  CHECK(listed["data"]["capabilities"].Size() == 9 + 13);
+  CHECK(listed["data"]["capabilities"].Size() == 9 + 13 + 15);
   CHECK(to_json(listed["data"]["capabilities"][0]) == R"({"name":"notes.search","kind":"read","tier":"autonomous"})");
   CHECK(type_of(host.ask("agent.policy", R"({"category":"nots"})")) == "InvalidInput");
 

@@ -2,9 +2,14 @@
 #include "core/capability/briefing.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "core/capability/call_rules.hpp"
+#include "core/capability/catalogue.hpp"
 #include "core/capability/host_capability.hpp"
 #include "core/replica/replica.hpp"
+#include "core/replica/replica_reader.hpp"
+#include "core/state/agent_state.hpp"
 #include "core/state/sessions.hpp"
 #include "core/util/text.hpp"
 
@@ -14,6 +19,8 @@ namespace {
 constexpr std::int64_t kWithoutSessionMs = 86'400'000, kMostOpen = 100, kMostOpenAlerts = 20;
 constexpr std::size_t kShown = 10;
 constexpr std::int64_t kLateAfter = 3;  ///< of the service's intervals
+constexpr std::int64_t kMostChanges = 100;
+constexpr std::uint32_t kMostMessages = 1'000;
 
 CapabilityDefinition generate() {
   auto c = host_capability("state.briefing.generate", CapabilityKind::kRead,
@@ -99,6 +106,61 @@ SyncHealth health_of(const ActiveAccount& account, std::int64_t now_ms) {
   return health;
 }
 
+/// What the account's own service says of when a message was sent, and by whom; nothing where the replica is not whole.
+void count_messages(const ActiveAccount& account, std::int64_t since_ms, SyncHealth& health) {
+  const auto& where = account.definition->correspondence;
+  if (where.collection.empty() || !account.replica || !account.replica->state().whole) return;
+  Query query;
+  query.collection = where.collection;
+  query.from_ms = since_ms;
+  query.limit = 1;
+  query.count_limit = kMostMessages;
+  query.where.kind = Condition::Kind::kNoneOf;
+  auto tags = where.without_tags;
+  if (!where.sent_tag.empty()) tags.push_back(where.sent_tag);
+  for (const auto& tag : tags) {
+    auto& one = query.where.children.emplace_back();
+    one.kind = Condition::Kind::kTag;
+    one.text = tag;
+  }
+  if (tags.empty()) query.where.kind = Condition::Kind::kAllOf;
+  try {
+    const auto found = reader_of(account)->query(query, [](const RowView&) { return false; });
+    health.new_messages = static_cast<std::int64_t>(found.total);
+    health.messages_cut = found.total_is_lower_bound || found.incomplete;
+  } catch (const Error&) {
+    // Its adapter has no such collection, or the replica has gone: the rest of the briefing is worth having.
+  }
+}
+
+/// Whose messages the agent may read; the others it is not told of.
+std::set<std::string> readable_services(const HandlerContext& context, const CheckedCall& call) {
+  std::set<std::string> services;
+  for (const auto& listed : listed_capabilities(context, call.invocation.agent_name)) {
+    if (listed.capability->kind == CapabilityKind::kRead && listed.tier() < Tier::kApprovalRequired)
+      services.insert(listed.definition->service);
+  }
+  return services;
+}
+
+void look_at_services(const HandlerContext& context, const CheckedCall& call, Briefing& b) {
+  const auto readable = readable_services(context, call);
+  for (const auto& account : context.accounts.accounts()) {
+    auto health = health_of(*account, b.now_ms);
+    if (readable.contains(account->ref.service)) count_messages(*account, b.since_ms, health);
+    b.services.push_back(std::move(health));
+  }
+}
+
+void look_at_shared(const HandlerContext& context, const std::string& agent_id, Briefing& b) {
+  const auto* state = context.options.state;
+  if (!state || why_not_hear_state(context, agent_id)) return;
+  b.shared.newest = state->kept.set_by_others(agent_id, b.since_ms, kMostChanges);
+  b.shared.count = static_cast<std::int64_t>(b.shared.newest.size());
+  b.cut = b.cut || b.shared.count >= kMostChanges;
+  if (b.shared.newest.size() > kShown) b.shared.newest.resize(kShown);
+}
+
 std::string generated(const HandlerContext& context, const CheckedCall& call) {
   auto& ledger = context.writes.ledger;
   const auto& agent_id = call.invocation.agent_id;
@@ -113,8 +175,10 @@ std::string generated(const HandlerContext& context, const CheckedCall& call) {
   b.buffered = count_open(ledger, agent_id, {kBuffered, kHeld}, b);
   b.executing = count_open(ledger, agent_id, {kExecuting}, b);
   b.alerts = context.records.alerts.list_for(agent_id, true, kMostOpenAlerts);
-  for (const auto& account : context.accounts.accounts()) b.services.push_back(health_of(*account, b.now_ms));
-  return sized_for(call, "{\"briefing\":" + briefing_json(b) + "}");
+  look_at_services(context, call, b);
+  look_at_shared(context, agent_id, b);
+  const auto name_of = [&](const std::string& id) { return agent_name_of(context, id); };
+  return sized_for(call, "{\"briefing\":" + briefing_json(b, name_of) + "}");
 }
 
 }  // namespace

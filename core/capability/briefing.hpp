@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/state/state_entry.hpp"
 #include "core/write/alerts.hpp"
 #include "core/write/write.hpp"
 
@@ -15,6 +18,15 @@ struct SyncHealth {
   /// kLate: it is older than three of the service's intervals.
   enum class State { kCurrent, kLate, kNeverSynced, kOutOfService } state = State::kCurrent;
   std::int64_t synced_at_ms = 0;
+  /// Messages of others of that time and later; nothing: this cannot be told, or the agent may read none.
+  std::optional<std::int64_t> new_messages{};
+  bool messages_cut = false;  ///< there are more
+};
+
+/// What other agents have set in the shared state, newest first.
+struct SharedChanges {
+  std::vector<StateEntry> newest;  ///< a few, without their values
+  std::int64_t count = 0;
 };
 
 struct Briefing {
@@ -31,12 +43,14 @@ struct Briefing {
   std::vector<WriteRecord> ended, open;  ///< a few, newest first
   std::vector<Alert> alerts;             ///< open ones
   std::vector<SyncHealth> services;
+  SharedChanges shared;
 };
 
 /// A few sentences made from the figures, in plain English.
 std::string summary_of(const Briefing& briefing);
 /// {summary, since, ...}
-std::string briefing_json(const Briefing& briefing);
+/// `name_of`: an agent's name, by its id.
+std::string briefing_json(const Briefing& briefing, const std::function<std::string(const std::string&)>& name_of = {});
 
 const char* to_string(SyncHealth::State state);
 

@@ -6,6 +6,7 @@
 
 #include "core/capability/alert_json.hpp"
 #include "core/capability/briefing.hpp"
+#include "core/capability/state_json.hpp"
 #include "core/util/durations.hpp"
 #include "core/util/json_out.hpp"
 #include "core/util/text.hpp"
@@ -68,6 +69,28 @@ std::string sync_in_words(const Briefing& b) {
   return text.empty() ? " All services are current." : text;
 }
 
+/// "There are 3 new messages in notes N1, at least 1000 in mail x."
+std::string messages_in_words(const Briefing& b) {
+  constexpr int most_named = 10;
+  std::string text;
+  int named = 0, more = 0;
+  for (const auto& service : b.services) {
+    const auto count = service.new_messages.value_or(0);
+    if (count == 0) continue;
+    if (++named > most_named) {
+      ++more;
+      continue;
+    }
+    const auto* least = service.messages_cut ? "at least " : "";
+    const auto in = printable(fmt::format("{} {}", service.service, service.account));
+    const auto* noun = count == 1 ? "message" : "messages";
+    text += text.empty() ? fmt::format("There {} {}{} new {} in {}", count == 1 ? "is" : "are", least, count, noun, in)
+                         : fmt::format(", {}{} in {}", least, count, in);
+  }
+  if (more > 0) text += fmt::format(", some in {} more accounts", more);
+  return text.empty() ? text : text + ".";
+}
+
 void add_sentence(std::string& text, const std::string& sentence) {
   if (!sentence.empty()) text += " " + sentence;
 }
@@ -102,10 +125,15 @@ std::string summary_of(const Briefing& b) {
                              "write", "writes"));
   const auto count = static_cast<std::int64_t>(b.alerts.size());
   add_sentence(text, counted_parts({{count, "is open", "are open"}}, "alert", "alerts"));
+  const auto changed = b.shared.count;
+  if (changed > 0)
+    add_sentence(text,
+                 fmt::format("Other agents set {} {} of the shared state.", changed, changed == 1 ? "key" : "keys"));
+  add_sentence(text, messages_in_words(b));
   return text + sync_in_words(b);
 }
 
-std::string briefing_json(const Briefing& b) {
+std::string briefing_json(const Briefing& b, const std::function<std::string(const std::string&)>& name_of) {
   return json_object([&](JsonWriter& out) {
     put(out, "summary", summary_of(b));
     put(out, "since", format_time(b.since_ms));
@@ -141,7 +169,15 @@ std::string briefing_json(const Briefing& b) {
       put(out, "account", service.account);
       put(out, "state", to_string(service.state));
       if (service.synced_at_ms != 0) put(out, "synced_at", format_time(service.synced_at_ms));
+      if (service.new_messages) put(out, "new_messages", *service.new_messages);
+      if (service.messages_cut) put(out, "new_messages_are_cut", true);
     });
+    put_key(out, "shared_state");
+    out.StartObject();
+    put(out, "changed", b.shared.count);
+    put_objects(out, "newest", b.shared.newest,
+                [&](const StateEntry& entry) { StateTeller{name_of}.put_meta(out, entry); });
+    out.EndObject();
   });
 }
 

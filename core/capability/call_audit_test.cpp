@@ -68,6 +68,19 @@ TEST_CASE("each call that admits no write has its row in the audit log") {
   CHECK(f.calls().size() == 4);
 }
 
+TEST_CASE("what an agent notes is audited by its size, and not by what it says") {
+  Audited f;
+  CHECK(type_of(f.host.call("state.shared.set", R"({"key":"plan","value":"a secret word"})")) == "none");
+  CHECK(f.last("capability") == "state.shared.set");
+  CHECK_THAT(f.last("parameters"), Catch::Contains(R"("value":{"type":"text","bytes":13})"));
+  CHECK(f.calls()[0].body.find("secret") == std::string::npos);
+  for (const char* value : {"null", "1", "true", "[1]", "{}"})
+    CHECK(type_of(f.host.call("state.persistent.set", R"({"key":"k","value":)" + std::string(value) + "}")) == "none");
+  CHECK(type_of(f.host.call("state.shared.set", R"({"key":"plan","value":1})")) == "VersionConflict");
+  CHECK(f.last("outcome") == "VersionConflict");
+  CHECK(f.calls().size() == 7);
+}
+
 TEST_CASE("a call that admits a write stands with the write, and one that finds it there has a row") {
   Audited f;
   CHECK(text_of(f.host.call("notes.add", R"({"title":"t"})"), "status") == "buffered");
@@ -92,10 +105,13 @@ TEST_CASE("while the audit log cannot be written writes are refused, and reads a
     CHECK(type_of(f.host.call("proxy.cancel_write", R"({"write_id":"w_none"})")) == "InvalidInput");
     CHECK(type_of(f.host.call("proxy.rollback", R"({"write_id":"w_none"})")) == "ServiceUnavailable");
     CHECK(type_of(f.host.call("proxy.edit_write", R"({"write_id":"w_none","arguments":{}})")) == "ServiceUnavailable");
+    for (const char* capability : {"state.session.set", "state.persistent.set", "state.shared.set"})
+      CHECK(type_of(f.host.call(capability, R"({"key":"k","value":1})")) == "ServiceUnavailable");
+    CHECK(type_of(f.host.call("state.shared.get", R"({"key":"k"})")) == "none");
     vfs.heal();
     CHECK(f.log.flush());
     CHECK(text_of(f.host.call("notes.add", R"({"title":"t"})"), "status") == "buffered");
-    CHECK(f.calls().size() == 7);
+    CHECK(f.calls().size() == 11);
   }
 }
 

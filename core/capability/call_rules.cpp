@@ -7,6 +7,7 @@
 
 #include "core/account/permission.hpp"
 #include "core/capability/audited_decision.hpp"
+#include "core/capability/host_capabilities.hpp"
 #include "core/capability/read_call.hpp"
 #include "core/capability/write_content.hpp"
 #include "core/policy/rules/rule_book.hpp"
@@ -53,6 +54,15 @@ JsonDocument read_params(const CheckedCall& call, const CallContextPtr& on) {
       params.AddMember(JsonValue(member.name, allocator), JsonValue(member.value, allocator), allocator);
   }
   return params;
+}
+
+void must_be_let(const HandlerContext& context, const CheckedCall& call, const RuleSetPtr& set, const RuledCall& ruled,
+                 const JsonValue& params) {
+  const auto& capability = *call.capability;
+  const auto ruling = ruling_on(context, set, ruled, capability, capability, params);
+  if (call.audit)
+    call.audit->decided(audited_decision_json(ruling, {*call.definition, capability, capability}, ruled.agent, params));
+  must_not_be_ruled_out(ruling, capability);
 }
 
 }  // namespace
@@ -104,11 +114,43 @@ void must_be_allowed_to_read(const HandlerContext& context, const CheckedCall& c
   const bool looks = rules_look_into(*set, agent, capability);
   const auto params = looks ? read_params(call, on) : JsonDocument(rapidjson::kObjectType);
   const auto& account = call.account->ref;
-  const FactContext about{call.invocation.agent_id, account.service, account.account_id};
-  const auto ruling = ruling_on(context, set, {agent, about}, capability, capability, params);
-  if (call.audit)
-    call.audit->decided(audited_decision_json(ruling, {*call.definition, capability, capability}, agent, params));
-  must_not_be_ruled_out(ruling, capability);
+  must_be_let(context, call, set, {agent, {call.invocation.agent_id, account.service, account.account_id}}, params);
+}
+
+void must_be_allowed_here(const HandlerContext& context, const CheckedCall& call) {
+  const auto set = rules_in_force(context);
+  if (set->empty()) return;
+  const auto agent = agent_name_of(context, call.invocation);
+  if (set->compiled(agent, call.capability->name).empty()) return;
+  must_be_let(context, call, set, {agent, {call.invocation.agent_id, call.definition->service, {}}},
+              call.arguments.params);
+}
+
+std::optional<Error> why_not_hear_state(const HandlerContext& context, const std::string& agent_id) {
+  const auto* capability = state_definition()->find("state.shared.get");
+  if (!context.options.state) return Error(ErrorCode::kUnsupported, "This host keeps no state for agents.");
+  try {
+    must_not_be_ruled_out(
+        ruling_on_any(context, rules_in_force(context), agent_name_of(context, agent_id), *capability), *capability);
+  } catch (const Error& refused) {
+    return refused;
+  }
+  return std::nullopt;
+}
+
+void note_read_here(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+                    const std::string& result_json) {
+  auto* const history = context.options.history;
+  if (!history || on->cancelled()) return;
+  note_call(context, call, context.clock.wall_ms());
+  const auto rules = rules_in_force(context);
+  if (!rules->ask_what_was_read()) return;
+  const ReadSource source{call.definition->service,
+                          {},
+                          call.capability->name,
+                          std::string(find_string(call.arguments.params, "key").value_or(""))};
+  if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
+  history->reads.note(call.invocation.agent_id, source, result_json);
 }
 
 void must_not_be_ruled_out(const Ruling& ruling, const CapabilityDefinition& capability) {
@@ -160,9 +202,8 @@ std::vector<LimitRule> limit_rules(const Ruling& ruling, const JsonValue& params
 }
 
 AlwaysRuled always_ruled(const RuleSet& rules, std::string_view agent, const CapabilityDefinition& capability) {
-  const bool is_under_rules = capability.kind == CapabilityKind::kRead || capability.kind == CapabilityKind::kWrite;
   const auto& compiled = rules.compiled(agent, capability.name);
-  if (compiled.empty() || !is_under_rules) return {capability.tier, 0};
+  if (compiled.empty() || capability.kind == CapabilityKind::kCancel) return {capability.tier, 0};
   const auto decision = compiled.always();
   return {std::max(capability.tier, decision.tier), decision.delay_ms};
 }

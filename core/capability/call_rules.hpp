@@ -55,6 +55,9 @@ Ruling ruling_on_any(const HandlerContext& context, RuleSetPtr set, std::string_
 /// PolicyDenied, or ApprovalRequired.
 void must_be_allowed_to_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on);
 
+/// The same of one of the host's own, which no account has.
+void must_be_allowed_here(const HandlerContext& context, const CheckedCall& call);
+
 /// The same of what was decided about a read.
 void must_not_be_ruled_out(const Ruling& ruling, const CapabilityDefinition& capability);
 
@@ -81,6 +84,14 @@ struct MatchingRule {
   const Rule* rule = nullptr;
   std::vector<std::string> because;  ///< what has shown its facts, for the operator; sentences
 };
+
+/// Why the agent is not told what changes in the state that agents share: the host has none, or rules block or ask
+/// before each state.shared.get of it. Looks at no database.
+std::optional<Error> why_not_hear_state(const HandlerContext& context, const std::string& agent_id);
+
+/// What other agents have written was told to the agent: noted before it is answered, as reads of services are.
+void note_read_here(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+                    const std::string& result_json);
 
 /// A call of the agent that has succeeded, where rules ask about it.
 void note_call(const HandlerContext& context, const CheckedCall& call, std::int64_t at_ms);

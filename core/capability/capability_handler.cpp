@@ -30,9 +30,11 @@ namespace krux {
 namespace {
 
 /// The capability and its definition; blocked ones too.
-std::optional<Listed> find_capability(const AccountDirectory& accounts, const std::string& name) {
-  if (const auto* capability = host_definition()->find(name)) return Listed{host_definition(), capability};
-  for (const auto& service : accounts.services()) {
+std::optional<Listed> find_capability(const HandlerContext& context, const std::string& name) {
+  for (const auto& definition : own_definitions(context)) {
+    if (const auto* capability = definition->find(name)) return Listed{definition, capability};
+  }
+  for (const auto& service : context.accounts.services()) {
     if (const auto* capability = service.definition->find(name)) return Listed{service.definition, capability};
   }
   return std::nullopt;
@@ -40,7 +42,7 @@ std::optional<Listed> find_capability(const AccountDirectory& accounts, const st
 
 Listed require_capability(const HandlerContext& context, const Invocation& invocation) {
   const auto& name = invocation.capability;
-  if (auto found = find_capability(context.accounts, name)) return *found;
+  if (auto found = find_capability(context, name)) return *found;
   std::vector<std::string> names;
   for (const auto& listed : listed_capabilities(context, invocation.agent_name))
     names.push_back(listed.capability->name);
@@ -99,7 +101,8 @@ void must_be_auditable(const HandlerOptions& options, const Listed& listed) {
   if (!options.audit) return;
   const auto kind = listed.capability->kind;
   const bool is_read = kind == CapabilityKind::kRead && !is_hosts_own(listed);
-  if (kind != CapabilityKind::kWrite && !decides_on_a_write(*listed.capability) &&
+  const bool sets_state = kind == CapabilityKind::kDecide && listed.definition == state_definition();
+  if (kind != CapabilityKind::kWrite && !sets_state && !decides_on_a_write(*listed.capability) &&
       !(is_read && options.audit_stops_reads))
     return;
   if (auto error = options.audit->why_not_writable()) throw *std::move(error);
@@ -129,7 +132,7 @@ void dispatch(const HandlerContextPtr& context, const std::shared_ptr<CheckedCal
   take_idempotency_key(*call);
   if (waits(*call)) call->metered.leave_untimed();
   if (!call->invocation.transaction_id.empty()) must_fit_in_transactions(*listed.capability, is_hosts_own(listed));
-  if (listed.definition == host_definition()) return run_host_capability(context, call);
+  if (is_hosts_own(listed)) return run_host_capability(context, call);
   if (listed.capability->kind == CapabilityKind::kCancel) return run_cancel(context, call);
   call->account = choose_account(accounts, listed, call->arguments.account);
   if (listed.capability->kind == CapabilityKind::kRead) return run_read(context, call);
@@ -207,6 +210,10 @@ std::optional<Error> CapabilityHandler::why_not_ask(const Invocation& invocation
   return std::nullopt;
 }
 
+std::optional<Error> CapabilityHandler::why_not_hear_state(const std::string& agent_id) const {
+  return krux::why_not_hear_state(*context_, agent_id);
+}
+
 std::function<PresentTerms(const WriteRecord&)> CapabilityHandler::terms() const {
   return [context = context_](const WriteRecord& write) { return present_terms(*context, write); };
 }
@@ -243,16 +250,16 @@ std::optional<std::string> CapabilityHandler::describe_json(const std::string& a
 }
 
 bool CapabilityHandler::knows(const std::string& capability) const {
-  return find_capability(context_->accounts, capability).has_value();
+  return find_capability(*context_, capability).has_value();
 }
 
 bool CapabilityHandler::takes_time(const std::string& capability) const {
-  const auto found = find_capability(context_->accounts, capability);
+  const auto found = find_capability(*context_, capability);
   return found && (found->capability->fetches || can_wait(*found->capability));
 }
 
 TakesLong CapabilityHandler::takes_long(const std::string& capability) const {
-  const auto found = find_capability(context_->accounts, capability);
+  const auto found = find_capability(*context_, capability);
   return found ? found->capability->takes_long : TakesLong::kNo;
 }
 
@@ -286,7 +293,7 @@ void CapabilityHandler::put_limits(JsonWriter& out) const {
 
 std::vector<InputDefinition> CapabilityHandler::header_inputs(const std::string& capability) const {
   std::vector<InputDefinition> all;
-  const auto found = find_capability(context_->accounts, capability);
+  const auto found = find_capability(*context_, capability);
   if (!found) return all;
   std::copy_if(found->capability->inputs.begin(), found->capability->inputs.end(), std::back_inserter(all),
                [](const InputDefinition& input) { return !input.header.empty(); });
@@ -300,6 +307,7 @@ void CapabilityHandler::values(ValuesWanted wanted, std::function<void(std::vari
 std::vector<std::string> CapabilityHandler::services() const {
   std::vector<std::string> names;
   for (const auto& service : context_->accounts.services()) names.push_back(service.definition->service);
+  if (context_->options.state) names.push_back(state_definition()->service);
   return names;
 }
 

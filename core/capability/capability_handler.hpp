@@ -25,6 +25,7 @@
 namespace krux {
 
 class AccountDirectory;
+struct AgentState;
 class AgentStore;
 class AlertStore;
 class AuditLog;
@@ -123,6 +124,7 @@ struct HandlerOptions {
   AuditLog* audit = nullptr;
   bool audit_stops_reads = false;   ///< and reads too
   AgentHistory* history = nullptr;  ///< what agents do is noted there; outlives every call; nullptr: it is not
+  AgentState* state = nullptr;      ///< what agents note; outlives every call; nullptr: they cannot
   const RuleBook* rules = nullptr;  ///< the operator's; outlives every call; nullptr: there are none
 };
 
@@ -146,6 +148,10 @@ class CapabilityHandler {
   /// Why what that call has asked must not be asked (any more): it may not be made, not of that account, or the
   /// definition in force does not let it ask that. Nothing is called.
   std::optional<Error> why_not_ask(const Invocation& invocation, const Questions& questions) const;
+
+  /// Why the agent is not told what changes in the state that agents share: the host has none, or rules do not let it
+  /// read that. Looks at no database.
+  std::optional<Error> why_not_hear_state(const std::string& agent_id) const;
 
   /// For the ledger: see PresentTerms. What is returned may be called after this is gone.
   std::function<PresentTerms(const WriteRecord&)> terms() const;
@@ -190,7 +196,7 @@ class CapabilityHandler {
   std::vector<InputDefinition> header_inputs(const std::string& capability) const;
   /// What a client may offer its user while he writes a value that the replica has.
   void values(ValuesWanted wanted, std::function<void(std::variant<Completion, Error>)> done) const;
-  /// That are loaded, connected or not.
+  /// That are loaded, connected or not; and "state" where agents can note something.
   std::vector<std::string> services() const;
 
  private:

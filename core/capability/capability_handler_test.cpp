@@ -248,12 +248,15 @@ TEST_CASE("lists are filtered, and hold neither blocked capabilities nor service
     for (const auto& item : list.GetArray()) all.emplace_back(item["name"].GetString());
     return all;
   };
-  CHECK(names("", "", "").size() == 22);
+  CHECK(names("", "", "").size() == 37);
   CHECK(names("proxy", "", "") == std::vector<std::string>{"proxy.cancel_write", "proxy.edit_write", "proxy.rollback",
                                                            "proxy.write_status", "proxy.list_writes"});
   CHECK(names("alerts", "", "") == std::vector<std::string>{"alerts.send", "alerts.list", "alerts.acknowledge"});
   CHECK(names("agent", "", "").size() == 4);
-  CHECK(names("state", "", "") == std::vector<std::string>{"state.briefing.generate"});
+  CHECK(names("state", "", "").size() == 16);
+  CHECK(names("state", "", "state.session") == std::vector<std::string>{"state.session.get", "state.session.set",
+                                                                        "state.session.delete", "state.session.list",
+                                                                        "state.session.clear"});
   CHECK(names("notes", "write", "") == std::vector<std::string>{"notes.add"});
   CHECK(names("", "", "wipe").empty());
   CHECK_FALSE(host.handler.describe_json("tester", "notes.wipe"));

@@ -181,7 +181,9 @@ void write_errors(Writer& out, const Listed& listed) {
   if (kind == CapabilityKind::kRead) may_end_with({kDatabaseError, kTimeout});
   if (kind == CapabilityKind::kCancel) may_end_with({kCannotCancel});
   const bool on_a_write = decides_on_a_write(*listed.capability);
-  if (kind == CapabilityKind::kDecide && !on_a_write) may_end_with({kDatabaseError, kRateLimited});
+  const bool sets_state = kind == CapabilityKind::kDecide && listed.definition == state_definition();
+  if (sets_state) may_end_with({kDatabaseError, kConflictError, kVersionConflict});
+  if (kind == CapabilityKind::kDecide && !on_a_write && !sets_state) may_end_with({kDatabaseError, kRateLimited});
   if (on_a_write)
     may_end_with(
         {kConflictError, kBatchProtection, kApprovalRequired, kRollbackConflict, kRollbackExpired, kOutcomeUnknown});
@@ -211,7 +213,16 @@ bool decides_on_a_write(const CapabilityDefinition& capability) {
 }
 
 bool is_hosts_own(const Listed& listed) {
-  return listed.definition == host_definition();
+  return listed.definition == host_definition() || listed.definition == state_definition();
+}
+
+bool is_under_rules(const Listed& listed) {
+  return listed.definition != host_definition();
+}
+
+std::vector<std::shared_ptr<const ServiceDefinition>> own_definitions(const HandlerContext& context) {
+  if (!context.options.state) return {host_definition()};
+  return {host_definition(), state_definition()};
 }
 
 std::string category_of(const Listed& listed) {
@@ -270,13 +281,13 @@ std::vector<Listed> listed_capabilities(const HandlerContext& context, std::stri
   const auto rules = rules_in_force(context);
   std::vector<std::shared_ptr<const ServiceDefinition>> definitions;
   for (const auto& service : accounts.services()) definitions.push_back(service.definition);
-  definitions.push_back(host_definition());
+  for (const auto& own : own_definitions(context)) definitions.push_back(own);
   const auto connected = accounts.accounts();
   std::vector<Listed> listed;
   for (const auto& definition : definitions) {
     for (const auto& capability : definition->capabilities) {
       Listed one{definition, &capability};
-      if (!is_hosts_own(one)) one.ruled = always_ruled(*rules, agent, capability).tier;
+      if (is_under_rules(one)) one.ruled = always_ruled(*rules, agent, capability).tier;
       if (one.tier() != Tier::kBlocked && (is_hosts_own(one) || is_of_use(capability, *definition, connected)))
         listed.push_back(one);
     }

@@ -31,6 +31,10 @@ struct Listed {
 
 /// The host's own: no service's.
 bool is_hosts_own(const Listed& listed);
+/// Whether the operator's rules may be about it.
+bool is_under_rules(const Listed& listed);
+/// Of the host's own: those that there are.
+std::vector<std::shared_ptr<const ServiceDefinition>> own_definitions(const HandlerContext& context);
 /// proxy.edit_write, proxy.rollback: what becomes of a write is decided.
 bool decides_on_a_write(const CapabilityDefinition& capability);
 /// Its service's prefix; of the host's own the part of its name before the dot.

@@ -37,6 +37,9 @@ struct ResolvedParams {
   std::string json;
 };
 
+/// Whose the words of an answer are: kOfOthers: other agents'.
+enum class Words { kOfHost, kOfOthers };
+
 /// One call that was checked and is under way. `definition` owns `capability`.
 struct CheckedCall {
   Invocation invocation;
@@ -50,10 +53,11 @@ struct CheckedCall {
   std::shared_ptr<CallAudit> audit;  ///< null: nobody is told
   std::function<void(InvocationResult)> done;
 
-  void succeed(std::string data_json) const {
+  void succeed(std::string data_json, Words words = Words::kOfHost) const {
     metered.ended({});
     tell_audit({});
-    const bool reads = account && capability && capability->kind == CapabilityKind::kRead;
+    const bool of_others = account || words == Words::kOfOthers;
+    const bool reads = of_others && capability && capability->kind == CapabilityKind::kRead;
     done({true,
           std::move(data_json),
           {},

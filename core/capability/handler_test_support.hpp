@@ -15,6 +15,7 @@
 #include "core/capability/capability_handler.hpp"
 #include "core/definition/definition_loader.hpp"
 #include "core/replica/replica.hpp"
+#include "core/state/agent_state.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/sessions.hpp"
 #include "core/storage/group_commit.hpp"
@@ -108,6 +109,7 @@ struct Host {
   AgentStore agents{store, clock};
   SessionStore sessions{store, clock};
   AlertStore alerts{store, clock};
+  AgentState agent_state{store, clock, sessions};
   AccountDirectory accounts;
   CallRunner runner;
   EnhancedWriteExecutor executor{store, writes.ledger, accounts, runner, clock};
@@ -124,10 +126,15 @@ struct Host {
                 const std::string& definition_text = kDefinition)
       : runner(clock, workers),
         definition(std::make_shared<const ServiceDefinition>(parse_definition(definition_text, "notes.yaml"))),
-        handler(accounts, runner, writes, {agents, sessions, alerts}, clock, std::move(options)) {
+        handler(accounts, runner, writes, {agents, sessions, alerts}, clock, with_state(std::move(options))) {
     accounts.set_services({{definition, "1.0.0"}});
   }
   ~Host() { executor.stop(5000); }
+
+  HandlerOptions with_state(HandlerOptions options) {
+    options.state = &agent_state;
+    return options;
+  }
 
   void connect(const std::string& id = "N1", const std::vector<std::string>& scopes = {"read", "write"},
                bool isolated = false) {
@@ -145,9 +152,10 @@ struct Host {
   }
 
   std::future<InvocationResult> begin(const std::string& capability, const std::string& arguments = "{}",
-                                      const std::string& agent = "agent_1", const std::string& key = "") {
+                                      const std::string& agent = "agent_1", const std::string& key = "",
+                                      const std::string& session = "sess_1") {
     const auto answered = std::make_shared<std::promise<InvocationResult>>();
-    Invocation invocation{agent, "tester", "sess_1", capability, arguments, key, for_model};
+    Invocation invocation{agent, "tester", session, capability, arguments, key, for_model};
     handler.invoke(std::move(invocation), [answered](InvocationResult r) { answered->set_value(std::move(r)); });
     return answered->get_future();
   }

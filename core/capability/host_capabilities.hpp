@@ -7,6 +7,8 @@ namespace krux {
 
 /// proxy.* (writes), agent.*, alerts.* and state.briefing.generate. Their category is what stands before the dot.
 const std::shared_ptr<const ServiceDefinition>& host_definition();
+/// The rest of state.*: what agents note. A definition of its own, which rules are about as they are about services'.
+const std::shared_ptr<const ServiceDefinition>& state_definition();
 
 /// Whether a call of it can be asked to wait, and whether this one is.
 bool can_wait(const CapabilityDefinition& capability);

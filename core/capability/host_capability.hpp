@@ -14,11 +14,12 @@ struct HostCapability {
   void (*run)(const HandlerContextPtr& context, const CheckedCallPtr& call);
 };
 
-// One file each: proxy.*, agent.*, alerts.*, state.briefing.*
+// One file each: proxy.*, agent.*, alerts.*, state.briefing.*; and state.*
 std::vector<HostCapability> write_capabilities();
 std::vector<HostCapability> agent_capabilities();
 std::vector<HostCapability> alert_capabilities();
 std::vector<HostCapability> briefing_capabilities();
+std::vector<HostCapability> state_capabilities();
 
 CapabilityDefinition host_capability(const char* name, CapabilityKind kind, const char* purpose,
                                      const char* when_to_use, const char* tag);

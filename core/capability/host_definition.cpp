@@ -5,6 +5,11 @@
 namespace krux {
 namespace {
 
+const std::vector<HostCapability>& state_table() {
+  static const auto table = state_capabilities();
+  return table;
+}
+
 const std::vector<HostCapability>& host_table() {
   static const std::vector<HostCapability> table = [] {
     std::vector<HostCapability> all;
@@ -84,8 +89,20 @@ const std::shared_ptr<const ServiceDefinition>& host_definition() {
   return definition;
 }
 
+const std::shared_ptr<const ServiceDefinition>& state_definition() {
+  static const std::shared_ptr<const ServiceDefinition> definition = [] {
+    ServiceDefinition state;
+    state.service = state.prefix = "state";
+    state.display_name = "KruxOS";
+    state.description = "What you note for yourself and for other agents.";
+    for (const auto& one : state_table()) state.capabilities.push_back(one.definition);
+    return std::make_shared<const ServiceDefinition>(std::move(state));
+  }();
+  return definition;
+}
+
 void run_host_capability(const HandlerContextPtr& context, const CheckedCallPtr& call) {
-  for (const auto& one : host_table()) {
+  for (const auto& one : call->definition == state_definition() ? state_table() : host_table()) {
     if (one.definition.name == call->capability->name) return one.run(context, call);
   }
 }

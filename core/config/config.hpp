@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/definition/definition.hpp"
+#include "core/state/state_entry.hpp"
 
 namespace krux {
 
@@ -90,6 +91,7 @@ struct Config {
   struct Uploads {
     std::int64_t bytes = 32 << 20, agent_bytes = 256 << 20, keep_ms = 24 * 3'600'000LL;  ///< as UploadLimits
   } uploads;
+  StateLimits state;
   struct Net {
     std::filesystem::path ca_file;                 ///< trusted besides the system's
     std::vector<std::string> allow_private_hosts;  ///< addresses and networks that are not public and may be reached

@@ -266,6 +266,27 @@ std::vector<Setting> server_settings() {
   };
 }
 
+std::vector<Setting> state_settings() {
+  return {
+      {"state.value_kib", false, [](const Given& g, Config& c) { c.state.value_bytes = g.value.integer(1, 512) << 10; },
+       [](const Config& c) { return fmt::format("{}", c.state.value_bytes >> 10); }},
+      {"state.keys", false,
+       [](const Given& g, Config& c) { c.state.agent_keys = c.state.shared_keys = g.value.integer(1, 100'000); },
+       [](const Config& c) { return fmt::format("{}", c.state.agent_keys); }},
+      {"state.agent_mib", false,
+       [](const Given& g, Config& c) { c.state.agent_bytes = g.value.integer(1, 1 << 12) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.state.agent_bytes >> 20); }},
+      {"state.shared_mib", false,
+       [](const Given& g, Config& c) { c.state.shared_bytes = g.value.integer(1, 1 << 12) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.state.shared_bytes >> 20); }},
+      {"state.session_mib", false,
+       [](const Given& g, Config& c) { c.state.session_bytes = g.value.integer(1, 64) << 20; },
+       [](const Config& c) { return fmt::format("{}", c.state.session_bytes >> 20); }},
+      {"state.versions", false, [](const Given& g, Config& c) { c.state.versions = g.value.integer(1, 10'000); },
+       [](const Config& c) { return fmt::format("{}", c.state.versions); }},
+  };
+}
+
 std::vector<Setting> work_settings() {
   return {
       {"write_buffer.default_delay_seconds", false,
@@ -365,7 +386,7 @@ std::string isolation_json(const ServiceConfig& config) {
 const std::vector<Setting>& host_settings() {
   static const std::vector<Setting> all = [] {
     auto settings = directory_settings();
-    for (const auto& more : {server_settings(), work_settings()})
+    for (const auto& more : {server_settings(), work_settings(), state_settings()})
       settings.insert(settings.end(), more.begin(), more.end());
     return settings;
   }();

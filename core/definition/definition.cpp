@@ -69,9 +69,11 @@ const char* to_string(InputType type) {
     case InputType::kObject:
       return "Object";
     case InputType::kDateTime:
+      return "DateTime";
+    case InputType::kAny:
       break;
   }
-  return "DateTime";
+  return "Any";
 }
 
 const char* to_string(CapabilityKind kind) {

@@ -72,6 +72,8 @@ bool fits_type(InputType type, const JsonValue& value) {
       return value.IsArray();
     case InputType::kObject:
       return value.IsObject();
+    case InputType::kAny:
+      return true;
     case InputType::kDateTime:
       break;
   }
@@ -90,6 +92,8 @@ const char* expected(InputType type) {
       return "a list";
     case InputType::kObject:
       return "an object";
+    case InputType::kAny:
+      return "a JSON value";
     case InputType::kDateTime:
       break;
   }
@@ -158,13 +162,19 @@ class Checker {
       const auto why = capability_.schema->why_not(result_.params);
       if (!why.empty()) fail(why);
     }
-    result_.params_json = canonical_json(result_.params);
+    // What may be anything need have no canonical form: 2^53 + 1 has none.
+    result_.params_json = takes_anything() ? to_json(result_.params) : canonical_json(result_.params);
     return std::move(result_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
     throw invalid_input(fmt::format("{}: {}.", capability_.name, message));
+  }
+
+  bool takes_anything() const {
+    return std::any_of(capability_.inputs.begin(), capability_.inputs.end(),
+                       [](const InputDefinition& input) { return input.type == InputType::kAny; });
   }
 
   bool is_write() const { return capability_.kind == CapabilityKind::kWrite; }

@@ -120,6 +120,7 @@ struct SessionStore::State {
   void drop_idle(std::vector<Ended>& ended);
   void drop_one_of(const std::string& agent_id, std::vector<Ended>& ended);
   void drop(Map::iterator at, std::vector<Ended>& ended);
+  void forget(Map::iterator at);
   bool is_over(const Live& live) const;
   Map::iterator find_live(const std::string& session_id, const std::string& agent_id);
   void touch(Live& live);
@@ -133,6 +134,7 @@ struct SessionStore::State {
   Map live;
   std::map<std::string, std::pair<std::int64_t, std::string>> days;  ///< by agent: the day, its session
   std::map<std::string, std::size_t> made;                           ///< by agent, in this run
+  std::function<void(const std::string&, const std::string&)> told;
 };
 
 void SessionStore::State::load() {
@@ -164,6 +166,11 @@ bool SessionStore::State::is_over(const Live& one) const {
 
 void SessionStore::State::drop(Map::iterator at, std::vector<Ended>& ended) {
   ended.push_back({at->first, at->second.session.used_at_ms});
+  forget(at);
+}
+
+void SessionStore::State::forget(Map::iterator at) {
+  if (told) told(at->second.session.agent_id, at->first);
   live.erase(at);
 }
 
@@ -279,7 +286,7 @@ void SessionStore::end(const std::string& session_id, const std::string& agent_i
         if (error) return done(database_error("The end of the session could not be stored; it goes on. Try again."));
         {
           const std::lock_guard lock(state->mutex);
-          state->live.erase(session_id);
+          if (const auto at = state->live.find(session_id); at != state->live.end()) state->forget(at);
         }
         done(true);
       },
@@ -345,6 +352,11 @@ std::optional<AgentSession> SessionStore::before(const AgentSession& session) co
     id = rows.text(0);
   }
   return find(id);
+}
+
+void SessionStore::when_ended(std::function<void(const std::string&, const std::string&)> told) {
+  const std::lock_guard lock(state_->mutex);
+  state_->told = std::move(told);
 }
 
 std::int64_t SessionStore::idle_ms() const {

@@ -69,6 +69,10 @@ class SessionStore {
   /// The agent's that was used last before `session` began, or beside it. Throws krux::Error DatabaseError.
   std::optional<AgentSession> before(const AgentSession& session) const;
 
+  /// `told` runs with each session that ends in this run, by its agent and id, on any thread; it must not call this.
+  /// One that was idle for too long ends with the next that begins. To be set before the first call.
+  void when_ended(std::function<void(const std::string& agent_id, const std::string& session_id)> told);
+
   std::int64_t idle_ms() const;
   std::size_t live() const;  ///< sessions that go on
 

@@ -37,6 +37,8 @@ constexpr RecoveryStep kForce[] = {
 constexpr RecoveryStep kAskWhoCancelled[] = {
     {"ask_operator", "If you did not take it back, ask the operator why it was.", ""}};
 
+constexpr RecoveryStep kReadAgain[] = {
+    {"read_again", "Read it again, and set it with the version that it has then.", "state.shared.get"}};
 constexpr RecoveryStep kOtherClient[] = {
     {"use_another_client", "Call it over MCP, by a client that can ask the person or the model what it needs.", ""}};
 
@@ -68,7 +70,7 @@ constexpr ErrorFacts kTable[] = {
     {C::kSessionExpired, "SessionExpired", false, 404, kInvalidParams, KRUX_INTERNAL, {}},
     {C::kTimeout, "Timeout", true, 503, kRateLimit, KRUX_TIMEOUT, kTryLater},
     {C::kUnsupported, "Unsupported", false, 400, kInternal, KRUX_UNSUPPORTED, {}},
-    {C::kVersionConflict, "VersionConflict", false, 409, kInternal, KRUX_INTERNAL, {}},
+    {C::kVersionConflict, "VersionConflict", false, 409, kInternal, KRUX_INTERNAL, kReadAgain},
     {C::kWriteCancelled, "WriteCancelled", false, 409, kInternal, KRUX_INTERNAL, kAskWhoCancelled},
     {C::kWriteDiscarded, "WriteDiscarded", false, 409, kInternal, KRUX_INTERNAL, kAskOperator},
     {C::kWriteFailed, "WriteFailed", true, 503, kInternal, KRUX_INTERNAL, kLookAtIt},

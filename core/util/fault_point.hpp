@@ -8,7 +8,7 @@ namespace krux {
 
 /// Every fault point that exists. "before_commit" is the last step of an operation inside its transaction,
 /// "after_commit" the first thing that happens once it is durable, before anybody is told.
-inline constexpr std::array<std::string_view, 99> kFaultPoints = {
+inline constexpr std::array<std::string_view, 101> kFaultPoints = {
     "transaction.begin.before_commit",
     "transaction.begin.after_commit",  //
     "transaction.commit.before_commit",
@@ -107,7 +107,9 @@ inline constexpr std::array<std::string_view, 99> kFaultPoints = {
     "audit.key.before_commit",
     "audit.key.after_commit",  //
     "audit.cut.before_commit",
-    "audit.cut.after_commit",
+    "audit.cut.after_commit",  //
+    "state.write.before_commit",
+    "state.write.after_commit",
 };
 
 /// Called with the name of each fault point that is passed. Null but in tests and in kruxosd-test, whose main sets it

@@ -22,6 +22,8 @@ bool is_of_type(const JsonValue& value, InputType type) {
       return value.IsArray();
     case InputType::kObject:
       return value.IsObject();
+    case InputType::kAny:
+      return true;
   }
   return false;
 }

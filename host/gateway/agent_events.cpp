@@ -8,6 +8,8 @@
 #include "core/capability/approvals.hpp"
 #include "core/capability/write_json.hpp"
 #include "core/util/ids.hpp"
+#include "core/util/json_out.hpp"
+#include "core/util/text.hpp"
 
 namespace krux {
 namespace {
@@ -120,6 +122,25 @@ void AgentEvents::write_changed(const WriteRecord& write) {
   tell_of(write, &Wanted::writes, "write.status", [](const WriteRecord& w) { return status_json(w, false); });
   if (!write.approval_resolved) return;
   tell_of(write, &Wanted::approvals, "approval.resolved", [](const WriteRecord& w) { return approval_json(w, false); });
+}
+
+void AgentEvents::state_changed(const StateChange& change, std::string_view by,
+                                const std::function<bool(const std::string&)>& may_hear) {
+  const std::lock_guard lock(mutex_);
+  forget_overdue();
+  std::string params;
+  for (auto& one : all_) {
+    if (!one.wanted.state || !change.key.starts_with(one.wanted.prefix) || !may_hear(one.agent_id)) continue;
+    if (params.empty())
+      params = json_object([&](JsonWriter& out) {
+        put(out, "key", change.key);
+        put(out, "version", change.version);
+        put(out, "deleted", change.deleted);
+        put(out, "updated_by", by);
+        put(out, "updated_at", format_time(change.at_ms));
+      });
+    tell(one, "state.changed", params);
+  }
 }
 
 void AgentEvents::tell_of(const WriteRecord& write, bool Wanted::*wanted, std::string_view method,

@@ -1,7 +1,9 @@
 // What agents hear over WebSockets without asking each time: what became of their writes, what a person has decided,
-// and that capabilities have changed. Whoever loses his connection may go on where he was, for a while.
+// what has changed of the state they share, and that capabilities have changed. Whoever loses his connection may go on
+// where he was, for a while.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -9,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/state/state_store.hpp"
 #include "core/util/clock.hpp"
 #include "core/write/write.hpp"
 #include "host/gateway/numbered_events.hpp"
@@ -27,7 +30,8 @@ class AgentEvents : public std::enable_shared_from_this<AgentEvents> {
 
   struct Wanted {
     bool writes = true, approvals = true, capabilities = true;
-    std::string prefix;  ///< of the capabilities whose writes count
+    std::string prefix;  ///< of the capabilities whose writes count, and of the keys of state that do
+    bool state = false;
   };
   struct Subscribed {
     Wanted wanted;
@@ -43,6 +47,9 @@ class AgentEvents : public std::enable_shared_from_this<AgentEvents> {
   /// They may have.
   void capabilities_changed();
   void write_changed(const WriteRecord& write);
+  /// Of the shared state, by the agent of that name. `may_hear`: whether an agent, by its id, may know of it now.
+  void state_changed(const StateChange& change, std::string_view by,
+                     const std::function<bool(const std::string&)>& may_hear);
 
  private:
   struct Subscription {

@@ -276,6 +276,15 @@ std::function<void(const WriteRecord&)> AgentGateway::on_write_changed() {
   };
 }
 
+std::function<void(const StateChange&, const std::string&)> AgentGateway::on_state_changed() {
+  return [weak = std::weak_ptr(state_)](const StateChange& change, const std::string& by) {
+    const auto state = weak.lock();
+    if (!state) return;
+    state->methods.events()->state_changed(
+        change, by, [&](const std::string& agent_id) { return !state->api.why_not_hear_state(agent_id); });
+  };
+}
+
 std::function<void()> AgentGateway::on_keys_changed() {
   return [weak = std::weak_ptr(state_)] {
     if (const auto state = weak.lock()) state->look_at_keys();

@@ -90,6 +90,11 @@ class AgentApi {
     (void)service, (void)record, (void)changed;
     return nullptr;
   }
+  /// As CapabilityHandler::why_not_hear_state(). A host without it tells nothing of it.
+  virtual std::optional<Error> why_not_hear_state(const std::string& agent_id) {
+    (void)agent_id;
+    return std::nullopt;
+  }
   /// As CapabilityHandler::values(). A host without replicas has none.
   virtual void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) {
     (void)wanted;
@@ -107,6 +112,7 @@ class AgentApi {
 class AgentMeters;
 class ClientDocuments;
 class SignInStore;
+struct StateChange;
 struct WriteRecord;
 
 struct GatewayLimits {
@@ -163,6 +169,9 @@ class AgentGateway {
   /// To be called with a write of which something has changed, once that is durable: its agent's clients that wait to
   /// hear of it are told. As the above.
   std::function<void(const WriteRecord&)> on_write_changed();
+  /// To be called with a change of the shared state, once that is durable, and the name of the agent that has made it:
+  /// clients that wait to hear of it are told. As the above.
+  std::function<void(const StateChange&, const std::string& by)> on_state_changed();
   /// To be called when an agent's key, or a token, has ended: its WebSockets and streams do. As the above.
   std::function<void()> on_keys_changed();
 

@@ -22,9 +22,10 @@ struct Event {
   std::string_view name;
   bool AgentEvents::Wanted::*wanted;
 };
-constexpr std::array<Event, 3> kEvents{{{"write.status", &AgentEvents::Wanted::writes},
+constexpr std::array<Event, 4> kEvents{{{"write.status", &AgentEvents::Wanted::writes},
                                         {"approval.resolved", &AgentEvents::Wanted::approvals},
-                                        {"capabilities.changed", &AgentEvents::Wanted::capabilities}}};
+                                        {"capabilities.changed", &AgentEvents::Wanted::capabilities},
+                                        {"state.changed", &AgentEvents::Wanted::state}}};
 
 RpcError invalid_params(const std::string& message) {
   return rpc_error(invalid_input(message));
@@ -48,9 +49,9 @@ AgentEvents::Wanted wanted_events(const RpcParams& params) {
   for (const auto& event : kEvents) wanted.*event.wanted = has(event.name);
   for (const auto& type : *asked) {
     if (std::none_of(kEvents.begin(), kEvents.end(), [&](const Event& event) { return event.name == type; }))
-      throw invalid_input(fmt::format("There is no event \"{}\": there are {}, {} and {}.",
+      throw invalid_input(fmt::format("There is no event \"{}\": there are {}, {}, {} and {}.",
                                       printable(type.substr(0, kMaxLabel)), kEvents[0].name, kEvents[1].name,
-                                      kEvents[2].name));
+                                      kEvents[2].name, kEvents[3].name));
   }
   return wanted;
 }
@@ -199,6 +200,9 @@ RpcOutcome AgentMethods::subscribe(const Caller& caller, const RpcParams& params
                     {}};
   // Checked in either case: whoever goes on names what he begins anew with.
   auto wanted = wanted_events(params);
+  if (wanted.state) {
+    if (const auto refused = api_.why_not_hear_state(caller.agent.agent_id)) return rpc_error(*refused);
+  }
   const auto after = params.text("after");
   if (!after.empty()) {
     if (const auto goes_on = events_->go_on(caller.agent.agent_id, caller.to, after))

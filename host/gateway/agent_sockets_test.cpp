@@ -316,6 +316,36 @@ TEST_CASE("over a WebSocket an agent hears of its writes, and of changed capabil
   CHECK(has(some.receive_text(), "notes.add"));
 }
 
+TEST_CASE("over a WebSocket an agent hears what changes of the shared state, where it asks for it", "[gateway]") {
+  Fixture f;
+  const auto subscribe = [](const std::string& params) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"events.subscribe","params":)" + params + "}";
+  };
+  auto silent = f.socket(), some = f.socket(), other = f.socket("/rpc", kOtherKey);
+  CHECK(has(silent.ask(subscribe("{}")), "result"));
+  CHECK(has(some.ask(subscribe(R"({"types":["state.changed"],"prefix":"config."})")), R"("types":["state.changed"])"));
+  CHECK(has(other.ask(subscribe(R"({"types":["state.changed"]})")), R"("prefix":"")"));
+  const auto changed = f.gateway.on_state_changed();
+  changed({"config.a", 3, false, "agent_1", 1'700'000'000'000}, "alice");
+  changed({"other", 4, true, "agent_2", 1'700'000'000'000}, "bob");
+  const auto told = json_of(some.receive_text());
+  CHECK(find_string(told, "method") == "state.changed");
+  CHECK(find_string(told["params"], "key") == "config.a");
+  CHECK(find_int(told["params"], "version") == 3);
+  CHECK(find_bool(told["params"], "deleted") == false);
+  CHECK(find_string(told["params"], "updated_by") == "alice");
+  CHECK(find_string(told["params"], "updated_at") == "2023-11-14T22:13:20.000Z");
+  CHECK(has(other.receive_text(), "config.a"));
+  CHECK(has(other.receive_text(), R"("deleted":true)"));
+  CHECK(has(some.ask(list_text("1")), "result"));  // and nothing of what it did not ask for
+  CHECK(has(silent.ask(list_text("1")), "result"));
+
+  f.api.no_state = Error(ErrorCode::kPolicyDenied, "No sharing.");
+  changed({"config.b", 1, false, "agent_1", 0}, "alice");
+  CHECK(has(some.ask(list_text("1")), "result"));
+  CHECK(code_of(silent.ask(subscribe(R"({"types":["state.changed"]})"))) == -32001);
+}
+
 TEST_CASE("a WebSocket that is lost may be followed by one that goes on with its events", "[gateway]") {
   Fixture f;
   const auto subscribe = [](const std::string& params) {

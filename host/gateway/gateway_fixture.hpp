@@ -81,6 +81,7 @@ class FakeApi final : public AgentApi {
     CHECK_FALSE(questions.account.empty());
     return asks_no_more;
   }
+  std::optional<Error> why_not_hear_state(const std::string&) override { return no_state; }
   std::optional<Agent> active(const std::string& agent_id) override {
     if (agent_id == "agent_1" && !revoked) return Agent{"agent_1", "alice"};
     return std::nullopt;
@@ -158,7 +159,7 @@ class FakeApi final : public AgentApi {
 
   // Set while no request is under way.
   TakesLong long_wait = TakesLong::kMay;
-  std::optional<Error> asks_no_more;
+  std::optional<Error> asks_no_more, no_state;
   Error refusal{{}, ""};
   std::string holds_turns_of;
   std::string holds;  ///< a capability of which calls are held, besides "wait"

@@ -60,6 +60,9 @@ class AgentSide final : public AgentApi {
   void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) override {
     handler_.values(wanted, std::move(done));
   }
+  std::optional<Error> why_not_hear_state(const std::string& agent_id) override {
+    return handler_.why_not_hear_state(agent_id);
+  }
   std::vector<InputDefinition> header_inputs(const std::string& capability) override {
     return handler_.header_inputs(capability);
   }

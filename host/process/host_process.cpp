@@ -20,6 +20,7 @@
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/state/agent_history.hpp"
 #include "core/state/agent_pauses.hpp"
+#include "core/state/agent_state.hpp"
 #include "core/state/agents.hpp"
 #include "core/state/operator_secret.hpp"
 #include "core/state/sessions.hpp"
@@ -30,7 +31,6 @@
 #include "core/write/write_buffer.hpp"
 #include "host/accounts/oauth_attempts.hpp"
 #include "host/accounts/service_host.hpp"
-#include "host/bundles/loading.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/http/http_server.hpp"
 #include "host/metrics/host_figures.hpp"
@@ -39,6 +39,7 @@
 #include "host/operator/operator_service.hpp"
 #include "host/process/agent_side.hpp"
 #include "host/process/config_check.hpp"
+#include "host/process/found_plugins.hpp"
 #include "host/process/ledger_check.hpp"
 #include "host/process/part_options.hpp"
 #include "host/process/rule_alerts.hpp"
@@ -50,37 +51,6 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kRunnersMs = 400;
-
-enum class Finding {
-  kToServe,
-  kToCheck,  ///< nothing of an adapter runs in this process, and a host may own the data directory
-};
-
-PluginRegistration registration(const Config& config, Finding finding) {
-  PluginRegistration registration;
-  if (finding == Finding::kToCheck) {
-    registration.isolation = Isolation::kProcess;
-    return registration;
-  }
-  registration.chosen = [&config](const std::string& service) -> std::optional<Isolation> {
-    const auto at = config.services.find(service);
-    return at == config.services.end() ? std::nullopt : at->second.isolation;
-  };
-  return registration;
-}
-
-/// The plugins directory first: no bundle replaces what is in it.
-PluginRegistry find_plugins(const Config& config, DefinitionSet& definitions, const DefinitionIndex& index,
-                            Finding finding) {
-  const auto registered = registration(config, finding);
-  InspectOptions inspect{{}, &index};
-  // Who can put a file there can have it run in the host's own process: a kernel that cannot confine it is a warning.
-  inspect.probe.confinement.required = false;
-  auto plugins = PluginRegistry::discover(config.plugins_dir, inspect, registered);
-  load_bundles({config.data_dir, config.bundles_dir, {}, registered.chosen, finding == Finding::kToServe}, plugins,
-               definitions);
-  return plugins;
-}
 
 AdapterRunners::Options isolation_options(const Config& config) {
   AdapterRunners::Options options;
@@ -99,38 +69,6 @@ RunnerAlerts runner_alerts(AlertStore& alerts) {
 bool comes_to_rest(const CallRunner& runner) {
   for (int i = 0; i < 50 && runner.lost() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return runner.lost() == 0;
-}
-
-void tell_of_bundle(const PluginInfo& bundle, AlertStore& alerts) {
-  if (bundle.state != PluginInfo::State::kLoaded) {
-    alerts.raise({"critical", "bundle_refused", bundle.service, "", "", bundle.reason, true});
-  } else if (bundle.isolation == Isolation::kInProcess) {
-    spdlog::warn(
-        "the bundle of {0} runs in the host's process, as services.{0}.isolation says: its code can do what the host "
-        "can",
-        bundle.service);
-  }
-}
-
-void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins, AlertStore& alerts) {
-  alerts.settle("bundle_refused");
-  for (const auto& problem : definitions.problems())
-    problem.refuses ? spdlog::error("definition refused: {}", problem.reason) : spdlog::warn("{}", problem.reason);
-  for (const auto& service : definitions.under_policies()) spdlog::info("policy of {} in force", service);
-  for (const auto& plugin : plugins.all()) {
-    if (plugin.origin == PluginInfo::Origin::kBundle) tell_of_bundle(plugin, alerts);
-    if (plugin.state == PluginInfo::State::kLoaded) {
-      spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
-      if (plugin.mock)
-        spdlog::warn(
-            "{} is a mock: what agents are told of {} is what its script says, and nothing reaches the service",
-            plugin.file.string(), plugin.service);
-    } else if (plugin.origin == PluginInfo::Origin::kBundle) {  // its reason names the file that is not as it was
-      spdlog::warn("bundle refused: {}", plugin.reason);
-    } else {
-      spdlog::warn("adapter refused: {}: {}", plugin.file.string(), plugin.reason);
-    }
-  }
 }
 
 }  // namespace
@@ -162,6 +100,7 @@ struct HostProcess::Parts final : HealthSource {
   AgentStore agents;
   SignInStore sign_in;
   SessionStore sessions;
+  AgentState agent_state;
   AgentHistory history;
   OperatorSecret operator_secret;
   OperatorGate gate;
@@ -220,6 +159,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       agents(store, clock),
       sign_in(store, clock, sign_in_times(config)),
       sessions(store, clock),
+      agent_state(store, clock, sessions, config.state),
       history(store, clock),
       operator_secret(store, clock, passphrase_cost(config), host_user_name()),
       gate(operator_secret, alerts, clock, gate_options(config)),
@@ -228,7 +168,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       index(definitions),
       plugins(find_plugins(config, definitions, index, Finding::kToServe)),
       facts(history, accounts),
-      rules(config.policies_dir, {definitions.all(), &facts}),
+      rules(config.policies_dir, rule_subjects(definitions, facts)),
       runners(plugins, clock, isolation_options(config), runner_alerts(alerts)),
       transport(make_http_transport(transport_options(config))),
       document_transport(config.server.sign_in.enabled ? make_http_transport(document_transport_options(config))
@@ -271,7 +211,7 @@ HostProcess::Parts::Parts(Config c, Clock& k)
                [this](const OAuthPlan& plan, const std::string& redirect_uri, const Secret& code,
                       const Secret& verifier) { return services.connect_by_code(plan, redirect_uri, code, verifier); }),
       handler(accounts, runner, writes, {agents, sessions, alerts}, clock,
-              handler_options(config, uploads, rules, history, audit, meters.get())),
+              handler_options(config, {uploads, rules, history, agent_state, audit, meters.get()})),
       webhook(make_webhook(config, {store, alerts, audit, clock, transport})),
       operators({config,    clock,     agents,   sign_in, sessions,     vault,
                  alerts,    receipts,  plugins,  runners, accounts,     writes,
@@ -293,6 +233,10 @@ HostProcess::Parts::Parts(Config c, Clock& k)
   agents.pauses().when_changed([this] { executor.wake(), audit.wake(); });
   sign_in.when_tokens_end(gateway.on_keys_changed());
   write_changes = writes.ledger.observe(gateway.on_write_changed());
+  agent_state.kept.when_shared_changed([this, tell = gateway.on_state_changed()](const StateChange& change) {
+    const auto agent = agents.find(change.agent_id);
+    tell(change, agent ? agent->name : change.agent_id);
+  });
   audited_changes = writes.ledger.observe([this](const WriteRecord&) { audit.wake(); });
   if (webhook) webhook_changes = writes.ledger.observe([this](const WriteRecord& write) { webhook->changed(write); });
   writes.ledger.ask_terms(handler.terms());
@@ -431,7 +375,7 @@ void HostProcess::reload() {
   for (const auto& problem : parts_->definitions.problems()) {
     parts_->alerts.raise({"warning", "definition_refused", problem.file.stem().string(), "", "", problem.reason, true});
   }
-  parts_->rules.reload({parts_->definitions.all(), &parts_->facts});
+  parts_->rules.reload(rule_subjects(parts_->definitions, parts_->facts));
   tell_of_rules(parts_->rules, parts_->alerts);
   parts_->services.refresh_definitions();
   spdlog::info("definitions reloaded");
@@ -487,7 +431,7 @@ void check_configuration(const Config& config) {
   }
   // Only now: the policy of a bundle's service acts on nothing before the bundle is there.
   for (const auto& problem : definitions.problems()) throw ConfigError(problem.reason);
-  for (const auto& problem : RuleBook(config.policies_dir, {definitions.all(), &unanswered_facts()}).problems())
+  for (const auto& problem : RuleBook(config.policies_dir, rule_subjects(definitions, unanswered_facts())).problems())
     throw ConfigError(problem.reason);
   check_names(config, {definitions.all(), known_services(config), plugins});
 }

@@ -1,5 +1,7 @@
 #include "host/process/part_options.hpp"
 
+#include "core/capability/host_capabilities.hpp"
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -111,16 +113,22 @@ ExecutorOptions executor_options(const Config& config, Meters* meters, const Aud
   return options;
 }
 
-HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory& history,
-                               AuditLog& audit, Meters* meters) {
+RuleSubjects rule_subjects(const DefinitionSet& definitions, const FactSource& facts) {
+  RuleSubjects subjects{definitions.all(), &facts};
+  subjects.definitions.push_back(state_definition());
+  return subjects;
+}
+
+HandlerOptions handler_options(const Config& config, const HandlerParts& parts) {
   HandlerOptions options;
-  options.audit = &audit;
+  options.audit = &parts.audit;
   options.audit_stops_reads = config.audit.stops_reads;
-  options.uploads = &uploads;
-  options.rules = &rules;
-  options.history = &history;
-  options.call_meters = meters ? &meters->calls : nullptr;
-  options.write_meters = meters ? &meters->writes : nullptr;
+  options.uploads = &parts.uploads;
+  options.rules = &parts.rules;
+  options.history = &parts.history;
+  options.state = &parts.state;
+  options.call_meters = parts.meters ? &parts.meters->calls : nullptr;
+  options.write_meters = parts.meters ? &parts.meters->writes : nullptr;
   options.default_delay_ms = config.write_buffer.default_delay_ms;
   options.delays_ms = config.write_buffer.delays_ms;
   options.settle_ms = config.retry.settle_ms;

@@ -11,6 +11,8 @@
 #include "core/config/config.hpp"
 #include "core/net/http_transport.hpp"
 #include "core/notify/webhook.hpp"
+#include "core/policy/definition_set.hpp"
+#include "core/policy/rules/rule_parser.hpp"
 #include "core/replica/sync_scheduler.hpp"
 #include "core/sign_in/sign_in_store.hpp"
 #include "core/storage/data_directory.hpp"
@@ -40,8 +42,18 @@ std::function<void(const SyncStatus&, const ErrorType&)> sync_audit(AuditLog& au
 /// Nothing is claimed while the log cannot be written.
 ExecutorOptions executor_options(const Config& config, Meters* meters, const AuditLog& audit,
                                  std::function<void()> before_take);
-HandlerOptions handler_options(const Config& config, UploadStore& uploads, const RuleBook& rules, AgentHistory& history,
-                               AuditLog& audit, Meters* meters);
+/// What rules are about: services, and what agents note.
+RuleSubjects rule_subjects(const DefinitionSet& definitions, const FactSource& facts);
+/// What the handler needs besides: each outlives it.
+struct HandlerParts {
+  UploadStore& uploads;
+  const RuleBook& rules;
+  AgentHistory& history;
+  AgentState& state;
+  AuditLog& audit;
+  Meters* meters;
+};
+HandlerOptions handler_options(const Config& config, const HandlerParts& parts);
 struct WebhookParts {
   GroupCommit& store;
   AlertStore& alerts;

@@ -125,6 +125,8 @@ std::vector<std::string> values_of(const InputDefinition& input,
       return {"{}"};
     case InputType::kDateTime:
       return {"\"2026-01-01T00:00:00Z\""};
+    case InputType::kAny:
+      return {"true"};
   }
   return {};
 }

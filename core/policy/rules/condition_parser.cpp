@@ -172,7 +172,7 @@ std::string called_name(const YamlValue& item, const RuleSubjects& subjects) {
   std::vector<std::string> names;
   for (const auto& definition : subjects.definitions) {
     for (const auto& capability : definition->capabilities) {
-      const bool is_called = capability.kind == CapabilityKind::kRead || capability.kind == CapabilityKind::kWrite;
+      const bool is_called = capability.kind != CapabilityKind::kCancel;
       if (is_called && fits_pattern(pattern, capability.name)) return pattern;
       if (is_called) names.push_back(capability.name);
     }

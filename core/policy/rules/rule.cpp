@@ -88,7 +88,7 @@ std::string lacks(const CapabilityDefinition& capability, const RuleCondition& c
   }
   if (reads_fact(condition.kind)) {
     const auto* known = known_fact(condition.input);
-    if (known && capability.kind != CapabilityKind::kWrite) return "it is a read, and the facts are about writes";
+    if (known && capability.kind == CapabilityKind::kRead) return "it is a read, and the facts are about writes";
     return known && known->of_recipients && capability.recipients.empty() ? "its definition names no recipients"
                                                                           : std::string();
   }
@@ -217,7 +217,7 @@ bool is_for_agent(const Rule& rule, std::string_view agent) {
 
 bool has_what_is_named(const CapabilityDefinition& capability, const std::vector<RuleCondition>& when,
                        std::string* why) {
-  if (capability.kind != CapabilityKind::kRead && capability.kind != CapabilityKind::kWrite) {
+  if (capability.kind == CapabilityKind::kCancel) {
     if (why) *why = "it takes writes back, and rules are about reads and writes";
     return false;
   }

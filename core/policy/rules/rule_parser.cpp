@@ -118,8 +118,8 @@ class Covering {
     for (const auto* capability : all_) {
       names.push_back(capability->name);
       if (!fits_pattern(pattern, capability->name)) continue;
-      // A pattern is about reads and writes alone, and leaves out what cannot be asked.
-      if (!is_name && capability->kind != CapabilityKind::kRead && capability->kind != CapabilityKind::kWrite) continue;
+      // A pattern is about no cancellation, and leaves out what cannot be asked.
+      if (!is_name && capability->kind == CapabilityKind::kCancel) continue;
       found = true;
       const auto why = why_not_covered(*capability, rule_);
       if (!why.empty() && first_reason.empty()) first_reason = fmt::format("{}: {}", capability->name, why);

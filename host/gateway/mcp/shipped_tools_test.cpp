@@ -33,9 +33,9 @@ std::vector<std::shared_ptr<const ServiceDefinition>> shipped() {
   return all;
 }
 
-std::vector<Offered> offered() {
+std::vector<Offered> offered(const std::vector<std::shared_ptr<const ServiceDefinition>>& definitions = shipped()) {
   std::vector<Offered> all;
-  for (const auto& definition : shipped()) {
+  for (const auto& definition : definitions) {
     for (const auto& capability : definition->capabilities) {
       if (capability.tier != Tier::kBlocked)
         all.push_back({{definition, &capability}, capability.delay_ms.value_or(30'000)});
@@ -88,12 +88,49 @@ TEST_CASE("The tools for the machine itself, which an operator has to name, fit 
   CHECK(cost.whole < 5'500);
 }
 
+/// As a host offers them: with what agents note.
+std::vector<std::shared_ptr<const ServiceDefinition>> with_state() {
+  auto all = shipped();
+  all.push_back(state_definition());
+  return all;
+}
+
 TEST_CASE("The core has what an agent does every day") {
-  const auto shown = std::get<0>(mcp::chosen(offered(), "", {}));
+  const auto shown = std::get<0>(mcp::chosen(offered(with_state()), "", {}));
   CHECK(shown.size() <= mcp::kMostCore);
+  std::set<std::string> services, names;
+  for (const auto& one : shown) {
+    services.insert(one.listed.definition->service);
+    names.insert(one.listed.capability->name);
+  }
+  CHECK(services.size() == shipped().size());
+  CHECK(names.contains("email.label"));
+  // Where one service is connected there is room for what it notes.
+  const std::vector<std::shared_ptr<const ServiceDefinition>> fewer{shipped().front(), host_definition(),
+                                                                    state_definition()};
+  names.clear();
+  const auto of_fewer = std::get<0>(mcp::chosen(offered(fewer), "", {}));
+  for (const auto& one : of_fewer) names.insert(one.listed.capability->name);
+  CHECK(names.size() <= mcp::kMostCore);
+  for (const char* name : {"state.persistent.get", "state.persistent.set"}) CHECK(names.contains(name));
+  CHECK_FALSE(names.contains("state.shared.get"));
+}
+
+TEST_CASE("What agents note is a profile of its own, which costs a model little") {
+  const auto all = with_state();
+  const auto tools = tools_of(offered({state_definition()}));
+  CHECK(tools.Size() == 15);
+  std::size_t whole = 0;
+  for (const auto& tool : tools.GetArray()) {
+    CHECK(find_string(tool, "name")->size() <= 37);
+    whole += estimated_tokens(to_json(tool));
+  }
+  CHECK(whole < 2'500);
+  const auto shown = std::get<0>(mcp::chosen(offered(all), "state", {"state"}));
   std::set<std::string> services;
   for (const auto& one : shown) services.insert(one.listed.definition->service);
-  CHECK(services.size() == shipped().size());
+  CHECK(services == std::set<std::string>{"proxy", "state"});
+  CHECK(std::get<0>(mcp::chosen(offered(all), "all", {})).size() == offered(all).size());
 }
 
 }  // namespace KRUXOS_TEST_FILE

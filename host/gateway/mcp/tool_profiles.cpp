@@ -25,7 +25,13 @@ std::set<std::string, std::less<>> names_in(std::string_view profile) {
   return names;
 }
 
-/// The places of the core's tools: the host's, then the services' in turn, so that no service takes them all.
+/// Of the host's own all but what agents note: that is chosen as a service is.
+bool is_always_shown(const Listed& listed) {
+  return is_hosts_own(listed) && !is_under_rules(listed);
+}
+
+/// The places of the core's tools: the host's, then the services' in turn, so that no service takes them all. What
+/// agents note has what is left: many have a memory of their own, and none has another way to a service.
 std::set<std::size_t> core_of(const std::vector<Offered>& offered) {
   std::set<std::size_t> core;
   std::map<std::string, std::size_t> seen;  // of each service
@@ -33,10 +39,10 @@ std::set<std::size_t> core_of(const std::vector<Offered>& offered) {
   for (std::size_t i = 0; i < offered.size(); ++i) {
     const auto& listed = offered[i].listed;
     if (!listed.capability->core) continue;
-    if (is_hosts_own(listed))
+    if (is_always_shown(listed))
       core.insert(i);
     else
-      in_turn.emplace_back(seen[listed.definition->service]++, i);
+      in_turn.emplace_back(seen[listed.definition->service]++ + (is_hosts_own(listed) ? offered.size() : 0), i);
   }
   std::sort(in_turn.begin(), in_turn.end());
   for (const auto& [round, place] : in_turn) {
@@ -62,7 +68,8 @@ std::variant<std::vector<Offered>, std::string> chosen(std::vector<Offered> offe
   std::vector<Offered> shown;
   for (std::size_t i = 0; i < offered.size(); ++i) {
     const auto& listed = offered[i].listed;
-    const bool by_service = is_hosts_own(listed) ? !names.contains("core") : names.contains(listed.definition->service);
+    const bool by_service =
+        is_always_shown(listed) ? !names.contains("core") : names.contains(listed.definition->service);
     if (core.contains(i) || by_service) shown.push_back(std::move(offered[i]));
   }
   return shown;

@@ -25,6 +25,7 @@ const char* json_type(InputType type) {
       return "object";
     case InputType::kString:
     case InputType::kDateTime:
+    case InputType::kAny:
       break;
   }
   return "string";
@@ -46,6 +47,7 @@ struct Tools {
 };
 
 void put_type(JsonWriter& out, const InputDefinition& value) {
+  if (value.type == InputType::kAny) return;  // a schema without a type lets everything in
   put_key(out, "type");
   if (!value.nullable) return put_text(out, json_type(value.type));
   out.StartArray();
@@ -110,7 +112,7 @@ void put_properties(const Tools& tools, const std::vector<OutputDefinition>& out
 void put_output(const Tools& tools, const OutputDefinition& output) {  // NOLINT(misc-no-recursion)
   auto& out = tools.out;
   out.StartObject();
-  put(out, "type", json_type(output.type));
+  if (output.type != InputType::kAny) put(out, "type", json_type(output.type));
   if (output.type == InputType::kDateTime) put(out, "format", "date-time");
   tools.describe(output.description);
   if (!output.fields.empty()) put_properties(tools, output.fields);

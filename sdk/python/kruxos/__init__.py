@@ -19,7 +19,7 @@ from .errors import (
     RateLimited,
     VersionConflict,
 )
-from .models import ApprovalStatus, CapabilityDefinition, ErrorResponse, InvocationResult, RecoveryAction, WriteStatus
+from .models import ApprovalStatus, CapabilityDefinition, ErrorResponse, InvocationResult, RecoveryAction, StateEntry, WriteStatus
 from .transactions import AsyncTransaction, Transaction, transaction
 from .writes import AsyncWrite, Write
 
@@ -49,6 +49,7 @@ __all__ = [
     "RateLimited",
     "RawResponse",
     "RecoveryAction",
+    "StateEntry",
     "Transaction",
     "Transport",
     "VersionConflict",

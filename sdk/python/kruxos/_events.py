@@ -19,6 +19,9 @@ from .models import Event, text_in
 
 log = logging.getLogger("kruxos")
 MISSED = Event(method="missed")
+STATE_CHANGED = "state.changed"
+"""Told to those alone that name it, so that it is named where somebody listens to it."""
+WITH_STATE = ["write.status", "approval.resolved", "capabilities.changed", STATE_CHANGED]
 PATIENT = Options(timeout=60.0, max_retries=1_000_000)
 """Of what goes on by itself: its time alone ends a try."""
 
@@ -28,8 +31,9 @@ class Listener:
 
     MOST = 1000
 
-    def __init__(self, wants: Callable[[Event], bool]) -> None:
+    def __init__(self, wants: Callable[[Event], bool], state: bool = False) -> None:
         self._wants = wants
+        self.state = state
         self._events: deque[Event] = deque()
         self._some = asyncio.Event()
         self._error: KruxOSError | None = None
@@ -68,6 +72,7 @@ class EventHub:
         self._listeners: set[Listener] = set()
         self._subscribed_on: int | None = None
         """Over which connection (`Channel.connection`); it may have been lost since."""
+        self._with_state = False
         self._last_id: str | None = None
         self._subscribing = asyncio.Lock()
         self._resuming: asyncio.Task[None] | None = None
@@ -77,11 +82,11 @@ class EventHub:
         rpc.channel.keep_connected = lambda: bool(self._listeners)
 
     @contextmanager
-    def listener(self, wants: Callable[[Event], bool]) -> Iterator[Listener]:
-        """Hears nothing before `subscribe`."""
+    def listener(self, wants: Callable[[Event], bool], *, state: bool = False) -> Iterator[Listener]:
+        """Hears nothing before `subscribe`. `state`: also of changes of the shared state."""
         if not self._listeners and not self._is_subscribed():
             self._forget()  # what was told meanwhile is nobody's
-        listener = Listener(wants)
+        listener = Listener(wants, state)
         self._listeners.add(listener)
         try:
             yield listener
@@ -101,25 +106,33 @@ class EventHub:
         losses = 0
         async with self._subscribing:
             while not self._is_subscribed():
-                after = self._last_id
+                before, with_state = self._last_id, self._wants_state()
+                widens = with_state and not self._with_state
+                on = self._subscribed_on
+                asked = without_nothing(after=None if widens else before, types=WITH_STATE if with_state else None)
                 try:
-                    asked = without_nothing(after=after)
-                    self._begun(await self._rpc.call(SUBSCRIBE, asked, options, deadline=forever, most_losses=0), after)
+                    answer = await self._rpc.call(SUBSCRIBE, asked, options, deadline=forever, most_losses=0)
+                    # In the place of the one that the same connection has, without a gap.
+                    self._begun(answer, before, anew=on is None or (widens and on == answer.connection))
+                    self._with_state = with_state or (self._with_state and not widens)
                 except ConnectionLost:
                     losses += 1
                     if losses > options.max_retries:
                         raise
 
-    def _is_subscribed(self) -> bool:
-        return self._subscribed_on is not None and self._subscribed_on == self._rpc.channel.connection
+    def _wants_state(self) -> bool:
+        return any(listener.state for listener in self._listeners)
 
-    def _begun(self, answer: Answer, after: str | None) -> None:
-        anew = self._subscribed_on is None
+    def _is_subscribed(self) -> bool:
+        is_on = self._subscribed_on is not None and self._subscribed_on == self._rpc.channel.connection
+        return is_on and (self._with_state or not self._wants_state())
+
+    def _begun(self, answer: Answer, before: str | None, *, anew: bool) -> None:
         self._subscribed_on = answer.connection
         result = answer.message["result"]
         if isinstance(result, dict) and result.get("resumed") is True:
             return
-        if self._last_id == after:
+        if self._last_id == before:
             self._last_id = text_in(result, "event_id")
         if not anew:
             self._tell(MISSED)
@@ -170,7 +183,7 @@ class EventHub:
     def _forget(self) -> None:
         """The next one that listens begins anew."""
         self.close()
-        self._subscribed_on, self._last_id = None, None
+        self._subscribed_on, self._last_id, self._with_state = None, None, False
 
 
 def wanted(types: Iterable[str] | None, prefix: str) -> Callable[[Event], bool]:
@@ -180,6 +193,8 @@ def wanted(types: Iterable[str] | None, prefix: str) -> Callable[[Event], bool]:
     def wants(event: Event) -> bool:
         if chosen is not None and event.method not in chosen:
             return False
+        if event.method == STATE_CHANGED:
+            return str(event.params.get("key", "")).startswith(prefix)
         return not prefix or event.write is None or event.write.capability.startswith(prefix)
 
     return wants

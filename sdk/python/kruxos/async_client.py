@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
 from ._core import Core
-from ._events import Listener, wanted
+from ._events import STATE_CHANGED, Listener, wanted
 from ._namespace import Namespace
 from ._rpc import without_nothing
 from ._settings import ConnectOptions, OptionChanges, Options, settings_of
@@ -18,6 +18,7 @@ from .capabilities import RawResponse, arguments_of, list_capabilities
 from .errors import ConfigurationError
 from .mcp_config import Form, mcp_config
 from .models import Briefing, CapabilityDefinition, InvocationResult, WriteStatus, write_id_in
+from .state import AsyncState
 from .writes import AsyncWrite, list_writes, pages
 
 C_co = TypeVar("C_co", bound="AsyncKruxOS", covariant=True)
@@ -107,6 +108,7 @@ class AsyncKruxOS(View):
         super().__init__(core, options)
         self.capabilities = AsyncCapabilities(core, options)
         self.approvals = AsyncApprovals(core, options)
+        self.state = AsyncState(core, options)
         self.with_raw_response = AsyncRaw(core, options)
 
     @classmethod
@@ -149,7 +151,9 @@ class AsyncKruxOS(View):
     @asynccontextmanager
     async def events(self, types: Iterable[str] | None = None, *, prefix: str = "") -> AsyncIterator[Listener]:
         """`async with agent.events(["write.status"]) as events: async for event in events`. See docs/agent-api.md, Events."""
-        with self._core.events.listener(wanted(types, prefix)) as listener:
+        chosen = None if types is None else frozenset(types)
+        state = chosen is not None and STATE_CHANGED in chosen
+        with self._core.events.listener(wanted(chosen, prefix), state=state) as listener:
             await self._core.events.subscribe(self._options, self._core.deadline(self._options.timeout))
             yield listener
 

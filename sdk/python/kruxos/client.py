@@ -12,6 +12,7 @@ from ._settings import ConnectOptions, OptionChanges, Settings, settings_of
 from .approvals import Approvals
 from .async_client import AsyncCapabilities, AsyncKruxOS, AsyncRaw, Connecting
 from .models import Event, InvocationResult
+from .state import State
 from .writes import Write
 
 
@@ -42,6 +43,7 @@ class KruxOS(Blocking[AsyncKruxOS]):
         self._in_loop: AsyncKruxOS | None = None
         self.capabilities = Capabilities(self._portal, self._twin.capabilities)
         self.approvals = Approvals(self._portal, self._twin.approvals)
+        self.state = State(self._portal, self._twin.state, self.call)
         self.with_raw_response = Raw(self._portal, self._twin.with_raw_response)
 
     @classmethod

@@ -149,6 +149,16 @@ class ConflictError(CapabilityError):
     """The present state does not allow it, or the same key came with another content."""
 
 
+class VersionConflict(ConflictError):
+    """Somebody else has written a newer version, or the key is not as it was expected."""
+
+    @property
+    def version(self) -> int:
+        """That is there now; 0: none is."""
+        found = self.context.get("version")
+        return found if isinstance(found, int) else 0
+
+
 class DatabaseError(CapabilityError):
     """The host's storage failed. Nothing was acknowledged."""
 
@@ -215,10 +225,6 @@ class Timeout(CapabilityError):
 
 class Unsupported(CapabilityError):
     """The adapter, or this kind of call, does not have that ability."""
-
-
-class VersionConflict(CapabilityError):
-    """Somebody else has written a newer version."""
 
 
 class WriteCancelled(CapabilityError):

@@ -184,6 +184,28 @@ class Briefing(Model):
     open: list[dict[str, Any]] = Field(default_factory=list)
     alerts: list[dict[str, Any]] = Field(default_factory=list)
     services: list[dict[str, Any]] = Field(default_factory=list)
+    shared_state: dict[str, Any] = Field(default_factory=dict)
+
+
+class StateEntry(Model):
+    """What stands under a key. Not `found`: nothing does, or not that version; `value` is None and `version` 0 then."""
+
+    key: str
+    found: bool = True
+    value: Any = None
+    version: int = 0
+    updated_at: datetime | None = None
+    updated_by: str | None = None
+    """Of what agents share: the agent that has set it."""
+
+
+class StateHistory(Model):
+    """A key's versions, newest first. `more`: there are older ones, below `next_before`."""
+
+    key: str
+    versions: list[StateEntry] = Field(default_factory=list)
+    more: bool = False
+    next_before: int | None = None
 
 
 class Session(Model):

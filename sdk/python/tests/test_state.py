@@ -1,0 +1,358 @@
+"""What an agent notes, against the real host: the guide's examples, other agents, lost connections, and a killed host."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from fakes import EventfulHost, settle
+from proxy import CuttingProxy
+
+from kruxos import AsyncKruxOS, Backoff, KruxOS, StateEntry
+from kruxos.errors import CapabilityError, ConflictError, InvalidInput, PolicyDenied, VersionConflict
+from kruxos.testing import Installation, MockHost
+
+AT_ONCE = Backoff(first=0.0)
+SCRIPT = {"rules": [{"call": "read", "operation": "slack.search", "answer": {"messages": [{"id": "C1/1"}], "total": 1}}]}
+
+
+@pytest.fixture(scope="module")
+def shared_host(kruxos_installation: Installation) -> Iterator[MockHost]:
+    with MockHost({"slack": SCRIPT}, installation=kruxos_installation) as host:
+        yield host
+
+
+def connect(host: MockHost, agent: str, **options: Any) -> Any:
+    """A new agent of this name."""
+    return KruxOS.connect_async(host.address, api_key=host.new_key(agent), backoff=AT_ONCE, **options)
+
+
+# --- the guide's examples ------------------------------------------------------------------------------------------
+
+
+async def test_the_guide_on_session_state(shared_host: MockHost, capsys: pytest.CaptureFixture[str]) -> None:
+    async with connect(shared_host, "guide-session") as agent:
+        await agent.state.session.set("task.current", {"step": 3, "total": 10})
+        result = await agent.state.session.get("task.current")
+        if result.found:
+            print(result.value)
+        keys = await agent.state.session.list(prefix="task.")
+        await agent.state.session.delete("task.current")
+        assert capsys.readouterr().out == "{'step': 3, 'total': 10}\n"
+        assert keys == ["task.current"]
+        assert not (await agent.state.session.get("task.current")).found
+        await agent.state.session.set("task.a", 1)
+        assert await agent.state.session.clear() == 1
+
+
+async def test_the_guide_on_persistent_state(shared_host: MockHost, capsys: pytest.CaptureFixture[str]) -> None:
+    async with connect(shared_host, "guide-persistent") as agent:
+        await agent.state.persistent.set("config.threshold", 0.8)
+        await agent.state.persistent.set("config.threshold", 0.85)
+        result = await agent.state.persistent.get("config.threshold")
+        print(f"Value: {result.value}, version: {result.version}")
+        old = await agent.state.persistent.get("config.threshold", version=1)
+        history = await agent.state.persistent.history("config.threshold", limit=5)
+        for entry in history.versions:
+            print(f"v{entry.version}: {entry.value} ({entry.updated_at})")
+        assert old.value == 0.8 and old.version == 1
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == "Value: 0.85, version: 2"
+        assert [line.split(" (")[0] for line in said[1:]] == ["v2: 0.85", "v1: 0.8"]
+        assert result.updated_at is not None and result.updated_at.tzinfo is not None
+
+
+async def test_the_guide_on_shared_state(shared_host: MockHost) -> None:
+    changed: list[StateEntry] = []
+    seen = asyncio.Event()
+
+    def on_config_change(entry: StateEntry) -> None:
+        changed.append(entry)
+        seen.set()
+
+    async with connect(shared_host, "guide-shared") as agent, connect(shared_host, "guide-other") as other:
+        await agent.state.shared.set("guide.counter", 1)
+        entry = await agent.state.shared.get("guide.counter")
+        await agent.state.shared.set("guide.counter", entry.value + 1, expected_version=entry.version)
+        with pytest.raises(VersionConflict) as raised:
+            await other.state.shared.set("guide.counter", entry.value + 1, expected_version=entry.version)
+        assert raised.value.version == 2 and isinstance(raised.value, ConflictError)
+        await agent.state.shared.watch(prefix="config.", callback=on_config_change)
+        await other.state.shared.set("guide.other", 1)
+        await other.state.shared.set("config.mode", "fast")
+        await seen.wait()
+        assert [(one.key, one.value, one.updated_by) for one in changed] == [("config.mode", "fast", "guide-other")]
+
+
+async def test_the_guide_on_briefings(shared_host: MockHost, capsys: pytest.CaptureFixture[str]) -> None:
+    async with connect(shared_host, "guide-briefing") as agent:
+        briefing = await agent.capabilities.invoke("state.briefing.generate")
+        print(briefing.data["briefing"]["summary"])
+        assert (await agent.state.briefing.generate()).data["briefing"]["summary"]
+    assert "none of your writes ended" in capsys.readouterr().out
+
+
+async def test_the_guides_complete_example(
+    shared_host: MockHost, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("KRUXOS_HOST", shared_host.address)
+    monkeypatch.setenv("KRUXOS_API_KEY", shared_host.new_key("researcher"))
+
+    async def research_agent(pages: int, breaks_at: int) -> None:
+        async with KruxOS.connect_async() as agent:
+            briefing = await agent.capabilities.invoke("state.briefing.generate")
+            print(briefing.data["briefing"]["summary"])
+            checkpoint = await agent.state.persistent.get("research.checkpoint")
+            start_from = checkpoint.value["page"] if checkpoint.found else 0
+            page = start_from
+            for page in range(start_from, pages):
+                try:
+                    await agent.capabilities.invoke("slack.search", query="tides", limit=0 if page == breaks_at else 5)
+                    await agent.state.persistent.set("research.checkpoint", {"page": page + 1, "status": "in_progress"})
+                except CapabilityError as e:
+                    await agent.capabilities.invoke(
+                        "alerts.send", severity="warning", title=f"Research failed on page {page}", message=str(e)
+                    )
+                    break
+            else:
+                await agent.state.persistent.set("research.checkpoint", {"page": page, "status": "completed"})
+
+    await research_agent(5, breaks_at=3)
+    async with KruxOS.connect_async() as agent:
+        assert (await agent.state.persistent.get("research.checkpoint")).value == {"page": 3, "status": "in_progress"}
+        assert (await agent.call("alerts.list"))["alerts"][0]["message"].startswith("Research failed on page 3: InvalidInput")
+    await research_agent(5, breaks_at=-1)
+    async with KruxOS.connect_async() as agent:
+        assert (await agent.state.persistent.get("research.checkpoint")).value == {"page": 4, "status": "completed"}
+    assert "none of your writes ended" in capsys.readouterr().out
+
+
+# --- beyond the guide ----------------------------------------------------------------------------------------------
+
+
+async def test_any_value_comes_back_as_it_was(shared_host: MockHost) -> None:
+    values = [None, True, 0, -1.5, 2**53 + 1, "", "ä\n\"\u2028", [], [1, [None]], {"a": {"b": [True]}}]
+    async with connect(shared_host, "values") as agent:
+        for space in (agent.state.session, agent.state.persistent):
+            for value in values:
+                await space.set("k", value)
+                got = await space.get("k")
+                assert got.found and got.value == value and type(got.value) is type(value)
+
+
+async def test_bad_input_is_refused(shared_host: MockHost) -> None:
+    async with connect(shared_host, "bad-input") as agent:
+        for key in ("", "a b", "a" * 201, "ä"):
+            with pytest.raises(InvalidInput, match="key"):
+                await agent.state.persistent.set(key, 1)
+        with pytest.raises(InvalidInput, match="64 KiB"):
+            await agent.state.session.set("k", "x" * 70_000)
+
+
+async def test_sessions_and_agents_are_apart(shared_host: MockHost) -> None:
+    key = shared_host.new_key("apart")
+    async with (
+        KruxOS.connect_async(shared_host.address, api_key=key, purpose="one") as one,
+        KruxOS.connect_async(shared_host.address, api_key=key, purpose="two") as two,
+        connect(shared_host, "apart-other") as other,
+    ):
+        await one.state.session.set("k", 1)
+        await one.state.persistent.set("k", 1)
+        assert not (await two.state.session.get("k")).found
+        assert (await two.state.persistent.get("k")).value == 1
+        assert not (await other.state.persistent.get("k")).found
+        assert await other.state.persistent.list() == []
+    async with KruxOS.connect_async(shared_host.address, api_key=key, purpose="three") as three:
+        assert await three.state.session.list() == []
+
+
+async def test_notes_are_searched_and_listed_over_all_pages(shared_host: MockHost) -> None:
+    async with connect(shared_host, "pages") as agent:
+        await asyncio.gather(*(agent.state.persistent.set(f"n.{i:04}", {"i": i}) for i in range(130)))
+        assert len(await agent.state.persistent.list("n.")) == 130
+        found = await agent.state.persistent.query("n.", limit=120)
+        assert [entry.value["i"] for entry in found] == list(range(120))
+        assert [entry.key for entry in await agent.state.persistent.query(contains='"i":77')] == ["n.0077"]
+        assert [entry.version for entry in await agent.state.persistent.entries("n.000")] == [1] * 10
+        assert await agent.state.persistent.delete("n.0077") and not await agent.state.persistent.delete("n.0077")
+
+
+async def test_several_agents_count_together(shared_host: MockHost) -> None:
+    async def count(agent: AsyncKruxOS, times: int) -> None:
+        done = 0
+        while done < times:
+            entry = await agent.state.shared.get("together")
+            try:
+                await agent.state.shared.set("together", (entry.value or 0) + 1, expected_version=entry.version)
+                done += 1
+            except VersionConflict:
+                pass
+
+    async with connect(shared_host, "count-1") as one, connect(shared_host, "count-2") as two:
+        await asyncio.gather(*(count(agent, 10) for agent in (one, two, one, two)))
+        assert (await one.state.shared.get("together")).value == 40
+
+
+@pytest.mark.parametrize("to_host", [True, False])
+async def test_a_set_whose_answer_is_lost_is_one_set(shared_host: MockHost, to_host: bool) -> None:
+    key = shared_host.new_key(f"cut-{to_host}")
+    async with CuttingProxy(shared_host._port, piece=-1) as proxy:
+        async with KruxOS.connect_async(proxy.address, api_key=key, backoff=AT_ONCE) as agent:
+            await agent.state.shared.set(f"cut.{to_host}", 1)
+            for passes_it in (True, False):
+                entry = await agent.state.shared.get(f"cut.{to_host}")
+                proxy.cut_next(to_host=to_host, passes_it=passes_it)
+                written = await agent.state.shared.set(entry.key, entry.value + 1, expected_version=entry.version)
+                assert proxy.done and written.version == entry.version + 1
+            assert (await agent.state.shared.get(f"cut.{to_host}")).value == 3
+
+
+@pytest.mark.kruxos(services={"slack": {}})
+async def test_what_was_acknowledged_outlives_a_kill(kruxos_host: MockHost) -> None:
+    async with kruxos_host.connect_async(backoff=AT_ONCE, max_retries=1000) as agent:
+        await agent.state.session.set("k", 1)
+        for n in range(20):
+            await agent.state.persistent.set("k", n)
+        await agent.state.shared.set("k", "shared")
+        kruxos_host.kill()
+        kruxos_host.start()
+        got = await agent.state.persistent.get("k")
+        assert (got.value, got.version) == (19, 20)
+        assert (await agent.state.persistent.get("k", version=3)).value == 2
+        assert (await agent.state.shared.get("k")).value == "shared"
+        assert not (await agent.state.session.get("k")).found
+
+
+class Heard:
+    """What a watch has told, and how to wait for it."""
+
+    def __init__(self) -> None:
+        self.entries: list[StateEntry] = []
+        self._some = asyncio.Event()
+
+    def __call__(self, entry: StateEntry) -> None:
+        self.entries.append(entry)
+        self._some.set()
+
+    async def until(self, key: str, value: Any) -> None:
+        """The newest of that key has that value; `...`: it was deleted."""
+        while not any(one.key == key and (one.value == value if one.found else value is ...) for one in self.entries):
+            self._some.clear()
+            await self._some.wait()
+
+
+async def test_a_watch_goes_on_after_a_lost_connection(shared_host: MockHost) -> None:
+    key = shared_host.new_key("watcher")
+    heard = Heard()
+    async with CuttingProxy(shared_host._port, piece=-1) as proxy, connect(shared_host, "changer") as other:
+        async with KruxOS.connect_async(proxy.address, api_key=key, backoff=AT_ONCE) as agent:
+            await other.state.shared.set("w.before", 1)
+            watch = await agent.state.shared.watch("w.", heard)
+            await other.state.shared.set("w.a", 1)
+            await heard.until("w.a", 1)
+            proxy.cut_next(to_host=False, passes_it=False)
+            await other.state.shared.set("w.a", 2, expected_version=1)  # the event of which is lost with the connection
+            await heard.until("w.a", 2)
+            assert proxy.done
+            await other.state.shared.delete("w.a")
+            await heard.until("w.a", ...)
+            assert not any(entry.key == "w.before" for entry in heard.entries)
+            assert [entry.version for entry in heard.entries] == [1, 2, 2]
+            await watch.stop()
+            await other.state.shared.set("w.b", 1)
+            await agent.state.shared.get("w.b")
+            assert heard.entries[-1].key == "w.a"
+
+
+@pytest.mark.kruxos(services={"slack": {}})
+async def test_a_watch_goes_on_after_the_hosts_restart(kruxos_host: MockHost) -> None:
+    heard = Heard()
+    async with kruxos_host.connect_async(backoff=AT_ONCE, max_retries=1000) as agent:
+        await agent.state.shared.set("w.a", 1)
+        await agent.state.shared.set("w.gone", 1)
+        await agent.state.shared.watch("w.", heard)
+        kruxos_host.kill()
+        kruxos_host.start()
+        await agent.state.shared.set("w.a", 2, expected_version=1)
+        await agent.state.shared.delete("w.gone")
+        await heard.until("w.a", 2)
+        await heard.until("w.gone", ...)
+
+
+async def test_a_watch_ends_where_the_agent_may_not_hear(kruxos_installation: Installation) -> None:
+    with MockHost({}, installation=kruxos_installation) as host:
+        host.stop()
+        rules = host.directory / "policies" / "rules"
+        rules.mkdir(mode=0o755)
+        (rules / "system.yaml").write_text(
+            "policy: 1\nrules:\n  - {name: alone, capabilities: ['state.shared.*'], tier: blocked, reason: Work alone.}\n"
+        )
+        (rules / "system.yaml").chmod(0o644)
+        host.start()
+        async with host.connect_async() as agent:
+            with pytest.raises(PolicyDenied, match="Work alone"):
+                await agent.state.shared.watch("w.", print)
+            with pytest.raises(PolicyDenied, match="Work alone"):
+                await agent.state.shared.set("a", 1)
+            assert [one.name for one in await agent.capabilities.list(name_contains="state.shared")] == []
+            await agent.state.persistent.set("a", 1)
+
+
+async def test_a_callback_that_fails_ends_no_watch(shared_host: MockHost, caplog: pytest.LogCaptureFixture) -> None:
+    heard = Heard()
+
+    async def fails_once(entry: StateEntry) -> None:
+        heard(entry)
+        if entry.value == 1:
+            raise ValueError("not that one")
+
+    async with connect(shared_host, "failing") as agent:
+        await agent.state.shared.watch("f.", fails_once)
+        await agent.state.shared.set("f.a", 1)
+        await agent.state.shared.set("f.b", 2)
+        await heard.until("f.b", 2)
+    assert "callback of a watch failed at 'f.a'" in caplog.text
+
+
+def test_callers_that_block_note_things_too(shared_host: MockHost) -> None:
+    seen = threading.Event()
+    told: list[Any] = []
+    with KruxOS.connect(shared_host.address, api_key=shared_host.new_key("blocking")) as agent:
+
+        def changed(entry: StateEntry) -> None:
+            told.append(agent.state.shared.get(entry.key).value)
+            seen.set()
+
+        agent.state.session.set("k", 1)
+        assert agent.state.session.get("k").value == 1 and agent.state.session.list() == ["k"]
+        agent.state.persistent.set("k", [1])
+        assert agent.state.persistent.history("k").versions[0].value == [1]
+        assert [entry.key for entry in agent.state.persistent.query(contains="1")] == ["k"]
+        watch = agent.state.shared.watch("sync.", changed)
+        agent.state.shared.set("sync.a", "new")
+        assert seen.wait(30) and told == ["new"]
+        watch.stop()
+        with pytest.raises(VersionConflict):
+            agent.state.shared.set("sync.a", "again")
+        assert "briefing" in agent.state.briefing.generate().data
+
+
+async def test_who_watches_names_the_event_and_others_are_not_bothered() -> None:
+    host = EventfulHost()
+    types = ["write.status", "approval.resolved", "capabilities.changed", "state.changed"]
+    async with host.client() as agent, agent.events() as plain:
+        assert host.subscriptions == [{}]
+        async with agent.events(["state.changed"], prefix="a.") as state:
+            assert host.subscriptions == [{}, {"types": types}]
+            for key in ("b.x", "a.x"):
+                host.happens("x", method="state.changed", key=key)
+            await settle()
+            assert (await anext(state)).params["key"] == "a.x"
+            host.last.cut()
+            await settle()
+            await host.clock.advance(1)
+            assert host.subscriptions[-1] == {"after": "2", "types": types}
+        assert (await anext(plain)).method == "state.changed"
