@@ -140,7 +140,7 @@ class Ledger {
   void begin_transaction(std::string agent_id, std::string session_id, std::int64_t for_ms,
                          Done<AgentTransaction> done);
   /// What is held goes into its windows. ConflictError: it has ended; or a write of it has not gone well, for which it
-  /// is undone. What was committed already is answered as it is.
+  /// is undone; or retryable, a write of it is still under way. What was committed already is answered as it is.
   void commit_transaction(std::string transaction_id, std::string agent_id, Done<AgentTransaction> done);
   /// What is held is dropped; continue_undoing() takes back what ran. Of one that is undone already nothing changes;
   /// ConflictError of one that was committed. `reason`: a sentence.

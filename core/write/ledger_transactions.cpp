@@ -26,6 +26,12 @@ std::string why_not_undone(const WriteRecord& undo) {
                      undo.error_message.empty() ? "" : " ", undo.error_message);
 }
 
+Error still_under_way(const AgentTransaction& transaction, const std::string& why) {
+  return Error(ErrorCode::kConflictError, "Nothing was committed yet: " + why + " Commit again when it has ended.",
+               true, 1'000)
+      .with_context("{\"transaction_id\":" + json_string(transaction.transaction_id) + "}");
+}
+
 Error not_committed(const AgentTransaction& transaction) {
   return conflict("The transaction was not committed, and what it did is undone: " + transaction.reason)
       .with_context(fmt::format(R"({{"transaction_id":{},"state":"{}"}})", json_string(transaction.transaction_id),
@@ -66,6 +72,7 @@ void Ledger::commit_transaction(std::string transaction_id, std::string agent_id
         for (const auto& one : t.writes) {
           auto why = why_not_committed(one.write);
           if (why.empty()) continue;
+          if (may_end_well(one.write)) throw still_under_way(t, why);
           change.refused = true;
           begin_undoing(sql, change, std::move(why));
           return change;

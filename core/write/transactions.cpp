@@ -58,6 +58,30 @@ std::vector<TransactionWrite> writes_of(StatementCache& sql, const std::string& 
   return writes;
 }
 
+/// Without its writes.
+AgentTransaction must_find_head(StatementCache& sql, const std::string& transaction_id, const std::string& agent_id) {
+  auto& row = sql.get(
+      "SELECT agent_id, session_id, state, reason, begun_at_ms, until_ms, ended_at_ms FROM transactions WHERE "
+      "transaction_id = ?1");
+  row.bind_all(transaction_id);
+  AgentTransaction found;
+  {
+    const ResetAtEnd reset(row);
+    if (!row.step() || (!agent_id.empty() && row.text(0) != agent_id))
+      throw invalid_input(fmt::format("There is no transaction {} of yours. transaction.begin makes one.",
+                                      printable(transaction_id.substr(0, kLongestId))));
+    found.transaction_id = transaction_id;
+    found.agent_id = row.text(0);
+    found.session_id = row.text(1);
+    found.state = parse_transaction_state(row.text(2));
+    found.reason = row.text(3);
+    found.begun_at_ms = row.integer(4);
+    found.until_ms = row.integer(5);
+    found.ended_at_ms = row.integer(6);
+  }
+  return found;
+}
+
 }  // namespace
 
 const char* to_string(TransactionState state) {
@@ -95,25 +119,7 @@ AgentTransaction insert_transaction(StatementCache& sql, const std::string& agen
 
 AgentTransaction must_find_transaction(StatementCache& sql, const std::string& transaction_id,
                                        const std::string& agent_id) {
-  auto& row = sql.get(
-      "SELECT agent_id, session_id, state, reason, begun_at_ms, until_ms, ended_at_ms FROM transactions WHERE "
-      "transaction_id = ?1");
-  row.bind_all(transaction_id);
-  AgentTransaction found;
-  {
-    const ResetAtEnd reset(row);
-    if (!row.step() || (!agent_id.empty() && row.text(0) != agent_id))
-      throw invalid_input(fmt::format("There is no transaction {} of yours. transaction.begin makes one.",
-                                      printable(transaction_id.substr(0, kLongestId))));
-    found.transaction_id = transaction_id;
-    found.agent_id = row.text(0);
-    found.session_id = row.text(1);
-    found.state = parse_transaction_state(row.text(2));
-    found.reason = row.text(3);
-    found.begun_at_ms = row.integer(4);
-    found.until_ms = row.integer(5);
-    found.ended_at_ms = row.integer(6);
-  }
+  auto found = must_find_head(sql, transaction_id, agent_id);
   found.writes = writes_of(sql, transaction_id);
   return found;
 }
@@ -145,13 +151,14 @@ void note_why_it_stays(StatementCache& sql, const std::string& transaction_id, c
 
 void must_fit_in(StatementCache& sql, const std::string& transaction_id, const WriteRecord& admitted,
                  std::int64_t now_ms) {
-  const auto transaction = must_find_transaction(sql, transaction_id, admitted.agent_id);
-  must_be_open(transaction, now_ms);
+  must_be_open(must_find_head(sql, transaction_id, admitted.agent_id), now_ms);
   if (admitted.state == WriteState::kPendingApproval)
     throw no_part_of_one(admitted, "needs a person's approval (" + admitted.approval_reason + ")");
   if (admitted.immediate && admitted.rollback_ms == 0)
     throw no_part_of_one(admitted, "happens at once and cannot be undone");
-  if (static_cast<std::int64_t>(transaction.writes.size()) >= kMostTransactionWrites)
+  const auto writes =
+      count_of(sql.get("SELECT count(*) FROM transaction_writes WHERE transaction_id = ?1").bind_all(transaction_id));
+  if (writes >= kMostTransactionWrites)
     throw Error(
         ErrorCode::kBatchProtection,
         fmt::format("A transaction takes {} writes. Commit this one, and begin another.", kMostTransactionWrites));
@@ -180,15 +187,17 @@ TransactionsAtWork transactions_at_work(StatementCache& sql) {
   }
   for (const auto& [id, until] : found.open) {
     for (const auto& one : writes_of(sql, id)) {
-      const bool may_end_well = !has_ended(one.write.state) && one.write.state != WriteState::kUnknown &&
-                                one.write.state != WriteState::kDeadLetter;
-      if (auto why = why_not_committed(one.write); !why.empty() && !may_end_well) {
+      if (auto why = why_not_committed(one.write); !why.empty() && !may_end_well(one.write)) {
         found.failed.emplace_back(id, std::move(why));
         break;
       }
     }
   }
   return found;
+}
+
+bool may_end_well(const WriteRecord& write) {
+  return !has_ended(write.state) && write.state != WriteState::kUnknown && write.state != WriteState::kDeadLetter;
 }
 
 std::string why_not_committed(const WriteRecord& write) {

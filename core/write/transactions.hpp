@@ -67,6 +67,8 @@ struct TransactionsAtWork {
 };
 TransactionsAtWork transactions_at_work(StatementCache& sql);
 
+/// It happens at once, and has not yet; nothing has gone wrong so far.
+bool may_end_well(const WriteRecord& write);
 /// Why a transaction with this write cannot be committed, a sentence; empty: this one does not stand against it.
 std::string why_not_committed(const WriteRecord& write);
 

@@ -165,6 +165,26 @@ TEST_CASE("a write that does not go well undoes its transaction by itself, and i
   CHECK(std::get<Error>(f.commit()).type() == ErrorCode::kConflictError);
 }
 
+TEST_CASE("a commit that comes while something is still under way changes nothing, and is asked for once more") {
+  TransactionFixture f;
+  std::promise<void> let_go;
+  const auto wait = let_go.get_future().share();
+  f.adapter->on_execute = [&](const CallContextPtr& call, const AdapterWrite&) {
+    wait.wait();
+    return success(call);
+  };
+  const auto slow = f.host->submit(f.in_it(at_once("1", "notes.move")));
+  const auto held = f.add("2");
+  f.host->until(slow.write_id, State::kExecuting);
+  const auto early = std::get<Error>(f.commit());
+  CHECK(early.retryable());
+  CHECK_THAT(early.what(), Catch::Contains("Nothing was committed yet: notes.move"));
+  CHECK(f.now(held).state == State::kHeld);
+  let_go.set_value();
+  f.host->until(slow.write_id, State::kCompleted);
+  CHECK(f.well(f.commit()).state == TransactionState::kCommitted);
+}
+
 TEST_CASE("a transaction whose time is over is undone") {
   TransactionFixture f;
   const auto moved = f.move("1"), held = f.add("2");

@@ -31,7 +31,6 @@
 #include "core/write/write_buffer.hpp"
 #include "host/accounts/oauth_attempts.hpp"
 #include "host/accounts/service_host.hpp"
-#include "host/bundles/loading.hpp"
 #include "host/gateway/agent_gateway.hpp"
 #include "host/http/http_server.hpp"
 #include "host/metrics/host_figures.hpp"
@@ -40,6 +39,7 @@
 #include "host/operator/operator_service.hpp"
 #include "host/process/agent_side.hpp"
 #include "host/process/config_check.hpp"
+#include "host/process/found_plugins.hpp"
 #include "host/process/ledger_check.hpp"
 #include "host/process/part_options.hpp"
 #include "host/process/rule_alerts.hpp"
@@ -51,37 +51,6 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kRunnersMs = 400;
-
-enum class Finding {
-  kToServe,
-  kToCheck,  ///< nothing of an adapter runs in this process, and a host may own the data directory
-};
-
-PluginRegistration registration(const Config& config, Finding finding) {
-  PluginRegistration registration;
-  if (finding == Finding::kToCheck) {
-    registration.isolation = Isolation::kProcess;
-    return registration;
-  }
-  registration.chosen = [&config](const std::string& service) -> std::optional<Isolation> {
-    const auto at = config.services.find(service);
-    return at == config.services.end() ? std::nullopt : at->second.isolation;
-  };
-  return registration;
-}
-
-/// The plugins directory first: no bundle replaces what is in it.
-PluginRegistry find_plugins(const Config& config, DefinitionSet& definitions, const DefinitionIndex& index,
-                            Finding finding) {
-  const auto registered = registration(config, finding);
-  InspectOptions inspect{{}, &index};
-  // Who can put a file there can have it run in the host's own process: a kernel that cannot confine it is a warning.
-  inspect.probe.confinement.required = false;
-  auto plugins = PluginRegistry::discover(config.plugins_dir, inspect, registered);
-  load_bundles({config.data_dir, config.bundles_dir, {}, registered.chosen, finding == Finding::kToServe}, plugins,
-               definitions);
-  return plugins;
-}
 
 AdapterRunners::Options isolation_options(const Config& config) {
   AdapterRunners::Options options;
@@ -100,38 +69,6 @@ RunnerAlerts runner_alerts(AlertStore& alerts) {
 bool comes_to_rest(const CallRunner& runner) {
   for (int i = 0; i < 50 && runner.lost() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   return runner.lost() == 0;
-}
-
-void tell_of_bundle(const PluginInfo& bundle, AlertStore& alerts) {
-  if (bundle.state != PluginInfo::State::kLoaded) {
-    alerts.raise({"critical", "bundle_refused", bundle.service, "", "", bundle.reason, true});
-  } else if (bundle.isolation == Isolation::kInProcess) {
-    spdlog::warn(
-        "the bundle of {0} runs in the host's process, as services.{0}.isolation says: its code can do what the host "
-        "can",
-        bundle.service);
-  }
-}
-
-void log_refusals(const DefinitionSet& definitions, const PluginRegistry& plugins, AlertStore& alerts) {
-  alerts.settle("bundle_refused");
-  for (const auto& problem : definitions.problems())
-    problem.refuses ? spdlog::error("definition refused: {}", problem.reason) : spdlog::warn("{}", problem.reason);
-  for (const auto& service : definitions.under_policies()) spdlog::info("policy of {} in force", service);
-  for (const auto& plugin : plugins.all()) {
-    if (plugin.origin == PluginInfo::Origin::kBundle) tell_of_bundle(plugin, alerts);
-    if (plugin.state == PluginInfo::State::kLoaded) {
-      spdlog::info("adapter {} {} loaded from {}", plugin.service, plugin.version, plugin.file.string());
-      if (plugin.mock)
-        spdlog::warn(
-            "{} is a mock: what agents are told of {} is what its script says, and nothing reaches the service",
-            plugin.file.string(), plugin.service);
-    } else if (plugin.origin == PluginInfo::Origin::kBundle) {  // its reason names the file that is not as it was
-      spdlog::warn("bundle refused: {}", plugin.reason);
-    } else {
-      spdlog::warn("adapter refused: {}: {}", plugin.file.string(), plugin.reason);
-    }
-  }
 }
 
 }  // namespace

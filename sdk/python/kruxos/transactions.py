@@ -10,7 +10,7 @@ from ._portal import Blocking, blocking
 from ._settings import Options
 from .async_client import AsyncKruxOS
 from .client import KruxOS
-from .errors import ConfigurationError, KruxOSError
+from .errors import ConfigurationError, ConflictError, KruxOSError
 from .models import InvocationResult, TransactionStatus
 
 
@@ -54,8 +54,16 @@ class AsyncTransaction:
         return await self._step("transaction.status")
 
     async def commit(self) -> TransactionStatus:
-        """What was held goes out. ConflictError: it was undone; the message says why."""
-        return await self._step("transaction.commit")
+        """What was held goes out, once what happens at once has happened. ConflictError: it was undone; the message says why."""
+        deadline = self._core.deadline(self._options.timeout)
+        while True:
+            try:
+                return await self._step("transaction.commit")
+            except ConflictError as early:
+                wait = early.retry_after or 1.0
+                if not early.retryable or not deadline.allows(wait):
+                    raise
+                await self._core.rpc.channel.clock.sleep(wait)
 
     async def rollback(self) -> TransactionStatus:
         """Drops what was held and undoes what ran. What could not be undone has `stays_because`."""
