@@ -113,14 +113,23 @@ bool Changes::is_change(std::string_view operation) {
 
 std::string Changes::execute(const kruxos::Call& call, const kruxos::BufferedWrite& write) {
   const auto home = homes_.of(call.agent());
-  prune_now_and_then(home, call);
-  const std::shared_lock using_slots(pruning_);
+  auto& share = share_of(call.agent());
+  prune_now_and_then(home, call, share);
+  const std::shared_lock using_slots(share.pruning);
   // An earlier attempt of which the host knows no end.
   if (const auto before = Slot::find(home, std::string(write.write_id)); before && before.has_plan()) {
     if (before.standing(home) == Standing::kInEffect) return before.plan().result_json;
     if (before.standing(home) == Standing::kUnclear)
       throw kruxos::ProxyError(kruxos::ErrorKind::kStorage, "It is not clear whether this was done before.");
   }
+  auto result = change(call, home, write);
+  const auto kept = kept_bytes(home, std::string(write.write_id));
+  const std::lock_guard lock(share.mutex);
+  share.kept += kept;
+  return result;
+}
+
+std::string Changes::change(const kruxos::Call& call, const Home& home, const kruxos::BufferedWrite& write) const {
   const auto params = kruxos::kit::parse(write.params_json);
   if (write.operation == "filesystem.write") return write_file(call, home, write, params);
   if (write.operation == "filesystem.mkdir") return make_directory(call, home, write, params);
@@ -131,27 +140,28 @@ std::string Changes::execute(const kruxos::Call& call, const kruxos::BufferedWri
 }
 
 EffectFound Changes::find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) const {
+  const std::shared_lock using_slots(share_of(call.agent()).pruning);
   return look(homes_.of(call.agent()), write, call.now_ms());
 }
 
-workspace::Size Changes::room_in(const kruxos::Call& call, const Home& home) const {
-  const auto used =
-      workspace::size_of(home.directory.get(), "files", options_.workspace_entries + 1, until_cancelled(call));
-  if (used.entries > options_.workspace_entries || used.bytes >= options_.workspace_bytes)
-    throw workspace::refused("The workspace is full: delete something first, or ask the operator for more.",
-                             "WorkspaceFull");
-  return {options_.workspace_bytes - used.bytes, options_.workspace_entries + 1 - used.entries};
+Share& Changes::share_of(std::string_view agent) const {
+  const std::lock_guard lock(shares_mutex_);
+  auto& share = shares_[std::string(agent)];
+  if (!share) share = std::make_unique<Share>();
+  return *share;
 }
 
-void Changes::prune_now_and_then(const Home& home, const kruxos::Call& call) {
+void Changes::prune_now_and_then(const Home& home, const kruxos::Call& call, Share& share) const {
   {
-    const std::lock_guard lock(times_mutex_);
-    auto& last = pruned_ms_[std::string(call.agent())];
-    if (last != 0 && call.now_ms() - last < kPruneEveryMs) return;
-    last = call.now_ms();
+    const std::lock_guard lock(share.mutex);
+    const bool is_time = share.pruned_ms == 0 || call.now_ms() - share.pruned_ms >= kPruneEveryMs;
+    if (!is_time && share.kept <= options_.undo_bytes + options_.undo_bytes / 4) return;
+    share.pruned_ms = call.now_ms();
   }
-  const std::unique_lock alone(pruning_);
-  prune(home, call.now_ms(), kKeepMs, options_.undo_bytes);
+  const std::unique_lock alone(share.pruning);
+  const auto kept = prune(home, call.now_ms(), kKeepMs, options_.undo_bytes);
+  const std::lock_guard lock(share.mutex);
+  share.kept = kept;
 }
 
 std::string Changes::put(const kruxos::Call& call, const Home& home, std::string_view write_id,
@@ -211,8 +221,7 @@ std::string Changes::write_file(const kruxos::Call& call, const Home& home, cons
                                 const Json& params) const {
   const auto bytes = decoded(params);
   const auto path = changed_path(params, "path");
-  if (room_in(call, home).bytes < bytes.size())
-    throw workspace::refused("The workspace has no room for so much: delete something first.", "WorkspaceFull");
+  const Room room(share_of(call.agent()), home, options_, {bytes.size(), path.names.size()}, until_cancelled(call));
   const auto* overwrite = kruxos::kit::member(params, "overwrite");
   return put(call, home, write.write_id,
              {path, !overwrite || !overwrite->IsBool() || overwrite->GetBool(),
@@ -230,7 +239,7 @@ std::string Changes::write_file(const kruxos::Call& call, const Home& home, cons
 std::string Changes::make_directory(const kruxos::Call& call, const Home& home, const kruxos::BufferedWrite& write,
                                     const Json& params) const {
   const auto path = changed_path(params, "path");
-  (void)room_in(call, home);
+  const Room room(share_of(call.agent()), home, options_, {0, path.names.size()}, until_cancelled(call));
   return put(call, home, write.write_id,
              {path, false,
               [&](int directory, const std::string& name) {
@@ -243,14 +252,16 @@ std::string Changes::make_directory(const kruxos::Call& call, const Home& home, 
 std::string Changes::copy(const kruxos::Call& call, const Home& home, const kruxos::BufferedWrite& write,
                           const Json& params) const {
   const auto from = changed_path(params, "from"), to = changed_path(params, "to");
-  const auto room = room_in(call, home);
   const auto source = workspace::open_directory(home.files.get(), from.parent(), from);
   struct stat found {};
   if (!workspace::look_at(source.get(), from.name(), found, from)) throw workspace::not_found(from.shown());
+  auto size = workspace::size_of(source.get(), from.name(), options_.workspace_entries + 1, until_cancelled(call));
+  size.entries += to.names.size();
+  const Room room(share_of(call.agent()), home, options_, size, until_cancelled(call));
   return put(call, home, write.write_id,
              {to, false,
               [&](int directory, const std::string& name) {
-                workspace::copy_tree(source.get(), from.name(), directory, name, from, room, until_cancelled(call));
+                workspace::copy_tree(source.get(), from.name(), directory, name, from, size, until_cancelled(call));
               },
               [&](bool) { return ObjectWriter().text("from", from.shown()).text("to", to.shown()).done(); }});
 }

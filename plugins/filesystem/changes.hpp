@@ -6,11 +6,12 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <string>
 
 #include "options.hpp"
+#include "share.hpp"
 #include "slot.hpp"
 #include "workspace/home.hpp"
 #include "workspace/tree.hpp"
@@ -38,6 +39,7 @@ class Changes {
     Stage stage;
     std::function<std::string(bool replaced)> result;
   };
+  std::string change(const kruxos::Call& call, const workspace::Home& home, const kruxos::BufferedWrite& write) const;
   std::string put(const kruxos::Call& call, const workspace::Home& home, std::string_view write_id,
                   const Putting& putting) const;
   bool try_to_put(const kruxos::Call& call, const workspace::Home& home, std::string_view write_id,
@@ -52,15 +54,13 @@ class Changes {
                    const kruxos::kit::Json& params) const;
   std::string take(const kruxos::Call& call, const workspace::Home& home, const kruxos::BufferedWrite& write,
                    const kruxos::kit::Json& params) const;
-  /// What is left of the workspace; throws where nothing is.
-  workspace::Size room_in(const kruxos::Call& call, const workspace::Home& home) const;
-  void prune_now_and_then(const workspace::Home& home, const kruxos::Call& call);
+  void prune_now_and_then(const workspace::Home& home, const kruxos::Call& call, Share& share) const;
+  Share& share_of(std::string_view agent) const;
 
   const workspace::Homes& homes_;
   const Options options_;
-  std::shared_mutex pruning_;  ///< no slot goes while one is used
-  std::mutex times_mutex_;
-  std::map<std::string, std::int64_t, std::less<>> pruned_ms_;  ///< by agent
+  mutable std::mutex shares_mutex_;
+  mutable std::map<std::string, std::unique_ptr<Share>, std::less<>> shares_;  ///< by agent
 };
 
 /// For loops before anything has happened.

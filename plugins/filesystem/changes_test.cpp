@@ -1,6 +1,11 @@
+#include <fcntl.h>
 #include <sys/stat.h>
 
+#include <thread>
+#include <vector>
+
 #include "files_fixture.hpp"
+#include "workspace/tree.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
@@ -8,6 +13,10 @@ using Catch::Contains;
 using namespace filesystem::test;
 
 namespace {
+
+workspace::Descriptor open_root(const Files& files) {
+  return workspace::Descriptor(open((files.root / "agent_1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
 
 std::string content_params(const std::string& path, const std::string& content, const std::string& more = "") {
   return R"({"path":)" + kruxos::kit::quoted(path) + R"(,"content":)" + kruxos::kit::quoted(content) + more + "}";
@@ -112,7 +121,7 @@ TEST_CASE("a workspace holds no more than the operator permits") {
   Files files(R"(,"workspace_mib":1,"workspace_entries":10)");
   CHECK_THAT(why_not(files, "write", content_params("a", std::string((1 << 20) + 1, 'x'))), Contains("no room"));
   files.put("big", std::string(700'000, 'x'));
-  CHECK_THAT(why_not(files, "copy", R"({"from":"big","to":"copy"})"), Contains("no room for a copy"));
+  CHECK_THAT(why_not(files, "copy", R"({"from":"big","to":"copy"})"), Contains("no room for so much"));
   auto write = files.change("write", content_params("b", std::string(300'000, 'x')));
   REQUIRE(files.run(write).outcome == Outcome::kDone);
   for (int i = 0; i < 10; ++i) files.put("n" + std::to_string(i), "");
@@ -135,6 +144,68 @@ TEST_CASE("what undos keep is bounded, and the oldest goes first") {
   const auto last = files.bench.rollback(writes[2], "{}");
   CHECK(last.outcome == Outcome::kDone);
   CHECK(files.content("a").substr(0, 1) == "c");
+}
+
+TEST_CASE("what undos keep is bounded between two prunings too, and by number") {
+  Files files(R"(,"undo_mib":1)");
+  const auto kept = [&] { return workspace::size_of(open_root(files).get(), "undo", 1'000'000, [] {}); };
+  for (int i = 0; i < 5; ++i) {
+    files.put("a", std::string(600'000, 'x'));
+    auto write = files.change("delete", quoted_path("a"));
+    REQUIRE(files.run(write).outcome == Outcome::kDone);
+  }
+  CHECK(kept().bytes < 2 << 20);
+  for (int i = 0; i < 3; ++i) {
+    for (int n = 0; n < 2000; ++n) files.put("d/" + std::to_string(n), "");
+    auto write = files.change("delete", R"({"path":"d","recursive":true})");
+    REQUIRE(files.run(write).outcome == Outcome::kDone);
+  }
+  CHECK(kept().entries < 4500);
+}
+
+TEST_CASE("what came of a write is known although what it kept has gone") {
+  Files files(R"(,"undo_mib":1)");
+  files.put("a", std::string(3 << 20, 'x'));
+  auto write = files.change("delete", quoted_path("a"));
+  REQUIRE(files.run(write).outcome == Outcome::kDone);
+  files.bench.restart();
+  auto next = files.change("mkdir", quoted_path("d"));
+  REQUIRE(files.run(next).outcome == Outcome::kDone);
+  files.put("a", "another one");
+  CHECK(files.bench.find_effect(write).answer == KRUX_EFFECT_FOUND);
+  CHECK(files.run(write).outcome == Outcome::kDone);  // is not done a second time
+  CHECK(files.content("a") == "another one");
+  CHECK_THAT(files.bench.rollback(write, "{}").failure->message, Contains("no longer kept"));
+  CHECK(files.bench.find_rollback(write, "{}").answer == KRUX_EFFECT_DISPROVED);
+}
+
+TEST_CASE("copies at the same time do not have the same room") {
+  Files files(R"(,"workspace_mib":30)");
+  files.put("big", std::string(8 << 20, 'x'));
+  std::vector<FakeWrite> writes;
+  for (int i = 0; i < 8; ++i)
+    writes.push_back(files.change("copy", R"({"from":"big","to":"copy)" + std::to_string(i) + R"("})"));
+  std::vector<std::thread> threads;
+  for (auto& write : writes) threads.emplace_back([&] { (void)files.run(write); });
+  for (auto& thread : threads) thread.join();
+  CHECK(workspace::size_of(open_root(files).get(), "files", 100, [] {}).bytes <= 30 << 20);
+}
+
+TEST_CASE("what nests too deeply to be counted fills the workspace") {
+  Files files;
+  std::string one, deep;
+  for (int i = 0; i < 50; ++i) one += (i == 0 ? "" : "/") + std::string("d");
+  for (int i = 0; i < 2; ++i) {
+    auto make = files.change("mkdir", quoted_path("x" + std::to_string(i) + "/" + one));
+    REQUIRE(files.run(make).outcome == Outcome::kDone);
+  }
+  auto move = files.change("move", R"({"from":"x0","to":"x1/)" + one + R"(/x"})");
+  REQUIRE(files.run(move).outcome == Outcome::kDone);
+  CHECK_THAT(why_not(files, "write", content_params("a", "x")), Contains("more than 96 deep"));
+  auto remove = files.change("delete", R"({"path":"x1","recursive":true})");
+  REQUIRE(files.run(remove).outcome == Outcome::kDone);
+  auto write = files.change("write", content_params("a", "x"));
+  CHECK(files.run(write).outcome == Outcome::kDone);
 }
 
 TEST_CASE("a root that is missing from the configuration is asked for by its key") {

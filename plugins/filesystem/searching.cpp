@@ -27,6 +27,7 @@ constexpr std::uint64_t kMostEntries = 200'000, kMostBytes = 256ULL << 20;
 constexpr off_t kLargestText = 8 << 20;
 constexpr std::size_t kLongestLine = 300;
 constexpr int kDeepest = 64;
+constexpr const char* kClosed = "the permissions of a file or directory forbid to look into it";
 
 class Search {
  public:
@@ -42,7 +43,7 @@ class Search {
 
   void directory(int directory, const Path& path, int depth) {
     if (depth > kDeepest) return stop("directories are nested too deeply");
-    const auto names = workspace::names_in(directory, kMostEntries, [] {});
+    const auto names = names_of(directory);
     if (names.is_cut) stop("a directory has too many entries");
     for (const auto& name : names.names) {
       if (is_over()) return;
@@ -79,7 +80,18 @@ class Search {
     if (named && !text_.empty() && S_ISREG(found.st_mode)) look_into(directory, name, path, found);
     if (!S_ISDIR(found.st_mode)) return;
     const workspace::Descriptor below(openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!below && errno != ENOENT) stop(kClosed);
     if (below) this->directory(below.get(), path, depth + 1);
+  }
+
+  /// One directory that may not be listed, or goes meanwhile, ends no search.
+  workspace::Names names_of(int directory) {
+    try {
+      return workspace::names_in(directory, kMostEntries, until_cancelled(call_));
+    } catch (const kruxos::ProxyError&) {
+      stop(kClosed);
+      return {};
+    }
   }
 
   void look_into(int directory, const std::string& name, const Path& path, const struct stat& found) {
@@ -87,6 +99,7 @@ class Search {
     struct stat opened {};
     const workspace::Descriptor file(
         openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+    if (!file && errno != ENOENT) stop(kClosed);
     if (!file || fstat(file.get(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
     std::string text(static_cast<std::size_t>(std::min<off_t>(opened.st_size, kLargestText)), '\0');
     const auto got = pread(file.get(), text.data(), text.size(), 0);

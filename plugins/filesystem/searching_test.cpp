@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "files_fixture.hpp"
 
@@ -38,6 +39,27 @@ TEST_CASE("a search passes what is no text, follows no link, and says where it e
   CHECK_THAT(cut, Contains(R"("complete":false)") && Contains("limit is reached"));
   files.put("large", std::string(9 << 20, 'x'));
   CHECK_THAT(files.read("search", R"({"text":"needle"})"), Contains("larger than 8 MiB"));
+}
+
+TEST_CASE("a search goes on beside what it may not look into, and says so") {
+  constexpr uid_t nobody = 65534;
+  Files files;
+  files.put("closed/a", "needle");
+  files.put("open/a", "needle");
+  for (const mode_t mode : {0000, 0400}) {
+    REQUIRE(chmod((files.files / "closed").c_str(), mode) == 0);
+    (void)files.read("list", quoted_path("/workspace"));  // makes what is missing
+    const bool is_root = geteuid() == 0;
+    if (is_root) {
+      REQUIRE(chown(files.scratch.path().c_str(), nobody, nobody) == 0);
+      for (const auto& at : fs::recursive_directory_iterator(files.scratch.path()))
+        REQUIRE(chown(at.path().c_str(), nobody, nobody) == 0);
+      REQUIRE(seteuid(nobody) == 0);
+    }
+    const auto found = files.read("search", R"({"text":"needle"})");
+    if (is_root) REQUIRE(seteuid(0) == 0);
+    CHECK_THAT(found, Contains("/workspace/open/a") && Contains(R"("complete":false)") && Contains("permissions"));
+  }
 }
 
 }  // namespace KRUXOS_TEST_FILE

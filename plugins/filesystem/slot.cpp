@@ -4,6 +4,7 @@
 #include <kruxos/kit/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <vector>
 
@@ -19,6 +20,9 @@ using workspace::Descriptor;
 
 constexpr const char* kPlan = "plan";
 constexpr const char* kUndo = "undo";
+constexpr const char* kRetired = "retired";
+constexpr std::size_t kMostSlots = 1'000'000;
+constexpr std::uint64_t kLeastOfEntry = 512;
 
 const char* word_of(Plan::Kind kind) {
   if (kind == Plan::Kind::kPut) return "put";
@@ -122,8 +126,23 @@ std::string Slot::inode_before_undo() const {
   return kruxos::kit::text_of(kruxos::kit::parse(workspace::small_file(get(), kUndo)), "kept");
 }
 
+void Slot::retire(const workspace::Home& home) {
+  constexpr std::array words{"none", "in effect", "undone", "unclear"};
+  if (!is_retired()) put_durably(get(), kRetired, words[static_cast<std::size_t>(standing(home))]);
+  for (const char* what : {kKept, kUndone}) workspace::remove_tree(get(), what);
+}
+
+bool Slot::is_retired() const {
+  return !workspace::small_file(get(), kRetired).empty();
+}
+
 Standing Slot::standing(const workspace::Home& home) const {
   if (!has_plan_) return Standing::kNone;
+  if (const auto before = workspace::small_file(get(), kRetired); !before.empty())
+    return before == "none"        ? Standing::kNone
+           : before == "in effect" ? Standing::kInEffect
+           : before == "undone"    ? Standing::kUndone
+                                   : Standing::kUnclear;
   const bool undoing = !workspace::small_file(get(), kUndo).empty();
   const auto not_there = undoing ? Standing::kUndone : Standing::kNone;
   if (plan_.kind == Plan::Kind::kMove) {
@@ -138,27 +157,38 @@ Standing Slot::standing(const workspace::Home& home) const {
   return kept == plan_.inode ? Standing::kNone : Standing::kInEffect;
 }
 
-void prune(const workspace::Home& home, std::int64_t now_ms, std::int64_t keep_ms, std::uint64_t most_bytes) {
+std::uint64_t kept_bytes(const workspace::Home& home, const std::string& write_id) {
+  const auto size = workspace::size_of(home.undo.get(), write_id, kMostSlots, [] {});
+  return size.bytes + size.entries * kLeastOfEntry;
+}
+
+std::uint64_t prune(const workspace::Home& home, std::int64_t now_ms, std::int64_t keep_ms, std::uint64_t most_bytes) {
   struct Kept {
     std::int64_t at_ms = 0;
     std::string write_id;
     std::uint64_t bytes = 0;
   };
-  constexpr std::size_t most_slots = 1'000'000;
-  const auto never = [] {};
   std::vector<Kept> all;
   std::uint64_t bytes = 0;
-  for (const auto& id : workspace::names_in(home.undo.get(), most_slots, never).names) {
+  for (const auto& id : workspace::names_in(home.undo.get(), kMostSlots, [] {}).names) {
     const auto slot = Slot::find(home, id);
     const auto at = slot.has_plan() ? slot.plan().at_ms : now_ms;
-    all.push_back({at, id, workspace::size_of(home.undo.get(), id, most_slots, never).bytes});
+    all.push_back({at, id, kept_bytes(home, id)});
     bytes += all.back().bytes;
   }
   std::sort(all.begin(), all.end(), [](const Kept& a, const Kept& b) { return a.at_ms < b.at_ms; });
   for (const auto& kept : all) {
-    if (kept.at_ms + keep_ms > now_ms && bytes <= most_bytes) return;
-    if (workspace::remove_tree(home.undo.get(), kept.write_id)) bytes -= kept.bytes;
+    const bool is_old = kept.at_ms + keep_ms <= now_ms;
+    if (!is_old && bytes <= most_bytes) break;
+    auto slot = Slot::find(home, kept.write_id);
+    if (is_old || !slot.has_plan()) {
+      workspace::remove_tree(home.undo.get(), kept.write_id);
+    } else if (!slot.is_retired()) {
+      slot.retire(home);
+    }
+    bytes -= kept.bytes - std::min(kept.bytes, kept_bytes(home, kept.write_id));
   }
+  return bytes;
 }
 
 }  // namespace filesystem

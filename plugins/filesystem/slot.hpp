@@ -53,6 +53,10 @@ class Slot {
   /// Before an undo does anything: what stands in the slot now. Durable on return.
   void begin_undo();
   Standing standing(const workspace::Home& home) const;
+  /// Lets what is kept go, and remembers how the write stood: what came of it can be asked for longer than it can be
+  /// undone.
+  void retire(const workspace::Home& home);
+  bool is_retired() const;
 
  private:
   std::string inode_before_undo() const;
@@ -65,7 +69,11 @@ std::string inode_of(const struct stat& found);
 /// Empty where there is nothing.
 std::string inode_at(int directory, const std::string& name);
 
-/// Takes away what is older than `keep_ms`, and the oldest while all together is more than `most_bytes`.
-void prune(const workspace::Home& home, std::int64_t now_ms, std::int64_t keep_ms, std::uint64_t most_bytes);
+/// What the write's slot takes on the disk. An entry counts as 512 bytes at least.
+std::uint64_t kept_bytes(const workspace::Home& home, const std::string& write_id);
+
+/// Takes away what is older than `keep_ms`, and retires the oldest while all together is more than `most_bytes`. What
+/// is left.
+std::uint64_t prune(const workspace::Home& home, std::int64_t now_ms, std::int64_t keep_ms, std::uint64_t most_bytes);
 
 }  // namespace filesystem

@@ -42,6 +42,15 @@ void must_be_as_left(int directory, const Path& path, const Plan& plan, bool for
     throw changed_since(path);
 }
 
+/// What has come out of the workspace may have been changed since it was compared: then it goes back.
+void must_have_been_as_left(const Slot& slot, const char* name, int directory, unsigned flags, bool force,
+                            const kruxos::Call& call) {
+  const auto& plan = slot.plan();
+  if (force || workspace::print_of(slot.get(), name, until_cancelled(call)) == plan.print) return;
+  (void)rename_at(slot.get(), name, directory, plan.path.name(), flags);
+  throw changed_since(plan.path);
+}
+
 void finish(int directory, const Slot& slot) {
   step("undone");
   make_durable(directory);
@@ -64,15 +73,17 @@ void undo_put(const Home& home, Slot& slot, bool force, const kruxos::Call& call
   must_be_as_left(parent.get(), plan.path, plan, force, call);
   slot.begin_undo();
   if (!plan.replaces) {
-    if (!rename_at(parent.get(), plan.path.name(), slot.get(), kUndone, RENAME_NOREPLACE) && errno != ENOENT)
-      throw workspace::failure_of(errno, plan.path.shown(), "restored");
+    const bool taken = rename_at(parent.get(), plan.path.name(), slot.get(), kUndone, RENAME_NOREPLACE);
+    if (!taken && errno != ENOENT) throw workspace::failure_of(errno, plan.path.shown(), "restored");
+    if (taken) must_have_been_as_left(slot, kUndone, parent.get(), RENAME_NOREPLACE, force, call);
     finish(parent.get(), slot);
     return remove_made(home, plan);
   }
   const auto& name = plan.path.name();
-  const bool done = rename_at(slot.get(), kKept, parent.get(), name, RENAME_EXCHANGE) ||
-                    (errno == ENOENT && rename_at(slot.get(), kKept, parent.get(), name, RENAME_NOREPLACE));
-  if (!done) throw workspace::failure_of(errno, plan.path.shown(), "restored");
+  const bool exchanged = rename_at(slot.get(), kKept, parent.get(), name, RENAME_EXCHANGE);
+  if (!exchanged && !(errno == ENOENT && rename_at(slot.get(), kKept, parent.get(), name, RENAME_NOREPLACE)))
+    throw workspace::failure_of(errno, plan.path.shown(), "restored");
+  if (exchanged) must_have_been_as_left(slot, kKept, parent.get(), RENAME_EXCHANGE, force, call);
   finish(parent.get(), slot);
 }
 
@@ -106,9 +117,9 @@ void undo_move(const Home& home, Slot& slot, bool force, const kruxos::Call& cal
 
 std::string Changes::rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) {
   const auto home = homes_.of(call.agent());
-  const std::shared_lock using_slots(pruning_);
+  const std::shared_lock using_slots(share_of(call.agent()).pruning);
   auto slot = Slot::find(home, slot_of(request.point_json));
-  if (!slot || !slot.has_plan())
+  if (!slot || !slot.has_plan() || (slot.is_retired() && slot.standing(home) != Standing::kUndone))
     throw workspace::refused("What was there before is no longer kept, so that it cannot be restored.", "UndoGone");
   const auto standing = slot.standing(home);
   if (standing == Standing::kUndone) return undone(slot.plan());
@@ -125,6 +136,7 @@ std::string Changes::rollback(const kruxos::Call& call, const kruxos::RollbackRe
 
 EffectFound Changes::find_rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) const {
   const auto home = homes_.of(call.agent());
+  const std::shared_lock using_slots(share_of(call.agent()).pruning);
   const auto slot = Slot::find(home, slot_of(request.point_json));
   if (!slot || !slot.has_plan()) return EffectFound::cannot_tell("What was kept for the undo has been taken away.");
   const auto standing = slot.standing(home);

@@ -1,4 +1,5 @@
 #include "files_fixture.hpp"
+#include "steps.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
@@ -113,6 +114,33 @@ TEST_CASE("copies and directories that were made go again") {
   fs::remove(files.files / "x/y/z");
   CHECK(files.undo() == "undone");
   CHECK_FALSE(files.has("x"));
+}
+
+TEST_CASE("a file whose name is no text is not taken away with the directory that was made for it") {
+  Undoing files;
+  files.run_one("mkdir", R"({"path":"d"})");
+  files.put("d/\xff", "theirs");
+  CHECK_THAT(files.undo(), Contains("has been changed since"));
+  CHECK(files.content("d/\xff") == "theirs");
+}
+
+TEST_CASE("what is changed while it is undone stays") {
+  static std::filesystem::path file;
+  for (const bool replaces : {true, false}) {
+    Undoing files;
+    file = files.files / "a";
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    filesystem::after_step = [](const char* step) {
+      if (std::string_view(step) == "undo planned") std::ofstream(file, std::ios::app) << " and more";
+    };
+    const auto answer = files.undo();
+    filesystem::after_step = nullptr;
+    CHECK_THAT(answer, Contains("has been changed since"));
+    CHECK(files.content("a") == "after and more");
+    CHECK(files.undo(true) == "undone");
+    CHECK((replaces ? files.content("a") == "before" : !files.has("a")));
+  }
 }
 
 TEST_CASE("an undo whose write is another agent's finds nothing") {

@@ -25,6 +25,8 @@ constexpr std::int64_t kWaitMs = 100, kKillMs = 5'000;
 Command command_of(const Json& params) {
   Command command;
   const auto text = text_of(params, "command");
+  // A program's words end there: less would be run than a person has read.
+  if (text.find('\0') != std::string_view::npos) throw workspace::invalid("The command has a NUL: leave it out.");
   if (kruxos::kit::flag_of(params, "shell")) {
     command.words = {"/bin/sh", "-c", std::string(text)};
   } else {

@@ -143,7 +143,47 @@ TEST_CASE("what runs too long, says too much or takes too much is ended with all
   INFO(bomb.result_json.substr(0, 500));
   CHECK((bomb.result_json.find("process_limit") != std::string::npos ||
          bomb.result_json.find("fork") != std::string::npos));
-  CHECK(without_end([] { return process::ProcessTable().below(getpid()).processes == 0; }));
+  CHECK(without_end([] { return process::ProcessTable().below(getpid(), 0).processes == 0; }));
+}
+
+TEST_CASE("a program has no memory but what it is given") {
+  be_an_ordinary_user();
+  Programs programs(R"(,"memory_mib":64)");
+  CHECK_THAT(
+      said(programs.shell("for at in / /dev /usr /proc; do touch $at/x 2>/dev/null && echo made; done; echo end")),
+      !Contains("made") && Contains("end"));
+  CHECK(said(programs.shell("echo x > /dev/null && echo x > /dev/shm/x && cat /dev/shm/x")) == "x\n");
+  CHECK_THAT(said(programs.shell("head -c 100000000 /dev/zero > /dev/shm/x"), "stderr"), Contains("No space left"));
+  // Standard input is a file of memory, which no directory shows.
+  const auto hidden = programs.shell("head -c 100000000 /dev/zero > /proc/self/fd/0; sleep 1000");
+  CHECK_THAT(hidden.result_json, Contains(R"("ended":"memory_limit")"));
+}
+
+TEST_CASE("a program cannot hide from the limit of the workspace") {
+  be_an_ordinary_user();
+  Programs programs(R"(,"workspace_mib":4)");
+  const auto ended = [&](const std::string& command) {
+    return text_of(parse(programs.shell(command + "; sleep 1000", R"(,"timeout_seconds":20)").result_json), "ended");
+  };
+  CHECK(ended("exec 3>f; rm f; head -c 8000000 /dev/zero >&3") == "workspace_limit");
+  CHECK(ended("touch f; fallocate -n -l 8M f") == "workspace_limit");
+  CHECK(ended("rm f; mkdir d; head -c 8000000 /dev/zero > d/f; chmod 0 d") == "workspace_limit");
+  CHECK(ended("rm -r d; for i in $(seq 110); do mkdir d; cd d; done") == "workspace_limit");
+}
+
+TEST_CASE("what a program does to its directories ends no host") {
+  be_an_ordinary_user();
+  Programs programs;
+  const auto closed = programs.shell("mkdir a b; chmod 400 a; chmod 0 b; sleep 2; echo end");
+  CHECK(said(closed) == "end\n");
+  CHECK(programs.run("true").outcome == Outcome::kDone);
+}
+
+TEST_CASE("output that is no text is read to its end") {
+  Programs programs;
+  REQUIRE(programs.shell("head -c 1000 /dev/zero | tr '\\000' '\\200'").outcome == Outcome::kDone);
+  const auto page = programs.bench.read("process.output", R"({"process_id":"w_1","max_bytes":100})");
+  CHECK_THAT(page, Contains(R"("next_stdout_offset":100)"));
 }
 
 TEST_CASE("a program can run on after its call, be looked at, and be ended") {
@@ -175,7 +215,7 @@ TEST_CASE("programs end with the host, and nobody can tell what they had done") 
   REQUIRE(said(programs.shell("sleep 1000", R"(,"background":true)"), "state") == "running");
   CHECK(programs.bench.find_effect(programs.last).answer == KRUX_EFFECT_FOUND);
   programs.bench.restart();
-  CHECK(process::ProcessTable().below(getpid()).processes == 0);
+  CHECK(process::ProcessTable().below(getpid(), 0).processes == 0);
   const auto found = programs.bench.find_effect(programs.last);
   CHECK(found.answer == KRUX_CANNOT_TELL);
   CHECK_THAT(found.why, Contains("look at the workspace"));
@@ -215,6 +255,8 @@ TEST_CASE("a command that could not be started is refused before anybody is aske
   };
   refused(R"({"command":"a | b"})");
   refused(R"({"command":"ls","working_directory":"/etc"})");
+  refused(R"({"command":"ls\u0000 -la"})");
+  refused(R"({"command":"ls\u0000; echo","shell":true})");
   CHECK_NOTHROW(programs.bench.resolve("process.run", R"({"command":"a | b","shell":true})"));
 }
 

@@ -22,6 +22,7 @@ using workspace::Descriptor;
 
 constexpr int kFilesFd = 3;
 constexpr int kProbeMs = 10'000;
+constexpr const char* kMemoryDisk = "67108864";  ///< bytes of /tmp, and of /dev/shm
 
 kruxos::ProxyError not_started(const std::string& what, int error) {
   return kruxos::ProxyError(kruxos::ErrorKind::kUnavailable, what + ": " + std::strerror(error) + ".").no_effect();
@@ -75,8 +76,14 @@ std::vector<std::string> confined(const Options& options, const Command& command
       all.insert(all.end(), {"--ro-bind-try", at, at});
     }
   }
-  append(all, {"--proc", "/proc", "--dev", "/dev", "--size", "67108864", "--tmpfs", "/tmp"});
-  all.insert(all.end(), {"--bind-fd", std::to_string(kFilesFd), "/workspace", "--chdir", command.directory, "--"});
+  append(all, {"--proc", "/proc", "--dev", "/dev", "--size", kMemoryDisk, "--tmpfs", "/tmp"});
+  append(all, {"--size", kMemoryDisk, "--perms", "1777", "--tmpfs", "/dev/shm"});
+  all.insert(all.end(), {"--bind-fd", std::to_string(kFilesFd), "/workspace"});
+  // Both are memory without a bound otherwise.
+  append(all, {"--remount-ro", "/dev", "--remount-ro", "/"});
+  all.insert(all.end(), {"--chdir", command.directory, "--"});
+  // Where the machine is busy or out of memory, the programs stand back for the host.
+  append(all, {"/usr/bin/nice", "-n", "5", "/usr/bin/choom", "-n", "1000", "--"});
   all.insert(all.end(), {"/usr/bin/prlimit", "--core=0", "--nofile=256", "--nproc=" + std::to_string(options.processes),
                          "--fsize=" + mib(options.file_mib), "--data=" + mib(options.memory_mib), "--"});
   all.insert(all.end(), command.words.begin(), command.words.end());

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <kruxos/adapter/error.hpp>
@@ -24,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kLookMs = 100;  ///< how often limits are looked at
 constexpr int kLooksPerWorkspace = 10;
-constexpr std::uint64_t kMostEntries = 200'000;
+constexpr std::uint64_t kMostEntries = 200'000 + 1;  ///< of a workspace, with its own directory
 
 /// False at its end. What is beyond `most` is dropped.
 bool read_some(int fd, std::string& into, std::size_t most, bool& too_much) {
@@ -48,7 +49,8 @@ struct Supervisor::Run {
   Order order;
   workspace::Home home;
   Started started;
-  View view;  ///< under the supervisor's mutex
+  dev_t disk = 0;  ///< the workspace's
+  View view;       ///< under the supervisor's mutex
   Clock::time_point began = Clock::now();
   bool out_open = true, errors_open = true;
   std::string ending;  ///< why it was killed
@@ -116,6 +118,8 @@ void Supervisor::start_here(Starting& starting) {
   }
   auto run = std::make_shared<Run>();
   run->started = process::start(options_, starting.home.files.get(), starting.order.command);
+  struct stat files {};
+  if (fstat(starting.home.files.get(), &files) == 0) run->disk = files.st_dev;
   run->home = std::move(starting.home);
   run->order = std::move(starting.order);
   run->view.id = run->order.id;
@@ -186,6 +190,13 @@ void Supervisor::step(Run& run) {
   if (run.view.seconds >= run.order.limit_seconds && run.ending.empty()) run.ending = "timeout";
 }
 
+bool Supervisor::fills_workspace(const Run& run, const Usage& usage) const {
+  const auto size = workspace::size_of(run.home.directory.get(), "files", kMostEntries + 1, [] {});
+  const auto bytes = size.bytes + static_cast<std::uint64_t>(usage.nameless_disk);
+  return !size.is_whole || size.entries > kMostEntries ||
+         bytes > static_cast<std::uint64_t>(options_.workspace_mib) << 20;
+}
+
 /// Holds all to what no limit of the kernel counts for several processes together.
 void Supervisor::watch(bool workspaces) {
   std::vector<RunPtr> runs;
@@ -197,12 +208,10 @@ void Supervisor::watch(bool workspaces) {
   for (const auto& run : runs) {
     const char* why = nullptr;
     if (!table) table.emplace();
-    const auto usage = table->below(run->started.pid);
+    const auto usage = table->below(run->started.pid, run->disk);
     if (usage.processes > options_.processes + 2) why = "process_limit";  // the sandbox's own two
     if (usage.bytes > options_.memory_mib << 20) why = "memory_limit";
-    if (workspaces && workspace::size_of(run->home.directory.get(), "files", kMostEntries, [] {}).bytes >
-                          static_cast<std::uint64_t>(options_.workspace_mib) << 20)
-      why = "workspace_limit";
+    if (workspaces && fills_workspace(*run, usage)) why = "workspace_limit";
     const std::lock_guard lock(mutex_);
     if (why && run->ending.empty()) run->ending = why;
     // All that it has started is in the sandbox, and dies with its first process.

@@ -13,6 +13,7 @@
 
 #include "options.hpp"
 #include "sandbox.hpp"
+#include "usage.hpp"
 #include "workspace/home.hpp"
 
 namespace process {
@@ -62,6 +63,7 @@ class Supervisor {
   void start_here(Starting& starting);
   void step(Run& run);
   void watch(bool workspaces);
+  bool fills_workspace(const Run& run, const Usage& usage) const;
   void finish(const RunPtr& run);
   RunPtr of(const std::string& agent, const std::string& id) const;
   std::size_t count_of(const std::string& agent) const;

@@ -2,14 +2,17 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "workspace/descriptor.hpp"
@@ -39,6 +42,30 @@ std::int64_t number_in(std::string_view text) {
   return number;
 }
 
+/// Files that no directory shows any more, or ever did: deleted ones, and those of memfd_create().
+class Nameless {
+ public:
+  Nameless(dev_t disk, Usage& usage) : disk_(disk), usage_(usage) {}
+
+  void of_process(pid_t pid) {
+    const auto at = "/proc/" + std::to_string(pid) + "/fd";
+    const std::unique_ptr<DIR, int (*)(DIR*)> open_ones(opendir(at.c_str()), &closedir);
+    if (!open_ones) return;  // it has ended
+    while (const auto* entry = readdir(open_ones.get())) {
+      struct stat found {};
+      if (entry->d_name[0] == '.' || fstatat(dirfd(open_ones.get()), entry->d_name, &found, 0) != 0) continue;
+      if (!S_ISREG(found.st_mode) || found.st_nlink != 0) continue;
+      if (!seen_.emplace(found.st_dev, found.st_ino).second) continue;
+      (found.st_dev == disk_ ? usage_.nameless_disk : usage_.bytes) += std::int64_t{found.st_blocks} * 512;
+    }
+  }
+
+ private:
+  const dev_t disk_;
+  Usage& usage_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+};
+
 }  // namespace
 
 ProcessTable::ProcessTable() {
@@ -62,8 +89,9 @@ ProcessTable::ProcessTable() {
   }
 }
 
-Usage ProcessTable::below(pid_t root) const {
+Usage ProcessTable::below(pid_t root, dev_t disk) const {
   Usage usage;
+  Nameless nameless(disk, usage);
   std::vector<pid_t> open{root};
   while (!open.empty()) {
     const auto parent = open.back();
@@ -72,6 +100,7 @@ Usage ProcessTable::below(pid_t root) const {
     for (auto at = begin; at != end; ++at) {
       ++usage.processes;
       usage.bytes += all_.at(at->second).bytes;
+      nameless.of_process(at->second);
       open.push_back(at->second);
     }
   }

@@ -9,14 +9,16 @@ namespace process {
 
 struct Usage {
   std::int64_t processes = 0, bytes = 0;
+  std::int64_t nameless_disk = 0;  ///< of files in the workspace that are deleted, and still open
 };
 
 /// All processes of this machine as they are now.
 class ProcessTable {
  public:
   ProcessTable();
-  /// Of all below `root`, without it.
-  Usage below(pid_t root) const;
+  /// Of all below `root`, without it. `disk` is the workspace's device; what they hold open elsewhere and has no name
+  /// is memory.
+  Usage below(pid_t root, dev_t disk) const;
 
  private:
   struct Entry {

@@ -97,6 +97,12 @@ void write_all(int file, std::string_view bytes) {
   }
 }
 
+/// For a directory that somebody has closed to its owner; what it has become meanwhile is left alone.
+void let_in(int directory, const std::string& name, mode_t mode) {
+  const Descriptor place(openat(directory, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (place) (void)!chmod(("/proc/self/fd/" + std::to_string(place.get())).c_str(), mode & 0777);
+}
+
 void must_be_shallow(int depth) {
   if (depth > kDeepest) throw refused("The directory is nested too deeply: 96 levels are accepted.", "TooLarge");
 }
@@ -115,6 +121,8 @@ std::string link_text(int directory, const std::string& name) {
   return length < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(length));
 }
 
+void add_prints(int directory, int depth, Hash& hash, const MayGoOn& may_go_on);
+
 void add_print(int directory, const std::string& name, const struct stat& found, int depth, Hash& hash,
                const MayGoOn& may_go_on) {
   must_be_shallow(depth);
@@ -129,36 +137,63 @@ void add_print(int directory, const std::string& name, const struct stat& found,
   if (!S_ISDIR(found.st_mode)) return;
   const Descriptor below(openat(directory, name.c_str(), kInside));
   if (!below) throw failure_of(errno, name, "read");
-  std::vector<std::string> names;
-  each_name(below.get(), [&](std::string_view child) {
-    if (names.size() >= kMostEntries) throw refused("The directory has too many entries.", "TooLarge");
-    names.emplace_back(child);
-    return true;
-  });
-  std::sort(names.begin(), names.end());
-  for (const auto& child : names) {
-    struct stat inside {};
-    if (fstatat(below.get(), child.c_str(), &inside, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    add_print(below.get(), child, inside, depth + 1, hash, may_go_on);
-  }
+  add_prints(below.get(), depth + 1, hash, may_go_on);
   hash.add("end");
 }
 
+/// Of all that is in the directory, whatever its name.
+void add_prints(int directory, int depth, Hash& hash, const MayGoOn& may_go_on) {
+  std::vector<std::string> names;
+  each_name(directory, [&](std::string_view name) {
+    if (names.size() >= kMostEntries) throw refused("The directory has too many entries.", "TooLarge");
+    names.emplace_back(name);
+    return true;
+  });
+  std::sort(names.begin(), names.end());
+  for (const auto& name : names) {
+    struct stat found {};
+    if (fstatat(directory, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    add_print(directory, name, found, depth, hash, may_go_on);
+  }
+}
+
+/// What has gone meanwhile is of no size; anything else that cannot be looked at could hide whatever it likes.
+void note_unseen(Size& size) {
+  if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP) size.is_whole = false;
+}
+
+/// A sparse file counts in full, and so does what is reserved behind a file's end.
+std::uint64_t bytes_of(const struct stat& found) {
+  constexpr std::uint64_t rounding = 4096;
+  const auto said = static_cast<std::uint64_t>(found.st_size);
+  const auto taken = static_cast<std::uint64_t>(found.st_blocks) * 512;
+  return taken > said + rounding ? taken : said;
+}
+
+/// Throws nothing of its own: whoever changes the directory meanwhile ends no walk.
 void add_size(int directory, const std::string& name, int depth, std::uint64_t most, Size& size,
               const MayGoOn& may_go_on) {
   struct stat found {};
-  if (size.entries >= most || depth > kDeepest) return;
-  if (fstatat(directory, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return;
+  if (size.entries >= most) return;
+  if (fstatat(directory, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) return note_unseen(size);
   may_go_on();
   ++size.entries;
-  if (S_ISREG(found.st_mode)) size.bytes += static_cast<std::uint64_t>(found.st_size);
+  if (S_ISREG(found.st_mode)) size.bytes += bytes_of(found);
   if (!S_ISDIR(found.st_mode)) return;
-  const Descriptor below(openat(directory, name.c_str(), kInside));
-  if (!below) return;
-  each_name(below.get(), [&](std::string_view child) {
-    add_size(below.get(), std::string(child), depth + 1, most, size, may_go_on);
-    return size.entries < most;
-  });
+  if (depth == kDeepest) {
+    size.is_whole = false;
+    return;
+  }
+  if ((found.st_mode & 0500) != 0500) let_in(directory, name, found.st_mode | 0500);
+  const int below = openat(directory, name.c_str(), kInside);
+  if (below < 0) return note_unseen(size);
+  const Listing listing(fdopendir(below), &closedir);
+  if (!listing) return note_unseen(size);
+  for (errno = 0; const auto* const entry = size.entries < most ? readdir(listing.get()) : nullptr; errno = 0) {
+    const std::string child = entry->d_name;
+    if (child != "." && child != "..") add_size(below, child, depth + 1, most, size, may_go_on);
+  }
+  if (errno != 0) note_unseen(size);
 }
 
 struct Copying {
@@ -208,18 +243,12 @@ void copy_one(int from, const std::string& name, int to, const std::string& as, 
   sync_directory(target.get());
 }
 
-/// For whoever has taken a directory's permissions away; what it has become meanwhile is left alone.
-void open_up(int directory, const std::string& name) {
-  const Descriptor place(openat(directory, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (place) (void)!chmod(("/proc/self/fd/" + std::to_string(place.get())).c_str(), 0700);
-}
-
 bool remove_at(int directory, const std::string& name, int depth) {
   if (unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) return true;
   if (errno != EISDIR && errno != EPERM && errno != EACCES) return false;
   if (depth > kDeepest) return false;
   if (unlinkat(directory, name.c_str(), AT_REMOVEDIR) == 0) return true;
-  open_up(directory, name);
+  let_in(directory, name, 0700);
   const Descriptor below(openat(directory, name.c_str(), kInside));
   if (!below) return false;
   bool all = true;
@@ -270,11 +299,7 @@ std::string print_of(int directory, const std::string& name, const MayGoOn& may_
   if (!S_ISDIR(found.st_mode)) return hash.hex();
   const Descriptor below(openat(directory, name.c_str(), kInside));
   if (!below) throw failure_of(errno, name, "read");
-  for (const auto& child : names_in(below.get(), kMostEntries, may_go_on).names) {
-    struct stat inside {};
-    if (fstatat(below.get(), child.c_str(), &inside, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    add_print(below.get(), child, inside, 1, hash, may_go_on);
-  }
+  add_prints(below.get(), 1, hash, may_go_on);
   return "tree " + hash.hex();
 }
 

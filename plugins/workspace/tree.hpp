@@ -23,8 +23,10 @@ Names names_in(int directory, std::size_t most, const MayGoOn& may_go_on);
 
 struct Size {
   std::uint64_t bytes = 0, entries = 0;
+  bool is_whole = true;  ///< otherwise something nests too deeply to be counted, or cannot be listed
 };
-/// Of what stands under that name, and below it; no more than `most_entries` are counted.
+/// Of what stands under that name, and below it; no more than `most_entries` are counted. Gives the owner his way into
+/// directories that are closed to him. Throws what `may_go_on` does, and nothing else.
 Size size_of(int directory, const std::string& name, std::uint64_t most_entries, const MayGoOn& may_go_on);
 
 /// A text that changes with what stands under the name: kind, mode and content of a file, names, kinds and sizes in a

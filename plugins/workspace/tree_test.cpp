@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <kruxos/adapter/error.hpp>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "support/scratch.hpp"
 
@@ -51,6 +54,71 @@ TEST_CASE("what a directory is printed as changes with what is in it") {
   CHECK(workspace::print_of(room.here.get(), "file", kGoOn) == file);
   std::filesystem::permissions(room.at / "file", std::filesystem::perms::owner_read);
   CHECK(workspace::print_of(room.here.get(), "file", kGoOn) != file);
+}
+
+TEST_CASE("what a directory is printed as counts names that are no text") {
+  Room room;
+  room.put("tree/a", "one");
+  const auto before = workspace::print_of(room.here.get(), "tree", kGoOn);
+  room.put("tree/\xff", "two");
+  CHECK(workspace::print_of(room.here.get(), "tree", kGoOn) != before);
+}
+
+TEST_CASE("nothing hides from a size") {
+  Room room;
+  room.put("tree/a", "12");
+  CHECK(workspace::size_of(room.here.get(), "tree", 100, kGoOn).bytes == 2);
+  const Descriptor reserved(open((room.at / "tree/a").c_str(), O_WRONLY | O_CLOEXEC));
+  if (fallocate(reserved.get(), FALLOC_FL_KEEP_SIZE, 0, 1 << 20) == 0)
+    CHECK(workspace::size_of(room.here.get(), "tree", 100, kGoOn).bytes >= 1 << 20);
+  std::string deep = "deep";
+  for (int i = 0; i < 100; ++i) deep += "/d";
+  room.put(deep + "/file", "x");
+  CHECK_FALSE(workspace::size_of(room.here.get(), "deep", 1000, kGoOn).is_whole);
+  CHECK(workspace::size_of(room.here.get(), "tree", 1000, kGoOn).is_whole);
+}
+
+TEST_CASE("a directory that is closed to its owner is counted all the same") {
+  constexpr uid_t nobody = 65534;
+  for (const mode_t mode : {0000, 0300, 0400, 0600}) {
+    Room room;
+    room.put("tree/closed/file", "1234");
+    const auto closed = (room.at / "tree/closed").string();
+    const bool is_root = geteuid() == 0;
+    if (is_root) {
+      for (const auto& path : {room.at.string(), (room.at / "tree").string(), closed})
+        REQUIRE(chown(path.c_str(), nobody, nobody) == 0);
+    }
+    REQUIRE(chmod(closed.c_str(), mode) == 0);
+    if (is_root) REQUIRE(seteuid(nobody) == 0);
+    const auto size = workspace::size_of(room.here.get(), "tree", 100, kGoOn);
+    if (is_root) REQUIRE(seteuid(0) == 0);
+    CHECK(size.bytes == 4);
+    CHECK(size.is_whole);
+  }
+}
+
+TEST_CASE("directories that go while they are counted end nothing") {
+  Room room;
+  std::filesystem::create_directory(room.at / "tree");
+  std::atomic<bool> over = false;
+  std::thread beside([&] {
+    while (!over) {
+      for (int i = 0; i < 20; ++i) mkdir((room.at / "tree" / std::to_string(i)).c_str(), 0700);
+      for (int i = 0; i < 20; ++i) rmdir((room.at / "tree" / std::to_string(i)).c_str());
+    }
+  });
+  bool threw = false;
+  for (int i = 0; i < 5000 && !threw; ++i) {
+    try {
+      (void)workspace::size_of(room.here.get(), "tree", 1000, kGoOn);
+    } catch (const kruxos::ProxyError&) {
+      threw = true;
+    }
+  }
+  over = true;
+  beside.join();
+  CHECK_FALSE(threw);
 }
 
 TEST_CASE("a copy has what the original has, and refuses links and what is too large") {

@@ -22,6 +22,9 @@ TEST_CASE("characters are whole") {
   CHECK_FALSE(cut_text(text, 7));
   CHECK(cut_text(text, 6));
   CHECK(text == "a\u00E4");
+  std::string no_text(100, '\x80');
+  CHECK(cut_text(no_text, 60));
+  CHECK(no_text.size() == 60);
   std::string all;
   for (const char32_t c : {U'a', U'\u00E4', U'\uFFFD', U'\U0001F600'}) append_utf8(all, c);
   CHECK(all == "a\u00E4\uFFFD\U0001F600");

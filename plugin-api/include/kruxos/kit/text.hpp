@@ -135,11 +135,14 @@ inline std::string clean_line(std::string_view bytes) {
   });
 }
 
-/// At most `most_bytes`, without cutting a character in two. Whether something was cut.
+/// At most `most_bytes`, without cutting a character in two; of what is no text no more than 3 bytes less. Whether
+/// something was cut.
 inline bool cut_text(std::string& text, std::size_t most_bytes) {
   if (text.size() <= most_bytes) return false;
-  while (most_bytes > 0 && (static_cast<unsigned char>(text[most_bytes]) & 0xc0U) == 0x80) --most_bytes;
-  text.resize(most_bytes);
+  const auto inside = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80; };
+  auto end = most_bytes;
+  while (end > 0 && most_bytes - end < 3 && inside(end)) --end;
+  text.resize(inside(end) ? most_bytes : end);
   return true;
 }
 
