@@ -46,13 +46,8 @@ void run_transaction_step(const HandlerContextPtr& context, TransactionStep step
     case What::kRollBack:
       break;
   }
-  auto id = step.transaction_id, agent_id = step.agent_id;
-  transactions.undo(std::move(step.transaction_id), std::move(step.agent_id), std::move(step.reason),
-                    [context, id = std::move(id), agent_id = std::move(agent_id),
-                     told = std::move(told)](std::variant<AgentTransaction, Error> outcome) {
-                      if (std::holds_alternative<Error>(outcome)) return told(std::move(outcome));
-                      context->writes.transactions.wait(id, agent_id, kUndoWaitMs, told);
-                    });
+  transactions.undo_and_wait(std::move(step.transaction_id), std::move(step.agent_id), std::move(step.reason),
+                             kUndoWaitMs, std::move(told));
 }
 
 }  // namespace krux

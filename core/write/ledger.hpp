@@ -146,6 +146,8 @@ class Ledger {
   /// ConflictError of one that was committed. `reason`: a sentence.
   void undo_transaction(std::string transaction_id, std::string agent_id, std::string reason,
                         Done<AgentTransaction> done);
+  /// The same of whosever one, if it is still open. Waits for the commit.
+  void undo_open_transaction(const std::string& transaction_id, std::string reason);
   /// The next step of one that is being undone, the last write first: nothing, while something of it is under way.
   /// Waits for the commit.
   void continue_undoing(const std::string& transaction_id);

@@ -328,6 +328,7 @@ void Ledger::edit(std::string write_id, std::string agent_id, std::string shown_
           if (over) row.audited.limit_json = limit_json(*over);
           const auto& why = over ? over->sentence : content.approval_reason;
           if (!why.empty()) {
+            if (w.state == WriteState::kHeld) throw_needs_person(w, why);
             w.approval_reason = why;
             w.asked_by_json = over ? asked_by_json(*over) : content.asked_by_json;
           }

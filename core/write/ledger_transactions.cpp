@@ -112,6 +112,19 @@ void Ledger::undo_transaction(std::string transaction_id, std::string agent_id, 
       announced_all(std::move(done)));
 }
 
+void Ledger::undo_open_transaction(const std::string& transaction_id, std::string reason) {
+  commit_and_wait<TransactionChange>(
+      {"transaction.undo.before_commit", "transaction.undo.after_commit"},
+      [this, transaction_id, reason = std::move(reason)](StatementCache& sql) {
+        TransactionChange change{must_find_transaction(sql, transaction_id, {}), {}, false};
+        if (change.transaction.state == TransactionState::kOpen) begin_undoing(sql, change, reason);
+        return change;
+      },
+      [listeners = listeners_, &clock = clock_](const TransactionChange& change) {
+        for (const auto& write : change.changed) listeners->changed(write, clock);
+      });
+}
+
 /// What has not begun never does; the rest is taken back by continue_undoing().
 void Ledger::begin_undoing(StatementCache& sql, TransactionChange& change, std::string reason) const {
   auto& t = change.transaction;

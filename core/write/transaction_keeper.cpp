@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 namespace krux {
@@ -34,8 +35,17 @@ void TransactionKeeper::Signal::changed() {
   cv.notify_all();
 }
 
+bool TransactionKeeper::Signal::add(Waiter& waiter) {
+  const std::lock_guard lock(mutex);
+  if (stopping) return false;
+  waiters.push_back(std::move(waiter));
+  woken = at_work = true;
+  cv.notify_all();
+  return true;
+}
+
 void TransactionKeeper::start() {
-  for (const auto& [id, until] : ledger_.transactions_at_work().open) left_open_.push_back(id);
+  for (const auto& [id, until] : ledger_.transactions_at_work().open) left_open_.insert(id);
   changes_ = ledger_.observe([signal = signal_](const WriteRecord&) { signal->changed(); });
   thread_ = std::thread([this] { work(); });
 }
@@ -75,13 +85,22 @@ void TransactionKeeper::commit(std::string transaction_id, std::string agent_id,
                              });
 }
 
+void TransactionKeeper::undo_and_wait(std::string transaction_id, std::string agent_id, std::string reason,
+                                      std::int64_t timeout_ms, Done done) {
+  auto id = transaction_id, agent = agent_id;
+  // The ledger may answer when this is gone: then with how it stands at once.
+  ledger_.undo_transaction(std::move(transaction_id), std::move(agent_id), std::move(reason),
+                           [signal = signal_, &clock = clock_, id = std::move(id), agent = std::move(agent), timeout_ms,
+                            done = std::move(done)](std::variant<AgentTransaction, Error> answer) {
+                             if (std::holds_alternative<Error>(answer)) return done(std::move(answer));
+                             Waiter waiter{id, agent, clock.boot_ms() + timeout_ms, done};
+                             if (!signal->add(waiter)) done(std::move(answer));
+                           });
+}
+
 void TransactionKeeper::wait(std::string transaction_id, std::string agent_id, std::int64_t timeout_ms, Done done) {
-  {
-    const std::lock_guard lock(signal_->mutex);
-    waiters_.push_back(
-        {std::move(transaction_id), std::move(agent_id), clock_.boot_ms() + timeout_ms, std::move(done)});
-  }
-  signal_->wake();
+  Waiter waiter{std::move(transaction_id), std::move(agent_id), clock_.boot_ms() + timeout_ms, std::move(done)};
+  if (!signal_->add(waiter)) waiter.done(present(waiter));
 }
 
 void TransactionKeeper::work() {
@@ -95,7 +114,7 @@ void TransactionKeeper::work() {
     answer_waiters();
     lock.lock();
     auto until = clock_.boot_ms() + pause;
-    for (const auto& waiter : waiters_) until = std::min(until, waiter.until_boot_ms);
+    for (const auto& waiter : s.waiters) until = std::min(until, waiter.until_boot_ms);
     clock_.wait_until(lock, s.cv, until, [&] { return s.stopping || s.woken; });
   }
 }
@@ -103,31 +122,56 @@ void TransactionKeeper::work() {
 /// For how many milliseconds there is nothing to do.
 std::int64_t TransactionKeeper::step() {
   try {
-    for (const auto& id : std::exchange(left_open_, {}))
-      undo_by_itself(id, "The host stopped before it was committed.");
+    bool well = true;
+    const auto undo_open = [&](const std::string& id, const std::string& reason) {
+      const bool done = in_its_turn(id, [&] { ledger_.undo_open_transaction(id, reason); });
+      well = well && done;
+      if (done) signal_->wake();  // to take back what ran
+      return done;
+    };
+    for (auto id = left_open_.begin(); id != left_open_.end();)
+      id = undo_open(*id, "The host stopped before it was committed.") ? left_open_.erase(id) : std::next(id);
     const auto found = ledger_.transactions_at_work();
-    for (const auto& id : found.undoing) ledger_.continue_undoing(id);
-    for (const auto& [id, why] : found.failed) undo_by_itself(id, why);
+    std::map<std::string, std::string> looked_at;
+    for (const auto& [id, stand] : found.undoing) {
+      const auto before = looked_at_as_.find(id);
+      // A step costs a commit, and an undo may wait for a person for days.
+      const bool as_before = before != looked_at_as_.end() && before->second == stand;
+      if (as_before || in_its_turn(id, [&] { ledger_.continue_undoing(id); })) {
+        looked_at.emplace(id, stand);
+      } else {
+        well = false;
+      }
+    }
+    looked_at_as_ = std::move(looked_at);
+    for (const auto& [id, why] : found.failed) undo_open(id, why);
     auto next = kLongestKeeperSleepMs;
     const auto now = clock_.wall_ms();
     for (const auto& [id, until] : found.open) {
-      if (until <= now) undo_by_itself(id, "Its time was over before it was committed.");
-      next = std::clamp<std::int64_t>(until - now, 0, next);
+      if (until > now) {
+        next = std::min(next, until - now);
+      } else {
+        undo_open(id, "Its time was over before it was committed.");
+      }
     }
     const std::lock_guard lock(signal_->mutex);
     if (!signal_->woken) signal_->at_work = !found.open.empty() || !found.undoing.empty();
-    return next;
+    return well ? next : std::min(next, kKeeperPauseMs);
   } catch (const Error& error) {
     spdlog::error("transactions cannot be looked after just now: {}", error.what());
     return kKeeperPauseMs;
   }
 }
 
-void TransactionKeeper::undo_by_itself(const std::string& transaction_id, std::string reason) {
-  undo(transaction_id, {}, std::move(reason), [transaction_id](const std::variant<AgentTransaction, Error>& answer) {
-    if (const auto* error = std::get_if<Error>(&answer))
-      spdlog::info("the transaction {} is not undone: {}", transaction_id, error->what());
-  });
+/// One that cannot be looked after does not keep the others from it. False: it is to be tried again.
+bool TransactionKeeper::in_its_turn(const std::string& transaction_id, const std::function<void()>& what) {
+  try {
+    what();
+    return true;
+  } catch (const Error& error) {
+    spdlog::error("the transaction {} cannot be looked after just now: {}", transaction_id, error.what());
+    return false;
+  }
 }
 
 void TransactionKeeper::answer_waiters() {
@@ -135,7 +179,7 @@ void TransactionKeeper::answer_waiters() {
   bool stops = false;
   {
     const std::lock_guard lock(signal_->mutex);
-    all.swap(waiters_);
+    all.swap(signal_->waiters);
     stops = signal_->stopping;
   }
   std::vector<Waiter> wait_on;
@@ -150,7 +194,7 @@ void TransactionKeeper::answer_waiters() {
     }
   }
   const std::lock_guard lock(signal_->mutex);
-  std::move(wait_on.begin(), wait_on.end(), std::back_inserter(waiters_));
+  std::move(wait_on.begin(), wait_on.end(), std::back_inserter(signal_->waiters));
 }
 
 std::variant<AgentTransaction, Error> TransactionKeeper::present(const Waiter& waiter) {

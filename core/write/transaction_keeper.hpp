@@ -4,8 +4,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <variant>
@@ -37,6 +39,9 @@ class TransactionKeeper {
   void begin(std::string agent_id, std::string session_id, std::int64_t for_ms, Done done);
   void commit(std::string transaction_id, std::string agent_id, Done done);
   void undo(std::string transaction_id, std::string agent_id, std::string reason, Done done);
+  /// The same, and then as wait().
+  void undo_and_wait(std::string transaction_id, std::string agent_id, std::string reason, std::int64_t timeout_ms,
+                     Done done);
   /// Calls back once it is no longer being undone, or after `timeout_ms`, with its present state. `done` runs once, on
   /// any thread, and must not block.
   void wait(std::string transaction_id, std::string agent_id, std::int64_t timeout_ms, Done done);
@@ -53,20 +58,23 @@ class TransactionKeeper {
     std::condition_variable cv;
     bool stopping = false, woken = false;
     bool at_work = false;  ///< there is one that a change of a write may concern
+    std::vector<Waiter> waiters;
     void wake();
     void changed();
+    /// False: nobody looks after him any more.
+    bool add(Waiter& waiter);
   };
   void work();
   std::int64_t step();
-  void undo_by_itself(const std::string& transaction_id, std::string reason);
+  bool in_its_turn(const std::string& transaction_id, const std::function<void()>& what);
   void answer_waiters();
   std::variant<AgentTransaction, Error> present(const Waiter& waiter);
 
   Ledger& ledger_;
   Clock& clock_;
   const std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();
-  std::vector<Waiter> waiters_;         ///< under the signal's mutex
-  std::vector<std::string> left_open_;  ///< by an earlier run
+  std::set<std::string> left_open_;                  ///< by an earlier run
+  std::map<std::string, std::string> looked_at_as_;  ///< those being undone, as they stood at their last step
   std::thread thread_;
   Ledger::Observation changes_;
 };

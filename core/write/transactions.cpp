@@ -58,6 +58,21 @@ std::vector<TransactionWrite> writes_of(StatementCache& sql, const std::string& 
   return writes;
 }
 
+/// All of its writes and of their undos that tells whether there is a next step.
+std::string stand_of(StatementCache& sql, const std::string& transaction_id) {
+  auto& rows = sql.get(
+      "SELECT w.seq, w.state, w.escalated, w.held_as_copy, w.irrevocable, w.reconcile_first, w.release_wanted, "
+      "t.stays_because, u.seq, u.state, u.escalated, u.held_as_copy FROM transaction_writes t JOIN writes w ON w.seq = "
+      "t.write_seq LEFT JOIN writes u ON u.rolls_back = w.write_id WHERE t.transaction_id = ?1 ORDER BY w.seq, u.seq");
+  rows.bind_all(transaction_id);
+  const ResetAtEnd reset(rows);
+  std::string stand;
+  while (rows.step()) {
+    for (int column = 0; column < 12; ++column) stand.append(rows.text(column)).push_back('\n');
+  }
+  return stand;
+}
+
 /// Without its writes.
 AgentTransaction must_find_head(StatementCache& sql, const std::string& transaction_id, const std::string& agent_id) {
   auto& row = sql.get(
@@ -152,8 +167,7 @@ void note_why_it_stays(StatementCache& sql, const std::string& transaction_id, c
 void must_fit_in(StatementCache& sql, const std::string& transaction_id, const WriteRecord& admitted,
                  std::int64_t now_ms) {
   must_be_open(must_find_head(sql, transaction_id, admitted.agent_id), now_ms);
-  if (admitted.state == WriteState::kPendingApproval)
-    throw no_part_of_one(admitted, "needs a person's approval (" + admitted.approval_reason + ")");
+  if (admitted.state == WriteState::kPendingApproval) throw_needs_person(admitted, admitted.approval_reason);
   if (admitted.immediate && admitted.rollback_ms == 0)
     throw no_part_of_one(admitted, "happens at once and cannot be undone");
   const auto writes =
@@ -179,21 +193,33 @@ TransactionsAtWork transactions_at_work(StatementCache& sql) {
     const ResetAtEnd reset(rows);
     while (rows.step()) {
       if (rows.text(1) == to_string(TransactionState::kUndoing)) {
-        found.undoing.emplace_back(rows.text(0));
+        found.undoing.push_back({std::string(rows.text(0)), {}});
       } else {
         found.open.emplace_back(rows.text(0), rows.integer(2));
       }
     }
   }
+  for (auto& one : found.undoing) one.stand = stand_of(sql, one.transaction_id);
+  // Of what is held as it should be nothing is read: there may be much of it, and each change of a write asks.
+  static const auto doubtful = select_rows(
+      "seq IN (SELECT write_seq FROM transaction_writes WHERE transaction_id = ?1) AND state <> 'held' AND state <> "
+      "'completed' ORDER BY seq");
   for (const auto& [id, until] : found.open) {
-    for (const auto& one : writes_of(sql, id)) {
-      if (auto why = why_not_committed(one.write); !why.empty() && !may_end_well(one.write)) {
+    auto& doubted = sql.get(doubtful).bind_all(id);
+    const ResetAtEnd reset(doubted);
+    while (doubted.step()) {
+      const auto write = read_row(doubted).write;
+      if (auto why = why_not_committed(write); !why.empty() && !may_end_well(write)) {
         found.failed.emplace_back(id, std::move(why));
         break;
       }
     }
   }
   return found;
+}
+
+void throw_needs_person(const WriteRecord& write, const std::string& why) {
+  throw no_part_of_one(write, "needs a person's approval (" + why + ")");
 }
 
 bool may_end_well(const WriteRecord& write) {

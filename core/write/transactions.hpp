@@ -61,11 +61,18 @@ void add_to_transaction(StatementCache& sql, const std::string& transaction_id, 
 /// What is to be looked after: open ones and when their time is over, open ones that cannot be committed any more and
 /// why, and those that are being undone.
 struct TransactionsAtWork {
+  struct Undoing {
+    std::string transaction_id;
+    std::string stand;  ///< changes whenever there may be a next step
+  };
   std::vector<std::pair<std::string, std::int64_t>> open;   ///< id, until_ms
   std::vector<std::pair<std::string, std::string>> failed;  ///< id, reason
-  std::vector<std::string> undoing;
+  std::vector<Undoing> undoing;
 };
 TransactionsAtWork transactions_at_work(StatementCache& sql);
+
+/// OperationBlocked: a transaction does not wait for a person. `why` he is to be asked, without a full stop.
+[[noreturn]] void throw_needs_person(const WriteRecord& write, const std::string& why);
 
 /// It happens at once, and has not yet; nothing has gone wrong so far.
 bool may_end_well(const WriteRecord& write);

@@ -1,6 +1,9 @@
 // Transactions, with the executor and a scripted adapter: notes.add waits in the buffer, notes.move happens at once and
 // can be undone.
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include <catch2/catch.hpp>
+#include <future>
 #include <optional>
 
 #include "core/write/executor_test_fixture.hpp"
@@ -288,6 +291,115 @@ TEST_CASE("whoever waits for a rollback hears of its end, or of how it stands wh
   f.host->buffer.transactions.wait(f.id, kAgent, 60'000, late.slot());
   let_go.set_value();
   CHECK(late.value().state == TransactionState::kUndone);
+}
+
+TEST_CASE("an agent does not edit what is held into what needs a person") {
+  TransactionFixture f;
+  const auto held = f.add("1");
+  NewContent content;
+  content.params_json = content.params_shown_json = content.summary = text("2");
+  content.tier = "notify";
+  content.definition_version = "1";
+  const auto edit = [&] {
+    Answer<WriteRecord> answer;
+    f.host->buffer.ledger.edit(held.write_id, kAgent, held.content_hash, content, {"agent:agent_1"}, answer.slot());
+    return answer.wait();
+  };
+  SECTION("where a person is to be asked nothing changes") {
+    content.approval_reason = "It goes to a stranger.";
+    const auto refused = std::get<Error>(edit());
+    CHECK(refused.type() == ErrorCode::kOperationBlocked);
+    CHECK_THAT(refused.what(), Catch::Contains("It goes to a stranger."));
+    CHECK(f.now(held).content_hash == held.content_hash);
+  }
+  SECTION("where nobody is, it stays held") {
+    CHECK(std::get<WriteRecord>(edit()).state == State::kHeld);
+  }
+  CHECK(f.well(f.commit()).state == TransactionState::kCommitted);
+  CHECK(f.now(held).state == State::kBuffered);
+}
+
+TEST_CASE("while an undo is under way, writes of others cost no more than without it") {
+  TransactionFixture f;
+  f.move("1");
+  std::promise<void> let_go;
+  const auto wait = let_go.get_future().share();
+  f.undo_answers = [&](const CallContextPtr& call, const RollbackRequest&) {
+    wait.wait();
+    return success(call);
+  };
+  f.roll_back();
+  while (f.undos().empty()) std::this_thread::yield();
+  const auto commits_after_a_look = [&] {
+    for (int i = 0; i < 3; ++i) {
+      Answer<AgentTransaction> stands;
+      f.host->buffer.transactions.wait(f.id, kAgent, 0, stands.slot());
+      CHECK(stands.value().state == TransactionState::kUndoing);
+    }
+    SQLite::Database db((f.scratch.path() / "kruxos.db").string());
+    return db.execAndGet("SELECT n FROM counters WHERE what = 'commit'").getInt64();
+  };
+  const auto before = commits_after_a_look();
+  for (const auto* words : {"a", "b", "c"}) {
+    auto other = new_write(words);
+    other.agent_id = "agent_2";
+    f.host->submit(std::move(other));
+  }
+  CHECK(commits_after_a_look() == before + 3);
+  let_go.set_value();
+  f.until_undone();
+}
+
+TEST_CASE("a store that is held up is asked once for the end of a transaction") {
+  TransactionFixture f;
+  const auto held = f.add("1");
+  f.host->quiet();
+  std::promise<void> let_go, is_held_up;
+  const auto wait = let_go.get_future().share();
+  f.host->store.post(
+      [&, wait](SQLite::Database&) {
+        is_held_up.set_value();
+        wait.wait();
+      },
+      [](const std::exception_ptr&) {});
+  is_held_up.get_future().wait();
+  f.clock.advance(60'000);
+  for (int i = 0; i < 20'000; ++i) f.host->buffer.ledger.transactions_at_work();
+  const auto commits = [&] {
+    SQLite::Database db((f.scratch.path() / "kruxos.db").string());
+    return db.execAndGet("SELECT n FROM counters WHERE what = 'commit'").getInt64();
+  };
+  const auto before = commits();
+  let_go.set_value();
+  f.until_undone();
+  f.host->quiet();
+  CHECK(f.now(held).state == State::kCancelled);
+  CHECK(commits() - before <= 4);
+}
+
+TEST_CASE("whoever asks when nobody looks after transactions any more is answered all the same") {
+  TransactionFixture f;
+  f.move("1");
+  f.host->buffer.transactions.stop();
+  Answer<AgentTransaction> stands, undone;
+  f.host->buffer.transactions.wait(f.id, kAgent, 60'000, stands.slot());
+  CHECK(stands.value().state == TransactionState::kOpen);
+  f.host->buffer.transactions.undo_and_wait(f.id, kAgent, "Its agent rolled it back.", 60'000, undone.slot());
+  CHECK(undone.value().state == TransactionState::kUndoing);
+}
+
+TEST_CASE("undos and old transactions are found without a look at all there ever were") {
+  TransactionFixture f;
+  SQLite::Database db((f.scratch.path() / "kruxos.db").string());
+  const auto plan = [&](const std::string& statement) {
+    SQLite::Statement rows(db, "EXPLAIN QUERY PLAN " + statement);
+    std::string all;
+    while (rows.executeStep()) all += rows.getColumn("detail").getString() + "\n";
+    return all;
+  };
+  CHECK_THAT(plan("SELECT seq FROM writes WHERE rolls_back = ?1 ORDER BY seq DESC LIMIT 1"),
+             Catch::Contains("writes_undos") && !Catch::Contains("TEMP B-TREE"));
+  CHECK_THAT(plan("DELETE FROM transactions WHERE ended_at_ms < ?1"), Catch::Contains("transactions_ended"));
 }
 
 }  // namespace KRUXOS_TEST_FILE
