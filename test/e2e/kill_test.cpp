@@ -174,9 +174,9 @@ TEST_CASE("every fault point has its kill") {
   for (const auto& name : krux::kFaultPoints) {
     // core/vault/vault_key_test.cpp, core/oauth, disconnect_test.cpp, host/bundles/store_test.cpp,
     // core/audit, core/write/place_test.cpp, core/write/copies_test.cpp, core/backup/backup_test.cpp, core/sign_in,
-    // state_test.cpp
+    // state_test.cpp, core/write/transaction_crash_test.cpp
     for (const char* elsewhere : {"audit.", "vault.", "disconnect.", "bundle.", "oauth.", "place.", "copies.",
-                                  "backup.", "restore.", "sign_in.", "state."}) {
+                                  "backup.", "restore.", "sign_in.", "state.", "transaction."}) {
       if (name.starts_with(elsewhere)) covered.insert(std::string(name));
     }
   }
