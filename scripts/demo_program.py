@@ -21,7 +21,6 @@ def plug_in(stage):
     print()
     print(f'  claude mcp add --transport http kruxos {address} --header "Authorization: Bearer {key}"')
     print()
-    wait_for_reader(stage)
 
 
 def use_client(stage, address, key):
@@ -44,7 +43,7 @@ def wait_for_reader(stage):
     if stage.fast or not (sys.stdin.isatty() and sys.stdout.isatty()):
         print(dim("  It ends here, and the host with it. Next: README.md, \"Try it with your own Slack or Gmail\"."))
         return
-    print(dim("  The host runs until you press Enter: try the line. Next: README.md, \"Try it with your own Slack or Gmail\"."))
+    print(dim("  The host runs until you press Enter: try the line above. Next: README.md, \"Try it with your own Slack or Gmail\"."))
     try:
         input()
     except EOFError:

@@ -5,6 +5,7 @@ import time
 import demo_chain
 import demo_gmail
 import demo_program
+import demo_research
 from demo_support import BUILD, HOST_PLACES, ROOT, bold, check, dim, green
 
 CONFIG = HOST_PLACES + """services:
@@ -21,6 +22,7 @@ CONFIG = HOST_PLACES + """services:
     sync_interval_seconds: 5
     oauth: {{callback_port: 0, authorize_url: {gmail}/o/oauth2/v2/auth, token_url: {gmail}/token, revoke_url: {gmail}/revoke}}
   notes: {{isolation: process}}
+  filesystem: {{adapter: {{root: "{directory}/workspaces"}}}}
 # Windows and schedules of seconds, so that nobody waits: the definition says 30 s to change one's mind, 60 s to settle.
 write_buffer: {{delays: {{slack.send: 3, notes.create: 1, email.send: 3, email.reply: 3, email.forward: 3, email.label: 1,
   email.delete: 2}}}}
@@ -56,6 +58,8 @@ def tell(stage):
     demo_gmail.disconnect(stage)
     end(stage)
     demo_program.plug_in(stage)
+    demo_research.tell(stage)
+    demo_program.wait_for_reader(stage)
 
 
 def prepare(stage):
@@ -68,6 +72,8 @@ def prepare(stage):
         shutil.copy(BUILD / "adapters" / f"{service}.so", adapters)
         shutil.copy(ROOT / "definitions" / f"{service}.yaml", definitions)
         shutil.copy(ROOT / "policies" / f"{service}.yaml", policies)
+    shutil.copy(BUILD / "adapters" / "filesystem.so", adapters)
+    shutil.copy(ROOT / "definitions" / "filesystem.yaml", definitions)
     # In the place of the notes service's adapter: one that does what a file says (docs/testing.md).
     shutil.copy(BUILD / "tests" / "adapters" / "mock.so", adapters / "notes.so")
     (adapters / "notes.mock.json").write_text(demo_chain.NOTES)
@@ -79,7 +85,7 @@ def prepare(stage):
 
 def start(stage):
     stage.chapter("The host starts and looks for adapters",
-                  "An emulated Slack workspace and an emulated mailbox run on this machine. The host finds four files in its plugins "
+                  "An emulated Slack workspace and an emulated mailbox run on this machine. The host finds five files in its plugins "
                   "directory.")
     prepare(stage)
     stage.start_emulator()
@@ -93,8 +99,9 @@ def start(stage):
     stage.operator("plugin", "list")
     plugins = stage.operator_json("plugin", "list")["plugins"]
     states = {p["file"].rsplit("/", 1)[-1]: p["state"] for p in plugins}
-    check(states == {"gmail.so": "loaded", "notes.so": "loaded", "slack.so": "loaded", "telegram.so": "refused"}, f"the adapters are {states}")
-    stage.good("three adapters loaded; one refused with its reason, and that ended nothing else")
+    loaded = {f"{service}.so": "loaded" for service in ("filesystem", "gmail", "notes", "slack")}
+    check(states == {**loaded, "telegram.so": "refused"}, f"the adapters are {states}")
+    stage.good("four adapters loaded; one refused with its reason, and that ended nothing else")
 
 
 def workspace(now):
