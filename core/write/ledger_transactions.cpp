@@ -33,7 +33,7 @@ Error still_under_way(const AgentTransaction& transaction, const std::string& wh
 }
 
 Error not_committed(const AgentTransaction& transaction) {
-  return conflict("The transaction was not committed, and what it did is undone: " + transaction.reason)
+  return transaction_ended("The transaction was not committed, and what it did is undone: " + transaction.reason)
       .with_context(fmt::format(R"({{"transaction_id":{},"state":"{}"}})", json_string(transaction.transaction_id),
                                 to_string(transaction.state)));
 }
@@ -103,9 +103,10 @@ void Ledger::undo_transaction(std::string transaction_id, std::string agent_id, 
         TransactionChange change{must_find_transaction(sql, id, agent_id), {}, false};
         auto& t = change.transaction;
         if (t.state == TransactionState::kCommitted)
-          throw conflict("The transaction " + id +
-                         " was committed. proxy.cancel_write takes back what has not been sent, proxy.rollback undoes "
-                         "what can be undone.");
+          throw transaction_ended(
+              "The transaction " + id +
+              " was committed. proxy.cancel_write takes back what has not been sent, proxy.rollback undoes "
+              "what can be undone.");
         if (t.state == TransactionState::kOpen) begin_undoing(sql, change, reason);
         return change;
       },

@@ -133,7 +133,9 @@ std::int64_t TransactionKeeper::step() {
       id = undo_open(*id, "The host stopped before it was committed.") ? left_open_.erase(id) : std::next(id);
     const auto found = ledger_.transactions_at_work();
     std::map<std::string, std::string> looked_at;
-    for (const auto& [id, stand] : found.undoing) {
+    for (const auto& undoing : found.undoing) {
+      const auto& id = undoing.first;
+      const auto& stand = undoing.second;
       const auto before = looked_at_as_.find(id);
       // A step costs a commit, and an undo may wait for a person for days.
       const bool as_before = before != looked_at_as_.end() && before->second == stand;

@@ -145,7 +145,7 @@ void must_be_open(const AgentTransaction& transaction, std::int64_t now_ms) {
   const auto how = t.state == TransactionState::kCommitted ? std::string("was committed")
                    : t.state == TransactionState::kOpen    ? std::string("is over, for its time has ended")
                                                            : "was undone: " + t.reason;
-  throw conflict(
+  throw transaction_ended(
       fmt::format("The transaction {} {}{} Begin another one.", t.transaction_id, how, how.ends_with('.') ? "" : "."))
       .with_context(
           fmt::format(R"({{"transaction_id":{},"state":"{}"}})", json_string(t.transaction_id), to_string(t.state)));

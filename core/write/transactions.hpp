@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/storage/statement.hpp"
+#include "core/util/error.hpp"
 #include "core/write/write.hpp"
 
 namespace krux {
@@ -46,7 +47,11 @@ AgentTransaction insert_transaction(StatementCache& sql, const std::string& agen
 /// With its writes. Throws krux::Error InvalidInput: the agent (empty: anybody) has none of that id.
 AgentTransaction must_find_transaction(StatementCache& sql, const std::string& transaction_id,
                                        const std::string& agent_id);
-/// Throws krux::Error ConflictError with how it has ended.
+/// A ConflictError that no repetition helps against.
+inline Error transaction_ended(const std::string& message) {
+  return {ErrorCode::kConflictError, message};
+}
+/// Throws it with how it has ended.
 void must_be_open(const AgentTransaction& transaction, std::int64_t now_ms);
 /// State, reason, end.
 void update_transaction(StatementCache& sql, const AgentTransaction& transaction);

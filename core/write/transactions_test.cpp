@@ -136,7 +136,9 @@ TEST_CASE("a rollback drops what is held and undoes what ran, the last first") {
   CHECK(f.undos() == std::vector<std::string>{text("3"), text("1")});
   for (const auto& one : undone.writes) CHECK(one.stays_because.empty());
   CHECK(f.well(f.roll_back()).state == TransactionState::kUndone);
-  CHECK_THAT(std::get<Error>(f.commit()).what(), Catch::Contains("was undone: Its agent rolled it back."));
+  const auto late = std::get<Error>(f.commit());
+  CHECK_THAT(late.what(), Catch::Contains("was undone: Its agent rolled it back."));
+  CHECK_FALSE(late.retryable());
 }
 
 TEST_CASE("what cannot be undone is told of, write by write, and the rest is undone") {
