@@ -134,8 +134,8 @@ std::int64_t TransactionKeeper::step() {
     const auto found = ledger_.transactions_at_work();
     std::map<std::string, std::string> looked_at;
     for (const auto& undoing : found.undoing) {
-      const auto& id = undoing.first;
-      const auto& stand = undoing.second;
+      const auto& id = undoing.transaction_id;
+      const auto& stand = undoing.stand;
       const auto before = looked_at_as_.find(id);
       // A step costs a commit, and an undo may wait for a person for days.
       const bool as_before = before != looked_at_as_.end() && before->second == stand;
