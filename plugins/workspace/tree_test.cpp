@@ -6,12 +6,10 @@
 
 #include <kruxos/adapter/error.hpp>
 
-#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "support/scratch.hpp"
 
@@ -96,29 +94,6 @@ TEST_CASE("a directory that is closed to its owner is counted all the same") {
     CHECK(size.bytes == 4);
     CHECK(size.is_whole);
   }
-}
-
-TEST_CASE("directories that go while they are counted end nothing") {
-  Room room;
-  std::filesystem::create_directory(room.at / "tree");
-  std::atomic<bool> over = false;
-  std::thread beside([&] {
-    while (!over) {
-      for (int i = 0; i < 20; ++i) mkdir((room.at / "tree" / std::to_string(i)).c_str(), 0700);
-      for (int i = 0; i < 20; ++i) rmdir((room.at / "tree" / std::to_string(i)).c_str());
-    }
-  });
-  bool threw = false;
-  for (int i = 0; i < 5000 && !threw; ++i) {
-    try {
-      (void)workspace::size_of(room.here.get(), "tree", 1000, kGoOn);
-    } catch (const kruxos::ProxyError&) {
-      threw = true;
-    }
-  }
-  over = true;
-  beside.join();
-  CHECK_FALSE(threw);
 }
 
 TEST_CASE("a copy has what the original has, and refuses links and what is too large") {
