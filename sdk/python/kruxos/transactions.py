@@ -76,9 +76,18 @@ class AsyncTransaction:
         return await self._core.rpc.ask(TransactionStatus, method, params, self._options)
 
     async def _end(self, error: BaseException | None) -> None:
-        if error is None:
-            await self.commit()
+        if error is not None:
+            await self._take_back(error)
             return
+        try:
+            await self.commit()
+        except BaseException as uncommitted:
+            # Cut short, or too early until the end: it is open then, and nobody else ends it.
+            if not isinstance(uncommitted, ConflictError) or uncommitted.retryable:
+                await self._take_back(uncommitted)
+            raise
+
+    async def _take_back(self, error: BaseException) -> None:
         try:
             undone = await self.rollback()
         except KruxOSError as problem:

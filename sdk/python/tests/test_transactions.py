@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from emulated import EmulatedHost
+from fakes import FakeConnection, FakeHost, begun
 
 from kruxos import AsyncKruxOS, KruxOS, transaction
 from kruxos.errors import CapabilityError, ConfigurationError, ConflictError, InvalidInput
@@ -117,3 +118,54 @@ def test_the_sync_form(host: EmulatedHost) -> None:
             tx.call("slack.send", channel=channel, text="never")
             raise Stop
         assert tx.status().state == "undone"
+
+
+class OneTransaction(FakeHost):
+    """Whose writes are still under way when they are to be committed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hear = self.answer_as_host
+        self.answers_commit = True
+
+    async def answer_as_host(self, connection: FakeConnection, message: dict[str, Any]) -> None:
+        step = message["method"].removeprefix("transaction.")
+        if step != "commit":
+            connection.answer(message, {"transaction": "tx_1", "state": {"begin": "open"}.get(step, "undone"), "writes": []})
+        elif self.answers_commit:
+            connection.refuse(message, -32000, "Nothing was committed yet.", type="ConflictError", retryable=True, retry_after=1)
+
+    @property
+    def steps(self) -> list[str]:
+        return [message["method"] for message in self.messages]
+
+
+async def test_what_could_not_be_committed_in_time_is_rolled_back() -> None:
+    host = OneTransaction()
+    async with host.client(timeout=1.5) as agent:
+
+        async def work() -> None:
+            async with transaction(agent):
+                pass
+
+        task = await begun(work())
+        await host.clock.advance(1.0)
+        with pytest.raises(ConflictError, match="Nothing was committed yet"):
+            await task
+    assert host.steps == ["transaction.begin", "transaction.commit", "transaction.commit", "transaction.rollback"]
+
+
+async def test_what_is_cancelled_while_it_is_committed_is_rolled_back() -> None:
+    host = OneTransaction()
+    host.answers_commit = False
+    async with host.client() as agent:
+
+        async def work() -> None:
+            async with transaction(agent):
+                pass
+
+        task = await begun(work())
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert host.steps == ["transaction.begin", "transaction.commit", "transaction.rollback"]
