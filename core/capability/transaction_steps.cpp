@@ -46,8 +46,8 @@ void run_transaction_step(const HandlerContextPtr& context, TransactionStep step
     case What::kRollBack:
       break;
   }
-  transactions.undo_and_wait(std::move(step.transaction_id), std::move(step.agent_id), std::move(step.reason),
-                             kUndoWaitMs, std::move(told));
+  transactions.undo(std::move(step.transaction_id), std::move(step.agent_id), std::move(step.reason), kUndoWaitMs,
+                    std::move(told));
 }
 
 }  // namespace krux

@@ -166,7 +166,10 @@ void Ledger::submit(NewWrite write, Done<Submitted> done, CommitThread thread) {
       [this, asked, admitted, row](StatementCache& sql) {
         *row = *admitted;
         auto same = find_same(sql, *asked, row->write);
-        if (same) return same;
+        if (same) {
+          must_not_hang_on_another(sql, *same, asked->transaction_id);
+          return same;
+        }
         // Only now: what is asked for once more, when its time has passed, is answered with the write that there is.
         if (row->write.send_at_ms > 0) must_be_in_reach(row->write.send_at_ms, clock_.wall_ms());
         admit_within_limits(sql, *asked, *row);

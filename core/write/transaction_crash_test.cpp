@@ -1,14 +1,10 @@
 // A host that is killed in the middle of transactions: each is carried out whole, or nothing is left of it.
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <set>
 
+#include "core/write/crash_test_support.hpp"
 #include "core/write/write_test_support.hpp"
-#include "support/fault.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
@@ -20,28 +16,10 @@ namespace {
 
 constexpr const char* kAgent = "agent_1";
 
-/// Lines that survive the process that wrote them.
-struct Lines {
-  fs::path file;
-  void add(const std::string& line) const {
-    const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    const auto text = line + "\n";
-    const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    ::close(fd);
-    if (!written) ::_exit(3);
-  }
-  std::multiset<std::string> all() const {
-    std::multiset<std::string> lines;
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);) lines.insert(line);
-    return lines;
-  }
-};
-
 struct TransactionWorld {
   explicit TransactionWorld(const fs::path& d) : directory(d) {}
   fs::path directory;
-  Lines effects{directory / "effects"}, begun{directory / "begun"}, committed{directory / "committed"};
+  Record effects{directory / "effects"}, begun{directory / "begun"}, committed{directory / "committed"};
 };
 
 EffectFound found_where(bool there) {
@@ -61,10 +39,10 @@ std::shared_ptr<ScriptedAdapter> remembering(const TransactionWorld& world) {
     return does(call, r.rollback_id);
   };
   adapter->on_find = [&world](const CallContextPtr&, const AdapterWrite& w) {
-    return found_where(world.effects.all().count(w.write_id) > 0);
+    return found_where(world.effects.lines().count(w.write_id) > 0);
   };
   adapter->on_find_rollback = [&world](const CallContextPtr&, const RollbackRequest& r) {
-    return found_where(world.effects.all().count(r.rollback_id) > 0);
+    return found_where(world.effects.lines().count(r.rollback_id) > 0);
   };
   return adapter;
 }
@@ -76,7 +54,7 @@ std::string fill(const TransactionWorld& world, Host& host, const std::string& n
   const auto id = begun.value().transaction_id;
   world.begun.add(id);
   for (const char* operation : {"notes.move", "notes.add", "notes.move"}) {
-    auto write = new_write(name + std::to_string(world.begun.all().size()) + operation, operation);
+    auto write = new_write(name + std::to_string(world.begun.lines().size()) + operation, operation);
     write.allow_duplicate = true;
     write.transaction_id = id;
     write.immediate = write.operation == "notes.move";
@@ -117,7 +95,7 @@ void run_host(const TransactionWorld& world, int run) {
   if (run == 1) {
     const auto back = fill(world, host, "back");
     Answer<AgentTransaction> undone, done;
-    host.buffer.transactions.undo(back, kAgent, "Its agent rolled it back.", undone.slot());
+    host.buffer.transactions.undo(back, kAgent, "Its agent rolled it back.", 0, undone.slot());
     undone.wait();
     const auto whole = fill(world, host, "whole");
     host.buffer.transactions.commit(whole, kAgent, done.slot());
@@ -127,29 +105,12 @@ void run_host(const TransactionWorld& world, int run) {
   host.buffer.transactions.stop();
 }
 
-int in_child(const TransactionWorld& world, int run, std::string_view fault, int pass) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!fault.empty()) support::arm_fault(fault, pass);
-    try {
-      run_host(world, run);
-    } catch (const std::exception& e) {
-      std::fprintf(stderr, "run %d: %s\n", run, e.what());
-      ::_exit(5);
-    }
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return status;
-}
-
 void check_world(const TransactionWorld& world) {
   DrivenClock clock(1'700'100'000'000);
   Host host(world.directory, clock);
-  const auto effects = world.effects.all(), committed = world.committed.all();
+  const auto effects = world.effects.lines(), committed = world.committed.lines();
   for (const auto& id : effects) CHECK(effects.count(id) == 1);
-  for (const auto& id : world.begun.all()) {
+  for (const auto& id : world.begun.lines()) {
     const auto transaction = host.buffer.ledger.transaction(id, kAgent);
     INFO(id << " is " << to_string(transaction.state) << ": " << transaction.reason);
     const bool whole = transaction.state == TransactionState::kCommitted;
@@ -180,11 +141,11 @@ TEST_CASE("a transaction that a killed host leaves behind is whole, or nothing i
     for (const int pass : {1, 2, 4}) {
       support::Scratch scratch;
       const TransactionWorld world(scratch.path());
-      const int status = in_child(world, 1, point, pass);
+      const int status = in_child(point, pass, [&] { run_host(world, 1); });
       INFO(point << " pass " << pass);
       REQUIRE((status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)));
       if (pass == 1) CHECK(status != 0);
-      REQUIRE(in_child(world, 2, "", 0) == 0);
+      REQUIRE(in_child("", 0, [&] { run_host(world, 2); }) == 0);
       check_world(world);
     }
   }

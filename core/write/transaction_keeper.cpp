@@ -69,14 +69,6 @@ void TransactionKeeper::begin(std::string agent_id, std::string session_id, std:
                             });
 }
 
-void TransactionKeeper::undo(std::string transaction_id, std::string agent_id, std::string reason, Done done) {
-  ledger_.undo_transaction(std::move(transaction_id), std::move(agent_id), std::move(reason),
-                           [signal = signal_, done = std::move(done)](std::variant<AgentTransaction, Error> answer) {
-                             signal->wake();
-                             done(std::move(answer));
-                           });
-}
-
 void TransactionKeeper::commit(std::string transaction_id, std::string agent_id, Done done) {
   ledger_.commit_transaction(std::move(transaction_id), std::move(agent_id),
                              [signal = signal_, done = std::move(done)](std::variant<AgentTransaction, Error> answer) {
@@ -85,8 +77,8 @@ void TransactionKeeper::commit(std::string transaction_id, std::string agent_id,
                              });
 }
 
-void TransactionKeeper::undo_and_wait(std::string transaction_id, std::string agent_id, std::string reason,
-                                      std::int64_t timeout_ms, Done done) {
+void TransactionKeeper::undo(std::string transaction_id, std::string agent_id, std::string reason,
+                             std::int64_t timeout_ms, Done done) {
   auto id = transaction_id, agent = agent_id;
   // The ledger may answer when this is gone: then with how it stands at once.
   ledger_.undo_transaction(std::move(transaction_id), std::move(agent_id), std::move(reason),

@@ -38,10 +38,8 @@ class TransactionKeeper {
   // As those of the ledger.
   void begin(std::string agent_id, std::string session_id, std::int64_t for_ms, Done done);
   void commit(std::string transaction_id, std::string agent_id, Done done);
-  void undo(std::string transaction_id, std::string agent_id, std::string reason, Done done);
-  /// The same, and then as wait().
-  void undo_and_wait(std::string transaction_id, std::string agent_id, std::string reason, std::int64_t timeout_ms,
-                     Done done);
+  /// With the answer of wait().
+  void undo(std::string transaction_id, std::string agent_id, std::string reason, std::int64_t timeout_ms, Done done);
   /// Calls back once it is no longer being undone, or after `timeout_ms`, with its present state. `done` runs once, on
   /// any thread, and must not block.
   void wait(std::string transaction_id, std::string agent_id, std::int64_t timeout_ms, Done done);

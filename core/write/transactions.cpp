@@ -178,6 +178,21 @@ void must_fit_in(StatementCache& sql, const std::string& transaction_id, const W
         fmt::format("A transaction takes {} writes. Commit this one, and begin another.", kMostTransactionWrites));
 }
 
+void must_not_hang_on_another(StatementCache& sql, const WriteRecord& same, const std::string& transaction_id) {
+  auto& row = sql.get(
+      "SELECT t.transaction_id FROM transactions t JOIN transaction_writes w ON w.transaction_id = t.transaction_id "
+      "AND "
+      "w.write_seq = ?1 WHERE t.state = 'open' OR t.state = 'undoing'");
+  row.bind_all(same.seq);
+  const ResetAtEnd reset(row);
+  if (!row.step() || row.text(0) == transaction_id) return;
+  throw conflict(fmt::format("The same is {} in the transaction {}, which may still take it back. Nothing was "
+                             "accepted: ask again once that has ended, or with allow_duplicate.",
+                             same.write_id, row.text(0)))
+      .with_context(fmt::format(R"({{"write_id":{},"transaction_id":{}}})", json_string(same.write_id),
+                                json_string(row.text(0))));
+}
+
 void add_to_transaction(StatementCache& sql, const std::string& transaction_id, const WriteRecord& write) {
   sql.get("INSERT INTO transaction_writes (transaction_id, write_seq) VALUES (?1, ?2)")
       .bind_all(transaction_id, write.seq)

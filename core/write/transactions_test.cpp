@@ -61,7 +61,7 @@ struct TransactionFixture : ExecutorFixture {
   }
   Outcome roll_back(const std::string& agent = kAgent) {
     Answer<AgentTransaction> answer;
-    host->buffer.transactions.undo(id, agent, "Its agent rolled it back.", answer.slot());
+    host->buffer.transactions.undo(id, agent, "Its agent rolled it back.", 0, answer.slot());
     return answer.wait();
   }
   /// Waited for without the clock moving.
@@ -127,7 +127,7 @@ TEST_CASE("what is in a transaction is held until it is committed, and then wait
 TEST_CASE("a rollback drops what is held and undoes what ran, the last first") {
   TransactionFixture f;
   const auto first = f.move("1"), held = f.add("2"), last = f.move("3");
-  CHECK(f.well(f.roll_back()).state == TransactionState::kUndoing);
+  f.well(f.roll_back());
   const auto undone = f.until_undone();
   CHECK(undone.reason == "Its agent rolled it back.");
   CHECK(f.now(held).state == State::kCancelled);
@@ -260,6 +260,35 @@ TEST_CASE("a transaction is its agent's alone, and has its bounds") {
   CHECK_THAT(f.refused(new_write("one more")).what(), Catch::Contains("takes 100 writes"));
 }
 
+TEST_CASE("what a transaction may still take back answers nobody outside of it") {
+  TransactionFixture f;
+  const auto held = f.add("1");
+  const auto outside = [&] {
+    Answer<Submitted> answer;
+    f.host->buffer.ledger.submit(new_write("1"), answer.slot());
+    return answer.wait();
+  };
+  Answer<Submitted> again;
+  f.host->buffer.ledger.submit(f.in_it(new_write("1")), again.slot());
+  const auto inside = again.value();
+  CHECK(inside.duplicate);
+  CHECK(inside.write.write_id == held.write_id);
+  const auto refused = std::get<Error>(outside());
+  CHECK(refused.type() == ErrorCode::kConflictError);
+  CHECK_THAT(refused.what(), Catch::Contains(held.write_id + " in the transaction " + f.id));
+  SECTION("rolled back, it is a wish of its own") {
+    f.roll_back();
+    f.until_undone();
+    const auto made = std::get<Submitted>(outside());
+    CHECK_FALSE(made.duplicate);
+    CHECK(made.write.state == State::kBuffered);
+  }
+  SECTION("committed, it is the same") {
+    f.commit();
+    CHECK(std::get<Submitted>(outside()).write.write_id == held.write_id);
+  }
+}
+
 TEST_CASE("a held write may be left out by its agent, and ends its transaction where an operator takes it out") {
   TransactionFixture f;
   const auto kept = f.add("1"), left = f.add("2");
@@ -386,7 +415,7 @@ TEST_CASE("whoever asks when nobody looks after transactions any more is answere
   Answer<AgentTransaction> stands, undone;
   f.host->buffer.transactions.wait(f.id, kAgent, 60'000, stands.slot());
   CHECK(stands.value().state == TransactionState::kOpen);
-  f.host->buffer.transactions.undo_and_wait(f.id, kAgent, "Its agent rolled it back.", 60'000, undone.slot());
+  f.host->buffer.transactions.undo(f.id, kAgent, "Its agent rolled it back.", 60'000, undone.slot());
   CHECK(undone.value().state == TransactionState::kUndoing);
 }
 

@@ -1,10 +1,6 @@
 // A host that is killed at every fault point, again and again, beside a service that counts what really happened.
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <set>
 #include <sstream>
 
@@ -12,8 +8,8 @@
 #include "core/audit/query.hpp"
 #include "core/audit/verify.hpp"
 #include "core/util/json.hpp"
+#include "core/write/crash_test_support.hpp"
 #include "core/write/write_test_support.hpp"
-#include "support/fault.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
@@ -21,28 +17,6 @@ using namespace write_test;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// Lines that survive the process that wrote them: what the service did, what the agent was told.
-class Record {
- public:
-  explicit Record(fs::path file) : file_(std::move(file)) {}
-  void add(const std::string& line) const {
-    const int fd = ::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    const auto text = line + "\n";
-    const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    ::close(fd);
-    if (!written) ::_exit(3);
-  }
-  std::multiset<std::string> lines() const {
-    std::multiset<std::string> all;
-    std::ifstream in(file_);
-    for (std::string line; std::getline(in, line);) all.insert(line);
-    return all;
-  }
-
- private:
-  fs::path file_;
-};
 
 struct World {
   explicit World(const fs::path& d) : directory(d) {}
@@ -173,24 +147,6 @@ void run_host(const World& world, int run) {
   if (!all_ended(host)) ::_exit(4);
 }
 
-/// The exit status of a child that runs the host, killed at `fault` if it is given.
-int in_child(const World& world, int run, std::string_view fault, int pass) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (!fault.empty()) support::arm_fault(fault, pass);
-    try {
-      run_host(world, run);
-    } catch (const std::exception& e) {
-      std::fprintf(stderr, "run %d: %s\n", run, e.what());
-      ::_exit(5);
-    }
-    ::_exit(0);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return status;
-}
-
 /// The audit log tells of each write from its admission to where it is, whatever was killed when.
 void check_audit(const World& world, Host& host, const Clock& clock, const std::vector<WriteRecord>& writes) {
   const auto file = world.directory / "audit.db";
@@ -246,7 +202,7 @@ void check_world(const World& world) {
 TEST_CASE("without a kill every write ends as it should") {
   support::Scratch scratch;
   const World world(scratch.path());
-  REQUIRE(in_child(world, 1, "", 0) == 0);
+  REQUIRE(in_child("", 0, [&] { run_host(world, 1); }) == 0);
   check_world(world);
 }
 
@@ -257,14 +213,14 @@ TEST_CASE("killed at every fault point, nothing is lost and nothing happens twic
     for (const int pass : {1, 2}) {
       support::Scratch scratch;
       const World world(scratch.path());
-      const int status = in_child(world, 1, point, pass);
+      const int status = in_child(point, pass, [&] { run_host(world, 1); });
       INFO(point << " pass " << pass);
       // Everything is passed at least once in a run; what is passed only once does not kill the second time.
       if (pass == 1 || status != 0) {
         REQUIRE(WIFSIGNALED(status));
         CHECK(WTERMSIG(status) == SIGKILL);
       }
-      REQUIRE(in_child(world, 2, "", 0) == 0);
+      REQUIRE(in_child("", 0, [&] { run_host(world, 2); }) == 0);
       check_world(world);
     }
   }
@@ -279,10 +235,10 @@ TEST_CASE("killed several times in a row, at points that vary") {
     for (int run = 1; run <= 4; ++run) {
       seed = seed * 1'103'515'245 + 12'345;
       const auto point = kFaultPoints[(seed >> 16) % kFaultPoints.size()];
-      const int status = in_child(world, run, point, 1 + static_cast<int>((seed >> 8) % 4));
+      const int status = in_child(point, 1 + static_cast<int>((seed >> 8) % 4), [&] { run_host(world, run); });
       REQUIRE((status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)));
     }
-    REQUIRE(in_child(world, 9, "", 0) == 0);
+    REQUIRE(in_child("", 0, [&] { run_host(world, 9); }) == 0);
     check_world(world);
   }
 }

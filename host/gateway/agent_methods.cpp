@@ -102,7 +102,19 @@ class Place {
 }  // namespace
 
 AgentMethods::AgentMethods(AgentApi& api, const Clock& clock, GatewayLimits limits, AgentMeters* meters)
-    : api_(api), limits_(limits), meters_(meters), events_(std::make_shared<AgentEvents>(clock)) {}
+    : api_(api),
+      clock_(clock),
+      limits_(limits),
+      meters_(meters),
+      events_(std::make_shared<AgentEvents>(clock)),
+      link_(std::make_shared<Link>()) {
+  link_->api = &api;
+}
+
+AgentMethods::~AgentMethods() {
+  const std::lock_guard lock(link_->mutex);
+  link_->api = nullptr;
+}
 
 void AgentMethods::answer(const RpcReply& reply, std::string_view method, RpcOutcome outcome) const {
   const auto* error = std::get_if<RpcError>(&outcome);

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <variant>
@@ -33,19 +32,24 @@ class AgentMethods {
     const std::shared_ptr<ResponseStream> to;  ///< where events are told; null over HTTP
     std::atomic<std::size_t> in_flight{0};
 
-    /// A transaction that is to end with the connection; false: that is lost already.
-    bool begun(const std::string& transaction);
+    /// A transaction that is to end with the connection, and ends by itself at `until_ms` (boot clock); false: the
+    /// connection is lost already.
+    bool begun(const std::string& transaction, std::int64_t until_ms, std::int64_t now_ms);
     void ended(const std::string& transaction);
-    std::set<std::string> lose();  ///< those that were begun and have not ended
+    /// By id, those that were begun and not ended.
+    std::map<std::string, std::int64_t> lose();
 
    private:
     std::mutex mutex_;
-    std::set<std::string> transactions_;
+    std::map<std::string, std::int64_t> transactions_;  ///< by id: when it ends by itself
     bool lost_ = false;
   };
   using CallerPtr = std::shared_ptr<Caller>;
 
   AgentMethods(AgentApi& api, const Clock& clock, GatewayLimits limits, AgentMeters* meters);
+  ~AgentMethods();
+  AgentMethods(const AgentMethods&) = delete;
+  AgentMethods& operator=(const AgentMethods&) = delete;
 
   /// Why no call of this agent would begin now.
   std::optional<Error> all_taken(const std::string& agent_id);
@@ -89,7 +93,12 @@ class AgentMethods {
                        const RpcParams& params, const RpcReply& reply);
   void transaction_step(const CallerPtr& caller, std::string_view method, TransactionStep step,
                         std::function<void(const std::string&)> went_well, const RpcReply& reply);
-  void connection_lost(const std::string& agent_id, std::string transaction_id);
+  /// The way to the host of answers that may come when this is gone.
+  struct Link {
+    std::mutex mutex;
+    AgentApi* api;
+  };
+  static void roll_back_lost(Link& link, const std::string& agent_id, std::string transaction_id);
 
   /// Of one call in flight, until both go.
   struct Places {
@@ -104,9 +113,11 @@ class AgentMethods {
   RpcReply counted(RpcReply reply, std::string_view method) const;
 
   AgentApi& api_;
+  const Clock& clock_;
   const GatewayLimits limits_;
   AgentMeters* const meters_;
   const std::shared_ptr<AgentEvents> events_;
+  const std::shared_ptr<Link> link_;
   std::mutex mutex_;
   std::map<std::string, Counter> in_flight_;  ///< by agent
 };

@@ -18,10 +18,11 @@ std::string id_in(const std::string& transaction_json) {
 
 }  // namespace
 
-bool AgentMethods::Caller::begun(const std::string& transaction) {
+bool AgentMethods::Caller::begun(const std::string& transaction, std::int64_t until_ms, std::int64_t now_ms) {
   const std::lock_guard lock(mutex_);
   if (lost_) return false;
-  transactions_.insert(transaction);
+  std::erase_if(transactions_, [&](const auto& one) { return one.second <= now_ms; });
+  transactions_.emplace(transaction, until_ms);
   return true;
 }
 
@@ -30,7 +31,7 @@ void AgentMethods::Caller::ended(const std::string& transaction) {
   transactions_.erase(transaction);
 }
 
-std::set<std::string> AgentMethods::Caller::lose() {
+std::map<std::string, std::int64_t> AgentMethods::Caller::lose() {
   const std::lock_guard lock(mutex_);
   lost_ = true;
   return std::exchange(transactions_, {});
@@ -43,11 +44,13 @@ void AgentMethods::begin_transaction(const CallerPtr& caller, const RpcParams& p
                             .value_or(kDefaultTransactionMs / 1'000);
   if (!step.session_id.empty() && !api_.sessions().use(step.session_id, caller->agent.agent_id))
     return answer(reply, "transaction.begin", rpc_error(session_expired()));
+  const auto ends_ms = clock_.boot_ms() + step.for_ms;
   transaction_step(
       caller, "transaction.begin", std::move(step),
-      [this, caller](const std::string& begun) {
+      [caller, ends_ms, &clock = clock_, link = link_](const std::string& begun) {
         if (!caller->to) return;  // over HTTP there is no connection that it could outlive
-        if (auto id = id_in(begun); !caller->begun(id)) connection_lost(caller->agent.agent_id, std::move(id));
+        auto id = id_in(begun);
+        if (!caller->begun(id, ends_ms, clock.boot_ms())) roll_back_lost(*link, caller->agent.agent_id, std::move(id));
       },
       reply);
 }
@@ -92,15 +95,16 @@ void AgentMethods::transaction_step(const CallerPtr& caller, std::string_view me
 }
 
 void AgentMethods::connection_lost(Caller& caller) {
-  for (const auto& id : caller.lose()) connection_lost(caller.agent.agent_id, id);
+  for (const auto& [id, until_ms] : caller.lose()) roll_back_lost(*link_, caller.agent.agent_id, id);
 }
 
-void AgentMethods::connection_lost(const std::string& agent_id, std::string transaction_id) {
+void AgentMethods::roll_back_lost(Link& link, const std::string& agent_id, std::string transaction_id) {
   TransactionStep step{TransactionStep::What::kRollBack, agent_id};
   step.transaction_id = std::move(transaction_id);
   step.reason = "The connection that it was begun on was lost.";
+  const std::lock_guard lock(link.mutex);
   // Of one that was committed meanwhile nothing is to be done.
-  api_.transaction(std::move(step), [](const std::variant<std::string, Error>&) {});
+  if (link.api) link.api->transaction(std::move(step), [](const std::variant<std::string, Error>&) {});
 }
 
 }  // namespace krux
