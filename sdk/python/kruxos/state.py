@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator
 from typing import Any
 
 from ._core import Core
-from ._events import PATIENT, STATE_CHANGED, Listener, wanted
+from ._events import PATIENT, STATE_CHANGED, Listener, begins_with
 from ._namespace import Namespace
 from ._portal import Blocking, Portal, blocking
 from ._rpc import without_nothing
@@ -188,8 +188,8 @@ class _Watching:
 
     async def run(self, ready: asyncio.Future[None]) -> None:
         core, options = self._state._core, self._state._options
-        with core.events.listener(wanted([STATE_CHANGED], self._prefix), state=True) as listener:
-            await core.events.subscribe(options, core.deadline(options.timeout))
+        with core.events.listener(begins_with(self._prefix), [STATE_CHANGED]) as listener:
+            await core.events.subscribe(listener, options, core.deadline(options.timeout))
             self._known = {entry.key: entry.version for entry in await self._state._pages(self._prefix)}
             ready.set_result(None)
             try:
