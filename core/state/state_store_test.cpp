@@ -244,8 +244,8 @@ TEST_CASE("receipts are forgotten whoever's they are, and by the writes that lea
   f.set({"agent_2"}, "a", "1", {}, "theirs", "agent_2");
   f.clock.advance(StateStore::kReceiptMs);
   for (int i = 0; i < 255; ++i) {
-    f.set(kMine, "a", "1", {}, std::to_string(i));
     f.set(kMine, "a", "1");
+    f.set(kMine, "a", "1", {}, std::to_string(i));
   }
   CHECK(f.number("SELECT count(*) FROM state_receipts WHERE agent_id = 'agent_2'") == 0);
   CHECK(f.number("SELECT count(*) FROM state_receipts") == 255);
