@@ -177,6 +177,74 @@ TEST_CASE("new messages are counted, and nothing of them is told") {
   CHECK_THAT(to_json(told), !Catch::Contains("Ignore"));
 }
 
+namespace {
+
+/// A host of which the whole copy has messages with tags.
+struct MailHost : Host {
+  explicit MailHost(const std::string& definition_text) : Host({}, {}, definition_text) {
+    CollectionSpec notes{"note", 1, CollectionSpec::Order::kTime, true, {}};
+    notes.tags = true;
+    replica = std::make_shared<Replica>(scratch.path() / "mail.db", std::vector{notes}, clock);
+    connect();
+  }
+  static std::string definition_with(const std::string& correspondence) {
+    std::string text = kDefinition;
+    return text.insert(text.find("limits:"), "correspondence: {" + correspondence + "}\n");
+  }
+  void add(int first, int last, const std::vector<std::string>& tags = {}) {
+    const auto session = replica->begin_session();
+    for (int i = first; i <= last; ++i) {
+      Record record;
+      record.collection = "note";
+      record.id = std::to_string(i);
+      record.json = "{}";
+      record.order_ms = clock.wall_ms() - 1'000;
+      record.tags = tags;
+      session->put(record);
+    }
+    session->commit();
+    replica->finish_pass(true, clock.wall_ms());
+  }
+  JsonDocument told() {
+    auto answer = call("state.briefing.generate");
+    REQUIRE(type_of(answer) == "none");
+    return parse_json(to_json(answer["data"]["briefing"]["services"][0]), "service");
+  }
+};
+
+constexpr const char* kWithTags =
+    R"(collection: note, without: [junk], sent: mine, to: [to], from: from, address: "{address}")";
+
+}  // namespace
+
+TEST_CASE("messages of the agent's own and those that are set aside are not new") {
+  MailHost host(MailHost::definition_with(kWithTags));
+  host.add(1, 1, {"inbox"});
+  host.add(2, 3, {"mine"});
+  host.add(4, 6, {"inbox", "junk"});
+  host.add(7, 8);
+  CHECK(find_int(host.told(), "new_messages") == 3);
+}
+
+TEST_CASE("so many new messages are counted, and that there may be more is told") {
+  MailHost host(MailHost::definition_with("collection: note"));
+  host.add(1, 999);
+  CHECK(find_int(host.told(), "new_messages") == 999);
+  CHECK_FALSE(host.told().HasMember("new_messages_are_cut"));
+  host.add(1'000, 1'200);
+  CHECK(find_int(host.told(), "new_messages") == 1'000);
+  CHECK(find_bool(host.told(), "new_messages_are_cut") == true);
+}
+
+TEST_CASE("messages that the agent may not read are not counted for it") {
+  auto text = MailHost::definition_with("collection: note");
+  for (const std::string name : {"notes.search, kind: read, tier: ", "notes.fetch, kind: read, tier: "})
+    text.replace(text.find(name) + name.size(), std::string("autonomous").size(), "blocked");
+  MailHost host(text);
+  host.add(1, 1);
+  CHECK_FALSE(host.told().HasMember("new_messages"));
+}
+
 TEST_CASE("since takes a time that is over") {
   BriefingHost host;
   for (const char* bad : {R"({"since":"yesterday"})", R"({"since":"2999-01-01T00:00:00Z"})", R"({"since":5})"})

@@ -107,11 +107,14 @@ TEST_CASE("while the audit log cannot be written writes are refused, and reads a
     CHECK(type_of(f.host.call("proxy.edit_write", R"({"write_id":"w_none","arguments":{}})")) == "ServiceUnavailable");
     for (const char* capability : {"state.session.set", "state.persistent.set", "state.shared.set"})
       CHECK(type_of(f.host.call(capability, R"({"key":"k","value":1})")) == "ServiceUnavailable");
-    CHECK(type_of(f.host.call("state.shared.get", R"({"key":"k"})")) == "none");
+    for (const char* capability : {"state.session.get", "state.persistent.get", "state.shared.get"})
+      CHECK(type_of(f.host.call(capability, R"({"key":"k"})")) == (stops_reads ? "ServiceUnavailable" : "none"));
+    CHECK(type_of(f.host.call("state.shared.list")) == (stops_reads ? "ServiceUnavailable" : "none"));
+    CHECK(type_of(f.host.call("state.briefing.generate")) == "none");
     vfs.heal();
     CHECK(f.log.flush());
     CHECK(text_of(f.host.call("notes.add", R"({"title":"t"})"), "status") == "buffered");
-    CHECK(f.calls().size() == 11);
+    CHECK(f.calls().size() == 15);
   }
 }
 

@@ -138,21 +138,6 @@ std::optional<Error> why_not_hear_state(const HandlerContext& context, const std
   return std::nullopt;
 }
 
-void note_read_here(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
-                    const std::string& result_json) {
-  auto* const history = context.options.history;
-  if (!history || on->cancelled()) return;
-  note_call(context, call, context.clock.wall_ms());
-  const auto rules = rules_in_force(context);
-  if (!rules->ask_what_was_read()) return;
-  const ReadSource source{call.definition->service,
-                          {},
-                          call.capability->name,
-                          std::string(find_string(call.arguments.params, "key").value_or(""))};
-  if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
-  history->reads.note(call.invocation.agent_id, source, result_json);
-}
-
 void must_not_be_ruled_out(const Ruling& ruling, const CapabilityDefinition& capability) {
   if (ruling.blocks()) throw denied(ruling, capability.name);
   if (!ruling.asks()) return;

@@ -89,10 +89,6 @@ struct MatchingRule {
 /// before each state.shared.get of it. Looks at no database.
 std::optional<Error> why_not_hear_state(const HandlerContext& context, const std::string& agent_id);
 
-/// What other agents have written was told to the agent: noted before it is answered, as reads of services are.
-void note_read_here(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
-                    const std::string& result_json);
-
 /// A call of the agent that has succeeded, where rules ask about it.
 void note_call(const HandlerContext& context, const CheckedCall& call, std::int64_t at_ms);
 

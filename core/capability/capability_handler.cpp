@@ -96,13 +96,12 @@ void take_idempotency_key(CheckedCall& call) {
   if (inner.empty()) inner = outer;
 }
 
-/// What the log could not tell of is not let happen. A cancellation, and what the host answers of its own, is.
+/// What the log could not tell of is not let happen. A cancellation, and what the host answers of itself, is.
 void must_be_auditable(const HandlerOptions& options, const Listed& listed) {
   if (!options.audit) return;
   const auto kind = listed.capability->kind;
-  const bool is_read = kind == CapabilityKind::kRead && !is_hosts_own(listed);
-  const bool sets_state = kind == CapabilityKind::kDecide && listed.definition == state_definition();
-  if (kind != CapabilityKind::kWrite && !sets_state && !decides_on_a_write(*listed.capability) &&
+  const bool is_read = kind == CapabilityKind::kRead && is_under_rules(listed);
+  if (kind != CapabilityKind::kWrite && !sets_state(listed) && !decides_on_a_write(*listed.capability) &&
       !(is_read && options.audit_stops_reads))
     return;
   if (auto error = options.audit->why_not_writable()) throw *std::move(error);
@@ -110,8 +109,7 @@ void must_be_auditable(const HandlerOptions& options, const Listed& listed) {
 
 /// A read changes nothing, and may be made in the middle of one.
 void must_fit_in_transactions(const CapabilityDefinition& capability, bool hosts_own) {
-  const bool is_read = capability.kind == CapabilityKind::kRead && !hosts_own;
-  if (is_read || (capability.kind == CapabilityKind::kWrite && !hosts_own)) return;
+  if (!hosts_own && (capability.kind == CapabilityKind::kRead || capability.kind == CapabilityKind::kWrite)) return;
   throw invalid_input(
       fmt::format("{} cannot be a part of a transaction. Call it without \"transaction\".", capability.name));
 }

@@ -181,9 +181,9 @@ void write_errors(Writer& out, const Listed& listed) {
   if (kind == CapabilityKind::kRead) may_end_with({kDatabaseError, kTimeout});
   if (kind == CapabilityKind::kCancel) may_end_with({kCannotCancel});
   const bool on_a_write = decides_on_a_write(*listed.capability);
-  const bool sets_state = kind == CapabilityKind::kDecide && listed.definition == state_definition();
-  if (sets_state) may_end_with({kDatabaseError, kConflictError, kVersionConflict});
-  if (kind == CapabilityKind::kDecide && !on_a_write && !sets_state) may_end_with({kDatabaseError, kRateLimited});
+  const bool notes = sets_state(listed);
+  if (notes) may_end_with({kDatabaseError, kConflictError, kVersionConflict});
+  if (kind == CapabilityKind::kDecide && !on_a_write && !notes) may_end_with({kDatabaseError, kRateLimited});
   if (on_a_write)
     may_end_with(
         {kConflictError, kBatchProtection, kApprovalRequired, kRollbackConflict, kRollbackExpired, kOutcomeUnknown});
@@ -218,6 +218,10 @@ bool is_hosts_own(const Listed& listed) {
 
 bool is_under_rules(const Listed& listed) {
   return listed.definition != host_definition();
+}
+
+bool sets_state(const Listed& listed) {
+  return listed.capability->kind == CapabilityKind::kDecide && listed.definition == state_definition();
 }
 
 std::vector<std::shared_ptr<const ServiceDefinition>> own_definitions(const HandlerContext& context) {

@@ -33,6 +33,8 @@ struct Listed {
 bool is_hosts_own(const Listed& listed);
 /// Whether the operator's rules may be about it.
 bool is_under_rules(const Listed& listed);
+/// Whether a call of it sets or deletes what agents note.
+bool sets_state(const Listed& listed);
 /// Of the host's own: those that there are.
 std::vector<std::shared_ptr<const ServiceDefinition>> own_definitions(const HandlerContext& context);
 /// proxy.edit_write, proxy.rollback: what becomes of a write is decided.

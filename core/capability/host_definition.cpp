@@ -21,6 +21,16 @@ const std::vector<HostCapability>& host_table() {
   return table;
 }
 
+std::shared_ptr<const ServiceDefinition> own_definition(const char* prefix, const char* description,
+                                                        const std::vector<HostCapability>& table) {
+  ServiceDefinition own;
+  own.service = own.prefix = prefix;
+  own.display_name = "KruxOS";
+  own.description = description;
+  for (const auto& one : table) own.capabilities.push_back(one.definition);
+  return std::make_shared<const ServiceDefinition>(std::move(own));
+}
+
 }  // namespace
 
 CapabilityDefinition host_capability(const char* name, CapabilityKind kind, const char* purpose,
@@ -78,26 +88,14 @@ void answer_on_worker(const HandlerContextPtr& context, const CheckedCallPtr& ca
 }
 
 const std::shared_ptr<const ServiceDefinition>& host_definition() {
-  static const std::shared_ptr<const ServiceDefinition> definition = [] {
-    ServiceDefinition host;
-    host.service = host.prefix = "proxy";
-    host.display_name = "KruxOS";
-    host.description = "Your own writes, yourself, and what you tell the operator.";
-    for (const auto& one : host_table()) host.capabilities.push_back(one.definition);
-    return std::make_shared<const ServiceDefinition>(std::move(host));
-  }();
+  static const auto definition =
+      own_definition("proxy", "Your own writes, yourself, and what you tell the operator.", host_table());
   return definition;
 }
 
 const std::shared_ptr<const ServiceDefinition>& state_definition() {
-  static const std::shared_ptr<const ServiceDefinition> definition = [] {
-    ServiceDefinition state;
-    state.service = state.prefix = "state";
-    state.display_name = "KruxOS";
-    state.description = "What you note for yourself and for other agents.";
-    for (const auto& one : state_table()) state.capabilities.push_back(one.definition);
-    return std::make_shared<const ServiceDefinition>(std::move(state));
-  }();
+  static const auto definition =
+      own_definition("state", "What you note for yourself and for other agents.", state_table());
   return definition;
 }
 

@@ -166,21 +166,15 @@ std::vector<ReadMark> marks_of(const ActiveAccount& account, const std::string& 
   return {marks.begin(), marks.end()};
 }
 
-/// Before the agent is answered, so that no write of its own is asked about without it. Of a call that was given up
-/// meanwhile nobody is told, and what it would note in may be gone.
-void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
-               const std::string& result_json) {
-  auto* const history = context.options.history;
-  if (!history || on->cancelled()) return;
-  note_call(context, call, context.clock.wall_ms());
-  const auto rules = rules_in_force(context);
-  if (!rules->ask_what_was_read()) return;
-  const auto& account = call.account->ref;
-  const ReadSource source{account.service, account.account_id, call.capability->name, resolved_target(call, on)};
-  if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
-  const auto marks =
-      rules->ask("read_unproven") ? marks_of(*call.account, source.target, result_json) : std::vector<ReadMark>();
-  history->reads.note(call.invocation.agent_id, source, result_json, marks);
+/// What was read of: at a service, or where other agents have written.
+ReadSource source_of(const CheckedCall& call, const CallContextPtr& on) {
+  const auto& capability = call.capability->name;
+  if (call.account) {
+    const auto& account = call.account->ref;
+    return {account.service, account.account_id, capability, resolved_target(call, on)};
+  }
+  const auto key = find_string(call.arguments.params, "key").value_or("");
+  return {call.definition->service, {}, capability, std::string(key)};
 }
 
 /// `asked`: instead of a result, which is empty then.
@@ -221,6 +215,20 @@ std::string read(const HandlerContextPtr& context, const CheckedCallPtr& call, c
 }
 
 }  // namespace
+
+void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+               const std::string& result_json) {
+  auto* const history = context.options.history;
+  if (!history || on->cancelled()) return;
+  note_call(context, call, context.clock.wall_ms());
+  const auto rules = rules_in_force(context);
+  if (!rules->ask_what_was_read()) return;
+  const auto source = source_of(call, on);
+  if (rules->ask("read_words")) history->words.note(call.invocation.agent_id, source, result_json);
+  const bool asks_of_senders = call.account && rules->ask("read_unproven");
+  const auto marks = asks_of_senders ? marks_of(*call.account, source.target, result_json) : std::vector<ReadMark>();
+  history->reads.note(call.invocation.agent_id, source, result_json, marks);
+}
 
 void must_be_asked_of(const std::string& asked_of, const ActiveAccount& account) {
   if (asked_of.empty() || asked_of == text_of(account.ref)) return;

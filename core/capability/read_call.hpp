@@ -9,6 +9,12 @@ namespace krux {
 /// Of a read: the inputs that its target names, as the adapter resolves them. Throws krux::Error where it cannot.
 JsonDocument resolved_target_inputs(const CheckedCall& call, const CallContextPtr& on);
 
+/// What was read of a service, or of what other agents have written, is noted for rules: before the agent is answered,
+/// so that no write of its own is asked about without it. Of a call that was given up meanwhile nobody is told, and
+/// what it would note in may be gone.
+void note_read(const HandlerContext& context, const CheckedCall& call, const CallContextPtr& on,
+               const std::string& result_json);
+
 void run_read(const HandlerContextPtr& context, const CheckedCallPtr& call);
 
 /// Throws krux::Error InvalidInput: what was asked in a read of `asked_of` (Questions::account; empty: of none) is not

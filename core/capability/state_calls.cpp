@@ -6,6 +6,7 @@
 
 #include "core/capability/call_rules.hpp"
 #include "core/capability/host_capability.hpp"
+#include "core/capability/read_call.hpp"
 #include "core/capability/state_json.hpp"
 #include "core/state/agent_history.hpp"
 #include "core/state/agent_state.hpp"
@@ -113,7 +114,7 @@ void answer_words_of_others(const HandlerContextPtr& context, const CheckedCallP
       [context, call, work](const CallContextPtr& on) {
         must_be_allowed_here(*context, *call);
         auto told = sized_for(*call, work(*context, *call));
-        note_read_here(*context, *call, on, told);
+        note_read(*context, *call, on, told);
         return told;
       },
       [call](WorkAnswer told) {
@@ -162,7 +163,14 @@ void run_session_get(const HandlerContextPtr& context, const CheckedCallPtr& cal
 void run_session_set(const HandlerContextPtr& context, const CheckedCallPtr& call) {
   answer_under_rules(context, call, [](const auto& c, const auto& one) {
     const auto key = checked_key(one);
-    const auto entry = state_of(c).of_sessions->set(session_space(c, one), key, checked_value(c, one));
+    const auto space = session_space(c, one);
+    auto& of_sessions = *state_of(c).of_sessions;
+    const auto entry = of_sessions.set(space, key, checked_value(c, one));
+    // It may have ended while the call waited for its turn: then nobody else takes this away again.
+    if (!c.records.sessions.use(space.session_id, space.agent_id)) {
+      of_sessions.session_ended(space.agent_id, space.session_id);
+      throw session_expired();
+    }
     return set_json(key, entry.version, entry.updated_at_ms);
   });
 }

@@ -33,6 +33,19 @@ std::string member(const JsonDocument& answer, const char* name) {
   return found ? to_json(*found) : "missing";
 }
 
+/// As an agent that names no session.
+JsonDocument today(Host& host, const std::string& capability, const std::string& args = "{}") {
+  return Host::document(host.begin(capability, args, "agent_1", "", "").get());
+}
+
+std::string begin_session(Host& host, const std::string& agent) {
+  std::promise<std::string> made;
+  AgentSession asked;
+  asked.agent_id = agent;
+  host.sessions.create(asked, [&](auto outcome) { made.set_value(std::get<AgentSession>(outcome).session_id); });
+  return made.get_future().get();
+}
+
 /// A host with rules that are about what agents note, too.
 struct RuledState {
   support::Scratch scratch;
@@ -73,10 +86,10 @@ TEST_CASE("any JSON value is kept as it was given") {
       CAPTURE(space, value);
       const auto key = "k" + std::to_string(++i);
       const auto name = "state." + std::string(space);
-      const auto set = host.call(name + ".set", arguments(key, value));
+      const auto set = today(host, name + ".set", arguments(key, value));
       REQUIRE(type_of(set) == "none");
       CHECK(member(set, "version") == "1");
-      const auto got = host.call(name + ".get", named(key));
+      const auto got = today(host, name + ".get", named(key));
       CHECK(member(got, "found") == "true");
       CHECK(member(got, "value") == to_json(parse_json(value, "value")));
       CHECK(text_of(got, "updated_at") == format_time(host.clock.wall_ms()));
@@ -117,16 +130,17 @@ TEST_CASE("an agent's state is its own, and its session's") {
                         const std::string& session) {
     return Host::document(host.begin(capability, args, agent, "", session).get());
   };
-  call("state.session.set", arguments("a", "1"), "agent_1", "sess_1");
-  call("state.persistent.set", arguments("a", "1"), "agent_1", "sess_1");
-  CHECK(member(call("state.session.get", named("a"), "agent_1", "sess_1"), "found") == "true");
-  CHECK(member(call("state.session.get", named("a"), "agent_1", "sess_2"), "found") == "false");
-  CHECK(member(call("state.persistent.get", named("a"), "agent_1", "sess_2"), "found") == "true");
+  const auto first = begin_session(host, "agent_1"), second = begin_session(host, "agent_1");
+  call("state.session.set", arguments("a", "1"), "agent_1", first);
+  call("state.persistent.set", arguments("a", "1"), "agent_1", first);
+  CHECK(member(call("state.session.get", named("a"), "agent_1", first), "found") == "true");
+  CHECK(member(call("state.session.get", named("a"), "agent_1", second), "found") == "false");
+  CHECK(member(call("state.persistent.get", named("a"), "agent_1", second), "found") == "true");
   for (const char* space : {"session", "persistent"}) {
     const auto name = "state." + std::string(space);
     CAPTURE(name);
     const auto theirs = [&](const char* what, const std::string& args) {
-      return call((name + what).c_str(), args, "agent_2", "sess_1");
+      return call((name + what).c_str(), args, "agent_2", first);
     };
     CHECK(member(theirs(".get", named("a")), "found") == "false");
     CHECK(member(theirs(".list", "{}"), "keys") == "[]");
@@ -134,7 +148,58 @@ TEST_CASE("an agent's state is its own, and its session's") {
   }
   CHECK(member(call("state.persistent.history", named("a"), "agent_2", ""), "versions") == "[]");
   CHECK(member(call("state.persistent.query", "{}", "agent_2", ""), "entries") == "[]");
-  CHECK(member(call("state.session.get", named("a"), "agent_1", "sess_1"), "value") == "1");
+  CHECK(member(call("state.session.get", named("a"), "agent_1", first), "value") == "1");
+}
+
+TEST_CASE("nothing is noted for a session that ended while the call waited") {
+  Host host;
+  const auto session = begin_session(host, "agent_1");
+  std::promise<void> ended;
+  host.sessions.end(session, "agent_1", [&](const auto&) { ended.set_value(); });
+  ended.get_future().get();
+  const auto set = [&](const std::string& agent) {
+    return type_of(Host::document(host.begin("state.session.set", arguments("a", "1"), agent, "", session).get()));
+  };
+  CHECK(set("agent_1") == "SessionExpired");
+  CHECK_FALSE(host.agent_state.of_sessions->get({"agent_1", session}, "a"));
+  // Nor for somebody else's.
+  const auto theirs = begin_session(host, "agent_1");
+  const auto outcome = host.begin("state.session.set", arguments("a", "1"), "agent_2", "", theirs).get();
+  CHECK(type_of(Host::document(outcome)) == "SessionExpired");
+  CHECK_FALSE(host.agent_state.of_sessions->get({"agent_2", theirs}, "a"));
+}
+
+TEST_CASE("what is noted for a session is listed page by page and cleared by what keys begin with") {
+  Host host;
+  for (const char* key : {"task.b", "task.a", "other"}) today(host, "state.session.set", arguments(key, "1"));
+  CHECK(member(today(host, "state.session.list"), "keys") == R"(["other","task.a","task.b"])");
+  const auto page = today(host, "state.session.list", R"({"prefix":"task.","limit":1,"details":true})");
+  CHECK(member(page, "keys") == "[\"task.a\"]");
+  CHECK(member(page, "next_after") == "\"task.a\"");
+  CHECK(find_int(page["data"]["entries"][0], "version") == 1);
+  CHECK_FALSE(page["data"]["entries"][0].HasMember("value"));
+  CHECK(member(today(host, "state.session.list", R"({"prefix":"task.","after":"task.a"})"), "keys") == "[\"task.b\"]");
+  CHECK(member(today(host, "state.session.clear", R"({"prefix":"task."})"), "cleared") == "2");
+  CHECK(member(today(host, "state.session.list"), "keys") == "[\"other\"]");
+  CHECK(member(today(host, "state.session.clear"), "cleared") == "1");
+}
+
+TEST_CASE("notes are found by when they were set") {
+  Host host;
+  host.call("state.persistent.set", arguments("a", "1"));
+  host.clock.advance(60'000);
+  const auto between = format_time(host.clock.wall_ms());
+  host.call("state.persistent.set", arguments("b", "1"));
+  const auto found = [&](const std::string& asked) {
+    std::string keys;
+    const auto answer = host.call("state.persistent.query", asked);
+    for (const auto& entry : answer["data"]["entries"].GetArray()) keys += std::string(view(entry["key"]));
+    return keys;
+  };
+  CHECK(found("{}") == "ab");
+  CHECK(found("{\"since\":\"" + between + "\"}") == "b");
+  CHECK(found("{\"until\":\"" + between + "\"}") == "a");
+  CHECK(found("{\"since\":\"" + between + "\",\"until\":\"" + between + "\"}").empty());
 }
 
 TEST_CASE("notes have versions, pages and searches") {
@@ -169,7 +234,6 @@ TEST_CASE("notes have versions, pages and searches") {
         "VersionConflict");
   CHECK(member(host.call("state.persistent.delete", named("a.x")), "deleted") == "true");
   CHECK(member(host.call("state.persistent.get", named("a.x")), "found") == "false");
-  CHECK(member(host.call("state.session.clear"), "cleared") == "0");
 }
 
 TEST_CASE("a page ends where its values are a message's worth") {
@@ -290,6 +354,20 @@ TEST_CASE("an agent has read what it was told of the shared state") {
   host.call("state.shared.get", named("a"));
   host.clock.advance(3'600'000);
   CHECK(add("then") == "ApprovalRequired");
+}
+
+TEST_CASE("a briefing names keys of the shared state to who may read them alone") {
+  for (const bool may_read : {true, false}) {
+    RuledState ruled(may_read ? "  - {name: other, capabilities: [state.shared.delete], tier: blocked}\n"
+                              : "  - {name: alone, capabilities: [state.shared.get], tier: blocked}\n");
+    for (const auto& problem : ruled.book->problems()) FAIL(problem.reason);
+    auto& host = *ruled.host;
+    CHECK(type_of(host.call("state.shared.set", arguments("theirs", "1"), "agent_2")) == "none");
+    const auto told = host.call("state.briefing.generate");
+    const auto& shared = told["data"]["briefing"]["shared_state"];
+    CHECK(find_int(shared, "changed") == (may_read ? 1 : 0));
+    CHECK(shared["newest"].Size() == (may_read ? 1U : 0U));
+  }
 }
 
 TEST_CASE("a host without state has no such capabilities") {

@@ -82,7 +82,11 @@ std::vector<StateEntry> SessionState::list(const Of& of, const StateListing& lis
   const auto& first = std::max(listing.prefix, listing.after);
   for (auto at = entries.lower_bound(first); at != entries.end() && at->first.starts_with(listing.prefix); ++at) {
     if (static_cast<std::int64_t>(found.size()) >= listing.limit) break;
-    if (at->first > listing.after) found.push_back(at->second);
+    const auto& entry = at->second;
+    if (at->first <= listing.after || (listing.with_values && !fits_listing(listing, entry))) continue;
+    auto& listed = found.emplace_back(
+        StateEntry{entry.key, entry.version, entry.updated_at_ms, entry.updated_by, {}, entry.bytes});
+    if (listing.with_values) listed.value_json = entry.value_json;
   }
   return found;
 }

@@ -59,6 +59,24 @@ TEST_CASE("notes of a session are listed and cleared by what their keys begin wi
   CHECK(keys_of(state.list(kMine, {})) == std::vector<std::string>{"tasks"});
 }
 
+TEST_CASE("notes of a session are listed with their values only where these are asked for") {
+  DrivenClock clock;
+  SessionState state(clock, few());
+  state.set(kMine, "a", "\"apple\"");
+  clock.advance(1'000);
+  const auto later = clock.wall_ms();
+  state.set(kMine, "b", "\"pear\"");
+  const auto keys = state.list(kMine, {});
+  REQUIRE(keys_of(keys) == std::vector<std::string>{"a", "b"});
+  CHECK(keys[0].value_json.empty());
+  CHECK(keys[0].bytes == 8);
+  CHECK(keys[1].updated_at_ms == later);
+  CHECK(state.list(kMine, {"", "", 100, true})[0].value_json == "\"apple\"");
+  CHECK(keys_of(state.list(kMine, {"", "", 100, true, "pear"})) == std::vector<std::string>{"b"});
+  CHECK(keys_of(state.list(kMine, {"", "", 100, true, "", later})) == std::vector<std::string>{"b"});
+  CHECK(keys_of(state.list(kMine, {"", "", 100, true, "", 0, later})) == std::vector<std::string>{"a"});
+}
+
 TEST_CASE("an agent's sessions have room for so much together") {
   DrivenClock clock;
   SessionState state(clock, few());

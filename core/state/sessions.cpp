@@ -105,6 +105,12 @@ const char* to_string(AgentSession::Origin origin) {
   return "";
 }
 
+Error session_expired() {
+  return {ErrorCode::kSessionExpired,
+          "There is no such session of this agent, or it has ended. Open a new one with session.create, or leave "
+          "session_id out."};
+}
+
 struct SessionStore::State {
   State(GroupCommit& s, Clock& c, Limits l) : store(s), clock(c), limits(l), readers(s.file(), s.kind()) {}
 

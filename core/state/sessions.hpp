@@ -31,6 +31,9 @@ struct AgentSession {
 
 const char* to_string(AgentSession::Origin origin);
 
+/// What is answered for a session that is not the agent's, or has ended.
+Error session_expired();
+
 /// Any thread. One SessionStore a ledger.
 class SessionStore {
  public:

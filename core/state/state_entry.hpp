@@ -13,7 +13,7 @@ struct StateEntry {
   std::int64_t version = 0;  ///< from 1 on
   std::int64_t updated_at_ms = 0;
   std::string updated_by;  ///< the agent's id
-  std::string value_json;  ///< one JSON value; empty in lists
+  std::string value_json;  ///< one JSON value; in lists only with_values
   std::int64_t bytes = 0;  ///< of key and value
 };
 

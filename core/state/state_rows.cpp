@@ -205,9 +205,7 @@ StateWritten write_state(StatementCache& sql, const StateRequest& request, const
 }
 
 void forget_receipts(StatementCache& sql, const std::string& agent_id, std::int64_t now_ms) {
-  sql.get("DELETE FROM state_receipts WHERE agent_id = ?1 AND at_ms <= ?2")
-      .bind_all(agent_id, now_ms - StateStore::kReceiptMs)
-      .run();
+  sql.get("DELETE FROM state_receipts WHERE at_ms <= ?1").bind_all(now_ms - StateStore::kReceiptMs).run();
   sql.get(
          "DELETE FROM state_receipts WHERE agent_id = ?1 AND at_ms < (SELECT min(at_ms) FROM (SELECT at_ms FROM "
          "state_receipts WHERE agent_id = ?1 ORDER BY at_ms DESC LIMIT ?2) AS newest)")

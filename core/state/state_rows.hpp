@@ -15,7 +15,7 @@ struct StateRequest {
 /// Throws as StateStore::write() says.
 StateWritten write_state(StatementCache& sql, const StateRequest& request, const StateLimits& limits);
 
-/// Receipts that nobody asks for any more.
+/// Receipts that are too old, whoever's they are, and of this agent those beyond the newest kReceiptsPerAgent.
 void forget_receipts(StatementCache& sql, const std::string& agent_id, std::int64_t now_ms);
 
 }  // namespace krux

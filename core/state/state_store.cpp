@@ -16,8 +16,9 @@
 namespace krux {
 namespace {
 
-constexpr std::int64_t kReceiptsTidiedEvery = 256;  ///< writes
+constexpr std::int64_t kReceiptsTidiedEvery = 256;  ///< writes that leave one
 constexpr std::int64_t kLookedThroughAtOnce = 200;
+constexpr char kBelowKeys = '\x01', kAboveKeys = '\x7f';  ///< smaller and larger than all that keys are made of
 
 Error state_error(const std::exception_ptr& problem) {
   try {
@@ -55,6 +56,12 @@ std::optional<StateEntry> first_entry(Statement& rows) {
   return rows.step() ? std::optional(read_entry(rows, true)) : std::nullopt;
 }
 
+std::optional<StateEntry> present_entry(StatementCache& sql, const StateSpace& space, const std::string& key) {
+  return first_entry(
+      sql.get("SELECT name, version, set_at_ms, set_by, bytes, value FROM state_entries WHERE owner = ?1 AND name = ?2")
+          .bind_all(space.owner, key));
+}
+
 }  // namespace
 
 struct StateStore::State {
@@ -69,8 +76,8 @@ struct StateStore::State {
   Clock& clock;
   const StateLimits limits;
   mutable ReaderPool readers;
-  std::optional<StatementCache> cache;  ///< of whoever commits
-  std::atomic<std::int64_t> written{0};
+  std::optional<StatementCache> cache;    ///< of whoever commits
+  std::atomic<std::int64_t> receipts{0};  ///< left in this run
   std::function<void(const StateChange&)> told;
   std::uint64_t before_close = 0;
 };
@@ -91,9 +98,10 @@ StateStore::~StateStore() {
 }
 
 void StateStore::write(StateWrite write, Done done) {
-  const bool tidy = ++state_->written % kReceiptsTidiedEvery == 0 && !write.idempotency_key.empty();
+  const bool has_key = !write.idempotency_key.empty();
+  const bool tidy = has_key && ++state_->receipts % kReceiptsTidiedEvery == 0;
   const auto request = std::make_shared<StateRequest>();
-  if (!write.idempotency_key.empty()) request->hash = hash_of(write);
+  if (has_key) request->hash = hash_of(write);
   request->write = std::move(write);
   request->now_ms = state_->clock.wall_ms();
   const auto written = std::make_shared<StateWritten>();
@@ -117,11 +125,7 @@ void StateStore::write(StateWrite write, Done done) {
 
 std::optional<StateEntry> StateStore::get(const StateSpace& space, const std::string& key, std::int64_t version) const {
   auto reader = state_->readers.lease();
-  auto present = first_entry(
-      reader.sql()
-          .get(
-              "SELECT name, version, set_at_ms, set_by, bytes, value FROM state_entries WHERE owner = ?1 AND name = ?2")
-          .bind_all(space.owner, key));
+  auto present = present_entry(reader.sql(), space, key);
   if (version == 0 || (present && present->version == version)) return present;
   return first_entry(reader.sql()
                          .get("SELECT name, version, set_at_ms, set_by, bytes, value FROM state_versions WHERE owner = "
@@ -130,18 +134,16 @@ std::optional<StateEntry> StateStore::get(const StateSpace& space, const std::st
 }
 
 std::vector<StateEntry> StateStore::list(const StateSpace& space, const StateListing& listing) const {
-  static const std::string keys =
-      "SELECT name, version, set_at_ms, set_by, bytes FROM state_entries WHERE owner = ?1 AND name > ?2 AND "
-      "substr(name, 1, ?3) = ?4 ORDER BY name LIMIT ?5";
-  static const std::string values =
-      "SELECT name, version, set_at_ms, set_by, bytes, value FROM state_entries WHERE owner = ?1 AND name > ?2 AND "
-      "substr(name, 1, ?3) = ?4 ORDER BY name LIMIT ?5";
+  static const std::string where =
+      " FROM state_entries WHERE owner = ?1 AND name >= ?2 AND name < ?3 ORDER BY name LIMIT ?4";
+  static const std::string keys = "SELECT name, version, set_at_ms, set_by, bytes" + where;
+  static const std::string values = "SELECT name, version, set_at_ms, set_by, bytes, value" + where;
   auto reader = state_->readers.lease();
   const auto page_behind = [&](const std::string& after, std::int64_t limit) {
     return read_entries(
         reader.sql()
             .get(listing.with_values ? values : keys)
-            .bind_all(space.owner, after, static_cast<std::int64_t>(listing.prefix.size()), listing.prefix, limit),
+            .bind_all(space.owner, std::max(listing.prefix, after + kBelowKeys), listing.prefix + kAboveKeys, limit),
         listing.with_values);
   };
   if (!listing.with_values) return page_behind(listing.after, listing.limit);
@@ -164,11 +166,7 @@ std::vector<StateEntry> StateStore::history(const StateSpace& space, const std::
                                             std::int64_t before) const {
   std::vector<StateEntry> found;
   auto reader = state_->readers.lease();
-  auto present = first_entry(
-      reader.sql()
-          .get(
-              "SELECT name, version, set_at_ms, set_by, bytes, value FROM state_entries WHERE owner = ?1 AND name = ?2")
-          .bind_all(space.owner, key));
+  auto present = present_entry(reader.sql(), space, key);
   if (!present) return found;
   const auto below = before == 0 ? present->version : std::min(before, present->version);
   if (before == 0 || before > present->version) found.push_back(*std::move(present));

@@ -239,6 +239,45 @@ TEST_CASE("receipts are forgotten") {
   CHECK(f.number("SELECT count(*) FROM state_receipts") == 100);
 }
 
+TEST_CASE("receipts are forgotten whoever's they are, and by the writes that leave one") {
+  Fixture f;
+  f.set({"agent_2"}, "a", "1", {}, "theirs", "agent_2");
+  f.clock.advance(StateStore::kReceiptMs);
+  for (int i = 0; i < 255; ++i) {
+    f.set(kMine, "a", "1");
+    f.set(kMine, "a", "1", {}, std::to_string(i));
+  }
+  CHECK(f.number("SELECT count(*) FROM state_receipts WHERE agent_id = 'agent_2'") == 0);
+  CHECK(f.number("SELECT count(*) FROM state_receipts") == 255);
+}
+
+TEST_CASE("of one agent only so many receipts are kept, the newest") {
+  Fixture f;
+  const auto count = [&](const std::string& agent) {
+    return f.number("SELECT count(*) FROM state_receipts WHERE agent_id = '" + agent + "'");
+  };
+  f.set({"agent_2"}, "a", "1", {}, "theirs", "agent_2");
+  f.clock.advance(20'000);
+  const auto first = f.clock.wall_ms();
+  f.store->run([&](SQLite::Database& db) {
+    Statement(db.getHandle(),
+              "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) INSERT INTO state_receipts "
+              "(agent_id, idempotency_key, request_hash, version, at_ms) SELECT 'agent_1', 'k' || i, '', 1, ?2 + i "
+              "FROM n")
+        .bind_all(StateStore::kReceiptsPerAgent - 1, first)
+        .run();
+  });
+  REQUIRE(count("agent_1") == StateStore::kReceiptsPerAgent);
+  f.clock.advance(StateStore::kReceiptsPerAgent);
+  for (int i = 0; i < 255; ++i) {
+    f.clock.advance(1);
+    f.set(kMine, "a", "1", {}, std::to_string(i));
+  }
+  CHECK(count("agent_1") == StateStore::kReceiptsPerAgent);
+  CHECK(f.number("SELECT min(at_ms) FROM state_receipts WHERE agent_id = 'agent_1'") == first + 255);
+  CHECK(count("agent_2") == 1);
+}
+
 TEST_CASE("a space has room for so many keys") {
   StateLimits limits;
   limits.agent_keys = 2;
@@ -291,6 +330,9 @@ TEST_CASE("keys are listed in their order, page by page") {
   CHECK(keys_of(f.state->list(kMine, {})) == "B.1 a b b.10 b.2 c");
   CHECK(keys_of(f.state->list(kMine, {"b."})) == "b.10 b.2");
   CHECK(keys_of(f.state->list(kMine, {"b", "b", 1})) == "b.10");
+  CHECK(keys_of(f.state->list(kMine, {"b", "a"})) == "b b.10 b.2");
+  CHECK(keys_of(f.state->list(kMine, {"b.", "b.2"})).empty());
+  CHECK(keys_of(f.state->list(kMine, {"b", "c"})).empty());
   CHECK(keys_of(f.state->list(kMine, {"x"})).empty());
   CHECK(f.state->list(kMine, {})[0].value_json.empty());
   CHECK(f.state->list(kMine, {"a", "", 1, true})[0].value_json == "\"a\"");

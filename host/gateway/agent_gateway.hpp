@@ -28,7 +28,8 @@ struct UploadRequest {
 
 /// What the gateway needs of the host. Any thread; only invoke(), approval(), transaction(), asked_approval(), values()
 /// and add_upload() may take their time, by calling back later. All but authenticate(), active(), sessions(),
-/// why_not_ask(), transaction(), asked_approval() and those of uploads are called within in_turn().
+/// why_not_ask(), why_not_hear_state(), transaction(), asked_approval() and those of uploads are called within
+/// in_turn().
 class AgentApi {
  public:
   virtual ~AgentApi() = default;
@@ -90,10 +91,10 @@ class AgentApi {
     (void)service, (void)record, (void)changed;
     return nullptr;
   }
-  /// As CapabilityHandler::why_not_hear_state(). A host without it tells nothing of it.
+  /// As CapabilityHandler::why_not_hear_state(). A host without state tells nothing of it.
   virtual std::optional<Error> why_not_hear_state(const std::string& agent_id) {
     (void)agent_id;
-    return std::nullopt;
+    return Error(ErrorCode::kUnsupported, "This host keeps no state for agents.");
   }
   /// As CapabilityHandler::values(). A host without replicas has none.
   virtual void values(const ValuesWanted& wanted, std::function<void(std::variant<Completion, Error>)> done) {

@@ -47,11 +47,12 @@ AgentEvents::Wanted wanted_events(const RpcParams& params) {
   if (!asked) return wanted;
   const auto has = [&](std::string_view type) { return std::find(asked->begin(), asked->end(), type) != asked->end(); };
   for (const auto& event : kEvents) wanted.*event.wanted = has(event.name);
+  std::vector<std::string_view> names;
+  for (const auto& event : kEvents) names.push_back(event.name);
   for (const auto& type : *asked) {
-    if (std::none_of(kEvents.begin(), kEvents.end(), [&](const Event& event) { return event.name == type; }))
-      throw invalid_input(fmt::format("There is no event \"{}\": there are {}, {}, {} and {}.",
-                                      printable(type.substr(0, kMaxLabel)), kEvents[0].name, kEvents[1].name,
-                                      kEvents[2].name, kEvents[3].name));
+    if (std::find(names.begin(), names.end(), type) == names.end())
+      throw invalid_input(fmt::format("There is no event \"{}\". There are: {}.", printable(type.substr(0, kMaxLabel)),
+                                      fmt::join(names, ", ")));
   }
   return wanted;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <variant>
 
+#include "core/state/sessions.hpp"
 #include "core/util/error.hpp"
 #include "host/gateway/agent_events.hpp"
 #include "host/gateway/agent_gateway.hpp"
@@ -18,9 +19,6 @@
 namespace krux {
 
 class RpcParams;
-
-/// What is answered for a session that is not the agent's, or has ended.
-Error session_expired();
 
 /// Any thread. Calls under way outlive nothing they need: counters are shared with them.
 class AgentMethods {

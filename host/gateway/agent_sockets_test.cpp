@@ -340,6 +340,7 @@ TEST_CASE("over a WebSocket an agent hears what changes of the shared state, whe
   CHECK(has(some.ask(list_text("1")), "result"));  // and nothing of what it did not ask for
   CHECK(has(silent.ask(list_text("1")), "result"));
 
+  CHECK(f.api.AgentApi::why_not_hear_state("agent_1")->type() == ErrorCode::kUnsupported);
   f.api.no_state = Error(ErrorCode::kPolicyDenied, "No sharing.");
   changed({"config.b", 1, false, "agent_1", 0}, "alice");
   CHECK(has(some.ask(list_text("1")), "result"));

@@ -28,12 +28,6 @@ std::string created_json(const AgentSession& session, const std::string& agent, 
 
 }  // namespace
 
-Error session_expired() {
-  return {ErrorCode::kSessionExpired,
-          "There is no such session of this agent, or it has ended. Open a new one with session.create, or leave "
-          "session_id out."};
-}
-
 void AgentMethods::create_session(const CallerPtr& caller, const RpcParams& params, const RpcReply& reply) {
   AgentSession asked;
   asked.agent_id = caller->agent.agent_id;

@@ -12,9 +12,9 @@ from typing import Any
 from ._channel import SUBSCRIBE
 from ._clock import Deadline
 from ._messages import Answer
-from ._rpc import Rpc, without_nothing
+from ._rpc import Rpc, is_for_now, without_nothing
 from ._settings import Options
-from .errors import CallTimeout, ConnectionFailed, ConnectionLost, KruxOSError
+from .errors import CallTimeout, CapabilityError, ConnectionFailed, ConnectionLost, KruxOSError
 from .models import Event, text_in
 
 log = logging.getLogger("kruxos")
@@ -31,15 +31,16 @@ class Listener:
 
     MOST = 1000
 
-    def __init__(self, wants: Callable[[Event], bool], state: bool = False) -> None:
+    def __init__(self, wants: Callable[[Event], bool], types: Iterable[str] | None) -> None:
         self._wants = wants
-        self.state = state
+        self._types = None if types is None else frozenset(types)
+        self.state = self._types is not None and STATE_CHANGED in self._types
         self._events: deque[Event] = deque()
         self._some = asyncio.Event()
         self._error: KruxOSError | None = None
 
     def tell(self, event: Event) -> None:
-        if not event.missed and not self._wants(event):
+        if not event.missed and not (self._is_of_types(event) and self._wants(event)):
             return
         if event.missed or len(self._events) >= self.MOST:
             self._events.clear()
@@ -47,14 +48,20 @@ class Listener:
         self._events.append(event)
         self._some.set()
 
+    def _is_of_types(self, event: Event) -> bool:
+        return event.method != STATE_CHANGED if self._types is None else event.method in self._types
+
     def fail(self, error: KruxOSError) -> None:
         self._error = error
         self._some.set()
 
+    def must_not_have_failed(self) -> None:
+        if self._error is not None:
+            raise self._error
+
     async def get(self) -> Event:
         while not self._events:
-            if self._error is not None:
-                raise self._error
+            self.must_not_have_failed()
             self._some.clear()
             await self._some.wait()
         return self._events.popleft()
@@ -82,19 +89,23 @@ class EventHub:
         rpc.channel.keep_connected = lambda: bool(self._listeners)
 
     @contextmanager
-    def listener(self, wants: Callable[[Event], bool], *, state: bool = False) -> Iterator[Listener]:
-        """Hears nothing before `subscribe`. `state`: also of changes of the shared state."""
+    def listener(self, wants: Callable[[Event], bool], types: Iterable[str] | None = None) -> Iterator[Listener]:
+        """Hears nothing before `subscribe`. `types`: as the host's."""
         if not self._listeners and not self._is_subscribed():
             self._forget()  # what was told meanwhile is nobody's
-        listener = Listener(wants, state)
+        listener = Listener(wants, types)
         self._listeners.add(listener)
         try:
             yield listener
         finally:
             self._listeners.discard(listener)
 
-    async def subscribe(self, options: Options, deadline: Deadline) -> None:
-        """What happens from now on is heard."""
+    async def subscribe(self, listener: Listener, options: Options, deadline: Deadline) -> None:
+        """What happens from now on it hears."""
+        await self._subscribe_by(options, deadline)
+        listener.must_not_have_failed()
+
+    async def _subscribe_by(self, options: Options, deadline: Deadline) -> None:
         try:
             await deadline.finish(self._subscribe(options))
         except TimeoutError:
@@ -113,8 +124,14 @@ class EventHub:
                 try:
                     answer = await self._rpc.call(SUBSCRIBE, asked, options, deadline=forever, most_losses=0)
                     # In the place of the one that the same connection has, without a gap.
-                    self._begun(answer, before, anew=on is None or (widens and on == answer.connection))
-                    self._with_state = with_state or (self._with_state and not widens)
+                    resumed = self._begun(answer, before, anew=on is None or (widens and on == answer.connection))
+                    self._with_state = with_state or (self._with_state and resumed)
+                except CapabilityError as error:
+                    if not with_state or is_for_now(error):
+                        raise
+                    self._go_on_without_state(error)
+                    if not self._listeners:
+                        return
                 except ConnectionLost:
                     losses += 1
                     if losses > options.max_retries:
@@ -127,15 +144,24 @@ class EventHub:
         is_on = self._subscribed_on is not None and self._subscribed_on == self._rpc.channel.connection
         return is_on and (self._with_state or not self._wants_state())
 
-    def _begun(self, answer: Answer, before: str | None, *, anew: bool) -> None:
+    def _begun(self, answer: Answer, before: str | None, *, anew: bool) -> bool:
+        """Whether the subscription of before goes on."""
         self._subscribed_on = answer.connection
         result = answer.message["result"]
         if isinstance(result, dict) and result.get("resumed") is True:
-            return
+            return True
         if self._last_id == before:
             self._last_id = text_in(result, "event_id")
         if not anew:
             self._tell(MISSED)
+        return False
+
+    def _go_on_without_state(self, error: CapabilityError) -> None:
+        """Who may not hear of the shared state hears of all else."""
+        self._with_state = False
+        for listener in [one for one in self._listeners if one.state]:
+            listener.fail(error)
+            self._listeners.discard(listener)
 
     def close(self) -> None:
         if self._resuming is not None:
@@ -158,7 +184,7 @@ class EventHub:
         """Where that is not answered, whoever waits looks for himself, again and again."""
         while self._listeners:
             try:
-                await self.subscribe(PATIENT, Deadline(self._rpc.channel.clock, PATIENT.timeout))
+                await self._subscribe_by(PATIENT, Deadline(self._rpc.channel.clock, PATIENT.timeout))
                 return
             except CallTimeout:
                 self._tell(MISSED)
@@ -186,13 +212,10 @@ class EventHub:
         self._subscribed_on, self._last_id, self._with_state = None, None, False
 
 
-def wanted(types: Iterable[str] | None, prefix: str) -> Callable[[Event], bool]:
-    """As the host's `types` and `prefix` choose."""
-    chosen = None if types is None else frozenset(types)
+def begins_with(prefix: str) -> Callable[[Event], bool]:
+    """As the host's `prefix` chooses."""
 
     def wants(event: Event) -> bool:
-        if chosen is not None and event.method not in chosen:
-            return False
         if event.method == STATE_CHANGED:
             return str(event.params.get("key", "")).startswith(prefix)
         return not prefix or event.write is None or event.write.capability.startswith(prefix)

@@ -35,7 +35,7 @@ async def states(
     end = core.deadline(timeout)
     first = core.deadline(None if timeout is None else max(timeout, AT_LEAST))
     with core.events.listener(wants) as listener:
-        await patiently(core, options, first, lambda by: core.events.subscribe(options, by))
+        await patiently(core, options, first, lambda by: core.events.subscribe(listener, options, by))
         state = await patiently(core, options, first, look)
         yield state
         while not is_last(state):

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack
 
 from ._core import Core
-from ._events import STATE_CHANGED, Listener, wanted
+from ._events import Listener, begins_with
 from ._namespace import Namespace
 from ._rpc import without_nothing
 from ._settings import ConnectOptions, OptionChanges, Options, settings_of
@@ -151,10 +151,8 @@ class AsyncKruxOS(View):
     @asynccontextmanager
     async def events(self, types: Iterable[str] | None = None, *, prefix: str = "") -> AsyncIterator[Listener]:
         """`async with agent.events(["write.status"]) as events: async for event in events`. See docs/agent-api.md, Events."""
-        chosen = None if types is None else frozenset(types)
-        state = chosen is not None and STATE_CHANGED in chosen
-        with self._core.events.listener(wanted(chosen, prefix), state=state) as listener:
-            await self._core.events.subscribe(self._options, self._core.deadline(self._options.timeout))
+        with self._core.events.listener(begins_with(prefix), types) as listener:
+            await self._core.events.subscribe(listener, self._options, self._core.deadline(self._options.timeout))
             yield listener
 
     async def briefing(self, since: str | None = None) -> Briefing:

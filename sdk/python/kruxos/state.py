@@ -6,10 +6,10 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Generator
-from typing import Any
+from typing import Any, TypeVar
 
 from ._core import Core
-from ._events import PATIENT, STATE_CHANGED, Listener, wanted
+from ._events import PATIENT, STATE_CHANGED, Listener, begins_with
 from ._namespace import Namespace
 from ._portal import Blocking, Portal, blocking
 from ._rpc import without_nothing
@@ -188,8 +188,8 @@ class _Watching:
 
     async def run(self, ready: asyncio.Future[None]) -> None:
         core, options = self._state._core, self._state._options
-        with core.events.listener(wanted([STATE_CHANGED], self._prefix), state=True) as listener:
-            await core.events.subscribe(options, core.deadline(options.timeout))
+        with core.events.listener(begins_with(self._prefix), [STATE_CHANGED]) as listener:
+            await core.events.subscribe(listener, options, core.deadline(options.timeout))
             self._known = {entry.key: entry.version for entry in await self._state._pages(self._prefix)}
             ready.set_result(None)
             try:
@@ -269,18 +269,24 @@ def _invoking(core: Core, options: Options) -> Callable[..., Awaitable[Invocatio
     return invoke
 
 
-class SessionState(Blocking[AsyncSessionState]):
+S_co = TypeVar("S_co", bound=_Space, covariant=True)
+
+
+class _BlockingSpace(Blocking[S_co]):
+    list = blocking(_Space.list)
+    entries = blocking(_Space.entries)
+
+
+class SessionState(_BlockingSpace[AsyncSessionState]):
     """AsyncSessionState, for callers that block."""
 
     get = blocking(AsyncSessionState.get)
     set = blocking(AsyncSessionState.set)
     delete = blocking(AsyncSessionState.delete)
     clear = blocking(AsyncSessionState.clear)
-    list = blocking(AsyncSessionState.list)
-    entries = blocking(AsyncSessionState.entries)
 
 
-class PersistentState(Blocking[AsyncPersistentState]):
+class PersistentState(_BlockingSpace[AsyncPersistentState]):
     """AsyncPersistentState, for callers that block."""
 
     get = blocking(AsyncPersistentState.get)
@@ -288,8 +294,6 @@ class PersistentState(Blocking[AsyncPersistentState]):
     delete = blocking(AsyncPersistentState.delete)
     history = blocking(AsyncPersistentState.history)
     query = blocking(AsyncPersistentState.query)
-    list = blocking(AsyncPersistentState.list)
-    entries = blocking(AsyncPersistentState.entries)
 
 
 class BlockingWatch(Blocking[Watch]):
@@ -298,14 +302,12 @@ class BlockingWatch(Blocking[Watch]):
     stop = blocking(Watch.stop)
 
 
-class SharedState(Blocking[AsyncSharedState]):
+class SharedState(_BlockingSpace[AsyncSharedState]):
     """AsyncSharedState, for callers that block."""
 
     get = blocking(AsyncSharedState.get)
     set = blocking(AsyncSharedState.set)
     delete = blocking(AsyncSharedState.delete)
-    list = blocking(AsyncSharedState.list)
-    entries = blocking(AsyncSharedState.entries)
 
     def watch(self, prefix: str, callback: Callable[[StateEntry], None]) -> BlockingWatch:
         """Calls `callback` in a thread of its own, which may use this client."""

@@ -1,4 +1,4 @@
-"""What an agent notes, against the real host: the guide's examples, other agents, lost connections, and a killed host."""
+"""What an agent notes, against the real host: other agents, lost connections, and a killed host. The guide's examples: test_reference_documents."""
 
 from __future__ import annotations
 
@@ -8,129 +8,25 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fakes import EventfulHost, settle
+from fakes import EventfulHost, FakeConnection, settle
 from proxy import CuttingProxy
 
 from kruxos import AsyncKruxOS, Backoff, KruxOS, StateEntry
-from kruxos.errors import CapabilityError, ConflictError, InvalidInput, PolicyDenied, VersionConflict
+from kruxos.errors import ConflictError, InvalidInput, PolicyDenied, VersionConflict
 from kruxos.testing import Installation, MockHost
 
 AT_ONCE = Backoff(first=0.0)
-SCRIPT = {"rules": [{"call": "read", "operation": "slack.search", "answer": {"messages": [{"id": "C1/1"}], "total": 1}}]}
 
 
 @pytest.fixture(scope="module")
 def shared_host(kruxos_installation: Installation) -> Iterator[MockHost]:
-    with MockHost({"slack": SCRIPT}, installation=kruxos_installation) as host:
+    with MockHost({}, installation=kruxos_installation) as host:
         yield host
 
 
 def connect(host: MockHost, agent: str, **options: Any) -> Any:
     """A new agent of this name."""
     return KruxOS.connect_async(host.address, api_key=host.new_key(agent), backoff=AT_ONCE, **options)
-
-
-# --- the guide's examples ------------------------------------------------------------------------------------------
-
-
-async def test_the_guide_on_session_state(shared_host: MockHost, capsys: pytest.CaptureFixture[str]) -> None:
-    async with connect(shared_host, "guide-session") as agent:
-        await agent.state.session.set("task.current", {"step": 3, "total": 10})
-        result = await agent.state.session.get("task.current")
-        if result.found:
-            print(result.value)
-        keys = await agent.state.session.list(prefix="task.")
-        await agent.state.session.delete("task.current")
-        assert capsys.readouterr().out == "{'step': 3, 'total': 10}\n"
-        assert keys == ["task.current"]
-        assert not (await agent.state.session.get("task.current")).found
-        await agent.state.session.set("task.a", 1)
-        assert await agent.state.session.clear() == 1
-
-
-async def test_the_guide_on_persistent_state(shared_host: MockHost, capsys: pytest.CaptureFixture[str]) -> None:
-    async with connect(shared_host, "guide-persistent") as agent:
-        await agent.state.persistent.set("config.threshold", 0.8)
-        await agent.state.persistent.set("config.threshold", 0.85)
-        result = await agent.state.persistent.get("config.threshold")
-        print(f"Value: {result.value}, version: {result.version}")
-        old = await agent.state.persistent.get("config.threshold", version=1)
-        history = await agent.state.persistent.history("config.threshold", limit=5)
-        for entry in history.versions:
-            print(f"v{entry.version}: {entry.value} ({entry.updated_at})")
-        assert old.value == 0.8 and old.version == 1
-        said = capsys.readouterr().out.splitlines()
-        assert said[0] == "Value: 0.85, version: 2"
-        assert [line.split(" (")[0] for line in said[1:]] == ["v2: 0.85", "v1: 0.8"]
-        assert result.updated_at is not None and result.updated_at.tzinfo is not None
-
-
-async def test_the_guide_on_shared_state(shared_host: MockHost) -> None:
-    changed: list[StateEntry] = []
-    seen = asyncio.Event()
-
-    def on_config_change(entry: StateEntry) -> None:
-        changed.append(entry)
-        seen.set()
-
-    async with connect(shared_host, "guide-shared") as agent, connect(shared_host, "guide-other") as other:
-        await agent.state.shared.set("guide.counter", 1)
-        entry = await agent.state.shared.get("guide.counter")
-        await agent.state.shared.set("guide.counter", entry.value + 1, expected_version=entry.version)
-        with pytest.raises(VersionConflict) as raised:
-            await other.state.shared.set("guide.counter", entry.value + 1, expected_version=entry.version)
-        assert raised.value.version == 2 and isinstance(raised.value, ConflictError)
-        await agent.state.shared.watch(prefix="config.", callback=on_config_change)
-        await other.state.shared.set("guide.other", 1)
-        await other.state.shared.set("config.mode", "fast")
-        await seen.wait()
-        assert [(one.key, one.value, one.updated_by) for one in changed] == [("config.mode", "fast", "guide-other")]
-
-
-async def test_the_guide_on_briefings(shared_host: MockHost, capsys: pytest.CaptureFixture[str]) -> None:
-    async with connect(shared_host, "guide-briefing") as agent:
-        briefing = await agent.capabilities.invoke("state.briefing.generate")
-        print(briefing.data["briefing"]["summary"])
-        assert (await agent.state.briefing.generate()).data["briefing"]["summary"]
-    assert "none of your writes ended" in capsys.readouterr().out
-
-
-async def test_the_guides_complete_example(
-    shared_host: MockHost, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("KRUXOS_HOST", shared_host.address)
-    monkeypatch.setenv("KRUXOS_API_KEY", shared_host.new_key("researcher"))
-
-    async def research_agent(pages: int, breaks_at: int) -> None:
-        async with KruxOS.connect_async() as agent:
-            briefing = await agent.capabilities.invoke("state.briefing.generate")
-            print(briefing.data["briefing"]["summary"])
-            checkpoint = await agent.state.persistent.get("research.checkpoint")
-            start_from = checkpoint.value["page"] if checkpoint.found else 0
-            page = start_from
-            for page in range(start_from, pages):
-                try:
-                    await agent.capabilities.invoke("slack.search", query="tides", limit=0 if page == breaks_at else 5)
-                    await agent.state.persistent.set("research.checkpoint", {"page": page + 1, "status": "in_progress"})
-                except CapabilityError as e:
-                    await agent.capabilities.invoke(
-                        "alerts.send", severity="warning", title=f"Research failed on page {page}", message=str(e)
-                    )
-                    break
-            else:
-                await agent.state.persistent.set("research.checkpoint", {"page": page, "status": "completed"})
-
-    await research_agent(5, breaks_at=3)
-    async with KruxOS.connect_async() as agent:
-        assert (await agent.state.persistent.get("research.checkpoint")).value == {"page": 3, "status": "in_progress"}
-        assert (await agent.call("alerts.list"))["alerts"][0]["message"].startswith("Research failed on page 3: InvalidInput")
-    await research_agent(5, breaks_at=-1)
-    async with KruxOS.connect_async() as agent:
-        assert (await agent.state.persistent.get("research.checkpoint")).value == {"page": 4, "status": "completed"}
-    assert "none of your writes ended" in capsys.readouterr().out
-
-
-# --- beyond the guide ----------------------------------------------------------------------------------------------
 
 
 async def test_any_value_comes_back_as_it_was(shared_host: MockHost) -> None:
@@ -178,6 +74,84 @@ async def test_notes_are_searched_and_listed_over_all_pages(shared_host: MockHos
         assert [entry.key for entry in await agent.state.persistent.query(contains='"i":77')] == ["n.0077"]
         assert [entry.version for entry in await agent.state.persistent.entries("n.000")] == [1] * 10
         assert await agent.state.persistent.delete("n.0077") and not await agent.state.persistent.delete("n.0077")
+
+
+async def test_notes_are_found_by_when_they_were_set(shared_host: MockHost) -> None:
+    async with connect(shared_host, "times") as agent:
+        first = await agent.state.persistent.set("t.1", 1)
+        last = first
+        while last.updated_at == first.updated_at:
+            last = await agent.state.persistent.set("t.2", 2)
+        assert first.updated_at is not None and last.updated_at is not None and last.updated_at.tzinfo is not None
+        first_at, last_at = first.updated_at.isoformat(), last.updated_at.isoformat()
+        found = {
+            "since the first": await agent.state.persistent.query("t.", since=first_at),
+            "since the last": await agent.state.persistent.query("t.", since=last_at),
+            "until the last": await agent.state.persistent.query("t.", until=last_at),
+            "between them": await agent.state.persistent.query("t.", since=first_at, until=last_at),
+            "until the first": await agent.state.persistent.query("t.", until=first_at),
+        }
+        assert {when: [entry.key for entry in entries] for when, entries in found.items()} == {
+            "since the first": ["t.1", "t.2"],
+            "since the last": ["t.2"],
+            "until the last": ["t.1"],
+            "between them": ["t.1"],
+            "until the first": [],
+        }
+
+
+async def test_versions_are_told_page_by_page(shared_host: MockHost) -> None:
+    async with connect(shared_host, "versions") as agent:
+        for n in range(1, 6):
+            await agent.state.persistent.set("k", n)
+        told = []
+        before = None
+        while True:
+            page = await agent.state.persistent.history("k", limit=2, before=before)
+            told.append([(entry.version, entry.value) for entry in page.versions])
+            before = page.next_before
+            if not page.more:
+                break
+        assert told == [[(5, 5), (4, 4)], [(3, 3), (2, 2)], [(1, 1)]]
+
+
+async def test_what_is_set_or_deleted_has_the_version_that_was_expected(shared_host: MockHost) -> None:
+    async with connect(shared_host, "expecting") as agent:
+        mine, shared = agent.state.persistent, agent.state.shared
+        await mine.set("k", 1, expected_version=0)
+        with pytest.raises(VersionConflict) as raised:
+            await mine.set("k", 2, expected_version=0)
+        assert raised.value.version == 1 and isinstance(raised.value, ConflictError)
+        assert (await mine.set("k", 2, expected_version=1)).version == 2
+        await shared.set("expected.k", 1)
+        with pytest.raises(VersionConflict):
+            await shared.delete("expected.k", expected_version=2)
+        assert await shared.delete("expected.k", expected_version=1)
+        assert not (await shared.get("expected.k")).found
+
+
+async def test_a_session_is_cleared(shared_host: MockHost) -> None:
+    async with connect(shared_host, "clearing") as agent:
+        for key in ("task.a", "task.b", "other"):
+            await agent.state.session.set(key, 1)
+        assert await agent.state.session.clear("task.") == 2
+        assert await agent.state.session.list() == ["other"]
+        assert await agent.state.session.clear() == 1
+
+
+async def test_a_watch_tells_of_its_keys_and_who_has_set_them(shared_host: MockHost) -> None:
+    heard = Heard()
+    async with connect(shared_host, "hearing") as agent, connect(shared_host, "telling") as other:
+        await agent.state.shared.watch(prefix="heard.", callback=heard)
+        await other.state.shared.set("unheard", 1)
+        await other.state.shared.set("heard.mode", "fast")
+        await heard.until("heard.mode", "fast")
+        assert [(one.key, one.value, one.updated_by) for one in heard.entries] == [("heard.mode", "fast", "telling")]
+
+
+async def test_a_briefing_is_an_attribute_of_the_state(shared_host: MockHost) -> None:
+    async with connect(shared_host, "briefed") as agent:
+        assert "none of your writes ended" in (await agent.state.briefing.generate()).data["briefing"]["summary"]
 
 
 async def test_several_agents_count_together(shared_host: MockHost) -> None:
@@ -251,16 +225,16 @@ async def test_a_watch_goes_on_after_a_lost_connection(shared_host: MockHost) ->
         async with KruxOS.connect_async(proxy.address, api_key=key, backoff=AT_ONCE) as agent:
             await other.state.shared.set("w.before", 1)
             watch = await agent.state.shared.watch("w.", heard)
-            await other.state.shared.set("w.a", 1)
+            first = (await other.state.shared.set("w.a", 1)).version
             await heard.until("w.a", 1)
             proxy.cut_next(to_host=False, passes_it=False)
-            await other.state.shared.set("w.a", 2, expected_version=1)  # the event of which is lost with the connection
+            await other.state.shared.set("w.a", 2, expected_version=first)  # the event of which is lost with the connection
             await heard.until("w.a", 2)
             assert proxy.done
             await other.state.shared.delete("w.a")
             await heard.until("w.a", ...)
             assert not any(entry.key == "w.before" for entry in heard.entries)
-            assert [entry.version for entry in heard.entries] == [1, 2, 2]
+            assert [entry.version for entry in heard.entries] == [first, first + 1, first + 1]
             await watch.stop()
             await other.state.shared.set("w.b", 1)
             await agent.state.shared.get("w.b")
@@ -355,4 +329,55 @@ async def test_who_watches_names_the_event_and_others_are_not_bothered() -> None
             await settle()
             await host.clock.advance(1)
             assert host.subscriptions[-1] == {"after": "2", "types": types}
-        assert (await anext(plain)).method == "state.changed"
+        host.happens("completed")
+        assert (await anext(plain)).method == "write.status"
+
+
+async def test_a_subscription_that_begins_anew_without_state_hears_of_it_once_somebody_watches() -> None:
+    host = EventfulHost()
+    async with host.client() as agent, agent.events() as plain:
+        async with agent.events(["state.changed"]):
+            pass
+        host.keeps = False
+        host.last.cut()
+        await settle()
+        await host.clock.advance(1)
+        assert (await anext(plain)).missed and host.subscriptions[-1] == {"after": "0"}
+        async with agent.events(["state.changed"]) as state:
+            assert "state.changed" in host.subscriptions[-1]["types"]
+            host.happens("x", method="state.changed", key="a")
+            assert (await anext(state)).params["key"] == "a"
+
+
+class HostWithoutSharing(EventfulHost):
+    """Rules forbid to hear of the shared state from the moment that `forbids`."""
+
+    forbids = False
+
+    async def answer_as_host(self, connection: FakeConnection, message: dict[str, Any]) -> None:
+        if self.forbids and "state.changed" in message["params"].get("types", []):
+            connection.refuse(message, -32000, "Work alone.", type="PolicyDenied", retryable=False)
+        else:
+            await super().answer_as_host(connection, message)
+
+
+async def test_who_may_not_hear_of_the_state_any_more_still_hears_of_writes() -> None:
+    host = HostWithoutSharing()
+    async with host.client() as agent, agent.events() as plain, agent.events(["state.changed"]) as state:
+        sent = asyncio.create_task(agent.write("w_1").sent())
+        await settle()
+        host.forbids = True
+        host.last.cut()
+        host.happens("completed", tell=False)
+        await settle()
+        await host.clock.advance(1)
+        with pytest.raises(PolicyDenied, match="Work alone"):
+            await anext(state)
+        assert (await anext(plain)).method == "write.status"
+        assert (await sent).sent
+        assert host.subscriptions[-1] == {"after": "0"}
+        with pytest.raises(PolicyDenied, match="Work alone"):
+            async with agent.events(["state.changed"]):
+                pass
+        host.happens("rolled_back")
+        assert (await anext(plain)).method == "write.status"
