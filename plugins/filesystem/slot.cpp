@@ -20,6 +20,7 @@ using workspace::Descriptor;
 
 constexpr const char* kPlan = "plan";
 constexpr const char* kUndo = "undo";
+constexpr const char* kCompared = "compared";
 constexpr const char* kRetired = "retired";
 constexpr std::size_t kMostSlots = 1'000'000;
 constexpr std::uint64_t kLeastOfEntry = 512;
@@ -96,6 +97,7 @@ std::string inode_at(int directory, const std::string& name) {
 Slot Slot::find(const workspace::Home& home, const std::string& write_id) {
   Slot slot;
   slot.directory_ = open_slot(home, write_id);
+  slot.write_id_ = write_id;
   if (slot.directory_) slot.has_plan_ = read_plan(workspace::small_file(slot.get(), kPlan), slot.plan_);
   return slot;
 }
@@ -119,6 +121,17 @@ void Slot::begin_undo() {
   if (workspace::small_file(get(), kUndo).empty())
     put_durably(get(), kUndo, ObjectWriter().text("kept", inode_at(get(), kKept)).done());
   step("undo planned");
+}
+
+void Slot::note_compared() const {
+  try {
+    if (!is_compared()) put_durably(get(), kCompared, "yes");
+  } catch (const kruxos::ProxyError&) {  // the undo is done all the same; whoever asks compares once more
+  }
+}
+
+bool Slot::is_compared() const {
+  return !workspace::small_file(get(), kCompared).empty() || is_retired();
 }
 
 /// Empty where no undo has begun.
