@@ -1,4 +1,7 @@
 // Agents' programs, through the whole host: a person decides, the sandbox holds, a killed host leaves them unknown.
+#include <unistd.h>
+
+#include <sstream>
 #include <thread>
 
 #include "local_rig.hpp"
