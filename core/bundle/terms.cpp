@@ -94,6 +94,9 @@ class Comparison {
     for (const auto& host : before_.hosts) {
       if (!has(now_.hosts, host)) add(false, "no longer speaks to {}", host);
     }
+    if (now_.hosts_from != before_.hosts_from)
+      add(!now_.hosts_from.empty(), "further hosts are those that the configuration lists under {} instead of {}",
+          or_none(now_.hosts_from), or_none(before_.hosts_from));
     if (now_.api_base_url != before_.api_base_url)
       add(true, "its service is at {} instead of {}", now_.api_base_url, before_.api_base_url);
     if (now_.auth != before_.auth) add(true, "the token stands in {} instead of {}", now_.auth, before_.auth);
@@ -204,9 +207,12 @@ BundleTerms terms_of(const ServiceDefinition& definition, const std::string& ver
                     {},
                     {},
                     {},
+                    {},
                     {}};
   terms.auth = auth_in_words(definition.auth);
   terms.own_address = own_address_in_words(definition.accounts);
+  if (!definition.hosts_from.empty())
+    terms.hosts_from = fmt::format("services.{}.adapter.{}", definition.service, definition.hosts_from);
   for (const auto& setting : definition.accounts.settings) terms.settings.push_back(setting.name);
   for (const auto& post : definition.safe_posts)
     terms.safe_posts.push_back(fmt::format("POST {}{}", post.path, post.graphql ? " (GraphQL queries)" : ""));

@@ -32,6 +32,7 @@ struct BundleTerms {
   std::string own_address;              ///< where an account's own address may lie, in words; empty: there is none
   std::vector<std::string> settings;    ///< of accounts, by name
   std::vector<std::string> safe_posts;  ///< that only read by the adapter's word, in words
+  std::string hosts_from;               ///< the key of the configuration that lists further hosts; empty: there is none
 
   static constexpr const char* kUsualAuth = "Authorization: Bearer TOKEN";
 };

@@ -124,4 +124,16 @@ http: {graphql: [graphql], safe_posts: [search]}
   CHECK(terms(basic).auth == "Authorization: Basic TOKEN");
 }
 
+TEST_CASE("hosts that the configuration lists are a term") {
+  auto definition = parse_definition(test::kMockDefinition, "mock.yaml");
+  const auto before = terms_of(definition, "1.2.0", {});
+  definition.hosts_from = "allow_hosts";
+  const auto now = terms_of(definition, "1.2.0", {});
+  CHECK(now.hosts_from == "services.mock.adapter.allow_hosts");
+  CHECK(changes(before, now) == Words{"! further hosts are those that the configuration lists under "
+                                      "services.mock.adapter.allow_hosts instead of none"});
+  CHECK(changes(now, before) == Words{"- further hosts are those that the configuration lists under none instead of "
+                                      "services.mock.adapter.allow_hosts"});
+}
+
 }  // namespace KRUXOS_TEST_FILE

@@ -91,7 +91,8 @@ Identity ServiceHost::verify(const std::string& service, const Secret& token, co
   return std::get<Identity>(*result);
 }
 
-/// The vault keeps every connection with its generation, which writes are accepted for; of these there is no token.
+/// The vault keeps every connection with its generation, which writes are accepted for. In the place of a token these
+/// have a word that goes nowhere.
 void ServiceHost::connect_by_configuration() {
   const auto known = parts_.vault.connections();
   for (const auto& active : parts_.accounts.services()) {

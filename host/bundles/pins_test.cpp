@@ -17,6 +17,7 @@ BundlePins some_pins() {
   const auto contents = read_bundle(bundle.path());
   BundlePin pin;
   pin.terms = terms_of(*contents.definition, "1.2.0", contents.manifest.hosts);
+  pin.terms.hosts_from = "services.mock.adapter.allow_hosts";
   pin.files = contents.files;
   pin.directory = "mock-3";
   pin.library = "mock.so";

@@ -119,6 +119,7 @@ void put_terms(JsonWriter& out, const BundleTerms& terms) {
   put(out, "own_address", terms.own_address);
   put(out, "settings", terms.settings);
   put(out, "safe_posts", terms.safe_posts);
+  put(out, "hosts_from", terms.hosts_from);
 }
 
 BundleTerms parse_terms(const JsonValue& object) {
@@ -140,6 +141,7 @@ BundleTerms parse_terms(const JsonValue& object) {
   terms.own_address = text_of(object, "own_address");
   terms.settings = texts(object, "settings");
   terms.safe_posts = texts(object, "safe_posts");
+  if (find_member(object, "hosts_from")) terms.hosts_from = text_of(object, "hosts_from");
   return terms;
 }
 

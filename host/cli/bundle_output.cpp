@@ -71,6 +71,7 @@ void print_offer(const Session& session, const BundleOffer& offer) {
   listing.add("From", offer.source.string());
   listing.add("Runs in", isolation_cell(offer));
   listing.add("Speaks to", list_of(terms.hosts, "no host"));
+  listing.add_unless_empty("Further hosts", terms.hosts_from);
   listing.add("Its service", terms.api_base_url);
   listing.add("Token in", terms.auth);
   listing.add_unless_empty("Own address", terms.own_address);

@@ -1,11 +1,8 @@
 #include "changes.hpp"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <sodium.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -270,7 +267,7 @@ std::string Changes::move(const kruxos::Call& call, const Home& home, const krux
                           const Json& params) const {
   const auto from = changed_path(params, "from"), to = changed_path(params, "to");
   const auto source = workspace::open_directory(home.files.get(), from.parent(), from);
-  const auto target = workspace::open_directory(home.files.get(), to.parent(), to);
+  const auto target = workspace::open_directory(home.files.get(), to.parent(), to.above());
   struct stat found {};
   if (!workspace::look_at(source.get(), from.name(), found, from)) throw workspace::not_found(from.shown());
   auto slot = Slot::make(home, std::string(write.write_id));

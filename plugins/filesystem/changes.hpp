@@ -63,7 +63,7 @@ class Changes {
   mutable std::map<std::string, std::unique_ptr<Share>, std::less<>> shares_;  ///< by agent
 };
 
-/// For loops before anything has happened.
+/// For loops before anything has happened: what it throws says that there is no effect.
 workspace::MayGoOn until_cancelled(const kruxos::Call& call);
 
 }  // namespace filesystem

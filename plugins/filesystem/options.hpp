@@ -3,12 +3,11 @@
 #include <cstdint>
 #include <string>
 
+#include "workspace/options.hpp"
+
 namespace filesystem {
 
-struct Options {
-  std::string root;                               ///< absolute
-  std::uint64_t workspace_bytes = 1024ULL << 20;  ///< of one agent's files
-  std::uint64_t workspace_entries = 200'000;
+struct Options : workspace::Options {
   std::uint64_t undo_bytes = 1024ULL << 20;  ///< of what one agent's undos need
 };
 

@@ -95,6 +95,7 @@ TEST_CASE("of a file that somebody replaces meanwhile every content is kept or t
   Files files;
   files.put("a", "0");
   const auto a = files.files / "a";
+  int undone = 0;
   for (int i = 0; i < 50; ++i) {
     auto write = files.change("write", R"({"path":"a","content":"written"})");
     {
@@ -105,10 +106,17 @@ TEST_CASE("of a file that somebody replaces meanwhile every content is kept or t
       });
       if (files.run(write).outcome != Outcome::kDone) continue;
     }
-    if (files.bench.rollback(write, "{}", true).outcome != Outcome::kDone) continue;
-    CHECK(
-        (!files.has("a") || files.content("a") == "theirs" || files.content("a").empty() || files.content("a") == "0"));
+    const auto kept = files.root / "agent_1" / "undo" / write.write_id / "kept";
+    const bool replaced = fs::exists(kept);
+    std::ifstream in(kept);
+    const std::string before(std::istreambuf_iterator<char>(in), {});
+    CHECK((!replaced || before == "theirs" || before == "0"));
+    REQUIRE(files.bench.rollback(write, "{}", true).outcome == Outcome::kDone);
+    CHECK(files.has("a") == replaced);
+    CHECK(files.content("a") == before);
+    ++undone;
   }
+  CHECK(undone > 0);
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -71,6 +71,14 @@ TEST_CASE("an agent sees neither another agent's files nor what its own undos ke
   files.bench.agent = "agent_2";
   CHECK_THAT(files.read("list", "{}"), Contains(R"("total":0)"));
   CHECK_THROWS_WITH(files.read("read", quoted_path("/workspace/../../agent_1/files/mine")), Contains("\"..\""));
+  files.bench.agent = "agent_1";
+  auto remove = files.change("delete", quoted_path("mine"));
+  REQUIRE(files.run(remove).outcome == Outcome::kDone);
+  REQUIRE(fs::exists(files.root / "agent_1" / "undo" / remove.write_id / "kept"));
+  CHECK_THAT(files.read("list", "{}"), Contains(R"("total":0)"));
+  CHECK_THAT(files.read("search", R"({"text":"x"})"), Contains(R"("matches":[])"));
+  for (const char* path : {"/workspace/../undo", "../undo", "undo", "/undo"})
+    CHECK_THROWS_AS(files.read("list", quoted_path(path)), kruxos::ProxyError);
   files.bench.agent = "";
   CHECK_THROWS_WITH(files.read("list", "{}"), Contains("which agent"));
 }

@@ -20,6 +20,7 @@ using workspace::Descriptor;
 
 constexpr const char* kPlan = "plan";
 constexpr const char* kUndo = "undo";
+constexpr const char* kCompared = "compared";
 constexpr const char* kRetired = "retired";
 constexpr std::size_t kMostSlots = 1'000'000;
 constexpr std::uint64_t kLeastOfEntry = 512;
@@ -60,16 +61,6 @@ bool read_plan(const std::string& text, Plan& plan) {
   return true;
 }
 
-/// Whole or not at all, whenever the host is killed.
-void put_durably(int directory, const char* name, const std::string& text) {
-  const auto next = std::string(name) + ".new";
-  workspace::remove_tree(directory, next);
-  workspace::put_file(directory, next, text, 0600);
-  if (renameat(directory, next.c_str(), directory, name) != 0)
-    throw workspace::failure_of(errno, workspace::kRoot, "written");
-  workspace::sync_directory(directory);
-}
-
 Descriptor open_slot(const workspace::Home& home, const std::string& write_id) {
   if (write_id.empty() || write_id.find('/') != std::string::npos || write_id.front() == '.')
     throw workspace::invalid("This is no id of a write.");
@@ -96,6 +87,7 @@ std::string inode_at(int directory, const std::string& name) {
 Slot Slot::find(const workspace::Home& home, const std::string& write_id) {
   Slot slot;
   slot.directory_ = open_slot(home, write_id);
+  slot.write_id_ = write_id;
   if (slot.directory_) slot.has_plan_ = read_plan(workspace::small_file(slot.get(), kPlan), slot.plan_);
   return slot;
 }
@@ -110,15 +102,26 @@ Slot Slot::make(const workspace::Home& home, const std::string& write_id) {
 
 void Slot::keep(Plan plan) {
   plan_ = std::move(plan);
-  put_durably(get(), kPlan, json_of(plan_));
+  workspace::put_durably(get(), kPlan, json_of(plan_));
   has_plan_ = true;
   step("planned");
 }
 
 void Slot::begin_undo() {
   if (workspace::small_file(get(), kUndo).empty())
-    put_durably(get(), kUndo, ObjectWriter().text("kept", inode_at(get(), kKept)).done());
+    workspace::put_durably(get(), kUndo, ObjectWriter().text("kept", inode_at(get(), kKept)).done());
   step("undo planned");
+}
+
+void Slot::note_compared() const {
+  try {
+    if (!is_compared()) workspace::put_durably(get(), kCompared, "yes");
+  } catch (const kruxos::ProxyError&) {  // the undo is done all the same; whoever asks compares once more
+  }
+}
+
+bool Slot::is_compared() const {
+  return !workspace::small_file(get(), kCompared).empty() || is_retired();
 }
 
 /// Empty where no undo has begun.
@@ -128,7 +131,7 @@ std::string Slot::inode_before_undo() const {
 
 void Slot::retire(const workspace::Home& home) {
   constexpr std::array words{"none", "in effect", "undone", "unclear"};
-  if (!is_retired()) put_durably(get(), kRetired, words[static_cast<std::size_t>(standing(home))]);
+  if (!is_retired()) workspace::put_durably(get(), kRetired, words[static_cast<std::size_t>(standing(home))]);
   for (const char* what : {kKept, kUndone}) workspace::remove_tree(get(), what);
 }
 

@@ -45,6 +45,7 @@ class Slot {
 
   explicit operator bool() const { return static_cast<bool>(directory_); }
   int get() const { return directory_.get(); }
+  const std::string& write_id() const { return write_id_; }
   bool has_plan() const { return has_plan_; }
   const Plan& plan() const { return plan_; }
 
@@ -52,6 +53,10 @@ class Slot {
   void keep(Plan plan);
   /// Before an undo does anything: what stands in the slot now. Durable on return.
   void begin_undo();
+  /// After an undo: what it has taken out of the workspace was what the write had left, or the operator insisted.
+  void note_compared() const;
+  /// True of what is retired too: nothing is left to be compared.
+  bool is_compared() const;
   Standing standing(const workspace::Home& home) const;
   /// Lets what is kept go, and remembers how the write stood: what came of it can be asked for longer than it can be
   /// undone.
@@ -61,6 +66,7 @@ class Slot {
  private:
   std::string inode_before_undo() const;
   workspace::Descriptor directory_;
+  std::string write_id_;
   Plan plan_;
   bool has_plan_ = false;
 };

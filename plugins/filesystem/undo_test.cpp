@@ -143,6 +143,70 @@ TEST_CASE("what is changed while it is undone stays") {
   }
 }
 
+TEST_CASE("an undo that cannot compare what it has taken out puts it back") {
+  static Undoing* undoing = nullptr;
+  for (const bool replaces : {true, false}) {
+    Undoing files;
+    undoing = &files;
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    filesystem::after_step = [](const char* step) {
+      if (std::string_view(step) == "taken out") undoing->bench.host.clock.advance(400'000);
+    };
+    const auto answer = files.undo();  // which says that it had no effect
+    filesystem::after_step = nullptr;
+    CHECK_THAT(answer, Contains("time for this call is over"));
+    CHECK(files.content("a") == "after");
+    CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_EFFECT_DISPROVED);
+    CHECK(files.undo() == "undone");
+  }
+}
+
+TEST_CASE("an undo that can neither keep nor put back what was changed says where it is") {
+  static std::filesystem::path file;
+  Undoing files;
+  file = files.files / "a";
+  files.run_one("write", R"({"path":"a","content":"after"})");
+  filesystem::after_step = [](const char* step) {
+    if (std::string_view(step) == "undo planned") std::ofstream(file, std::ios::app) << " and more";
+    if (std::string_view(step) == "taken out") std::ofstream(file) << "another one";
+  };
+  const auto attempt = files.bench.rollback(files.write, files.result);
+  filesystem::after_step = nullptr;
+  REQUIRE(attempt.failure);
+  CHECK(attempt.failure->effect != KRUX_EFFECT_NONE);
+  CHECK_THAT(attempt.failure->message, Contains("in the undo store, as w_1/undone"));
+  const auto found = files.bench.find_rollback(files.write, files.result);
+  CHECK(found.answer == KRUX_CANNOT_TELL);
+  CHECK_THAT(found.why, Contains("w_1/undone"));
+  CHECK(files.bench.rollback(files.write, files.result).failure->effect != KRUX_EFFECT_NONE);
+  CHECK(files.content("a") == "another one");
+  fs::remove(file);
+  CHECK_THAT(files.undo(), Contains("has been changed since. It stays"));
+  CHECK(files.content("a") == "after and more");
+}
+
+TEST_CASE("an undo that was killed before it compared compares when it is asked for again") {
+  static std::filesystem::path file;
+  for (const bool replaces : {true, false}) {
+    Undoing files;
+    file = files.files / "a";
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    filesystem::after_step = [](const char* step) {
+      if (std::string_view(step) == "undo planned") std::ofstream(file, std::ios::app) << " and more";
+      if (std::string_view(step) == "taken out") throw std::runtime_error("killed");
+    };
+    (void)files.bench.rollback(files.write, files.result);
+    filesystem::after_step = nullptr;
+    files.bench.restart();
+    CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_CANNOT_TELL);
+    CHECK_THAT(files.undo(), Contains("has been changed since. It stays"));
+    CHECK(files.content("a") == "after and more");
+    CHECK(files.undo(true) == "undone");
+  }
+}
+
 TEST_CASE("an undo whose write is another agent's finds nothing") {
   Undoing files;
   files.put("a", "before");

@@ -1,6 +1,9 @@
 #include "address.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <kruxos/adapter/error.hpp>
+#include <kruxos/kit/paging.hpp>
 #include <kruxos/kit/text.hpp>
 
 #include <algorithm>
@@ -19,8 +22,28 @@ std::string_view without_fragment(std::string_view text) {
   return text.substr(0, text.find('#'));
 }
 
-bool is_loopback(std::string_view host) {
-  return host.starts_with("127.") || host == "[::1]";
+/// As the host has it: a literal address, and no name that only begins like one.
+bool is_loopback(const std::string& host) {
+  in_addr four{};
+  if (inet_pton(AF_INET, host.c_str(), &four) == 1) return ntohl(four.s_addr) >> 24 == 127;
+  in6_addr six{};
+  return inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+/// "/a/./b/../c" is "/a/c". What stands behind a '?' is no path.
+std::string without_dots(std::string_view target) {
+  const auto path = target.substr(0, target.find('?'));
+  std::string out;
+  for (std::size_t at = 0; at < path.size();) {  // at a '/'
+    const auto end = std::min(path.find('/', at + 1), path.size());
+    const auto segment = path.substr(at + 1, end - at - 1);
+    const bool goes_up = segment == "..", stays = segment == ".";
+    if (goes_up) out.resize(out.empty() ? 0 : out.rfind('/'));
+    if (!goes_up && !stays) out.append("/").append(segment);
+    if ((goes_up || stays) && end == path.size()) out += '/';
+    at = end;
+  }
+  return out.append(target.substr(path.size()));
 }
 
 }  // namespace
@@ -42,6 +65,8 @@ Address parse_address(std::string_view text) {
   const auto port = authority.starts_with('[') ? authority.find(':', authority.find(']')) : authority.find(':');
   Address address;
   address.host = authority.substr(0, port);
+  if (address.host.starts_with('[') && address.host.ends_with(']'))
+    address.host = address.host.substr(1, address.host.size() - 2);
   if (address.host.empty()) throw no_address(text, "it names no host.");
   if (plain && !is_loopback(address.host)) throw no_address(text, "only https is spoken; begin it with https://.");
   address.origin = scheme + std::string(authority);
@@ -51,15 +76,9 @@ Address parse_address(std::string_view text) {
 }
 
 Address resolve(const Address& from, std::string_view location) {
-  location = without_fragment(location);
-  if (location.find("://") != std::string_view::npos && location.find("://") < location.find_first_of("/?"))
-    return parse_address(location);
-  const auto scheme = from.origin.substr(0, from.origin.find("//"));
-  if (location.starts_with("//")) return parse_address(scheme + std::string(location));
-  if (location.starts_with('/')) return parse_address(from.origin + std::string(location));
-  const auto path = from.rest.substr(0, from.rest.find('?'));
-  if (location.starts_with('?')) return parse_address(from.origin + path + std::string(location));
-  return parse_address(from.origin + path.substr(0, path.rfind('/') + 1) + std::string(location));
+  const auto meant = kruxos::kit::resolved(from.rest, without_fragment(location));
+  if (meant.starts_with("//")) return parse_address(from.origin.substr(0, from.origin.find("//")) + meant);
+  return parse_address(meant.starts_with('/') ? from.origin + without_dots(meant) : meant);
 }
 
 }  // namespace network

@@ -119,8 +119,8 @@ std::string ProcessAdapter::run(const kruxos::Call& call, const kruxos::Buffered
     } catch (const ProxyError&) {  // nobody is told how it ended, and its write is unknown
     }
   };
-  forget_old(home, kKeep);
-  begin_record(home, id);
+  forget_old(home, kKeep, call.now_ms());
+  begin_record(home, id, call.now_ms());
   try {
     supervisor_.start(homes_.of(agent), std::move(order));
   } catch (const ProxyError&) {
@@ -171,7 +171,10 @@ EffectFound ProcessAdapter::find_effect(const kruxos::Call& call, const kruxos::
   if (const auto view = ended(home, id)) return EffectFound::found(json_of(*view, {0, 0, kInResult}));
   if (was_begun(home, id))
     return EffectFound::cannot_tell(
-        "The host ended while the program ran, and the program with it: look at the workspace what it has done.");
+        "The host ended while the program ran, and the program with it, or its record is no longer kept: look at the "
+        "workspace what it has done.");
+  if (write.created_at_ms > 0 && call.now_ms() - write.created_at_ms > kKeepMs)
+    return EffectFound::cannot_tell("What was kept of programs of that time has been taken away.");
   return write.attempt == 0 ? EffectFound::absent() : EffectFound::disproved();
 }
 

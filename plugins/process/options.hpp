@@ -3,15 +3,16 @@
 #include <cstdint>
 #include <string>
 
+#include "workspace/options.hpp"
+
 namespace process {
 
-struct Options {
-  std::string root;                        ///< absolute; the one of the files
+/// The workspace's bounds hold while something runs in it.
+struct Options : workspace::Options {
   std::int64_t memory_mib = 512;           ///< of all processes of one run together
   std::int64_t processes = 64;             ///< of one run at once
   std::int64_t output_kib = 1024;          ///< of standard output, and of standard error
   std::int64_t file_mib = 256;             ///< of one file that is written
-  std::int64_t workspace_mib = 1024;       ///< of the workspace, while something runs in it
   std::int64_t background_seconds = 3600;  ///< of what runs on after the call
   std::int64_t running = 4;                ///< of one agent at once
   std::string sandbox = "bwrap";           ///< the program that makes it
@@ -29,6 +30,7 @@ inline constexpr const char* kConfigSchema = R"({
     "output_kib": {"type": "integer", "minimum": 1, "maximum": 2048},
     "file_mib": {"type": "integer", "minimum": 1, "maximum": 1048576},
     "workspace_mib": {"type": "integer", "minimum": 1, "maximum": 1048576},
+    "workspace_entries": {"type": "integer", "minimum": 10, "maximum": 10000000},
     "background_seconds": {"type": "integer", "minimum": 1, "maximum": 86400},
     "running": {"type": "integer", "minimum": 1, "maximum": 64},
     "sandbox": {"type": "string", "minLength": 1, "maxLength": 1000},

@@ -8,15 +8,15 @@
 #include <kruxos/kit/time.hpp>
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
+#include <ctime>
 
-#include "workspace/failure.hpp"
 #include "workspace/tree.hpp"
 
 namespace process {
 namespace {
 
-constexpr std::size_t kMostRecords = 10'000;
+constexpr std::size_t kMostNames = 1'000'000;
 constexpr const char *kBegun = ".begun", *kEnded = ".json", *kOut = ".out", *kErrors = ".err";
 
 std::string all_of(int directory, const std::string& name) {
@@ -44,13 +44,20 @@ std::optional<View> read_meta(const workspace::Home& home, const std::string& id
   return view;
 }
 
-/// The ids of those that have ended, the oldest first: they begin with the time.
-std::vector<std::string> ended_ids(const workspace::Home& home) {
+/// The ids of which there is such a file, the oldest first: they begin with the time.
+std::vector<std::string> ids_with(const workspace::Home& home, std::string_view what) {
   std::vector<std::string> ids;
-  for (const auto& name : workspace::names_in(home.processes.get(), 4 * kMostRecords, [] {}).names) {
-    if (name.ends_with(kEnded)) ids.push_back(name.substr(0, name.size() - std::string_view(kEnded).size()));
+  for (const auto& name : workspace::names_in(home.processes.get(), kMostNames, [] {}).names) {
+    if (name.ends_with(what)) ids.push_back(name.substr(0, name.size() - what.size()));
   }
   return ids;
+}
+
+/// The time of its beginning is that of its file.
+bool was_begun_before(const workspace::Home& home, const std::string& id, std::int64_t ms) {
+  struct stat found {};
+  return fstatat(home.processes.get(), (id + kBegun).c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+         found.st_mtim.tv_sec * 1000LL < ms;
 }
 
 void put_members(kruxos::kit::ObjectWriter& out, const View& view) {
@@ -73,8 +80,10 @@ std::size_t put_stream(kruxos::kit::ObjectWriter& out, const char* name, const s
 
 }  // namespace
 
-void begin_record(const workspace::Home& home, const std::string& id) {
+void begin_record(const workspace::Home& home, const std::string& id, std::int64_t now_ms) {
   workspace::put_file(home.processes.get(), id + kBegun, "", 0600);
+  const std::array<timespec, 2> times{timespec{now_ms / 1000, 0}, timespec{now_ms / 1000, 0}};
+  (void)utimensat(home.processes.get(), (id + kBegun).c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
   workspace::sync_directory(home.processes.get());
 }
 
@@ -97,10 +106,7 @@ void end_record(int directory, const View& view) {
                         .done();
   workspace::put_file(directory, view.id + kOut, view.out, 0600);
   workspace::put_file(directory, view.id + kErrors, view.errors, 0600);
-  workspace::put_file(directory, view.id + ".new", meta, 0600);
-  if (renameat(directory, (view.id + ".new").c_str(), directory, (view.id + kEnded).c_str()) != 0)
-    throw workspace::failure_of(errno, workspace::kRoot, "written");
-  workspace::sync_directory(directory);
+  workspace::put_durably(directory, view.id + kEnded, meta);
 }
 
 std::optional<View> ended(const workspace::Home& home, const std::string& id) {
@@ -114,16 +120,23 @@ std::optional<View> ended(const workspace::Home& home, const std::string& id) {
 
 std::vector<View> last_ended(const workspace::Home& home, std::size_t most) {
   std::vector<View> views;
-  auto ids = ended_ids(home);
+  auto ids = ids_with(home, kEnded);
   for (; !ids.empty() && views.size() < most; ids.pop_back()) {
     if (auto view = read_meta(home, ids.back())) views.push_back(*std::move(view));
   }
   return views;
 }
 
-void forget_old(const workspace::Home& home, std::size_t keep) {
-  const auto ids = ended_ids(home);
-  for (std::size_t i = 0; i + keep < ids.size(); ++i) drop_record(home, ids[i]);
+void forget_old(const workspace::Home& home, std::size_t keep, std::int64_t now_ms) {
+  auto ids = ids_with(home, kEnded);
+  ids.resize(ids.size() - std::min(keep, ids.size()));
+  for (const auto& id : ids) {
+    for (const char* what : {kEnded, kOut, kErrors}) workspace::remove_tree(home.processes.get(), id + what);
+  }
+  // That it was begun outlives the rest, or it could be begun again; of those that a killed host has cut off too.
+  for (const auto& id : ids_with(home, kBegun)) {
+    if (was_begun_before(home, id, now_ms - kKeepMs) && !read_meta(home, id)) drop_record(home, id);
+  }
 }
 
 std::string json_of(const View& view, const Page& page) {

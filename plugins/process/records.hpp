@@ -10,8 +10,11 @@
 
 namespace process {
 
+/// How long it is known of a run that it was begun: longer than any write waits for its outcome.
+inline constexpr std::int64_t kKeepMs = 96 * 3'600'000LL;
+
 /// Durable on return: from now on nobody can say that it was never begun.
-void begin_record(const workspace::Home& home, const std::string& id);
+void begin_record(const workspace::Home& home, const std::string& id, std::int64_t now_ms);
 void drop_record(const workspace::Home& home, const std::string& id);
 bool was_begun(const workspace::Home& home, const std::string& id);
 
@@ -20,8 +23,8 @@ void end_record(int directory, const View& view);
 std::optional<View> ended(const workspace::Home& home, const std::string& id);
 /// The last ones that have ended, the newest first.
 std::vector<View> last_ended(const workspace::Home& home, std::size_t most);
-/// Forgets the oldest.
-void forget_old(const workspace::Home& home, std::size_t keep);
+/// Forgets how the oldest have ended, and that they were begun once that was kKeepMs ago.
+void forget_old(const workspace::Home& home, std::size_t keep, std::int64_t now_ms);
 
 /// One JSON object; of what it said so much of each stream, from there on.
 struct Page {

@@ -5,7 +5,9 @@
 #include <kruxos/kit/json.hpp>
 #include <kruxos/testing.hpp>
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +16,8 @@
 #include <thread>
 
 #include "adapter.hpp"
+#include "pace.hpp"
+#include "records.hpp"
 #include "support/scratch.hpp"
 #include "usage.hpp"
 
@@ -227,6 +231,66 @@ TEST_CASE("programs end with the host, and nobody can tell what they had done") 
   never.write_id = "w_never";
   never.attempt = 1;
   CHECK(programs.bench.find_effect(never).answer == KRUX_EFFECT_DISPROVED);
+}
+
+TEST_CASE("nobody says of a run whose record is gone that it was never begun") {
+  Programs programs;
+  REQUIRE(programs.run("true").outcome == Outcome::kDone);
+  auto first = programs.last;
+  first.created_at_ms = programs.bench.host.clock.now_ms;
+  const auto home = workspace::Homes(programs.root).of("agent_1");
+  for (int i = 0; i < 200; ++i) {
+    process::View later;
+    later.id = "w_later_" + std::to_string(i);
+    process::end_record(home.processes.get(), later);
+  }
+  REQUIRE(programs.run("true").outcome == Outcome::kDone);
+  CHECK(programs.bench.find_effect(first).answer == KRUX_CANNOT_TELL);
+  CHECK(programs.bench.execute(first).outcome != Outcome::kDone);
+  programs.bench.host.clock.advance(97 * 3'600'000LL);
+  REQUIRE(programs.run("true").outcome == Outcome::kDone);
+  const auto found = programs.bench.find_effect(first);
+  CHECK(found.answer == KRUX_CANNOT_TELL);
+  CHECK_THAT(found.why, Contains("programs of that time"));
+}
+
+TEST_CASE("however much programs say, they are looked at by the clock, and a workspace once for all of them") {
+  static std::atomic<int> looks, counts;
+  looks = counts = 0;
+  Programs programs(R"(,"allow_root":true,"output_kib":2048)");
+  process::before_look = [](const char* at) { ++(std::string_view(at) == "workspace" ? counts : looks); };
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 2; ++i) REQUIRE(said(programs.run("sleep 1000", R"(,"background":true)"), "state") == "running");
+  const auto talking = programs.shell("while :; do echo; done", R"(,"timeout_seconds":2)");
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  for (const char* id : {"w_1", "w_2"}) (void)programs.kill(id);
+  process::before_look = nullptr;
+  CHECK_THAT(talking.result_json, Contains("_limit") || Contains("timeout"));
+  CHECK(looks > 0);
+  CHECK(looks <= took.count() * 10 + 5);
+  CHECK(counts > 0);
+  CHECK(counts <= took.count() + 3);
+}
+
+TEST_CASE("what is due is due by the clock, however often somebody asks") {
+  using namespace std::chrono_literals;
+  process::Pace pace(100ms);
+  const auto begin = process::Clock::now();
+  CHECK(pace.until_due(begin) == 0ms);
+  CHECK(pace.is_due(begin));
+  CHECK_FALSE(pace.is_due(begin));
+  CHECK(pace.until_due(begin + 40ms) == 60ms);
+  CHECK_FALSE(pace.is_due(begin + 99ms));
+  CHECK(pace.is_due(begin + 250ms));
+  CHECK_FALSE(pace.is_due(begin + 349ms));
+}
+
+TEST_CASE("a workspace of more entries than the operator permits ends the run") {
+  Programs programs(R"(,"allow_root":true,"workspace_entries":10)");
+  const auto many = programs.shell("touch 1 2 3 4 5 6 7 8 9 10 11; sleep 1000", R"(,"timeout_seconds":20)");
+  CHECK_THAT(many.result_json, Contains(R"("ended":"workspace_limit")"));
+  REQUIRE(programs.shell("rm 11").outcome == Outcome::kDone);
+  CHECK(said(programs.shell("sleep 1.5; echo end")) == "end\n");
 }
 
 TEST_CASE("without a sandbox nothing is run") {

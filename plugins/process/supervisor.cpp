@@ -13,19 +13,16 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
-#include <optional>
 
+#include "pace.hpp"
 #include "usage.hpp"
 #include "workspace/tree.hpp"
 
 namespace process {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int kLookMs = 100;  ///< how often limits are looked at
-constexpr int kLooksPerWorkspace = 10;
-constexpr std::uint64_t kMostEntries = 200'000 + 1;  ///< of a workspace, with its own directory
+constexpr std::chrono::milliseconds kLook{100};     ///< how often processes are looked at
+constexpr std::chrono::milliseconds kCount{1'000};  ///< how often a workspace is counted
 
 /// False at its end. What is beyond `most` is dropped.
 bool read_some(int fd, std::string& into, std::size_t most, bool& too_much) {
@@ -130,7 +127,9 @@ void Supervisor::start_here(Starting& starting) {
 }
 
 void Supervisor::work() {
-  for (int looks = 0;; ++looks) {
+  // By the clock and not by what wakes this thread, which programs do as often as they like.
+  Pace looks(kLook), counts(kCount);
+  while (true) {
     std::vector<RunPtr> runs;
     std::vector<Starting*> starting;
     {
@@ -156,12 +155,17 @@ void Supervisor::work() {
       if (run->out_open) waits.push_back({run->started.out.get(), POLLIN, 0});
       if (run->errors_open) waits.push_back({run->started.errors.get(), POLLIN, 0});
     }
-    (void)poll(waits.data(), waits.size(), runs.empty() ? -1 : kLookMs);
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(looks.until_due(Clock::now()));
+    (void)poll(waits.data(), waits.size(), runs.empty() ? -1 : static_cast<int>(wait.count()));
     std::uint64_t count = 0;
     (void)!read(wake_.get(), &count, sizeof count);
     for (const auto& run : runs) step(*run);
-    watch(looks % kLooksPerWorkspace == 0);
-    for (const auto& run : runs) finish(run);
+    const auto now = Clock::now();
+    if (!runs.empty() && looks.is_due(now)) watch(runs, counts.is_due(now));
+    for (const auto& run : runs) {
+      end_if_due(*run);
+      finish(run);
+    }
   }
   const std::lock_guard lock(mutex_);
   for (const auto& run : runs_) {
@@ -190,33 +194,48 @@ void Supervisor::step(Run& run) {
   if (run.view.seconds >= run.order.limit_seconds && run.ending.empty()) run.ending = "timeout";
 }
 
-bool Supervisor::fills_workspace(const Run& run, const Usage& usage) const {
-  const auto size = workspace::size_of(run.home.directory.get(), "files", kMostEntries + 1, [] {});
-  const auto bytes = size.bytes + static_cast<std::uint64_t>(usage.nameless_disk);
-  return !size.is_whole || size.entries > kMostEntries ||
-         bytes > static_cast<std::uint64_t>(options_.workspace_mib) << 20;
+/// Holds all to what no limit of the kernel counts for several processes together.
+void Supervisor::watch(const std::vector<RunPtr>& runs, bool workspaces) {
+  struct Share {
+    const Run* one = nullptr;
+    std::uint64_t nameless = 0;
+  };
+  std::map<std::string, Share> shares;  // by agent: its runs have one workspace
+  if (before_look) before_look("processes");
+  const ProcessTable table;
+  for (const auto& run : runs) {
+    const auto usage = table.below(run->started.pid, run->disk);
+    if (usage.processes > options_.processes + 2) end_for(*run, "process_limit");  // the sandbox's own two
+    if (usage.bytes > options_.memory_mib << 20) end_for(*run, "memory_limit");
+    auto& share = shares[run->order.agent];
+    share.one = run.get();
+    share.nameless += static_cast<std::uint64_t>(usage.nameless_disk);
+  }
+  if (!workspaces) return;
+  for (const auto& [agent, share] : shares) {
+    if (!fills_workspace(*share.one, share.nameless)) continue;
+    for (const auto& run : runs) {
+      if (run->order.agent == agent) end_for(*run, "workspace_limit");
+    }
+  }
 }
 
-/// Holds all to what no limit of the kernel counts for several processes together.
-void Supervisor::watch(bool workspaces) {
-  std::vector<RunPtr> runs;
-  {
-    const std::lock_guard lock(mutex_);
-    runs = runs_;
-  }
-  std::optional<ProcessTable> table;
-  for (const auto& run : runs) {
-    const char* why = nullptr;
-    if (!table) table.emplace();
-    const auto usage = table->below(run->started.pid, run->disk);
-    if (usage.processes > options_.processes + 2) why = "process_limit";  // the sandbox's own two
-    if (usage.bytes > options_.memory_mib << 20) why = "memory_limit";
-    if (workspaces && fills_workspace(*run, usage)) why = "workspace_limit";
-    const std::lock_guard lock(mutex_);
-    if (why && run->ending.empty()) run->ending = why;
-    // All that it has started is in the sandbox, and dies with its first process.
-    if (!run->ending.empty()) ::kill(run->started.pid, SIGKILL);
-  }
+bool Supervisor::fills_workspace(const Run& run, std::uint64_t nameless) const {
+  if (before_look) before_look("workspace");
+  const auto most = options_.workspace_entries + 1;  // with its own directory
+  const auto size = workspace::size_of(run.home.directory.get(), "files", most + 1, [] {});
+  return !size.is_whole || size.entries > most || size.bytes + nameless > options_.workspace_bytes;
+}
+
+void Supervisor::end_for(Run& run, const char* why) {
+  const std::lock_guard lock(mutex_);
+  if (run.ending.empty()) run.ending = why;
+}
+
+/// All that it has started is in the sandbox, and dies with its first process.
+void Supervisor::end_if_due(const Run& run) {
+  const std::lock_guard lock(mutex_);
+  if (!run.ending.empty()) ::kill(run.started.pid, SIGKILL);
 }
 
 void Supervisor::finish(const RunPtr& run) {

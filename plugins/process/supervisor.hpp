@@ -13,7 +13,6 @@
 
 #include "options.hpp"
 #include "sandbox.hpp"
-#include "usage.hpp"
 #include "workspace/home.hpp"
 
 namespace process {
@@ -35,6 +34,9 @@ struct Order {
   std::int64_t limit_seconds = 60, started_at_ms = 0;
   std::function<void(const View&)> when_ended;  ///< on the supervisor's thread; quick, and throws nothing
 };
+
+/// Called before the processes are looked at or a workspace is counted, on the supervisor's thread; nobody's in a host.
+inline void (*before_look)(const char* at) = nullptr;
 
 /// Any thread.
 class Supervisor {
@@ -62,8 +64,10 @@ class Supervisor {
   void wake();
   void start_here(Starting& starting);
   void step(Run& run);
-  void watch(bool workspaces);
-  bool fills_workspace(const Run& run, const Usage& usage) const;
+  void watch(const std::vector<RunPtr>& runs, bool workspaces);
+  bool fills_workspace(const Run& run, std::uint64_t nameless) const;
+  void end_for(Run& run, const char* why);
+  void end_if_due(const Run& run);
   void finish(const RunPtr& run);
   RunPtr of(const std::string& agent, const std::string& id) const;
   std::size_t count_of(const std::string& agent) const;

@@ -54,7 +54,7 @@ Descriptor open_beneath(int directory, const std::string& path, int flags) {
   return Descriptor(fd);
 }
 
-Homes::Homes(const std::string& root) : root_path_(root) {
+Homes::Homes(const std::string& root) {
   if (!root.starts_with('/')) throw unusable_root(root, "an absolute path is expected, such as /srv/workspaces.");
   if (mkdir(root.c_str(), 0700) != 0 && errno != EEXIST)
     throw unusable_root(root, std::string("it cannot be made: ") + std::strerror(errno) + ".");
@@ -78,7 +78,6 @@ Home Homes::of(std::string_view agent) const {
   home.files = own_directory(home.directory.get(), "files");
   home.undo = own_directory(home.directory.get(), "undo");
   home.processes = own_directory(home.directory.get(), "processes");
-  home.files_path = root_path_ + "/" + std::string(agent) + "/files";
   return home;
 }
 

@@ -14,7 +14,6 @@ namespace workspace {
 /// Of one agent. `files` is what it sees as /workspace; it sees nothing of `undo` and `processes`.
 struct Home {
   Descriptor directory, files, undo, processes;
-  std::string files_path;  ///< on this machine, for programs that are to see it
 };
 
 /// Any thread.
@@ -28,7 +27,6 @@ class Homes {
   Home of(std::string_view agent) const;
 
  private:
-  std::string root_path_;
   Descriptor root_;
 };
 

@@ -46,6 +46,9 @@ std::string Path::relative() const {
 std::string Path::parent() const {
   return joined(names, names.empty() ? 0 : names.size() - 1);
 }
+Path Path::above() const {
+  return {{names.begin(), names.end() - (names.empty() ? 0 : 1)}};
+}
 Path Path::child(const std::string& name) const {
   auto longer = *this;
   longer.names.push_back(name);

@@ -17,6 +17,7 @@ struct Path {
   std::string shown() const;     ///< "/workspace/a/b"
   std::string relative() const;  ///< "a/b"; "." of the root
   std::string parent() const;    ///< "a"; "." at the top
+  Path above() const;
   const std::string& name() const { return names.back(); }
   Path child(const std::string& name) const;
 };

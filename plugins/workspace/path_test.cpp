@@ -19,6 +19,8 @@ TEST_CASE("a path of a workspace is its names") {
   CHECK(parse_path("/workspace/a/b").parent() == "a");
   CHECK(parse_path("a").parent() == ".");
   CHECK(parse_path("workspace/a").shown() == "/workspace/workspace/a");
+  CHECK(parse_path("a/b").above().shown() == "/workspace/a");
+  CHECK(parse_path("/workspace").above().is_root());
   CHECK(parse_path("a").child("b").relative() == "a/b");
 }
 

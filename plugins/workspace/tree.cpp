@@ -328,6 +328,14 @@ void put_file(int directory, const std::string& name, std::string_view bytes, mo
   if (fchmod(file.get(), mode & 0777) != 0 || fsync(file.get()) != 0) throw failure_of(errno, name, "written");
 }
 
+void put_durably(int directory, const std::string& name, std::string_view bytes) {
+  const auto next = name + ".new";
+  remove_tree(directory, next);
+  put_file(directory, next, bytes, 0600);
+  if (renameat(directory, next.c_str(), directory, name.c_str()) != 0) throw failure_of(errno, kRoot, "written");
+  sync_directory(directory);
+}
+
 void sync_directory(int directory) {
   if (fsync(directory) != 0) throw failure_of(errno, kRoot, "written");
 }

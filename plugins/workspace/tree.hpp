@@ -45,6 +45,8 @@ bool remove_tree(int directory, const std::string& name);
 
 /// Puts a new file there, complete and on the disk; nothing may be in its place. Throws ProxyError.
 void put_file(int directory, const std::string& name, std::string_view bytes, mode_t mode);
+/// The same in the place of what is there: whole or not at all, whenever the host is killed.
+void put_durably(int directory, const std::string& name, std::string_view bytes);
 void sync_directory(int directory);
 /// Empty where there is none. Throws ProxyError for one above 64 KiB.
 std::string small_file(int directory, const std::string& name);

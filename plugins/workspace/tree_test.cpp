@@ -131,6 +131,16 @@ TEST_CASE("a tree goes whatever it has in it, and nothing that a link names goes
   CHECK(workspace::remove_tree(room.here.get(), "tree"));
 }
 
+TEST_CASE("a small file is put in the place of another, whatever a killed host has left beside it") {
+  Room room;
+  room.put("plan", "old");
+  room.put("plan.new", "half");
+  workspace::put_durably(room.here.get(), "plan", "new");
+  CHECK(workspace::small_file(room.here.get(), "plan") == "new");
+  CHECK_FALSE(std::filesystem::exists(room.at / "plan.new"));
+  CHECK_THROWS_AS(workspace::put_durably(room.here.get(), "no/plan", "x"), kruxos::ProxyError);
+}
+
 TEST_CASE("names that are no text are counted and not listed") {
   Room room;
   room.put("dir/b", "");

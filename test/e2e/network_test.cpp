@@ -97,6 +97,21 @@ TEST_CASE("without a list nothing is reached, and the sentence names the key") {
   CHECK(rig.requests.empty());
 }
 
+TEST_CASE("what is no host in the list is told to the operator with its key, and the rest is served") {
+  for (const char* hosts : {"[API.x]", "[example.org, \"https://example.org\"]"}) {
+    LocalRig rig;
+    rig.add_network(hosts);
+    rig.begin();
+    INFO(hosts);
+    CHECK(rig.invoke("network.http_request", R"({"url":"https://api.x/"})").error() == "ServiceUnavailable");
+    const auto alerts = text_of(rig.operate({"alerts"}));
+    INFO(alerts);
+    CHECK(alerts.find("account_not_served") != std::string::npos);
+    CHECK(alerts.find("services.network.adapter.allow_hosts: ") != std::string::npos);
+    CHECK(rig.send("still here").ok());
+  }
+}
+
 TEST_CASE("a request that changes something waits for a person, is sent once, and may be unknown") {
   NetworkRig rig;
   const auto asked = rig.post();

@@ -1,4 +1,7 @@
 // Agents' programs, through the whole host: a person decides, the sandbox holds, a killed host leaves them unknown.
+#include <unistd.h>
+
+#include <sstream>
 #include <thread>
 
 #include "local_rig.hpp"
@@ -26,14 +29,21 @@ struct ProcessRig : LocalRig {
 
 constexpr const char* kAutonomous = "policy: 1\nservice: process\ncapabilities:\n  process.run: {tier: autonomous}\n";
 
+/// Of no other run of these tests on this machine.
+std::string own_seconds(const char* seconds) {
+  return seconds + ("." + std::to_string(getpid()));
+}
+
 /// How many run on this machine.
-int sleepers(const std::string& seconds) {
-  const auto wanted = std::string("sleep") + '\0' + seconds + '\0';
+int sleepers(const char* seconds) {
+  const auto wanted = std::string("sleep") + '\0' + own_seconds(seconds) + '\0';
   int count = 0;
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
     std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    count += std::string(std::istreambuf_iterator<char>(in), {}) == wanted ? 1 : 0;
+    std::ostringstream line;
+    line << in.rdbuf();  // of a process that ends meanwhile nothing can be read
+    count += line.str() == wanted ? 1 : 0;
   }
   return count;
 }
@@ -60,7 +70,8 @@ TEST_CASE("where the operator lets agents run programs, the answer comes at once
   CHECK(made.text("/stdout") == "made\n");
   CHECK(rig.content("made.txt") == "made\n");
   CHECK(rig.invoke("process.run", R"({"command":"a | b"})").error() == "InvalidInput");
-  const auto started = rig.invoke("process.run", R"({"command":"sleep 4711","background":true})");
+  const auto started =
+      rig.invoke("process.run", R"({"command":"sleep )" + own_seconds("4711") + R"(","background":true})");
   CHECK(started.text("/state") == "running");
   CHECK(rig.invoke("process.list").text("/processes/0/state") == "running");
   CHECK(eventually([] { return sleepers("4711") == 1; }));
@@ -70,7 +81,8 @@ TEST_CASE("where the operator lets agents run programs, the answer comes at once
 
 TEST_CASE("a killed host takes its programs with it, and what they had done is unknown") {
   ProcessRig rig(kAutonomous);
-  const auto started = rig.invoke("process.run", R"({"command":"sleep 4712","background":true})");
+  const auto started =
+      rig.invoke("process.run", R"({"command":"sleep )" + own_seconds("4712") + R"(","background":true})");
   REQUIRE(started.ok());
   const auto id = [&](const std::string& command) {
     const auto list = parse(rig.control("GET", "/writes?limit=10").body);
@@ -89,7 +101,8 @@ TEST_CASE("a killed host takes its programs with it, and what they had done is u
   CHECK(rig.rest_of(id("touch")) == "completed");
   CHECK(std::filesystem::exists(rig.files() / "done.txt"));
   // The answer comes when the host is gone.
-  std::thread asking([&] { CHECK_FALSE(rig.invoke("process.run", R"({"command":"sleep 4713"})").ok()); });
+  std::thread asking(
+      [&] { CHECK_FALSE(rig.invoke("process.run", R"({"command":"sleep )" + own_seconds("4713") + R"("})").ok()); });
   CHECK(eventually([] { return sleepers("4713") == 1; }));
   const auto of_sleep = id("sleep 4713");
   rig.host().signal(SIGKILL);

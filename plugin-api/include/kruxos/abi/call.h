@@ -97,7 +97,7 @@ typedef struct krux_call {
 
   /* Since 1.4: the id of the agent that the call is for: who reads, whose write it is that is made, looked for, undone
    * or cleaned up. Letters, digits, '.', '_' and '-', at most 64 bytes; no two agents ever have the same. Empty in what
-   * is no agent's (connecting, syncs), and often where parameters are resolved. Valid until the call returns. */
+   * is no agent's: connecting, syncs. Where parameters are resolved it is who asks. Valid until the call returns. */
   krux_str agent;
 } krux_call;
 
