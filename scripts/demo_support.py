@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -39,10 +40,13 @@ def clean_environment():
 
 
 def free_port():
-    """Slack compares a redirect address with its port, so the port is chosen before the host listens there."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Slack compares a redirect address with its port, so the port is chosen before the host listens there: below those that a
+    kernel hands out, so that no connection takes it meanwhile."""
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise DemoFailed("no port is free")
 
 
 class DemoFailed(Exception):

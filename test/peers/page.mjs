@@ -151,6 +151,7 @@ await step("a tab that somebody else has led to a write stays at the form, whoev
     session = undefined;
     await ask("Target.closeTarget", { targetId: other });
     session = mine;
+    await ask("Page.bringToFront");
   }
 });
 await step("keys open the form, and the list of keys", async () => {

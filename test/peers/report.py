@@ -6,6 +6,7 @@ class Report:
         self.passed = 0
         self.failed = 0
         self.known = 0
+        self.failures = []
 
     def group(self, title):
         print(f"-- {title}", flush=True)
@@ -25,9 +26,13 @@ class Report:
             self.say(f"ok      {name}")
         else:
             self.failed += 1
-            self.say(f"FAILED  {name}: {why}")
+            self.failures.append(f"FAILED  {name}: {why}")
+            self.say(self.failures[-1])
 
     def end(self):
+        """With the failures once more: what stands among hundreds of lines is not seen."""
+        for failure in self.failures:
+            self.say(failure)
         if self.known:
             print(f"{self.known} are known not to pass; test/peers names each with its reason", flush=True)
         print(f"{self.passed} passed, {self.failed} failed", flush=True)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import ast
+import contextlib
 import http.server
 import inspect
 import itertools
 import json
 import os
 import pty
+import random
 import select
 import socket
 import stat
@@ -142,9 +144,12 @@ class Site(http.server.BaseHTTPRequestHandler):
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below those that a kernel hands out: no connection of these tests takes it before the host listens there."""
+    for port in random.sample(range(20_000, 30_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 # --- the host --------------------------------------------------------------------------------------------------------
