@@ -62,6 +62,8 @@ const char* to_string(InputType type) {
       return "String";
     case InputType::kInteger:
       return "Integer";
+    case InputType::kNumber:
+      return "Number";
     case InputType::kBoolean:
       return "Boolean";
     case InputType::kArray:

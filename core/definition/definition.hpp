@@ -20,7 +20,7 @@ class JsonSchema;
 enum class Tier { kAutonomous, kNotify, kApprovalRequired, kBlocked };
 enum class CapabilityKind { kRead, kWrite, kCancel, kDecide };  ///< kDecide: the host's own, which no service is asked
 /// kAny: of the host's own capabilities alone.
-enum class InputType { kString, kInteger, kBoolean, kArray, kObject, kDateTime, kAny };
+enum class InputType { kString, kInteger, kNumber, kBoolean, kArray, kObject, kDateTime, kAny };
 enum class WhenAbsent { kAsk, kResend };
 /// Than clients wait for an answer: it may, or none would wait so long.
 enum class TakesLong { kNo, kMay, kAsTask };

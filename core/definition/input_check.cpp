@@ -66,6 +66,8 @@ bool fits_type(InputType type, const JsonValue& value) {
       return value.IsString();
     case InputType::kInteger:
       return is_integer(value);
+    case InputType::kNumber:
+      return value.IsNumber();
     case InputType::kBoolean:
       return value.IsBool();
     case InputType::kArray:
@@ -86,6 +88,8 @@ const char* expected(InputType type) {
       return "a text";
     case InputType::kInteger:
       return "a whole number";
+    case InputType::kNumber:
+      return "a number";
     case InputType::kBoolean:
       return "true or false";
     case InputType::kArray:

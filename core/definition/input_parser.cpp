@@ -17,6 +17,7 @@ namespace krux {
 InputType parse_type(const YamlValue& value) {
   return value.choice_of<InputType>({{"String", InputType::kString},
                                      {"Integer", InputType::kInteger},
+                                     {"Number", InputType::kNumber},
                                      {"Boolean", InputType::kBoolean},
                                      {"Array", InputType::kArray},
                                      {"Object", InputType::kObject},

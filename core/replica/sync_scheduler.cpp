@@ -56,6 +56,8 @@ struct SyncScheduler::Task {
   /// Whether the service refuses the token, as it was told last; nothing until it has been told at all: an earlier
   /// run of the host may have left word.
   std::optional<bool> refused;
+  std::vector<std::string> changed;  ///< parts with sentences, as they were told last; a step's alone, as `refused`
+  bool changed_known = false;
   bool cursor_expired = false;  ///< the pass under way has become a full one because of that, once
   SyncStatus status;
   CallContextPtr call;
@@ -245,6 +247,8 @@ void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::
     }
   }
   tell_attention(*state, *task, std::get_if<CallFailure>(&result));
+  if (const auto* step = std::get_if<SyncStep>(&result); step && step->next == SyncStep::Next::kDone)
+    tell_changed(*state, *task);
   const std::lock_guard lock(state->mutex);
   task->call.reset();
   task->session.reset();
@@ -286,6 +290,28 @@ void SyncScheduler::tell_attention(const State& state, Task& task, const CallFai
   } catch (const std::exception& error) {
     spdlog::error("what {} says of its token could not be noted: {}", task.account->ref.service,
                   printable(error.what()));
+  }
+}
+
+/// While a step runs, it alone touches `changed`.
+void SyncScheduler::tell_changed(const State& state, Task& task) {
+  if (!state.options.changed) return;
+  std::vector<std::string> changed;
+  for (const auto& problem : task.account->replica->problems()) {
+    if (problem.status == KRUX_CONFLICT) changed.push_back(fmt::format("{}: {}", problem.part, problem.message));
+  }
+  if (task.changed_known && changed == task.changed) return;
+  const std::lock_guard telling(state.telling);
+  {
+    const std::lock_guard lock(state.mutex);
+    if (task.removed) return;
+  }
+  try {
+    state.options.changed(task.account->ref, changed);
+    task.changed = std::move(changed);  // what could not be noted is told again after the next pass
+    task.changed_known = true;
+  } catch (const std::exception& error) {
+    spdlog::error("what {} has changed could not be noted: {}", task.account->ref.service, printable(error.what()));
   }
 }
 

@@ -43,6 +43,9 @@ class SyncScheduler {
     /// False: it is not settled yet, and is told again after the next step. May take its time, but must not call back
     /// into the scheduler.
     std::function<bool(const AccountRef&, const std::string& why)> attention;
+    /// Called after a complete pass with the parts that want a person (KRUX_CONFLICT), each with its sentence: for the
+    /// first time since add(), and when they are others than before. May take its time, but must not call back.
+    std::function<void(const AccountRef&, const std::vector<std::string>& parts)> changed;
     /// Told of each pass that has ended, and of each step that failed (why). Must be quick, and not call back either.
     std::function<void(const SyncStatus&, const ErrorType& failure)> ended;
   };
@@ -73,6 +76,7 @@ class SyncScheduler {
   static void finish_step(const std::shared_ptr<State>& state, const std::shared_ptr<Task>& task, bool abandoned);
 
   static void tell_attention(const State& state, Task& task, const CallFailure* failure);
+  static void tell_changed(const State& state, Task& task);
   static void tell_ended(const State& state, const Task& task, bool full, const ErrorType& failure);
   static void note_progress(Task& task, const SyncStep& step);
   static void plan_next(State& state, Task& task, const SyncStep& step);

@@ -318,6 +318,19 @@ bool ServiceHost::note_attention(const AccountRef& account, const std::string& w
   return true;
 }
 
+void ServiceHost::note_changed(const AccountRef& account, const std::vector<std::string>& parts) {
+  if (!is_current(account)) return;
+  // The one that is open may name others.
+  parts_.alerts.settle("service_changed", account.service, account.account_id);
+  if (parts.empty()) return;
+  constexpr std::size_t most_named = 10;
+  std::string sentences;
+  for (std::size_t i = 0; i < std::min(parts.size(), most_named); ++i) sentences += ' ' + parts[i];
+  if (parts.size() > most_named) sentences += fmt::format(" And {} more.", parts.size() - most_named);
+  parts_.alerts.raise({"warning", "service_changed", account.service, account.account_id, "",
+                       fmt::format("{} is not what you have agreed to any more.{}", account.service, sentences), true});
+}
+
 void ServiceHost::mark(const AccountRef& account, const std::string& why) {
   parts_.vault.set_attention(account.service, account.account_id, why);
   if (why.empty()) {

@@ -145,6 +145,8 @@ class ServiceHost {
   /// The service refuses the account's token (a sentence), or takes it again (empty). False: the token is being renewed
   /// first, and nothing is noted.
   bool note_attention(const AccountRef& account, const std::string& why);
+  /// The scheduler says which parts of the service are not what a person had agreed to; none: all are again.
+  void note_changed(const AccountRef& account, const std::vector<std::string>& parts);
 
   // What the refresher tells.
   void token_renewed(const AccountRef& account);

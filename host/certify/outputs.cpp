@@ -16,6 +16,8 @@ bool is_of_type(const JsonValue& value, InputType type) {
       return value.IsString();
     case InputType::kInteger:
       return value.IsInt64() || value.IsUint64();
+    case InputType::kNumber:
+      return value.IsNumber();
     case InputType::kBoolean:
       return value.IsBool();
     case InputType::kArray:

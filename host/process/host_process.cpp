@@ -183,6 +183,8 @@ HostProcess::Parts::Parts(Config c, Clock& k)
       scheduler(clock, runner,
                 {.attention = [this](const AccountRef& account,
                                      const std::string& why) { return services.note_attention(account, why); },
+                 .changed = [this](const AccountRef& account,
+                                   const std::vector<std::string>& parts) { services.note_changed(account, parts); },
                  .ended = sync_audit(audit)}),
       tokens(vault, TokenClient(transport, clock), clock, token_hooks(*this)),
       services({config,

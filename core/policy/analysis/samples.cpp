@@ -116,6 +116,7 @@ std::vector<std::string> values_of(const InputDefinition& input,
     case InputType::kString:
       return text_values(input, conditions, bounds);
     case InputType::kInteger:
+    case InputType::kNumber:
       return number_values(input, conditions);
     case InputType::kBoolean:
       return {"true", "false"};

@@ -17,6 +17,8 @@ const char* json_type(InputType type) {
   switch (type) {
     case InputType::kInteger:
       return "integer";
+    case InputType::kNumber:
+      return "number";
     case InputType::kBoolean:
       return "boolean";
     case InputType::kArray:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from .models import CapabilityDefinition, Input, Value
 
-TYPES = {"String": "str", "DateTime": "str", "Integer": "int", "Float": "float", "Boolean": "bool", "Object": "dict[str, Any]"}
+TYPES = {"String": "str", "DateTime": "str", "Integer": "int", "Number": "float", "Boolean": "bool", "Object": "dict[str, Any]"}
 OWN = frozenset({"call", "write", "writes", "pages", "events", "capabilities", "approvals", "state", "briefing", "close", "connect", "disconnect"})
 """Of the client: a service of such a name is reached by `agent.call`."""
 HEAD = '''"""The capabilities of an agent, made by `python -m kruxos stubs`. Make it again when they change.

@@ -1,0 +1,142 @@
+#include "adapter.hpp"
+
+#include <kruxos/kit/json.hpp>
+
+#include "inputs.hpp"
+#include "text.hpp"
+#include "tool_result.hpp"
+
+namespace mcp {
+namespace {
+
+using kruxos::ErrorKind;
+using kruxos::ProxyError;
+using kruxos::kit::member;
+using kruxos::kit::ObjectWriter;
+
+constexpr std::size_t kLongestWords = 1'000, kMostTold = 20;
+// Errors of JSON-RPC by which a server says that it has not begun.
+constexpr std::int64_t kNoRequest = -32600, kNoMethod = -32601, kNoParams = -32602, kNoJson = -32700;
+
+std::string arguments_of(const WrappedTool& tool, std::string_view params_json) {
+  const auto params = kruxos::kit::parse(params_json);
+  if (tool.whole) {
+    const auto* given = member(params, kWhole);
+    return given ? kruxos::kit::json_text(*given) : "{}";
+  }
+  ObjectWriter out;
+  if (!params.IsObject()) return out.done();
+  for (const auto& one : params.GetObject()) {
+    const std::string input(one.name.GetString(), one.name.GetStringLength());
+    if (input == "account") continue;
+    const auto renamed = tool.arguments.find(input);
+    out.raw(renamed == tool.arguments.end() ? input : renamed->second, kruxos::kit::json_text(one.value));
+  }
+  return out.done();
+}
+
+Request call_of(const WrappedTool& tool, std::string_view params_json, std::string_view write_id) {
+  ObjectWriter params;
+  params.text("name", tool.tool).raw("arguments", arguments_of(tool, params_json));
+  // Servers that look at it can tell two attempts of one write from two writes.
+  if (!write_id.empty()) params.raw("_meta", ObjectWriter().text("kruxos/write_id", write_id).done());
+  return {"tools/call", params.done(), write_id.empty()};
+}
+
+bool has_not_begun(const RpcError& error) {
+  const auto code = error.code();
+  return code == kNoRequest || code == kNoMethod || code == kNoParams || code == kNoJson;
+}
+
+ProxyError failed(const std::string& words) {
+  return ProxyError(ErrorKind::kRefused, "The tool failed: " + (words.empty() ? "it says nothing of why." : words))
+      .type("ToolFailed");
+}
+
+}  // namespace
+
+ToolsAdapter::ToolsAdapter(kruxos::Host host, std::shared_ptr<const Wrapped> wrapped, std::unique_ptr<Link> link,
+                           ToolErrors errors)
+    : host_(host), wrapped_(std::move(wrapped)), link_(std::move(link)), errors_(errors), pins_(*wrapped_, *link_) {}
+
+const WrappedTool& ToolsAdapter::tool(std::string_view capability) const {
+  if (const auto* found = wrapped_->find(capability)) return *found;
+  throw ProxyError(ErrorKind::kInvalid, "The definition has " + std::string(capability) + ", and " + wrapped_->service +
+                                            ".mcp.json beside the adapter does not: wrap the server again.")
+      .no_effect();
+}
+
+std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, std::string_view capability,
+                               std::string_view params_json) {
+  const auto& called = tool(capability);
+  // The definition can be edited; what a write is, is told by who agreed to it.
+  if (!called.reads)
+    throw ProxyError(ErrorKind::kRefused, "The server does not say that " + one_line(called.tool, 60) +
+                                              " only reads: in the definition it stays a write.");
+  pins_.must_match(call, called);
+  try {
+    auto result = read_result(link_->ask(call, call_of(called, params_json, {})));
+    if (result.failed) throw failed(result.words);
+    return std::move(result.json);
+  } catch (const RpcError& error) {
+    throw failed(one_line(error.what(), kLongestWords));
+  }
+}
+
+std::string ToolsAdapter::execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) {
+  const auto& called = tool(write.operation);
+  pins_.must_match(call, called);
+  try {
+    auto result = read_result(link_->ask(call, call_of(called, write.params_json, write.write_id)));
+    if (!result.failed) return std::move(result.json);
+    auto error = failed(result.words);
+    if (errors_ == ToolErrors::kRefused) throw error.no_effect();
+    throw ProxyError(ErrorKind::kUnavailable, std::string(error.what()) + " Nobody knows what it had done by then.");
+  } catch (const RpcError& error) {
+    auto refused = failed(one_line(error.what(), kLongestWords));
+    throw has_not_begun(error) ? refused.no_effect() : ProxyError(ErrorKind::kUnavailable, refused.what());
+  }
+}
+
+kruxos::EffectFound ToolsAdapter::find_effect(const kruxos::Call&, const kruxos::BufferedWrite& write) {
+  const auto* called = wrapped_->find(write.operation);
+  return kruxos::EffectFound::cannot_tell("An MCP server keeps no mark by which a write could be found: look there whether " +
+                                          one_line(called ? called->tool : std::string(write.operation), 60) +
+                                          " has happened.");
+}
+
+kruxos::SyncStep ToolsAdapter::full_sync(const kruxos::Call& call, kruxos::SyncStore& store) {
+  const auto comparison = pins_.compare(call);
+  for (const auto& [tool, what] : comparison.tools) {
+    const auto part = "tool " + tool->capability;
+    if (what.empty()) {
+      store.report_ok(part);
+    } else {
+      store.report_failure(part, ErrorKind::kConflict, what);
+    }
+  }
+  if (comparison.unwrapped != told_) {
+    told_ = comparison.unwrapped;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(told_.size(), kMostTold); ++i) names += (i == 0 ? "" : ", ") + one_line(told_[i], 60);
+    if (!told_.empty())
+      host_.log(KRUX_LOG_INFO, "The server has " + std::to_string(told_.size()) + " tools that are not wrapped: " + names);
+  }
+  return kruxos::SyncStep::done();
+}
+
+kruxos::SyncStep ToolsAdapter::incremental_sync(const kruxos::Call& call, kruxos::SyncStore& store, std::int64_t) {
+  return full_sync(call, store);
+}
+
+kruxos::Identity ToolsAdapter::verify(const kruxos::Call& call) {
+  (void)pins_.compare(call);
+  // The protocol does not say whose token it is.
+  return {wrapped_->service, wrapped_->service};
+}
+
+void ToolsAdapter::revoke(const kruxos::Call&) {
+  throw ProxyError(ErrorKind::kUnsupported, "MCP has no way to take a token back: do that where it was made.").no_effect();
+}
+
+}  // namespace mcp

@@ -1,0 +1,183 @@
+#include "definition_text.hpp"
+
+#include <kruxos/kit/json.hpp>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "inputs.hpp"
+#include "names.hpp"
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+using kruxos::kit::quoted;
+
+constexpr std::size_t kMostTools = 256, kLongestToolName = 37, kSeparator = 2, kShortestName = 12;
+constexpr std::size_t kLongestPurpose = 240, kLongestUse = 1'500, kLongestSchema = 600, kMostShown = 3;
+
+/// Up to the end of the first sentence.
+std::string first_sentence(const std::string& text) {
+  for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+    if ((text[at] == '.' || text[at] == '!' || text[at] == '?') && text[at + 1] == ' ') return text.substr(0, at + 1);
+  }
+  return text;
+}
+
+/// "linear.create_issue" for each tool: as before, or by its own name.
+class Names {
+ public:
+  Names(const std::string& prefix, const Wrapped* before)
+      : prefix_(prefix), longest_(std::min<std::size_t>(32, kLongestToolName - kSeparator - prefix.size())) {
+    if (!before) return;
+    for (const auto& tool : before->tools) {
+      known_.emplace(tool.tool, tool.capability);
+      taken_.insert(tool.capability);
+    }
+  }
+
+  std::string of(const std::string& tool) {
+    if (const auto known = known_.find(tool); known != known_.end()) return known->second;
+    auto name = prefix_ + '.' + plain_name(tool, longest_);
+    if (!taken_.insert(name).second) taken_.insert(name = prefix_ + '.' + told_apart(tool, longest_));
+    return name;
+  }
+
+ private:
+  const std::string prefix_;
+  const std::size_t longest_;
+  std::map<std::string, std::string> known_;
+  std::set<std::string> taken_;
+};
+
+std::string summary_of(const std::string& capability, const std::vector<Input>& inputs) {
+  std::string shown;
+  std::size_t count = 0;
+  for (const auto& input : inputs) {
+    const bool simple = input.type != "Array" && input.type != "Object";
+    if (!input.required || !simple || count == kMostShown) continue;
+    shown += (count++ == 0 ? "" : ", ") + input.name + " {" + input.name + "}";
+  }
+  return capability + (shown.empty() ? "" : ": " + shown);
+}
+
+std::string inputs_text(const std::vector<Input>& inputs) {
+  std::string out;
+  for (const auto& input : inputs) {
+    out += "      - {name: " + input.name + ", type: " + input.type + (input.required ? ", required: true" : "") +
+           (input.more.empty() ? "" : ", " + input.more) + ", description: " + quoted(input.description) + "}\n";
+  }
+  return out.empty() ? out : "    inputs:\n" + out;
+}
+
+std::vector<Input> whole_input(const Tool& tool) {
+  Input input{kWhole, "", "Object", "What the tool takes, by its schema: " + one_line(tool.input_schema_json, kLongestSchema), true, ""};
+  return {input};
+}
+
+std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const std::vector<Input>& inputs, const std::string& server) {
+  auto said = one_line(tool.description, kLongestUse);
+  if (said.empty()) said = one_line(tool.title.empty() ? tool.name : tool.title, kLongestUse);
+  auto purpose = first_sentence(said);
+  (void)kruxos::kit::cut_text(purpose, kLongestPurpose);
+  std::string out = "\n  # " + one_line(tool.name, 120) + "\n  - name: " + wrapped.capability + "\n";
+  out += std::string("    kind: ") + (wrapped.reads ? "read\n    tier: autonomous\n    fetches: true\n"
+                                                    : "write\n    tier: approval_required\n");
+  out += "    purpose: " + quoted(purpose) + "\n";
+  out += "    when_to_use: " + quoted(wrapped.reads ? (said == purpose ? "When you need what " + server + " has." : said)
+                                                    : "A person decides first unless the operator's policy says otherwise. It cannot be undone." +
+                                                          (said == purpose ? std::string() : " " + said)) + "\n";
+  out += "    tags: [mcp, " + std::string(wrapped.reads ? "read" : "write") + "]\n";
+  if (!wrapped.reads) {
+    out += "    delay: 5 min\n";
+    if (!tool.destroys) out += "    destructive: false\n";
+    // Only the server's word: doing it twice would rest on it.
+    if (tool.can_repeat) out += "    # The server says that doing it twice is the same as once. Where you know it: harmless_to_repeat: true\n";
+    out += "    summary: " + quoted(summary_of(wrapped.capability, inputs)) + "\n";
+  }
+  out += inputs_text(inputs);
+  out += "    outputs:\n"
+         "      - {name: text, type: String, description: \"What the server says, where it gives no structured answer.\"}\n"
+         "      - {name: structured, type: Object, description: \"The server's structured answer.\"}\n"
+         "      - {name: content, type: Array, description: \"What else it gives: images, sounds, resources, links.\", items: {type: Object}}\n";
+  return out;
+}
+
+std::string head_text(const Plan& plan, const std::string& version) {
+  const auto name = one_line(plan.display_name, 100);
+  std::string out = "# The tools of an MCP server, as capabilities. Made by `kruxos adapter wrap`; tighten it as you like, docs/wrapping.md says how.\n";
+  out += "schema: 1\nservice: " + plan.service + "\nprefix: " + plan.service + "\ndisplay_name: " + quoted(name) +
+         "\ndescription: " + quoted("The tools of " + name + ", an MCP server.") + "\nversion: " + version +
+         "\nadapter: {min_version: 1.0.0, below_version: 2.0.0}\n";
+  if (plan.url.empty()) {
+    out += "api_base_url: https://" + plan.service + ".invalid/\nauth: none\n";
+  } else {
+    const auto at = address_of(plan.url);
+    const bool plain = at.base.starts_with("http://");
+    // Plain http to this machine alone; the configuration's services.SERVICE.api_base_url names such an address.
+    out += "api_base_url: " + quoted(plain ? "https://" + plan.service + ".invalid/" : at.base) + "\n";
+    const auto path = at.path.substr(0, at.path.find('?'));
+    out += "http: {safe_posts: [" + quoted(path.empty() ? "*" : path) + "]}\n";
+    if (plan.token) {
+      out += "connect:\n  token_pattern: '[!-~]{8,4000}'\n  help: " +
+             quoted("Paste a token that " + name + " accepts as \"Authorization: Bearer TOKEN\". The host keeps it in its vault.") + "\n";
+    } else {
+      out += "auth: none\n";
+    }
+  }
+  out += "sync_interval: 5 min  # how often the tools are compared with what you have agreed to\ncall_timeout: 60 s\n\ncapabilities:";
+  return out;
+}
+
+std::string next_version(const Wrapped* before) {
+  if (!before) return "1.0.0";
+  const auto& version = before->version;
+  const auto first = version.find('.'), second = version.find('.', first + 1);
+  if (first == std::string::npos || second == std::string::npos) return "1.0.0";
+  try {
+    return version.substr(0, first + 1) + std::to_string(std::stoul(version.substr(first + 1, second - first - 1)) + 1) + ".0";
+  } catch (const std::exception&) {
+    return "1.0.0";
+  }
+}
+
+}  // namespace
+
+Wrapping wrap(const Plan& plan, const std::vector<Tool>& tools, const Wrapped* before) {
+  if (tools.empty()) throw std::runtime_error("the server has no tools");
+  if (plan.service.size() > kLongestToolName - kSeparator - kShortestName)
+    throw std::runtime_error("the service's name has more than 23 letters, which leaves none for its tools");
+  Wrapping out;
+  out.wrapped = {plan.service, plan.service, next_version(before), plan.url, plan.command, {}};
+  out.definition = head_text(plan, out.wrapped.version);
+  Names names(plan.service, before);
+  const auto server = one_line(plan.display_name, 100);
+  for (const auto& tool : tools) {
+    if (out.wrapped.tools.size() == kMostTools) {
+      out.left_out.push_back(tool.name);
+      continue;
+    }
+    WrappedTool wrapped{names.of(tool.name), tool.name, tool.pin, tool.reads_only, false, {}};
+    auto inputs = inputs_of(tool);
+    wrapped.whole = !inputs;
+    if (!inputs) inputs = whole_input(tool);
+    if (!wrapped.whole) {
+      for (const auto& input : *inputs) {
+        if (input.name != input.argument) wrapped.arguments.emplace(input.name, input.argument);
+      }
+    }
+    out.definition += capability_text(tool, wrapped, *inputs, server);
+    out.wrapped.tools.push_back(std::move(wrapped));
+  }
+  out.definition +=
+      "\nrecovery:\n"
+      "  ToolChanged:\n"
+      "    - {action: ask_the_operator, description: \"The server has changed this tool. The operator looks at it and wraps the server again.\"}\n"
+      "  ToolFailed:\n"
+      "    - {action: change_the_input, description: \"The server refused it; its words say why.\"}\n";
+  return out;
+}
+
+}  // namespace mcp

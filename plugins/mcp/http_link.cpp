@@ -1,0 +1,211 @@
+#include "http_link.hpp"
+
+#include <kruxos/kit/json.hpp>
+#include <kruxos/kit/text.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace mcp {
+namespace {
+
+using kruxos::ErrorKind;
+using kruxos::HttpRequest;
+using kruxos::HttpResponse;
+using kruxos::HttpResult;
+using kruxos::ProxyError;
+
+constexpr std::uint64_t kLargestAnswer = 2 * kLongestMessage;  // notifications may stand before it
+constexpr std::size_t kLongestSession = 1024;
+constexpr const char* kSessionHeader = "Mcp-Session-Id";
+
+bool is_stream(const HttpResponse& response) {
+  const auto* type = response.header("Content-Type");
+  return type && kruxos::kit::lower_ascii(*type).starts_with("text/event-stream");
+}
+
+/// The texts of a stream's events, as far as they are whole.
+std::vector<std::string> events_of(std::string_view stream) {
+  std::vector<std::string> events;
+  std::string data;
+  bool any = false;
+  for (auto end = stream.find('\n'); end != std::string_view::npos; end = stream.find('\n')) {
+    auto line = stream.substr(0, end);
+    stream.remove_prefix(end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) {
+      if (any) events.push_back(std::move(data));
+      data.clear();
+      any = false;
+    } else if (line.starts_with("data:")) {
+      line.remove_prefix(line.starts_with("data: ") ? 6 : 5);
+      if (any) data += '\n';
+      data += line;
+      any = true;
+    }
+  }
+  return events;
+}
+
+bool answers(const std::vector<std::string>& texts, std::int64_t id) {
+  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+    const auto all = read_messages(text);
+    return std::any_of(all.begin(), all.end(), [&](const Incoming& one) { return one.answers == id; });
+  });
+}
+
+std::optional<std::int64_t> retry_after_ms(const HttpResponse& response) {
+  const auto* said = response.header("Retry-After");
+  std::int64_t seconds = 0;
+  if (!said || std::from_chars(said->data(), said->data() + said->size(), seconds).ec != std::errc()) return std::nullopt;
+  return std::clamp<std::int64_t>(seconds, 0, 7 * 86'400) * 1'000;
+}
+
+/// Of an answer that is none of the protocol: what its status says of the request.
+[[noreturn]] void refuse_by_status(const HttpResponse& response) {
+  const auto status = std::to_string(response.status);
+  if (response.status == 401 || response.status == 403)
+    throw ProxyError(ErrorKind::kAuth, "The server does not accept the token (HTTP " + status + ").").no_effect();
+  if (response.status == 429) {
+    ProxyError error(ErrorKind::kRateLimited, "The server refuses for now, for there were too many requests.");
+    throw error.no_effect().retry_after_ms(retry_after_ms(response).value_or(-1));
+  }
+  if (response.status == 404)
+    throw ProxyError(ErrorKind::kUnavailable, "The server knows this session or this address no more (HTTP 404).")
+        .no_effect();
+  if (response.status >= 400 && response.status < 500)
+    throw ProxyError(ErrorKind::kRefused, "The server refuses the request (HTTP " + status + ").").no_effect();
+  if (response.status >= 300 && response.status < 400)
+    throw ProxyError(ErrorKind::kRefused, "The server is at another address now (HTTP " + status +
+                                              "): the operator wraps it again, by that one.")
+        .no_effect();
+  throw ProxyError(ErrorKind::kUnavailable,
+                   "The server answered HTTP " + status + ", which does not say whether it has done what it was asked to.");
+}
+
+}  // namespace
+
+struct HttpLink::Said {
+  HttpResponse head;               ///< its body is in `texts`
+  std::vector<std::string> texts;  ///< JSON, one message or a batch each
+};
+
+HttpLink::Said HttpLink::post(const kruxos::Call& call, const Session& session, std::int64_t id, const Request& request,
+                              std::string body) {
+  HttpRequest http("POST");
+  http.url = path_;
+  http.body = std::move(body);
+  http.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}};
+  if (!session.agreed.version.empty()) http.headers.emplace_back("MCP-Protocol-Version", session.agreed.version);
+  if (!session.id.empty()) http.headers.emplace_back(kSessionHeader, session.id);
+  if (session.agreed.stateless) {
+    http.headers.emplace_back("Mcp-Method", request.method);
+    const auto params = kruxos::kit::parse(request.params_json);
+    if (const auto name = kruxos::kit::text_of(params, "name"); !name.empty() && request.method == "tools/call")
+      http.headers.emplace_back("Mcp-Name", std::string(name));
+  }
+  http.only_reads = request.only_reads;
+  http.max_response_bytes = kLargestAnswer;
+  http.timeout_ms = static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.deadline_ms() - call.now_ms(), 1, 600'000));
+  std::string text;
+  auto result = http_.send(call, http, [&](std::string_view bytes) {
+    text += bytes;
+    return !(ends_no_stream_ && text.ends_with("\n\n") && answers(events_of(text), id));
+  });
+  Said said{std::move(result.response), {}};
+  const bool stream = is_stream(said.head);
+  if (stream) said.texts = events_of(text);
+  if (result.error && stream && answers(said.texts, id)) {
+    // Servers should end the stream behind the answer. This one does not: it is not waited for again.
+    ends_no_stream_ = true;
+    return said;
+  }
+  if (result.error) {
+    ProxyError error(*result.error, result.message);
+    error.retry_after_ms(result.retry_after_ms);
+    const bool unsent = *result.error == ErrorKind::kInvalid || *result.error == ErrorKind::kAuth ||
+                        *result.error == ErrorKind::kRateLimited;
+    throw unsent ? error.no_effect() : error;
+  }
+  if (!stream) said.texts = {std::move(text)};
+  return said;
+}
+
+/// Nothing where there is no answer to that request.
+std::optional<Answer> HttpLink::take(std::int64_t id, const Said& said) {
+  std::optional<Answer> answer;
+  for (const auto& text : said.texts) {
+    if (text.empty()) continue;
+    for (auto& one : read_messages(text)) {
+      if (one.changes_tools()) ++tools_version_;
+      if (one.answers == id && one.answer && !answer) answer = std::move(one.answer);
+    }
+  }
+  return answer;
+}
+
+HttpLink::SessionPtr HttpLink::session(const kruxos::Call& call) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (session_) return session_;
+  }
+  // Two that begin at once begin two sessions, which costs less than one that waits for the other's.
+  auto begun = std::make_shared<Session>();
+  Handshake handshake;
+  for (auto next = handshake.first(); next;) {
+    const auto id = ++last_id_;
+    const Request request{next->method, next->params_json, true};
+    Session as = *begun;
+    if (next->method == "server/discover") as.agreed = {std::string(kStatelessVersion), true};
+    const auto said = post(call, as, id, request, request_message(id, next->method, next->params_json));
+    const auto answer = take(id, said);
+    if (!answer) {
+      if (said.head.status != 200) refuse_by_status(said.head);
+      throw ProxyError(ErrorKind::kUnavailable, "At this address no MCP server answers.").no_effect();
+    }
+    if (const auto* given = said.head.header(kSessionHeader); given && given->size() <= kLongestSession) begun->id = *given;
+    next = handshake.take(*answer);
+  }
+  begun->agreed = handshake.agreed();
+  if (!begun->agreed.stateless) {
+    const Request initialized{"notifications/initialized", "{}", true};
+    (void)post(call, *begun, 0, initialized, notification_message(initialized.method));
+  }
+  ++tools_version_;
+  const std::lock_guard lock(mutex_);
+  return session_ = begun;
+}
+
+void HttpLink::drop(const SessionPtr& lost) {
+  const std::lock_guard lock(mutex_);
+  if (session_ == lost) session_.reset();
+}
+
+std::string HttpLink::answer_to(const kruxos::Call& call, const SessionPtr& session, const Request& request) {
+  const auto id = ++last_id_;
+  const Request whole{request.method, with_meta(session->agreed, request.params_json), request.only_reads};
+  const auto said = post(call, *session, id, whole, request_message(id, whole.method, whole.params_json));
+  const auto answer = take(id, said);
+  if (answer) return result_of(answer);
+  if (said.head.status == 404) drop(session);
+  if (said.head.status != 200) refuse_by_status(said.head);
+  return result_of(std::nullopt);
+}
+
+std::string HttpLink::ask(const kruxos::Call& call, const Request& request) {
+  auto begun = session(call);
+  try {
+    return answer_to(call, begun, request);
+  } catch (const ProxyError&) {
+    const bool lost = [&] {
+      const std::lock_guard lock(mutex_);
+      return session_ != begun;
+    }();
+    // A session that the server has forgotten costs a read nothing. A write is never sent twice within one attempt.
+    if (!lost || begun->id.empty() || !request.only_reads) throw;
+  }
+  return answer_to(call, session(call), request);
+}
+
+}  // namespace mcp

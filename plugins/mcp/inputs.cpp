@@ -1,0 +1,173 @@
+#include "inputs.hpp"
+
+#include <kruxos/kit/text.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "names.hpp"
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+using kruxos::kit::integer_of;
+using kruxos::kit::Json;
+using kruxos::kit::member;
+using kruxos::kit::quoted;
+using kruxos::kit::text_of;
+
+constexpr std::size_t kMostInputs = 60, kMostValues = 100, kLongestInputName = 32, kLongestDescription = 1'000;
+constexpr std::int64_t kLargest = std::int64_t{1} << 53;
+constexpr std::array<std::string_view, 4> kOfTheHost{"account", "idempotency_key", "allow_duplicate", "send_at"};
+
+/// Of {"anyOf": [X, {"type": "null"}]}, as several libraries write what may be left out: X.
+const Json* simple_part(const Json& schema) {
+  for (const auto* name : {"anyOf", "oneOf"}) {
+    const auto* parts = kruxos::kit::objects_of(schema, name);
+    if (!parts) continue;
+    const Json* only = nullptr;
+    for (const auto& part : parts->GetArray()) {
+      if (text_of(part, "type") == "null") continue;
+      if (only) return nullptr;
+      only = &part;
+    }
+    return only;
+  }
+  return &schema;
+}
+
+/// The type's name; of ["string", "null"] the first. Empty: it has none, or several.
+std::string_view type_of(const Json& schema) {
+  const auto* type = member(schema, "type");
+  if (!type) return member(schema, "enum") ? "string" : "";
+  if (type->IsString()) return text_of(schema, "type");
+  if (!type->IsArray()) return {};
+  std::string_view only;
+  for (const auto& one : type->GetArray()) {
+    if (!one.IsString()) return {};
+    const std::string_view name(one.GetString(), one.GetStringLength());
+    if (name == "null") continue;
+    if (!only.empty()) return {};
+    only = name;
+  }
+  return only;
+}
+
+std::string name_of_type(std::string_view type) {
+  if (type == "string") return "String";
+  if (type == "integer") return "Integer";
+  if (type == "number") return "Number";
+  if (type == "boolean") return "Boolean";
+  if (type == "array") return "Array";
+  return type == "object" ? "Object" : "";
+}
+
+void append(std::string& more, const std::string& key, const std::string& value) {
+  more += (more.empty() ? "" : ", ") + key + ": " + value;
+}
+
+/// What a definition can hold an input to; the server checks the rest itself.
+std::string bounds_of(const Json& schema, std::string_view type) {
+  std::string more;
+  const auto take = [&](const char* theirs, const char* ours, std::int64_t least, std::int64_t most) {
+    const auto* value = member(schema, theirs);
+    if (value && value->IsInt64() && value->GetInt64() >= least && value->GetInt64() <= most)
+      append(more, ours, std::to_string(value->GetInt64()));
+  };
+  const auto fits = [&](const char* least, const char* most) {
+    return integer_of(schema, least, std::numeric_limits<std::int64_t>::min()) <=
+           integer_of(schema, most, std::numeric_limits<std::int64_t>::max());
+  };
+  if (type == "integer" && fits("minimum", "maximum")) {
+    take("minimum", "minimum", -kLargest, kLargest);
+    take("maximum", "maximum", -kLargest, kLargest);
+  }
+  if (type == "string" && fits("minLength", "maxLength")) {
+    take("minLength", "min_length", 0, 1'000'000);
+    take("maxLength", "max_length", 1, 1'000'000);
+  }
+  if (type == "array" && fits("minItems", "maxItems")) {
+    take("minItems", "min_length", 0, 1'000'000);
+    take("maxItems", "max_length", 1, 1'000'000);
+  }
+  const auto* values = kruxos::kit::array_of(schema, "enum");
+  if (type == "string" && values && values->Size() > 0 && values->Size() <= kMostValues) {
+    kruxos::kit::ArrayWriter list;
+    for (const auto& value : values->GetArray()) {
+      if (!value.IsString() || !is_one_line({value.GetString(), value.GetStringLength()})) return more;
+      list.text({value.GetString(), value.GetStringLength()});
+    }
+    append(more, "one_of", list.done());
+  }
+  return more;
+}
+
+/// Of an Array whose entries are all of one simple type.
+std::string items_of(const Json& schema) {
+  const auto* items = member(schema, "items");
+  if (!items || !items->IsObject()) return {};
+  const auto* entry = simple_part(*items);
+  const auto type = entry ? type_of(*entry) : "";
+  const auto name = name_of_type(type);
+  if (name.empty() || type == "array" || member(*entry, "$ref")) return {};
+  const auto bounds = bounds_of(*entry, type);
+  return "items: {type: " + name + (bounds.empty() ? "" : ", " + bounds) + "}";
+}
+
+std::optional<Input> input_of(std::string_view argument, const Json& property, bool required) {
+  const auto* schema = simple_part(property);
+  if (!schema || !schema->IsObject() || member(*schema, "$ref") || member(*schema, "allOf")) return std::nullopt;
+  Input input;
+  const auto type = type_of(*schema);
+  input.type = name_of_type(type);
+  if (input.type.empty()) return std::nullopt;
+  input.argument = argument;
+  input.name = plain_name(argument, kLongestInputName);
+  if (std::find(kOfTheHost.begin(), kOfTheHost.end(), input.name) != kOfTheHost.end()) input.name.insert(0, "tool_");
+  const auto said = text_of(property, "description", text_of(*schema, "description", text_of(property, "title")));
+  input.description = one_line(said, kLongestDescription);
+  if (input.description.empty()) input.description = "The server says nothing of it.";
+  input.required = required;
+  input.more = bounds_of(*schema, type);
+  if (type == "array") {
+    if (const auto items = items_of(*schema); !items.empty()) input.more += (input.more.empty() ? "" : ", ") + items;
+  }
+  return input;
+}
+
+}  // namespace
+
+std::optional<std::vector<Input>> inputs_of(const Tool& tool) {
+  const auto schema = kruxos::kit::parse(tool.input_schema_json);
+  for (const auto* word : {"anyOf", "oneOf", "allOf", "$ref", "not", "if", "patternProperties", "dependentSchemas"}) {
+    if (member(schema, word)) return std::nullopt;
+  }
+  const auto* properties = member(schema, "properties");
+  if (!properties || !properties->IsObject()) {
+    const auto* others = member(schema, "additionalProperties");
+    const bool takes_others = others && !(others->IsBool() && !others->GetBool());
+    if (takes_others) return std::nullopt;
+    return std::vector<Input>{};
+  }
+  if (properties->MemberCount() > kMostInputs) return std::nullopt;
+  const auto needed = kruxos::kit::texts_of(schema, "required");
+  std::vector<Input> inputs;
+  std::set<std::string> taken, arguments;
+  for (const auto& one : properties->GetObject()) {
+    const std::string argument(one.name.GetString(), one.name.GetStringLength());
+    const bool required = std::find(needed.begin(), needed.end(), argument) != needed.end();
+    auto input = input_of(argument, one.value, required);
+    if (!input || !arguments.insert(argument).second) return std::nullopt;
+    if (!taken.insert(input->name).second) {
+      input->name = told_apart(argument, kLongestInputName);
+      if (!taken.insert(input->name).second) return std::nullopt;
+    }
+    inputs.push_back(std::move(*input));
+  }
+  return inputs;
+}
+
+}  // namespace mcp

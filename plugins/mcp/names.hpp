@@ -1,0 +1,17 @@
+// What tools and their inputs are called by agents: names that definitions take.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace mcp {
+
+/// Small letters, digits and '_', a letter first, at most `longest` (20 or more). A name that fits already stays.
+/// Others become what reads most like them ("createIssue", "create-issue": create_issue); what loses something by that
+/// (its end, its characters) has six digits of its hash behind it.
+std::string plain_name(std::string_view name, std::size_t longest);
+
+/// The same, with the digits in any case: for one of two that would be called the same.
+std::string told_apart(std::string_view name, std::size_t longest);
+
+}  // namespace mcp

@@ -1,0 +1,48 @@
+// Whether the server's tools are still those that the operator has agreed to.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "link.hpp"
+#include "wrapped.hpp"
+
+namespace mcp {
+
+/// Any thread. `wrapped` and `link` outlive it.
+class Pins {
+ public:
+  Pins(const Wrapped& wrapped, Link& link) : wrapped_(wrapped), link_(link) {}
+
+  /// Asks the server for its tools where what is known of them is older than a minute, or counts no more. Throws
+  /// ProxyError with no effect: the tool has changed or is gone (type "ToolChanged"), or the server does not tell.
+  void must_match(const kruxos::Call& call, const WrappedTool& tool);
+
+  struct Difference {
+    const WrappedTool* tool;
+    std::string what;  ///< a sentence; empty: it is as it was agreed to
+  };
+  struct Comparison {
+    std::vector<Difference> tools;       ///< each that is wrapped
+    std::vector<std::string> unwrapped;  ///< the server's names of others
+  };
+  /// Asks the server in any case.
+  Comparison compare(const kruxos::Call& call);
+
+ private:
+  using Known = std::map<std::string, std::string>;  ///< pins by the server's names
+  Known ask(const kruxos::Call& call);
+  std::string why_not(const Known& known, const WrappedTool& tool) const;
+
+  const Wrapped& wrapped_;
+  Link& link_;
+  std::mutex mutex_;
+  Known known_;
+  bool any_ = false;
+  std::uint64_t version_ = 0;
+  std::int64_t asked_at_ms_ = 0;
+};
+
+}  // namespace mcp

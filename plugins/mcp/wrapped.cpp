@@ -1,0 +1,132 @@
+#include "wrapped.hpp"
+
+#include <kruxos/kit/json.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "text.hpp"
+
+namespace mcp {
+namespace {
+
+using kruxos::kit::Json;
+using kruxos::kit::member;
+using kruxos::kit::quoted;
+
+constexpr std::size_t kMostTools = 256, kPinDigits = 64;
+constexpr std::int64_t kSchema = 1;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::runtime_error(what);
+}
+
+std::string required_text(const Json& object, const char* name) {
+  std::string text(kruxos::kit::text_of(object, name));
+  if (text.empty()) refuse(std::string("it has no \"") + name + "\"");
+  return text;
+}
+
+WrappedTool tool_of(const Json& object, const std::string& prefix) {
+  WrappedTool tool;
+  tool.capability = required_text(object, "capability");
+  const auto begins = prefix + '.';
+  if (!tool.capability.starts_with(begins) || !is_plain(std::string_view(tool.capability).substr(begins.size())))
+    refuse("\"" + one_line(tool.capability, 60) + "\" is no capability of " + prefix);
+  tool.tool = required_text(object, "tool");
+  tool.pin = required_text(object, "pin");
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (tool.pin.size() != kPinDigits || !std::all_of(tool.pin.begin(), tool.pin.end(), is_digit))
+    refuse("the pin of " + tool.capability + " is not 64 hexadecimal digits");
+  tool.reads = kruxos::kit::flag_of(object, "reads");
+  tool.whole = kruxos::kit::flag_of(object, "whole");
+  if (const auto* arguments = member(object, "arguments")) {
+    if (!arguments->IsObject()) refuse("the arguments of " + tool.capability + " are no object");
+    for (const auto& one : arguments->GetObject()) {
+      if (!one.value.IsString()) refuse("an argument of " + tool.capability + " is no text");
+      tool.arguments.emplace(one.name.GetString(), std::string(one.value.GetString(), one.value.GetStringLength()));
+    }
+  }
+  return tool;
+}
+
+}  // namespace
+
+bool is_plain(std::string_view name) {
+  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
+  return !name.empty() && name.size() <= 32 && name[0] >= 'a' && name[0] <= 'z' &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
+const WrappedTool* Wrapped::find(std::string_view capability) const {
+  const auto at = std::find_if(tools.begin(), tools.end(), [&](const auto& one) { return one.capability == capability; });
+  return at == tools.end() ? nullptr : &*at;
+}
+
+Wrapped read_wrapped(std::string_view json) {
+  const auto document = kruxos::kit::parse(json);
+  if (document.HasParseError() || !document.IsObject()) refuse("it is no JSON object");
+  if (kruxos::kit::integer_of(document, "schema") != kSchema) refuse("its \"schema\" is not 1");
+  Wrapped wrapped;
+  wrapped.service = required_text(document, "service");
+  wrapped.prefix = required_text(document, "prefix");
+  if (!is_plain(wrapped.service) || !is_plain(wrapped.prefix)) refuse("its service or prefix is no plain name");
+  wrapped.version = required_text(document, "version");
+  wrapped.url = kruxos::kit::text_of(document, "url");
+  wrapped.command = kruxos::kit::texts_of(document, "command");
+  if (wrapped.url.empty() == wrapped.command.empty()) refuse("it has either a \"url\" or a \"command\"");
+  if (!wrapped.url.empty()) (void)address_of(wrapped.url);
+  const auto* tools = kruxos::kit::objects_of(document, "tools");
+  if (!tools || tools->Empty() || tools->Size() > kMostTools) refuse("it has 1 to 256 \"tools\"");
+  for (const auto& one : tools->GetArray()) {
+    auto tool = tool_of(one, wrapped.prefix);
+    if (wrapped.find(tool.capability)) refuse(tool.capability + " stands there twice");
+    wrapped.tools.push_back(std::move(tool));
+  }
+  return wrapped;
+}
+
+std::string json_of(const Wrapped& wrapped) {
+  std::string out = "{\n  \"schema\": 1,\n";
+  const auto line = [&](const char* name, const std::string& json) {
+    out += std::string("  \"") + name + "\": " + json + ",\n";
+  };
+  line("service", quoted(wrapped.service));
+  line("prefix", quoted(wrapped.prefix));
+  line("version", quoted(wrapped.version));
+  if (wrapped.is_program()) {
+    line("command", kruxos::kit::quoted_list(wrapped.command));
+  } else {
+    line("url", quoted(wrapped.url));
+  }
+  out += "  \"tools\": [";
+  for (const auto& tool : wrapped.tools) {
+    kruxos::kit::ObjectWriter one;
+    one.text("capability", tool.capability).text("tool", tool.tool).text("pin", tool.pin);
+    if (tool.reads) one.flag("reads", true);
+    if (tool.whole) one.flag("whole", true);
+    if (!tool.arguments.empty()) {
+      kruxos::kit::ObjectWriter arguments;
+      for (const auto& [input, argument] : tool.arguments) arguments.text(input, argument);
+      one.raw("arguments", arguments.done());
+    }
+    out += (&tool == &wrapped.tools.front() ? "\n    " : ",\n    ") + one.done();
+  }
+  return out + "\n  ]\n}\n";
+}
+
+Address address_of(std::string_view url) {
+  const auto scheme = url.substr(0, url.find("://"));
+  if (scheme != "https" && scheme != "http") refuse("the address does not begin with https://");
+  const auto begins = scheme.size() + 3;
+  const auto ends = std::min(url.find_first_of("/?#", begins), url.size());
+  const auto host = url.substr(begins, ends - begins);
+  const auto rest = url.substr(ends);
+  const auto stands = [](char c) { return c > ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (host.empty() || host.find('@') != std::string_view::npos || rest.find('#') != std::string_view::npos ||
+      !std::all_of(url.begin(), url.end(), stands))
+    refuse("the address has no host, or a user, a fragment or characters that have no place in one");
+  return {std::string(url.substr(0, ends)) + '/', std::string(rest.starts_with('/') ? rest.substr(1) : rest)};
+}
+
+}  // namespace mcp
