@@ -16,10 +16,9 @@
 #include <thread>
 
 #include "adapter.hpp"
-#include "pace.hpp"
+#include "confined/usage.hpp"
 #include "records.hpp"
 #include "support/scratch.hpp"
-#include "usage.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
@@ -149,7 +148,7 @@ TEST_CASE("what runs too long, says too much or takes too much is ended with all
   INFO(bomb.result_json.substr(0, 500));
   CHECK((bomb.result_json.find("process_limit") != std::string::npos ||
          bomb.result_json.find("fork") != std::string::npos));
-  CHECK(without_end([] { return process::ProcessTable().below(getpid(), 0).processes == 0; }));
+  CHECK(without_end([] { return confined::ProcessTable().below(getpid(), 0).processes == 0; }));
 }
 
 TEST_CASE("a program has no memory but what it is given") {
@@ -221,7 +220,7 @@ TEST_CASE("programs end with the host, and nobody can tell what they had done") 
   REQUIRE(said(programs.shell("sleep 1000", R"(,"background":true)"), "state") == "running");
   CHECK(programs.bench.find_effect(programs.last).answer == KRUX_EFFECT_FOUND);
   programs.bench.restart();
-  CHECK(process::ProcessTable().below(getpid(), 0).processes == 0);
+  CHECK(confined::ProcessTable().below(getpid(), 0).processes == 0);
   const auto found = programs.bench.find_effect(programs.last);
   CHECK(found.answer == KRUX_CANNOT_TELL);
   CHECK_THAT(found.why, Contains("look at the workspace"));
@@ -272,19 +271,6 @@ TEST_CASE("however much programs say, they are looked at by the clock, and a wor
   CHECK(looks <= took.count() * 10 + 5);
   CHECK(counts > 0);
   CHECK(counts <= took.count() + 3);
-}
-
-TEST_CASE("what is due is due by the clock, however often somebody asks") {
-  using namespace std::chrono_literals;
-  process::Pace pace(100ms);
-  const auto begin = process::Clock::now();
-  CHECK(pace.until_due(begin) == 0ms);
-  CHECK(pace.is_due(begin));
-  CHECK_FALSE(pace.is_due(begin));
-  CHECK(pace.until_due(begin + 40ms) == 60ms);
-  CHECK_FALSE(pace.is_due(begin + 99ms));
-  CHECK(pace.is_due(begin + 250ms));
-  CHECK_FALSE(pace.is_due(begin + 349ms));
 }
 
 TEST_CASE("a workspace of more entries than the operator permits ends the run") {

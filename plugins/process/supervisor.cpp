@@ -14,12 +14,14 @@
 #include <csignal>
 #include <exception>
 
-#include "pace.hpp"
-#include "usage.hpp"
+#include "confined/pace.hpp"
+#include "confined/usage.hpp"
 #include "workspace/tree.hpp"
 
 namespace process {
 namespace {
+
+using confined::Clock;
 
 constexpr std::chrono::milliseconds kLook{100};     ///< how often processes are looked at
 constexpr std::chrono::milliseconds kCount{1'000};  ///< how often a workspace is counted
@@ -45,7 +47,7 @@ bool read_some(int fd, std::string& into, std::size_t most, bool& too_much) {
 struct Supervisor::Run {
   Order order;
   workspace::Home home;
-  Started started;
+  confined::Started started;
   dev_t disk = 0;  ///< the workspace's
   View view;       ///< under the supervisor's mutex
   Clock::time_point began = Clock::now();
@@ -93,16 +95,11 @@ std::size_t Supervisor::count_of(const std::string& agent) const {
 
 /// On the thread with which it is to die.
 void Supervisor::start_here(Starting& starting) {
-  if (geteuid() == 0 && !options_.allow_root)
-    throw kruxos::ProxyError(kruxos::ErrorKind::kRefused,
-                             "The host runs as root, and the kernel limits no number of root's programs, so that none "
-                             "is run. The operator runs the host as a user of its own, or sets "
-                             "services.process.adapter.allow_root.")
-        .type("SandboxMissing")
-        .no_effect();
+  confined::refuse_root(options_.allow_root, "services.process.adapter.allow_root");
+  const int files = starting.home.files.get();
   if (!sandbox_known_) {
-    if (const auto why = why_no_sandbox(options_, starting.home.files.get()); !why.empty())
-      throw kruxos::ProxyError(kruxos::ErrorKind::kRefused, why).type("SandboxMissing").no_effect();
+    if (const auto why = confined::why_no_sandbox(confinement_of(options_, files)); !why.empty())
+      throw confined::sandbox_missing(why);
     sandbox_known_ = true;
   }
   {
@@ -114,9 +111,9 @@ void Supervisor::start_here(Starting& starting) {
           .no_effect();
   }
   auto run = std::make_shared<Run>();
-  run->started = process::start(options_, starting.home.files.get(), starting.order.command);
-  struct stat files {};
-  if (fstat(starting.home.files.get(), &files) == 0) run->disk = files.st_dev;
+  run->started = process::start(options_, files, starting.order.command);
+  struct stat home {};
+  if (fstat(files, &home) == 0) run->disk = home.st_dev;
   run->home = std::move(starting.home);
   run->order = std::move(starting.order);
   run->view.id = run->order.id;
@@ -128,7 +125,7 @@ void Supervisor::start_here(Starting& starting) {
 
 void Supervisor::work() {
   // By the clock and not by what wakes this thread, which programs do as often as they like.
-  Pace looks(kLook), counts(kCount);
+  confined::Pace looks(kLook), counts(kCount);
   while (true) {
     std::vector<RunPtr> runs;
     std::vector<Starting*> starting;
@@ -202,10 +199,10 @@ void Supervisor::watch(const std::vector<RunPtr>& runs, bool workspaces) {
   };
   std::map<std::string, Share> shares;  // by agent: its runs have one workspace
   if (before_look) before_look("processes");
-  const ProcessTable table;
+  const confined::ProcessTable table;
   for (const auto& run : runs) {
     const auto usage = table.below(run->started.pid, run->disk);
-    if (usage.processes > options_.processes + 2) end_for(*run, "process_limit");  // the sandbox's own two
+    if (usage.processes > options_.processes + confined::kOwnProcesses) end_for(*run, "process_limit");
     if (usage.bytes > options_.memory_mib << 20) end_for(*run, "memory_limit");
     auto& share = shares[run->order.agent];
     share.one = run.get();
@@ -239,14 +236,13 @@ void Supervisor::end_if_due(const Run& run) {
 }
 
 void Supervisor::finish(const RunPtr& run) {
-  int status = 0;
-  const auto ended = waitpid(run->started.pid, &status, WNOHANG);
-  if (ended == 0 || (ended < 0 && errno == EINTR)) return;
+  const auto exit_code = confined::exit_code_of(run->started.pid);
+  if (exit_code < 0) return;
   step(*run);  // what it said last
   View view;
   {
     const std::lock_guard lock(mutex_);
-    run->view.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    run->view.exit_code = exit_code;
     run->view.ended = run->ending.empty() ? "exited" : run->ending;
     view = run->view;
   }

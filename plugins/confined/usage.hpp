@@ -5,19 +5,22 @@
 #include <cstdint>
 #include <map>
 
-namespace process {
+namespace confined {
+
+/// The sandbox's own processes below the one that was started, beside the program's.
+inline constexpr std::int64_t kOwnProcesses = 2;
 
 struct Usage {
   std::int64_t processes = 0, bytes = 0;
-  std::int64_t nameless_disk = 0;  ///< of files in the workspace that are deleted, and still open
+  std::int64_t nameless_disk = 0;  ///< of files on the disk that are deleted, and still open
 };
 
 /// All processes of this machine as they are now.
 class ProcessTable {
  public:
   ProcessTable();
-  /// Of all below `root`, without it. `disk` is the workspace's device; what they hold open elsewhere and has no name
-  /// is memory.
+  /// Of all below `root`, without it. `disk` is the device of the directory that they write; what they hold open
+  /// elsewhere and has no name is memory.
   Usage below(pid_t root, dev_t disk) const;
 
  private:
@@ -29,4 +32,4 @@ class ProcessTable {
   std::multimap<pid_t, pid_t> children_;
 };
 
-}  // namespace process
+}  // namespace confined

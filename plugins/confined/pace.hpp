@@ -2,7 +2,7 @@
 #pragma once
 #include <chrono>
 
-namespace process {
+namespace confined {
 
 using Clock = std::chrono::steady_clock;
 
@@ -24,4 +24,4 @@ class Pace {
   Clock::time_point next_{};
 };
 
-}  // namespace process
+}  // namespace confined

@@ -17,7 +17,7 @@
 
 #include "workspace/descriptor.hpp"
 
-namespace process {
+namespace confined {
 namespace {
 
 /// The fields of /proc/PID/stat behind the name, which may hold anything.
@@ -107,4 +107,4 @@ Usage ProcessTable::below(pid_t root, dev_t disk) const {
   return usage;
 }
 
-}  // namespace process
+}  // namespace confined
