@@ -1,12 +1,16 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <ostream>
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/scaffold.hpp"
+#include "host/plugins/probe.hpp"
 
 namespace krux::cli {
 
@@ -26,6 +30,34 @@ int new_adapter(const Session& session, const ScaffoldPlan& plan) {
       << fmt::format("  cd {}\n  cmake -S . -B build && cmake --build build && ctest --test-dir build\n\n", directory)
       << fmt::format("README.md says how to try it with a host, and what to change first.\n");
   return kOk;
+}
+
+int wrap_server(const Session& session, std::vector<std::string> words) {
+  const auto program = find_helper("kruxos-wrap-mcp");
+  if (program.empty())
+    throw CliError(kUsage,
+                   "kruxos-wrap-mcp, which wraps MCP servers, is not where it is installed: beside kruxos, or in "
+                   "../libexec/kruxos.");
+  const auto has = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+        return word == name || word.starts_with(std::string(name) + "=");
+      });
+    });
+  };
+  std::vector<std::string> all{program.string()};
+  if (!words.empty() && !has({"-h", "--help"}) && !(has({"--adapters"}) && has({"--definitions"}))) {
+    const auto config = session.host.get("/v1/config");
+    const auto directory = [&](const char* key) { return std::string(text(part(config.json, key), "value")); };
+    all.insert(all.end(), {"--adapters", directory("plugins_dir"), "--definitions", directory("definitions_dir")});
+  }
+  all.insert(all.end(), words.begin(), words.end());
+  std::vector<char*> pointers;
+  for (auto& word : all) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  session.console.out().flush();
+  ::execv(pointers[0], pointers.data());
+  throw CliError(kUsage, fmt::format("{} cannot be started: {}", program.string(), std::strerror(errno)));
 }
 
 namespace {

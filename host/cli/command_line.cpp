@@ -299,6 +299,12 @@ void add_adapter_commands(CLI::App& app, Parsed& p) {
   create->add_option("--dir", p.scaffold.directory, "Where to; NAME in the current directory unless given");
   create->add_option("--prefix", p.scaffold.prefix, "Of its capabilities; NAME unless given");
   create->add_option("--display-name", p.scaffold.display_name, "For people; made of NAME unless given");
+  auto* wrap =
+      add(adapter, "wrap", "Make the tools of an MCP server capabilities: SERVICE ADDRESS, or SERVICE -- PROGRAM", p,
+          [&p](const Session& s) { return wrap_server(s, p.wrapping->remaining()); });
+  wrap->prefix_command();
+  wrap->set_help_flag();
+  p.wrapping = wrap;
   auto* certify =
       add(adapter, "certify", "Try an adapter out against its author's fake service, without a running host", p,
           [&p](const Session& s) { return certify_adapter(s, p.certify); });

@@ -28,6 +28,9 @@ int remove_bundle(const Session& session, const BundleArguments& arguments);
 int new_adapter(const Session& session, const ScaffoldPlan& plan);
 
 int certify_adapter(const Session& session, CertifyRequest request);
+/// Hands over to the program that wraps MCP servers, with the running host's directories where `words` name none.
+/// Does not return where that begins.
+int wrap_server(const Session& session, std::vector<std::string> words);
 /// These work without a running host.
 int validate_policies(const Session& session, const PolicyArguments& arguments);
 int show_policies(const Session& session, const PolicyArguments& arguments);

@@ -30,6 +30,7 @@ struct Parsed {
   bool receipts = false, remove = false, forgotten = false;
   std::int64_t alert = 0, grace_minutes = 0;
   ScaffoldPlan scaffold;
+  const CLI::App* wrapping = nullptr;  ///< its words are another program's
   BundleArguments bundle;
   BackupArguments backup;
   McpArguments mcp;

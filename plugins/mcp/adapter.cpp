@@ -100,9 +100,9 @@ std::string ToolsAdapter::execute_write(const kruxos::Call& call, const kruxos::
 
 kruxos::EffectFound ToolsAdapter::find_effect(const kruxos::Call&, const kruxos::BufferedWrite& write) {
   const auto* called = wrapped_->find(write.operation);
-  return kruxos::EffectFound::cannot_tell("An MCP server keeps no mark by which a write could be found: look there whether " +
-                                          one_line(called ? called->tool : std::string(write.operation), 60) +
-                                          " has happened.");
+  return kruxos::EffectFound::cannot_tell(
+      "An MCP server keeps no mark by which a write could be found: look there whether " +
+      one_line(called ? called->tool : std::string(write.operation), 60) + " has happened.");
 }
 
 kruxos::SyncStep ToolsAdapter::full_sync(const kruxos::Call& call, kruxos::SyncStore& store) {
@@ -118,9 +118,11 @@ kruxos::SyncStep ToolsAdapter::full_sync(const kruxos::Call& call, kruxos::SyncS
   if (comparison.unwrapped != told_) {
     told_ = comparison.unwrapped;
     std::string names;
-    for (std::size_t i = 0; i < std::min(told_.size(), kMostTold); ++i) names += (i == 0 ? "" : ", ") + one_line(told_[i], 60);
+    for (std::size_t i = 0; i < std::min(told_.size(), kMostTold); ++i)
+      names += (i == 0 ? "" : ", ") + one_line(told_[i], 60);
     if (!told_.empty())
-      host_.log(KRUX_LOG_INFO, "The server has " + std::to_string(told_.size()) + " tools that are not wrapped: " + names);
+      host_.log(KRUX_LOG_INFO,
+                "The server has " + std::to_string(told_.size()) + " tools that are not wrapped: " + names);
   }
   return kruxos::SyncStep::done();
 }
@@ -136,7 +138,8 @@ kruxos::Identity ToolsAdapter::verify(const kruxos::Call& call) {
 }
 
 void ToolsAdapter::revoke(const kruxos::Call&) {
-  throw ProxyError(ErrorKind::kUnsupported, "MCP has no way to take a token back: do that where it was made.").no_effect();
+  throw ProxyError(ErrorKind::kUnsupported, "MCP has no way to take a token back: do that where it was made.")
+      .no_effect();
 }
 
 }  // namespace mcp

@@ -19,7 +19,8 @@ class ToolsAdapter : public kruxos::ReadAdapter,
                      public kruxos::SyncAdapter,
                      public kruxos::AccountAdapter {
  public:
-  ToolsAdapter(kruxos::Host host, std::shared_ptr<const Wrapped> wrapped, std::unique_ptr<Link> link, ToolErrors errors);
+  ToolsAdapter(kruxos::Host host, std::shared_ptr<const Wrapped> wrapped, std::unique_ptr<Link> link,
+               ToolErrors errors);
 
   std::string read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
                    std::string_view params_json) override;

@@ -73,41 +73,55 @@ std::string inputs_text(const std::vector<Input>& inputs) {
 }
 
 std::vector<Input> whole_input(const Tool& tool) {
-  Input input{kWhole, "", "Object", "What the tool takes, by its schema: " + one_line(tool.input_schema_json, kLongestSchema), true, ""};
+  Input input{kWhole,   "",
+              "Object", "What the tool takes, by its schema: " + one_line(tool.input_schema_json, kLongestSchema),
+              true,     ""};
   return {input};
 }
 
-std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const std::vector<Input>& inputs, const std::string& server) {
+std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const std::vector<Input>& inputs,
+                            const std::string& server) {
   auto said = one_line(tool.description, kLongestUse);
   if (said.empty()) said = one_line(tool.title.empty() ? tool.name : tool.title, kLongestUse);
   auto purpose = first_sentence(said);
   (void)kruxos::kit::cut_text(purpose, kLongestPurpose);
   std::string out = "\n  # " + one_line(tool.name, 120) + "\n  - name: " + wrapped.capability + "\n";
-  out += std::string("    kind: ") + (wrapped.reads ? "read\n    tier: autonomous\n    fetches: true\n"
-                                                    : "write\n    tier: approval_required\n");
+  out += std::string("    kind: ") +
+         (wrapped.reads ? "read\n    tier: autonomous\n    fetches: true\n" : "write\n    tier: approval_required\n");
   out += "    purpose: " + quoted(purpose) + "\n";
-  out += "    when_to_use: " + quoted(wrapped.reads ? (said == purpose ? "When you need what " + server + " has." : said)
-                                                    : "A person decides first unless the operator's policy says otherwise. It cannot be undone." +
-                                                          (said == purpose ? std::string() : " " + said)) + "\n";
+  out += "    when_to_use: " +
+         quoted(wrapped.reads
+                    ? (said == purpose ? "When you need what " + server + " has." : said)
+                    : "A person decides first unless the operator's policy says otherwise. It cannot be undone." +
+                          (said == purpose ? std::string() : " " + said)) +
+         "\n";
   out += "    tags: [mcp, " + std::string(wrapped.reads ? "read" : "write") + "]\n";
   if (!wrapped.reads) {
     out += "    delay: 5 min\n";
     if (!tool.destroys) out += "    destructive: false\n";
     // Only the server's word: doing it twice would rest on it.
-    if (tool.can_repeat) out += "    # The server says that doing it twice is the same as once. Where you know it: harmless_to_repeat: true\n";
+    if (tool.can_repeat)
+      out +=
+          "    # The server says that doing it twice is the same as once. Where you know it: harmless_to_repeat: "
+          "true\n";
     out += "    summary: " + quoted(summary_of(wrapped.capability, inputs)) + "\n";
   }
   out += inputs_text(inputs);
-  out += "    outputs:\n"
-         "      - {name: text, type: String, description: \"What the server says, where it gives no structured answer.\"}\n"
-         "      - {name: structured, type: Object, description: \"The server's structured answer.\"}\n"
-         "      - {name: content, type: Array, description: \"What else it gives: images, sounds, resources, links.\", items: {type: Object}}\n";
+  out +=
+      "    outputs:\n"
+      "      - {name: text, type: String, description: \"What the server says, where it gives no structured "
+      "answer.\"}\n"
+      "      - {name: structured, type: Object, description: \"The server's structured answer.\"}\n"
+      "      - {name: content, type: Array, description: \"What else it gives: images, sounds, resources, links.\", "
+      "items: {type: Object}}\n";
   return out;
 }
 
 std::string head_text(const Plan& plan, const std::string& version) {
   const auto name = one_line(plan.display_name, 100);
-  std::string out = "# The tools of an MCP server, as capabilities. Made by `kruxos adapter wrap`; tighten it as you like, docs/wrapping.md says how.\n";
+  std::string out =
+      "# The tools of an MCP server, as capabilities. Made by `kruxos adapter wrap`; tighten it as you like, "
+      "docs/wrapping.md says how.\n";
   out += "schema: 1\nservice: " + plan.service + "\nprefix: " + plan.service + "\ndisplay_name: " + quoted(name) +
          "\ndescription: " + quoted("The tools of " + name + ", an MCP server.") + "\nversion: " + version +
          "\nadapter: {min_version: 1.0.0, below_version: 2.0.0}\n";
@@ -122,12 +136,16 @@ std::string head_text(const Plan& plan, const std::string& version) {
     out += "http: {safe_posts: [" + quoted(path.empty() ? "*" : path) + "]}\n";
     if (plan.token) {
       out += "connect:\n  token_pattern: '[!-~]{8,4000}'\n  help: " +
-             quoted("Paste a token that " + name + " accepts as \"Authorization: Bearer TOKEN\". The host keeps it in its vault.") + "\n";
+             quoted("Paste a token that " + name +
+                    " accepts as \"Authorization: Bearer TOKEN\". The host keeps it in its vault.") +
+             "\n";
     } else {
       out += "auth: none\n";
     }
   }
-  out += "sync_interval: 5 min  # how often the tools are compared with what you have agreed to\ncall_timeout: 60 s\n\ncapabilities:";
+  out +=
+      "sync_interval: 5 min  # how often the tools are compared with what you have agreed to\ncall_timeout: 60 "
+      "s\n\ncapabilities:";
   return out;
 }
 
@@ -137,7 +155,8 @@ std::string next_version(const Wrapped* before) {
   const auto first = version.find('.'), second = version.find('.', first + 1);
   if (first == std::string::npos || second == std::string::npos) return "1.0.0";
   try {
-    return version.substr(0, first + 1) + std::to_string(std::stoul(version.substr(first + 1, second - first - 1)) + 1) + ".0";
+    return version.substr(0, first + 1) +
+           std::to_string(std::stoul(version.substr(first + 1, second - first - 1)) + 1) + ".0";
   } catch (const std::exception&) {
     return "1.0.0";
   }
@@ -174,7 +193,8 @@ Wrapping wrap(const Plan& plan, const std::vector<Tool>& tools, const Wrapped* b
   out.definition +=
       "\nrecovery:\n"
       "  ToolChanged:\n"
-      "    - {action: ask_the_operator, description: \"The server has changed this tool. The operator looks at it and wraps the server again.\"}\n"
+      "    - {action: ask_the_operator, description: \"The server has changed this tool. The operator looks at it and "
+      "wraps the server again.\"}\n"
       "  ToolFailed:\n"
       "    - {action: change_the_input, description: \"The server refused it; its words say why.\"}\n";
   return out;

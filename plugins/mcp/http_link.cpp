@@ -58,7 +58,8 @@ bool answers(const std::vector<std::string>& texts, std::int64_t id) {
 std::optional<std::int64_t> retry_after_ms(const HttpResponse& response) {
   const auto* said = response.header("Retry-After");
   std::int64_t seconds = 0;
-  if (!said || std::from_chars(said->data(), said->data() + said->size(), seconds).ec != std::errc()) return std::nullopt;
+  if (!said || std::from_chars(said->data(), said->data() + said->size(), seconds).ec != std::errc())
+    return std::nullopt;
   return std::clamp<std::int64_t>(seconds, 0, 7 * 86'400) * 1'000;
 }
 
@@ -80,8 +81,8 @@ std::optional<std::int64_t> retry_after_ms(const HttpResponse& response) {
     throw ProxyError(ErrorKind::kRefused, "The server is at another address now (HTTP " + status +
                                               "): the operator wraps it again, by that one.")
         .no_effect();
-  throw ProxyError(ErrorKind::kUnavailable,
-                   "The server answered HTTP " + status + ", which does not say whether it has done what it was asked to.");
+  throw ProxyError(ErrorKind::kUnavailable, "The server answered HTTP " + status +
+                                                ", which does not say whether it has done what it was asked to.");
 }
 
 }  // namespace
@@ -107,7 +108,8 @@ HttpLink::Said HttpLink::post(const kruxos::Call& call, const Session& session, 
   }
   http.only_reads = request.only_reads;
   http.max_response_bytes = kLargestAnswer;
-  http.timeout_ms = static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.deadline_ms() - call.now_ms(), 1, 600'000));
+  http.timeout_ms =
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.deadline_ms() - call.now_ms(), 1, 600'000));
   std::string text;
   auto result = http_.send(call, http, [&](std::string_view bytes) {
     text += bytes;
@@ -164,7 +166,8 @@ HttpLink::SessionPtr HttpLink::session(const kruxos::Call& call) {
       if (said.head.status != 200) refuse_by_status(said.head);
       throw ProxyError(ErrorKind::kUnavailable, "At this address no MCP server answers.").no_effect();
     }
-    if (const auto* given = said.head.header(kSessionHeader); given && given->size() <= kLongestSession) begun->id = *given;
+    if (const auto* given = said.head.header(kSessionHeader); given && given->size() <= kLongestSession)
+      begun->id = *given;
     next = handshake.take(*answer);
   }
   begun->agreed = handshake.agreed();

@@ -28,7 +28,8 @@ class HttpLink final : public Link {
 
   SessionPtr session(const kruxos::Call& call);
   void drop(const SessionPtr& lost);
-  Said post(const kruxos::Call& call, const Session& session, std::int64_t id, const Request& request, std::string body);
+  Said post(const kruxos::Call& call, const Session& session, std::int64_t id, const Request& request,
+            std::string body);
   std::optional<Answer> take(std::int64_t id, const Said& said);
   std::string answer_to(const kruxos::Call& call, const SessionPtr& session, const Request& request);
 

@@ -1,4 +1,5 @@
-// A tool's input as a definition has it: each property an input of its own where it is simple, or the whole as one object.
+// A tool's input as a definition has it: each property an input of its own where it is simple, or the whole as one
+// object.
 #pragma once
 #include <optional>
 #include <string>

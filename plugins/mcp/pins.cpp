@@ -21,7 +21,8 @@ Pins::Known Pins::ask(const kruxos::Call& call) {
   try {
     for (auto& tool : list_tools(call, link_)) known.emplace(tool.name, tool.pin);
   } catch (const RpcError& error) {
-    throw ProxyError(ErrorKind::kUnavailable, std::string("The server does not name its tools: ") + error.what()).no_effect();
+    throw ProxyError(ErrorKind::kUnavailable, std::string("The server does not name its tools: ") + error.what())
+        .no_effect();
   } catch (ProxyError& error) {
     throw error.no_effect();  // nothing but questions has gone out
   }
@@ -36,11 +37,14 @@ Pins::Known Pins::ask(const kruxos::Call& call) {
 std::string Pins::why_not(const Known& known, const WrappedTool& tool) const {
   const auto now = known.find(tool.tool);
   const auto name = one_line(tool.tool, 60);
-  const auto then = " What is done by it would not be what you have agreed to: look at what it says now with kruxos "
-                    "adapter wrap " +
-                    wrapped_.service + ", and agree to that or leave it out.";
+  const auto then =
+      " What is done by it would not be what you have agreed to: look at what it says now with kruxos "
+      "adapter wrap " +
+      wrapped_.service + ", and agree to that or leave it out.";
   if (now == known.end()) return "The server has no tool " + name + " any more." + then;
-  return now->second == tool.pin ? "" : "The server has changed the tool " + name + ": its text, its input or what it says of itself." + then;
+  return now->second == tool.pin
+             ? ""
+             : "The server has changed the tool " + name + ": its text, its input or what it says of itself." + then;
 }
 
 void Pins::must_match(const kruxos::Call& call, const WrappedTool& tool) {

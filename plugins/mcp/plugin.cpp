@@ -25,7 +25,8 @@ struct AtLoad {
   AtLoad() {
     try {
       Dl_info own{};
-      if (dladdr(&service_name, &own) == 0 || !own.dli_fname) throw std::runtime_error("Where this library lies is not known.");
+      if (dladdr(&service_name, &own) == 0 || !own.dli_fname)
+        throw std::runtime_error("Where this library lies is not known.");
       agreed = read_agreed_file(own.dli_fname);
       keep(service_name, agreed->service);
       keep(prefix_name, agreed->prefix);

@@ -7,7 +7,8 @@
 
 namespace mcp {
 
-/// Without control characters and what misleads the eye; several spaces are one. Cut between characters at `most` bytes.
+/// Without control characters and what misleads the eye; several spaces are one. Cut between characters at `most`
+/// bytes.
 inline std::string one_line(std::string_view text, std::size_t most) {
   std::string out;
   for (const char c : kruxos::kit::clean_line(text)) {

@@ -23,8 +23,9 @@ ToolResult read_result(std::string_view result_json) {
     throw ProxyError(ErrorKind::kUnavailable, "The tool's answer was not understood.");
   const auto kind = text_of(document, "resultType", "complete");
   if (kind != "complete")
-    throw ProxyError(ErrorKind::kRefused, "The tool wants more than its input: the server answered with a result of type \"" +
-                                              one_line(kind, 40) + "\", which is not offered through the host.")
+    throw ProxyError(ErrorKind::kRefused,
+                     "The tool wants more than its input: the server answered with a result of type \"" +
+                         one_line(kind, 40) + "\", which is not offered through the host.")
         .type("ToolAsks");
   const auto* structured = member(document, "structuredContent");
   const auto* content = kruxos::kit::objects_of(document, "content");

@@ -92,8 +92,8 @@ std::vector<Tool> list_tools(const kruxos::Call& call, Link& link) {
   for (std::size_t page = 0; page < kMostPages; ++page) {
     ObjectWriter params;
     if (!cursor.empty()) params.text("cursor", cursor);
-    const auto answer =
-        kruxos::kit::parse_object(link.ask(call, {"tools/list", params.done(), true}), "The server's list of tools is no object.");
+    const auto answer = kruxos::kit::parse_object(link.ask(call, {"tools/list", params.done(), true}),
+                                                  "The server's list of tools is no object.");
     const auto* listed = kruxos::kit::objects_of(answer, "tools");
     if (!listed) throw not_understood("it has no tools.");
     for (const auto& one : listed->GetArray()) {

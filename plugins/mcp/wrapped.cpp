@@ -59,7 +59,8 @@ bool is_plain(std::string_view name) {
 }
 
 const WrappedTool* Wrapped::find(std::string_view capability) const {
-  const auto at = std::find_if(tools.begin(), tools.end(), [&](const auto& one) { return one.capability == capability; });
+  const auto at =
+      std::find_if(tools.begin(), tools.end(), [&](const auto& one) { return one.capability == capability; });
   return at == tools.end() ? nullptr : &*at;
 }
 

@@ -8,11 +8,11 @@
 namespace mcp {
 
 struct WrappedTool {
-  std::string capability;  ///< "linear.create_issue"
-  std::string tool;        ///< the server's name of it
-  std::string pin;         ///< Tool::pin as it was agreed to
-  bool reads = false;      ///< a capability of kind read
-  bool whole = false;      ///< its one input is `arguments`
+  std::string capability;                        ///< "linear.create_issue"
+  std::string tool;                              ///< the server's name of it
+  std::string pin;                               ///< Tool::pin as it was agreed to
+  bool reads = false;                            ///< a capability of kind read
+  bool whole = false;                            ///< its one input is `arguments`
   std::map<std::string, std::string> arguments;  ///< where an input is not called as its argument: by the input
 };
 

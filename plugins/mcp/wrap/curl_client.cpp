@@ -42,7 +42,8 @@ struct Received {
       if (const auto colon = line.find(':'); colon != std::string_view::npos) {
         auto value = line.substr(colon + 1);
         while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
-        while (!value.empty() && (value.back() == '\r' || value.back() == '\n' || value.back() == ' ')) value.remove_suffix(1);
+        while (!value.empty() && (value.back() == '\r' || value.back() == '\n' || value.back() == ' '))
+          value.remove_suffix(1);
         headers.emplace_back(line.substr(0, colon), value);
       }
       return count;
@@ -79,7 +80,8 @@ krux_status CurlClient::send(void* self, const krux_call* call, const krux_http_
     const auto url = me.base_ + std::string(from_abi(request->url));
     Lists headers;
     for (std::size_t i = 0; i < request->header_count; ++i)
-      headers.add(std::string(from_abi(request->headers[i].name)) + ": " + std::string(from_abi(request->headers[i].value)));
+      headers.add(std::string(from_abi(request->headers[i].name)) + ": " +
+                  std::string(from_abi(request->headers[i].value)));
     headers.add("Expect:");  // no 100 is waited for
     if (!me.token_.empty()) headers.add("Authorization: Bearer " + me.token_);
     Received received;
@@ -101,7 +103,9 @@ krux_status CurlClient::send(void* self, const krux_call* call, const krux_http_
     const auto done = curl_easy_perform(curl.get());
     if (received.too_large) return fail(answer, KRUX_UNAVAILABLE, "The server's answer is too large.");
     if (done == CURLE_OPERATION_TIMEDOUT) return fail(answer, KRUX_TIMEOUT, "The server did not answer in time.");
-    if (done != CURLE_OK) return fail(answer, KRUX_NETWORK, std::string("The server could not be reached: ") + curl_easy_strerror(done) + ".");
+    if (done != CURLE_OK)
+      return fail(answer, KRUX_NETWORK,
+                  std::string("The server could not be reached: ") + curl_easy_strerror(done) + ".");
     long status = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
     std::vector<krux_header> head;

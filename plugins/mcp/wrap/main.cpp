@@ -41,7 +41,8 @@ std::filesystem::path shipped_library() {
 std::string token_of(const Asked& asked) {
   if (!asked.plan.token) return {};
   std::string token;
-  if (!std::getline(std::cin, token) || token.empty()) throw Failed("The token is read from standard input, and there is none.");
+  if (!std::getline(std::cin, token) || token.empty())
+    throw Failed("The token is read from standard input, and there is none.");
   return token;
 }
 
@@ -76,13 +77,15 @@ void show(const char* what, const std::vector<std::string>& tools) {
 void show(const Wrapping& wrapping, const std::vector<Tool>& tools) {
   for (std::size_t i = 0; i < wrapping.wrapped.tools.size(); ++i) {
     const auto& tool = wrapping.wrapped.tools[i];
-    std::cout << "  " << (tool.reads ? "read   " : "write  ") << tool.capability << "  " << one_line(tools[i].description, 100) << '\n';
+    std::cout << "  " << (tool.reads ? "read   " : "write  ") << tool.capability << "  "
+              << one_line(tools[i].description, 100) << '\n';
   }
 }
 
 bool agrees(const Asked& asked) {
   if (asked.yes) return true;
-  if (asked.plan.token || isatty(STDIN_FILENO) == 0) throw Failed("Nobody can be asked here: say --yes when you agree.");
+  if (asked.plan.token || isatty(STDIN_FILENO) == 0)
+    throw Failed("Nobody can be asked here: say --yes when you agree.");
   std::cout << "Do you agree to these? [y/N] " << std::flush;
   std::string answer;
   return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
@@ -91,11 +94,13 @@ bool agrees(const Asked& asked) {
 std::string lines_for_configuration(const Asked& asked) {
   const auto& plan = asked.plan;
   std::string inner;
-  if (!plan.url.empty() && plan.url.starts_with("http://")) inner += "    api_base_url: " + address_of(plan.url).base + "\n";
+  if (!plan.url.empty() && plan.url.starts_with("http://"))
+    inner += "    api_base_url: " + address_of(plan.url).base + "\n";
   std::string adapter;
   if (asked.network) adapter += "      network: true\n";
   if (!asked.readable.empty()) adapter += "      readable: " + kruxos::kit::quoted_list(asked.readable) + "\n";
-  if (!asked.environment_file.empty()) adapter += "      environment_file: " + kruxos::kit::quoted(asked.environment_file) + "\n";
+  if (!asked.environment_file.empty())
+    adapter += "      environment_file: " + kruxos::kit::quoted(asked.environment_file) + "\n";
   if (asked.sandbox != "bwrap") adapter += "      sandbox: " + kruxos::kit::quoted(asked.sandbox) + "\n";
   if (asked.allow_root) adapter += "      allow_root: true\n";
   if (!adapter.empty()) inner += "    adapter:\n" + adapter;
@@ -104,13 +109,14 @@ std::string lines_for_configuration(const Asked& asked) {
 
 void tell_next(const Asked& asked, const std::optional<std::filesystem::path>& beside) {
   const auto& plan = asked.plan;
-  std::cout << "\nRead " << asked.places.definition(plan.service).string()
-            << " and tighten it as you like.\n";
+  std::cout << "\nRead " << asked.places.definition(plan.service).string() << " and tighten it as you like.\n";
   if (beside)
-    std::cout << "It stayed as it was. What the server's tools would have now is in " << beside->string() << ": compare the two.\n";
+    std::cout << "It stayed as it was. What the server's tools would have now is in " << beside->string()
+              << ": compare the two.\n";
   if (!plan.token || !plan.url.starts_with("https://"))
     std::cout << "Put this into kruxos.yaml, where it is not there yet:\n\n" << lines_for_configuration(asked) << '\n';
-  std::cout << "Then start the host again" << (plan.token ? ", and connect it: kruxos connect " + plan.service : "") << ".\n";
+  std::cout << "Then start the host again" << (plan.token ? ", and connect it: kruxos connect " + plan.service : "")
+            << ".\n";
 }
 
 int wrap_server(Asked asked) {
@@ -125,7 +131,8 @@ int wrap_server(Asked asked) {
   } else {
     plan.command = {asked.server};
     plan.command.insert(plan.command.end(), asked.words.begin(), asked.words.end());
-    if (plan.token) throw Failed("A program gets its own credentials from --environment-file; --token is for addresses.");
+    if (plan.token)
+      throw Failed("A program gets its own credentials from --environment-file; --token is for addresses.");
   }
   if (plan.display_name.empty()) plan.display_name = plan.service;
   if (!is_plain(plan.service)) throw Failed("The name is small letters, digits and _, a letter first, at most 23.");
@@ -165,10 +172,12 @@ int main(int count, char** words) {
   app.add_option("--adapters", asked.places.adapters, "The host's plugins_dir")->required();
   app.add_option("--definitions", asked.places.definitions, "The host's definitions_dir")->required();
   app.add_option("--library", asked.places.library, "The adapter that is copied, where it lies elsewhere");
-  app.add_flag("--token", asked.plan.token, "The server wants a token: read it from standard input, and keep it nowhere");
+  app.add_flag("--token", asked.plan.token,
+               "The server wants a token: read it from standard input, and keep it nowhere");
   app.add_flag("--network", asked.network, "The program may use the network");
   app.add_option("--readable", asked.readable, "A directory that the program may read (repeatable)")->expected(1);
-  app.add_option("--environment-file", asked.environment_file, "NAME=VALUE lines for the program, which nobody else reads");
+  app.add_option("--environment-file", asked.environment_file,
+                 "NAME=VALUE lines for the program, which nobody else reads");
   app.add_option("--sandbox", asked.sandbox, "bubblewrap, where it lies elsewhere");
   app.add_flag("--allow-root", asked.allow_root, "Start the program although this runs as root");
   app.add_option("--time-limit", asked.seconds, "Seconds to wait for the server")->check(CLI::Range(1, 600));

@@ -434,8 +434,8 @@ class SyncStore {
   void commit() { detail::check(store_->commit(store_->self), "to commit"); }
 
   /// One part (a channel, a label; at most 1024 bytes) could not be synced. The operator sees it, with a message of at
-  /// most 4096 bytes, until report_ok(). It ends nothing: go on with the others. kConflict: the service has changed what a
-  /// person had agreed to, and the operator gets an alert.
+  /// most 4096 bytes, until report_ok(). It ends nothing: go on with the others. kConflict: the service has changed
+  /// what a person had agreed to, and the operator gets an alert.
   void report_failure(std::string_view part, ErrorKind kind, std::string_view message) {
     detail::check(store_->report(store_->self, to_abi(part), static_cast<krux_status>(kind), to_abi(message)),
                   "a report");
