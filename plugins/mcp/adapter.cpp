@@ -14,7 +14,7 @@ using kruxos::ProxyError;
 using kruxos::kit::member;
 using kruxos::kit::ObjectWriter;
 
-constexpr std::size_t kLongestWords = 1'000, kMostTold = 20;
+constexpr std::size_t kLongestSaid = 1'000, kMostTold = 20;
 // Errors of JSON-RPC by which a server says that it has not begun.
 constexpr std::int64_t kNoRequest = -32600, kNoMethod = -32601, kNoParams = -32602, kNoJson = -32700;
 
@@ -48,7 +48,7 @@ bool has_not_begun(const RpcError& error) {
   return code == kNoRequest || code == kNoMethod || code == kNoParams || code == kNoJson;
 }
 
-ProxyError failed(const std::string& words) {
+ProxyError tool_failed(const std::string& words) {
   return ProxyError(ErrorKind::kRefused, "The tool failed: " + (words.empty() ? "it says nothing of why." : words))
       .type("ToolFailed");
 }
@@ -76,10 +76,10 @@ std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, 
   pins_.must_match(call, called);
   try {
     auto result = read_result(link_->ask(call, call_of(called, params_json, {})));
-    if (result.failed) throw failed(result.words);
+    if (result.failed) throw tool_failed(result.words);
     return std::move(result.json);
   } catch (const RpcError& error) {
-    throw failed(one_line(error.what(), kLongestWords));
+    throw tool_failed(one_line(error.what(), kLongestSaid));
   }
 }
 
@@ -89,11 +89,11 @@ std::string ToolsAdapter::execute_write(const kruxos::Call& call, const kruxos::
   try {
     auto result = read_result(link_->ask(call, call_of(called, write.params_json, write.write_id)));
     if (!result.failed) return std::move(result.json);
-    auto error = failed(result.words);
+    auto error = tool_failed(result.words);
     if (errors_ == ToolErrors::kRefused) throw error.no_effect();
     throw ProxyError(ErrorKind::kUnavailable, std::string(error.what()) + " Nobody knows what it had done by then.");
   } catch (const RpcError& error) {
-    auto refused = failed(one_line(error.what(), kLongestWords));
+    auto refused = tool_failed(one_line(error.what(), kLongestSaid));
     throw has_not_begun(error) ? refused.no_effect() : ProxyError(ErrorKind::kUnavailable, refused.what());
   }
 }

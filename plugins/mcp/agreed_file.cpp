@@ -13,7 +13,7 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t kLargest = 4u << 20;
+constexpr std::size_t kLargestFile = 4u << 20;
 
 struct Closed {
   int fd;
@@ -43,7 +43,7 @@ std::shared_ptr<const Wrapped> read_agreed_file(const std::string& library) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw refuse(std::strerror(errno));
     text.append(piece.data(), static_cast<std::size_t>(got));
-    if (text.size() > kLargest) throw refuse("it is larger than 4 MiB");
+    if (text.size() > kLargestFile) throw refuse("it is larger than 4 MiB");
   }
   try {
     return std::make_shared<const Wrapped>(read_wrapped(text));

@@ -13,10 +13,8 @@
 namespace mcp {
 namespace {
 
-using kruxos::kit::quoted;
-
-constexpr std::size_t kMostTools = 256, kLongestToolName = 37, kSeparator = 2, kShortestName = 12;
-constexpr std::size_t kLongestPurpose = 240, kLongestUse = 1'500, kLongestSchema = 600, kMostShown = 3;
+constexpr std::size_t kMostCapabilities = 256, kLongestToolName = 37, kSeparator = 2, kShortestName = 12;
+constexpr std::size_t kLongestPurpose = 240, kLongestUse = 1'500, kLongestSchemaShown = 600, kMostShown = 3;
 
 /// Up to the end of the first sentence.
 std::string first_sentence(const std::string& text) {
@@ -67,14 +65,15 @@ std::string inputs_text(const std::vector<Input>& inputs) {
   std::string out;
   for (const auto& input : inputs) {
     out += "      - {name: " + input.name + ", type: " + input.type + (input.required ? ", required: true" : "") +
-           (input.more.empty() ? "" : ", " + input.more) + ", description: " + quoted(input.description) + "}\n";
+           (input.more.empty() ? "" : ", " + input.more) + ", description: " + kruxos::kit::quoted(input.description) +
+           "}\n";
   }
   return out.empty() ? out : "    inputs:\n" + out;
 }
 
 std::vector<Input> whole_input(const Tool& tool) {
   Input input{kWhole,   "",
-              "Object", "What the tool takes, by its schema: " + one_line(tool.input_schema_json, kLongestSchema),
+              "Object", "What the tool takes, by its schema: " + one_line(tool.input_schema_json, kLongestSchemaShown),
               true,     ""};
   return {input};
 }
@@ -88,13 +87,14 @@ std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const 
   std::string out = "\n  # " + one_line(tool.name, 120) + "\n  - name: " + wrapped.capability + "\n";
   out += std::string("    kind: ") +
          (wrapped.reads ? "read\n    tier: autonomous\n    fetches: true\n" : "write\n    tier: approval_required\n");
-  out += "    purpose: " + quoted(purpose) + "\n";
-  out += "    when_to_use: " +
-         quoted(wrapped.reads
-                    ? (said == purpose ? "When you need what " + server + " has." : said)
-                    : "A person decides first unless the operator's policy says otherwise. It cannot be undone." +
-                          (said == purpose ? std::string() : " " + said)) +
-         "\n";
+  out += "    purpose: " + kruxos::kit::quoted(purpose) + "\n";
+  out +=
+      "    when_to_use: " +
+      kruxos::kit::quoted(
+          wrapped.reads ? (said == purpose ? "When you need what " + server + " has." : said)
+                        : "A person decides first unless the operator's policy says otherwise. It cannot be undone." +
+                              (said == purpose ? std::string() : " " + said)) +
+      "\n";
   out += "    tags: [mcp, " + std::string(wrapped.reads ? "read" : "write") + "]\n";
   if (!wrapped.reads) {
     out += "    delay: 5 min\n";
@@ -104,7 +104,7 @@ std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const 
       out +=
           "    # The server says that doing it twice is the same as once. Where you know it: harmless_to_repeat: "
           "true\n";
-    out += "    summary: " + quoted(summary_of(wrapped.capability, inputs)) + "\n";
+    out += "    summary: " + kruxos::kit::quoted(summary_of(wrapped.capability, inputs)) + "\n";
   }
   out += inputs_text(inputs);
   out +=
@@ -122,22 +122,23 @@ std::string head_text(const Plan& plan, const std::string& version) {
   std::string out =
       "# The tools of an MCP server, as capabilities. Made by `kruxos adapter wrap`; tighten it as you like, "
       "docs/wrapping.md says how.\n";
-  out += "schema: 1\nservice: " + plan.service + "\nprefix: " + plan.service + "\ndisplay_name: " + quoted(name) +
-         "\ndescription: " + quoted("The tools of " + name + ", an MCP server.") + "\nversion: " + version +
-         "\nadapter: {min_version: 1.0.0, below_version: 2.0.0}\n";
+  out += "schema: 1\nservice: " + plan.service + "\nprefix: " + plan.service +
+         "\ndisplay_name: " + kruxos::kit::quoted(name) +
+         "\ndescription: " + kruxos::kit::quoted("The tools of " + name + ", an MCP server.") +
+         "\nversion: " + version + "\nadapter: {min_version: 1.0.0, below_version: 2.0.0}\n";
   if (plan.url.empty()) {
     out += "api_base_url: https://" + plan.service + ".invalid/\nauth: none\n";
   } else {
     const auto at = address_of(plan.url);
     const bool plain = at.base.starts_with("http://");
     // Plain http to this machine alone; the configuration's services.SERVICE.api_base_url names such an address.
-    out += "api_base_url: " + quoted(plain ? "https://" + plan.service + ".invalid/" : at.base) + "\n";
+    out += "api_base_url: " + kruxos::kit::quoted(plain ? "https://" + plan.service + ".invalid/" : at.base) + "\n";
     const auto path = at.path.substr(0, at.path.find('?'));
-    out += "http: {safe_posts: [" + quoted(path.empty() ? "*" : path) + "]}\n";
+    out += "http: {safe_posts: [" + kruxos::kit::quoted(path.empty() ? "*" : path) + "]}\n";
     if (plan.token) {
       out += "connect:\n  token_pattern: '[!-~]{8,4000}'\n  help: " +
-             quoted("Paste a token that " + name +
-                    " accepts as \"Authorization: Bearer TOKEN\". The host keeps it in its vault.") +
+             kruxos::kit::quoted("Paste a token that " + name +
+                                 " accepts as \"Authorization: Bearer TOKEN\". The host keeps it in its vault.") +
              "\n";
     } else {
       out += "auth: none\n";
@@ -174,7 +175,7 @@ Wrapping wrap(const Plan& plan, const std::vector<Tool>& tools, const Wrapped* b
   Names names(plan.service, before);
   const auto server = one_line(plan.display_name, 100);
   for (const auto& tool : tools) {
-    if (out.wrapped.tools.size() == kMostTools) {
+    if (out.wrapped.tools.size() == kMostCapabilities) {
       out.left_out.push_back(tool.name);
       continue;
     }

@@ -16,7 +16,6 @@ namespace {
 using kruxos::kit::integer_of;
 using kruxos::kit::Json;
 using kruxos::kit::member;
-using kruxos::kit::quoted;
 using kruxos::kit::text_of;
 
 constexpr std::size_t kMostInputs = 60, kMostValues = 100, kLongestInputName = 32, kLongestDescription = 1'000;

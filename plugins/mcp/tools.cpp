@@ -17,9 +17,9 @@ using kruxos::kit::member;
 using kruxos::kit::ObjectWriter;
 using kruxos::kit::text_of;
 
-constexpr std::size_t kMostTools = 1'000, kMostPages = 200, kLongestName = 256;
+constexpr std::size_t kMostListed = 1'000, kMostPages = 200, kLongestTool = 256;
 
-ProxyError not_understood(const std::string& what) {
+ProxyError unclear(const std::string& what) {
   return ProxyError(ErrorKind::kUnavailable, "The server's list of tools was not understood: " + what).no_effect();
 }
 
@@ -61,11 +61,10 @@ std::string sha256_hex(std::string_view bytes) {
 Tool read_tool(const Json& object) {
   Tool tool;
   tool.name = text_of(object, "name");
-  if (tool.name.empty() || tool.name.size() > kLongestName)
-    throw not_understood("a tool has no name of at most 256 bytes.");
+  if (tool.name.empty() || tool.name.size() > kLongestTool) throw unclear("a tool has no name of at most 256 bytes.");
   const auto* input = member(object, "inputSchema");
   if (!input || !input->IsObject())
-    throw not_understood("the tool " + kruxos::kit::printable(tool.name, 60) + " has no inputSchema.");
+    throw unclear("the tool " + kruxos::kit::printable(tool.name, 60) + " has no inputSchema.");
   tool.input_schema_json = kruxos::kit::json_text(*input);
   if (const auto* output = member(object, "outputSchema"); output && output->IsObject())
     tool.output_schema_json = kruxos::kit::json_text(*output);
@@ -95,19 +94,19 @@ std::vector<Tool> list_tools(const kruxos::Call& call, Link& link) {
     const auto answer = kruxos::kit::parse_object(link.ask(call, {"tools/list", params.done(), true}),
                                                   "The server's list of tools is no object.");
     const auto* listed = kruxos::kit::objects_of(answer, "tools");
-    if (!listed) throw not_understood("it has no tools.");
+    if (!listed) throw unclear("it has no tools.");
     for (const auto& one : listed->GetArray()) {
       tools.push_back(read_tool(one));
-      if (tools.size() > kMostTools) throw not_understood("there are more than 1,000.");
+      if (tools.size() > kMostListed) throw unclear("there are more than 1,000.");
       if (!names.insert(tools.back().name).second)
-        throw not_understood("the tool " + kruxos::kit::printable(tools.back().name, 60) + " stands there twice.");
+        throw unclear("the tool " + kruxos::kit::printable(tools.back().name, 60) + " stands there twice.");
     }
     const std::string next(text_of(answer, "nextCursor"));
     if (next.empty()) return tools;
-    if (next == cursor) throw not_understood("its pages lead in circles.");
+    if (next == cursor) throw unclear("its pages lead in circles.");
     cursor = next;
   }
-  throw not_understood("it has more than 200 pages.");
+  throw unclear("it has more than 200 pages.");
 }
 
 }  // namespace mcp

@@ -12,18 +12,17 @@ namespace {
 
 using kruxos::kit::Json;
 using kruxos::kit::member;
-using kruxos::kit::quoted;
 
-constexpr std::size_t kMostTools = 256, kPinDigits = 64;
+constexpr std::size_t kMostWrapped = 256, kPinDigits = 64;
 constexpr std::int64_t kSchema = 1;
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void misfit(const std::string& what) {
   throw std::runtime_error(what);
 }
 
 std::string required_text(const Json& object, const char* name) {
   std::string text(kruxos::kit::text_of(object, name));
-  if (text.empty()) refuse(std::string("it has no \"") + name + "\"");
+  if (text.empty()) misfit(std::string("it has no \"") + name + "\"");
   return text;
 }
 
@@ -32,18 +31,18 @@ WrappedTool tool_of(const Json& object, const std::string& prefix) {
   tool.capability = required_text(object, "capability");
   const auto begins = prefix + '.';
   if (!tool.capability.starts_with(begins) || !is_plain(std::string_view(tool.capability).substr(begins.size())))
-    refuse("\"" + one_line(tool.capability, 60) + "\" is no capability of " + prefix);
+    misfit("\"" + one_line(tool.capability, 60) + "\" is no capability of " + prefix);
   tool.tool = required_text(object, "tool");
   tool.pin = required_text(object, "pin");
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (tool.pin.size() != kPinDigits || !std::all_of(tool.pin.begin(), tool.pin.end(), is_digit))
-    refuse("the pin of " + tool.capability + " is not 64 hexadecimal digits");
+    misfit("the pin of " + tool.capability + " is not 64 hexadecimal digits");
   tool.reads = kruxos::kit::flag_of(object, "reads");
   tool.whole = kruxos::kit::flag_of(object, "whole");
   if (const auto* arguments = member(object, "arguments")) {
-    if (!arguments->IsObject()) refuse("the arguments of " + tool.capability + " are no object");
+    if (!arguments->IsObject()) misfit("the arguments of " + tool.capability + " are no object");
     for (const auto& one : arguments->GetObject()) {
-      if (!one.value.IsString()) refuse("an argument of " + tool.capability + " is no text");
+      if (!one.value.IsString()) misfit("an argument of " + tool.capability + " is no text");
       tool.arguments.emplace(one.name.GetString(), std::string(one.value.GetString(), one.value.GetStringLength()));
     }
   }
@@ -66,22 +65,22 @@ const WrappedTool* Wrapped::find(std::string_view capability) const {
 
 Wrapped read_wrapped(std::string_view json) {
   const auto document = kruxos::kit::parse(json);
-  if (document.HasParseError() || !document.IsObject()) refuse("it is no JSON object");
-  if (kruxos::kit::integer_of(document, "schema") != kSchema) refuse("its \"schema\" is not 1");
+  if (document.HasParseError() || !document.IsObject()) misfit("it is no JSON object");
+  if (kruxos::kit::integer_of(document, "schema") != kSchema) misfit("its \"schema\" is not 1");
   Wrapped wrapped;
   wrapped.service = required_text(document, "service");
   wrapped.prefix = required_text(document, "prefix");
-  if (!is_plain(wrapped.service) || !is_plain(wrapped.prefix)) refuse("its service or prefix is no plain name");
+  if (!is_plain(wrapped.service) || !is_plain(wrapped.prefix)) misfit("its service or prefix is no plain name");
   wrapped.version = required_text(document, "version");
   wrapped.url = kruxos::kit::text_of(document, "url");
   wrapped.command = kruxos::kit::texts_of(document, "command");
-  if (wrapped.url.empty() == wrapped.command.empty()) refuse("it has either a \"url\" or a \"command\"");
+  if (wrapped.url.empty() == wrapped.command.empty()) misfit("it has either a \"url\" or a \"command\"");
   if (!wrapped.url.empty()) (void)address_of(wrapped.url);
   const auto* tools = kruxos::kit::objects_of(document, "tools");
-  if (!tools || tools->Empty() || tools->Size() > kMostTools) refuse("it has 1 to 256 \"tools\"");
+  if (!tools || tools->Empty() || tools->Size() > kMostWrapped) misfit("it has 1 to 256 \"tools\"");
   for (const auto& one : tools->GetArray()) {
     auto tool = tool_of(one, wrapped.prefix);
-    if (wrapped.find(tool.capability)) refuse(tool.capability + " stands there twice");
+    if (wrapped.find(tool.capability)) misfit(tool.capability + " stands there twice");
     wrapped.tools.push_back(std::move(tool));
   }
   return wrapped;
@@ -92,13 +91,13 @@ std::string json_of(const Wrapped& wrapped) {
   const auto line = [&](const char* name, const std::string& json) {
     out += std::string("  \"") + name + "\": " + json + ",\n";
   };
-  line("service", quoted(wrapped.service));
-  line("prefix", quoted(wrapped.prefix));
-  line("version", quoted(wrapped.version));
+  line("service", kruxos::kit::quoted(wrapped.service));
+  line("prefix", kruxos::kit::quoted(wrapped.prefix));
+  line("version", kruxos::kit::quoted(wrapped.version));
   if (wrapped.is_program()) {
     line("command", kruxos::kit::quoted_list(wrapped.command));
   } else {
-    line("url", quoted(wrapped.url));
+    line("url", kruxos::kit::quoted(wrapped.url));
   }
   out += "  \"tools\": [";
   for (const auto& tool : wrapped.tools) {
@@ -118,7 +117,7 @@ std::string json_of(const Wrapped& wrapped) {
 
 Address address_of(std::string_view url) {
   const auto scheme = url.substr(0, url.find("://"));
-  if (scheme != "https" && scheme != "http") refuse("the address does not begin with https://");
+  if (scheme != "https" && scheme != "http") misfit("the address does not begin with https://");
   const auto begins = scheme.size() + 3;
   const auto ends = std::min(url.find_first_of("/?#", begins), url.size());
   const auto host = url.substr(begins, ends - begins);
@@ -126,7 +125,7 @@ Address address_of(std::string_view url) {
   const auto stands = [](char c) { return c > ' ' && c <= '~' && c != '"' && c != '\\'; };
   if (host.empty() || host.find('@') != std::string_view::npos || rest.find('#') != std::string_view::npos ||
       !std::all_of(url.begin(), url.end(), stands))
-    refuse("the address has no host, or a user, a fragment or characters that have no place in one");
+    misfit("the address has no host, or a user, a fragment or characters that have no place in one");
   return {std::string(url.substr(0, ends)) + '/', std::string(rest.starts_with('/') ? rest.substr(1) : rest)};
 }
 

@@ -88,7 +88,7 @@ krux_status CurlClient::send(void* self, const krux_call* call, const krux_http_
     received.most = request->max_response_bytes;
     const auto left = std::max<std::int64_t>(call->deadline_ms - now(), 1);
     curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl.get(), CURLOPT_POST, 1L);
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(request->body.len));
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, request->body.ptr);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "definition_text.hpp"
+#include "../definition_text.hpp"
 
 namespace mcp {
 
