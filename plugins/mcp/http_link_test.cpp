@@ -1,0 +1,185 @@
+#include "http_link.hpp"
+
+#include <kruxos/kit/json.hpp>
+#include <kruxos/testing.hpp>
+
+#include <catch2/catch.hpp>
+
+namespace KRUXOS_TEST_FILE {
+
+using Catch::Contains;
+using kruxos::ErrorKind;
+using kruxos::testing::FakeAnswer;
+using kruxos::testing::FakeRequest;
+using kruxos::testing::FakeWrite;
+using kruxos::testing::Outcome;
+
+namespace {
+
+/// Asks what the test wants, in a read and in a write.
+class Adapter final : public kruxos::ReadAdapter, public kruxos::WriteExecutor {
+ public:
+  Adapter(kruxos::Host host, const kruxos::Account&) : link(host.http(), "mcp") {}
+  static kruxos::Description describe() { return {}; }
+  std::string read(const kruxos::Call& call, const kruxos::Reader&, std::string_view, std::string_view params) override {
+    return link.ask(call, {"tools/call", std::string(params), true});
+  }
+  std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
+    try {
+      return link.ask(call, {"tools/call", std::string(write.params_json), false});
+    } catch (const mcp::RpcError& error) {
+      throw kruxos::ProxyError(ErrorKind::kRefused, error.what()).no_effect();
+    }
+  }
+  kruxos::EffectFound find_effect(const kruxos::Call&, const kruxos::BufferedWrite&) override { return {}; }
+  mcp::HttpLink link;
+};
+
+struct Rig {
+  kruxos::testing::Workbench<Adapter> bench;
+  bool events = false, stateless = false, keeps_sessions = true;
+  std::string session = "s1";
+  std::vector<std::string> calls;
+  std::function<FakeAnswer(std::string id)> answer = [this](const std::string& id) { return give(id, R"("result":{"ok":true})"); };
+
+  Rig() {
+    bench.host.safe_posts = {"mcp"};
+    bench.host.on_request = [this](const FakeRequest& request) { return serve(request); };
+  }
+  FakeAnswer give(const std::string& id, const std::string& rest) const {
+    const auto json = R"({"jsonrpc":"2.0","id":)" + id + "," + rest + "}";
+    if (!events) return FakeAnswer::json(200, json);
+    return FakeAnswer::with(200, ": hello\n\nevent: message\nid: 7\ndata: " + json + "\n\n", {{"Content-Type", "text/event-stream; charset=utf-8"}});
+  }
+  static std::string header(const FakeRequest& request, const std::string& name) {
+    for (const auto& [key, value] : request.headers)
+      if (key == name) return value;
+    return {};
+  }
+  FakeAnswer serve(const FakeRequest& request) {
+    const auto message = kruxos::kit::parse(request.body);
+    const std::string method(kruxos::kit::text_of(message, "method"));
+    const auto id = kruxos::kit::digits_of(message, "id");
+    if (method == "initialize" && stateless) return FakeAnswer::json(400, R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32022,"message":"no"}})");
+    if (method == "server/discover") return give(id, R"("result":{"resultType":"complete","supportedVersions":["2026-07-28"]})");
+    if (method == "initialize") {
+      auto begun = give(id, R"("result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x"}})");
+      if (keeps_sessions) begun.headers.emplace_back("mcp-session-id", session);
+      return begun;
+    }
+    if (!stateless && keeps_sessions && header(request, "Mcp-Session-Id") != session) return FakeAnswer::with(404, "gone");
+    if (method == "notifications/initialized") return FakeAnswer::with(202, "");
+    calls.push_back(request.body);
+    return answer(id);
+  }
+  std::string read() { return bench.fetch("x.y", R"({"name":"t"})"); }
+  kruxos::testing::Attempt write() {
+    FakeWrite one{"x.z", R"({"name":"t"})"};
+    return bench.execute(one);
+  }
+  const FakeRequest& last() const { return bench.host.requests.back(); }
+};
+
+}  // namespace
+
+TEST_CASE("a session is begun once, and each request says to which it belongs") {
+  Rig rig;
+  rig.events = GENERATE(false, true);
+  CHECK(rig.read() == R"({"ok":true})");
+  CHECK(rig.bench.host.requests.size() == 3);
+  CHECK(rig.write().outcome == Outcome::kDone);
+  CHECK(rig.bench.host.requests.size() == 4);
+  CHECK(Rig::header(rig.last(), "Mcp-Session-Id") == "s1");
+  CHECK(Rig::header(rig.last(), "MCP-Protocol-Version") == "2025-06-18");
+  CHECK_FALSE(rig.last().only_reads);
+  CHECK(rig.bench.host.requests[2].only_reads);
+}
+
+TEST_CASE("a server without sessions is asked by its own model") {
+  Rig rig;
+  rig.stateless = true;
+  CHECK(rig.read() == R"({"ok":true})");
+  CHECK(Rig::header(rig.last(), "MCP-Protocol-Version") == "2026-07-28");
+  CHECK(Rig::header(rig.last(), "Mcp-Method") == "tools/call");
+  CHECK(Rig::header(rig.last(), "Mcp-Name") == "t");
+  CHECK_THAT(rig.last().body, Contains("io.modelcontextprotocol/protocolVersion"));
+}
+
+TEST_CASE("a lost session costs a read nothing, and a write no more than a later try") {
+  Rig rig;
+  (void)rig.read();
+  rig.session = "s2";
+  CHECK(rig.read() == R"({"ok":true})");
+  rig.session = "s3";
+  const auto attempt = rig.write();
+  CHECK(attempt.outcome == Outcome::kRetried);
+  CHECK(rig.write().outcome == Outcome::kDone);
+  CHECK(rig.calls.size() == 3);
+}
+
+TEST_CASE("what a status says of a write") {
+  Rig rig;
+  const auto outcome_of = [&](FakeAnswer answer) {
+    rig.answer = [answer](const std::string&) { return answer; };
+    return rig.write().outcome;
+  };
+  CHECK(outcome_of(FakeAnswer::with(500, "")) == Outcome::kUnknown);
+  CHECK(outcome_of(FakeAnswer::with(200, "<html>")) == Outcome::kUnknown);
+  CHECK(outcome_of(FakeAnswer::with(200, R"({"jsonrpc":"2.0","id":999,"result":{}})")) == Outcome::kUnknown);
+  CHECK(outcome_of(FakeAnswer::dropped()) == Outcome::kUnknown);
+  CHECK(outcome_of(FakeAnswer::unreachable()) == Outcome::kRetried);
+  CHECK(outcome_of(FakeAnswer::with(400, "no")) == Outcome::kRefused);
+  CHECK(outcome_of(FakeAnswer::with(401, "")) == Outcome::kRetried);
+  CHECK(outcome_of(FakeAnswer::with(302, "", {{"Location", "https://evil.example"}})) == Outcome::kRefused);
+  CHECK(outcome_of(FakeAnswer::rate_limited(7)) == Outcome::kRetried);
+  rig.answer = [&](const std::string& id) { return rig.give(id, R"("error":{"code":-32602,"message":"bad"})"); };
+  CHECK(rig.write().outcome == Outcome::kRefused);
+}
+
+TEST_CASE("an answer counts although its stream does not end, and is not waited for twice") {
+  Rig rig;
+  rig.events = true;
+  rig.answer = [&](const std::string& id) {
+    auto never_ends = FakeAnswer::never();
+    const auto whole = rig.give(id, R"("result":{"ok":true})");
+    never_ends.status = 200;
+    never_ends.headers = whole.headers;
+    never_ends.body = whole.body;
+    never_ends.cut_after = whole.body.size();
+    return never_ends;
+  };
+  CHECK(rig.read() == R"({"ok":true})");
+  const auto before = rig.bench.host.clock.now_ms;
+  CHECK(rig.read() == R"({"ok":true})");
+  CHECK(rig.bench.host.clock.now_ms == before);
+}
+
+TEST_CASE("the server says that its tools have changed") {
+  Rig rig;
+  rig.events = true;
+  (void)rig.read();
+  const auto before = rig.bench.adapter().link.tools_version();
+  rig.answer = [&](const std::string& id) {
+    auto said = rig.give(id, R"("result":{})");
+    said.body = "data: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"notifications/tools/list_changed\"}\r\n\r\n" + said.body;
+    return said;
+  };
+  (void)rig.read();
+  CHECK(rig.bench.adapter().link.tools_version() == before + 1);
+}
+
+TEST_CASE("no server, no MCP, and a version of another time") {
+  Rig rig;
+  rig.bench.host.on_request = [](const FakeRequest&) { return FakeAnswer::with(200, "hello"); };
+  CHECK_THROWS_WITH(rig.read(), Contains("no MCP server answers"));
+  rig.bench.host.on_request = [](const FakeRequest&) { return FakeAnswer::with(401, ""); };
+  CHECK_THROWS_WITH(rig.read(), Contains("token"));
+  rig.bench.host.on_request = [](const FakeRequest& request) {
+    const auto message = kruxos::kit::parse(request.body);
+    return FakeAnswer::json(200, R"({"jsonrpc":"2.0","id":)" + kruxos::kit::digits_of(message, "id") + R"(,"result":{"protocolVersion":"1999-01-01"}})");
+  };
+  CHECK_THROWS_WITH(rig.read(), Contains("1999-01-01"));
+  CHECK(rig.write().outcome == Outcome::kRefused);
+}
+
+}  // namespace KRUXOS_TEST_FILE
