@@ -21,7 +21,7 @@ class Restarts {
   }
   /// It was of use, or was not started at all: the gaps begin anew.
   void begin_anew() {
-    starts_ = 0;
+    starts_ = 1;
     gap_ms_ = 0;
   }
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <exception>
 #include <memory>
 #include <utility>
 
@@ -143,6 +144,8 @@ void StdioTalk::run() {
     const std::lock_guard lock(mutex_);
     restarts_.begin_anew();
     failure = error;
+  } catch (const std::exception& error) {
+    failure = unavailable("The talk with the server's program failed: " + std::string(error.what()));
   }
   const std::lock_guard lock(mutex_);
   before_ = failure.what();

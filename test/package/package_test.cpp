@@ -77,7 +77,7 @@ TEST_CASE("the emulators are installed, and serve") {
   const support::Scratch scratch;
   const auto prefix = fs::canonical(scratch.path());
   must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", "testing"});
-  for (const std::string name : {"slack-emulator", "gmail-emulator"}) {
+  for (const std::string name : {"slack-emulator", "gmail-emulator", "mcp-emulator"}) {
     INFO(name);
     Process emulator(Command{{prefix / "bin" / name, "--port", "0", "--die-with-parent"}, {}});
     const auto line = emulator.wait_for_line("ready http://127.0.0.1:");
