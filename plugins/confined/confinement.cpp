@@ -94,7 +94,8 @@ void check(const Confinement& confinement) {
   if (!confinement.environment_file.empty()) check_path(confinement.environment_file, "The environment file");
   for (const auto& path : confinement.readable) {
     check_path(path, "The readable path");
-    for (const std::string_view own : {"/proc", "/sys", "/run/environment", kHome}) {
+    for (const std::string_view own :
+         std::initializer_list<std::string_view>{"/proc", "/sys", "/run/environment", kHome}) {
       if (is_at_or_below(path, own))
         throw kruxos::ProxyError(
             kruxos::ErrorKind::kInvalid,

@@ -32,6 +32,9 @@ class ToolsAdapter : public kruxos::ReadAdapter,
   kruxos::Identity verify(const kruxos::Call& call) override;
   void revoke(const kruxos::Call& call) override;
 
+ protected:
+  ~ToolsAdapter() = default;  // the class that an adapter's entry names is final
+
  private:
   const WrappedTool& tool(std::string_view capability) const;
 

@@ -19,13 +19,16 @@ using mcp::Request;
 
 namespace {
 
-const std::string kRead = R"({"name":"read","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})";
+const std::string kRead =
+    R"({"name":"read","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})";
 const std::string kWrite = R"({"name":"addNote","description":"d","inputSchema":{"type":"object"}})";
 
 /// A server without a way to it.
 struct Server {
   std::vector<std::string> tools{kRead, kWrite};
-  std::function<std::string(const Request&)> call = [](const Request&) { return std::string(R"({"content":[{"type":"text","text":"ok"}]})"); };
+  std::function<std::string(const Request&)> call = [](const Request&) {
+    return std::string(R"({"content":[{"type":"text","text":"ok"}]})");
+  };
   std::vector<Request> asked;
   std::uint64_t version = 1;
 } server;
@@ -69,10 +72,12 @@ struct Rig {
   kruxos::testing::Workbench<Adapter> bench;
 
   std::size_t lists() const {
-    return static_cast<std::size_t>(std::count_if(server.asked.begin(), server.asked.end(), [](const Request& r) { return r.method == "tools/list"; }));
+    return static_cast<std::size_t>(std::count_if(server.asked.begin(), server.asked.end(),
+                                                  [](const Request& r) { return r.method == "tools/list"; }));
   }
   std::size_t calls() const { return server.asked.size() - lists(); }
-  kruxos::testing::Attempt write(const std::string& params = R"({"note_text":"hello"})", const std::string& operation = "tracker.add_note") {
+  kruxos::testing::Attempt write(const std::string& params = R"({"note_text":"hello"})",
+                                 const std::string& operation = "tracker.add_note") {
     FakeWrite one{operation, params};
     return bench.execute(one);
   }
@@ -86,7 +91,8 @@ TEST_CASE("a call has the server's names, and a write says which one it is") {
   CHECK(server.asked.back().params_json == R"({"name":"read","arguments":{"x":1.5}})");
   CHECK(server.asked.back().only_reads);
   CHECK(rig.write().outcome == Outcome::kDone);
-  CHECK(server.asked.back().params_json == R"({"name":"addNote","arguments":{"noteText":"hello"},"_meta":{"kruxos/write_id":"w_1"}})");
+  CHECK(server.asked.back().params_json ==
+        R"({"name":"addNote","arguments":{"noteText":"hello"},"_meta":{"kruxos/write_id":"w_1"}})");
   CHECK_FALSE(server.asked.back().only_reads);
   CHECK(rig.write(R"({"arguments":{"a":{"b":[1]}}})", "tracker.whole").outcome == Outcome::kDone);
   CHECK_THAT(server.asked.back().params_json, Contains(R"("arguments":{"a":{"b":[1]}})"));
@@ -160,7 +166,8 @@ TEST_CASE("a sync tells of tools that have changed, and of those that are again 
     return count;
   };
   CHECK(troubles() == 0);
-  server.tools[0] = R"({"name":"read","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}})";
+  server.tools[0] =
+      R"({"name":"read","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}})";
   server.tools.push_back(R"({"name":"new","inputSchema":{}})");
   rig.bench.sync();
   CHECK(troubles() == 1);

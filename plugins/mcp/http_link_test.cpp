@@ -21,7 +21,8 @@ class Adapter final : public kruxos::ReadAdapter, public kruxos::WriteExecutor {
  public:
   Adapter(kruxos::Host host, const kruxos::Account&) : link(host.http(), "mcp") {}
   static kruxos::Description describe() { return {}; }
-  std::string read(const kruxos::Call& call, const kruxos::Reader&, std::string_view, std::string_view params) override {
+  std::string read(const kruxos::Call& call, const kruxos::Reader&, std::string_view,
+                   std::string_view params) override {
     return link.ask(call, {"tools/call", std::string(params), true});
   }
   std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
@@ -40,7 +41,9 @@ struct Rig {
   bool events = false, stateless = false, keeps_sessions = true;
   std::string session = "s1";
   std::vector<std::string> calls;
-  std::function<FakeAnswer(std::string id)> answer = [this](const std::string& id) { return give(id, R"("result":{"ok":true})"); };
+  std::function<FakeAnswer(std::string id)> answer = [this](const std::string& id) {
+    return give(id, R"("result":{"ok":true})");
+  };
 
   Rig() {
     bench.host.safe_posts = {"mcp"};
@@ -49,7 +52,8 @@ struct Rig {
   FakeAnswer give(const std::string& id, const std::string& rest) const {
     const auto json = R"({"jsonrpc":"2.0","id":)" + id + "," + rest + "}";
     if (!events) return FakeAnswer::json(200, json);
-    return FakeAnswer::with(200, ": hello\n\nevent: message\nid: 7\ndata: " + json + "\n\n", {{"Content-Type", "text/event-stream; charset=utf-8"}});
+    return FakeAnswer::with(200, ": hello\n\nevent: message\nid: 7\ndata: " + json + "\n\n",
+                            {{"Content-Type", "text/event-stream; charset=utf-8"}});
   }
   static std::string header(const FakeRequest& request, const std::string& name) {
     for (const auto& [key, value] : request.headers)
@@ -60,14 +64,17 @@ struct Rig {
     const auto message = kruxos::kit::parse(request.body);
     const std::string method(kruxos::kit::text_of(message, "method"));
     const auto id = kruxos::kit::digits_of(message, "id");
-    if (method == "initialize" && stateless) return FakeAnswer::json(400, R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32022,"message":"no"}})");
-    if (method == "server/discover") return give(id, R"("result":{"resultType":"complete","supportedVersions":["2026-07-28"]})");
+    if (method == "initialize" && stateless)
+      return FakeAnswer::json(400, R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32022,"message":"no"}})");
+    if (method == "server/discover")
+      return give(id, R"("result":{"resultType":"complete","supportedVersions":["2026-07-28"]})");
     if (method == "initialize") {
       auto begun = give(id, R"("result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"x"}})");
       if (keeps_sessions) begun.headers.emplace_back("mcp-session-id", session);
       return begun;
     }
-    if (!stateless && keeps_sessions && header(request, "Mcp-Session-Id") != session) return FakeAnswer::with(404, "gone");
+    if (!stateless && keeps_sessions && header(request, "Mcp-Session-Id") != session)
+      return FakeAnswer::with(404, "gone");
     if (method == "notifications/initialized") return FakeAnswer::with(202, "");
     calls.push_back(request.body);
     return answer(id);
@@ -149,9 +156,18 @@ TEST_CASE("an answer counts although its stream does not end, and is not waited 
     return never_ends;
   };
   CHECK(rig.read() == R"({"ok":true})");
-  const auto before = rig.bench.host.clock.now_ms;
+  const auto before = rig.bench.adapter().link.tools_version();
+  rig.answer = [&](const std::string& id) {
+    auto said = rig.give(id, R"("result":{"ok":true})");
+    std::string more = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n";
+    const auto each = std::max(said.body.size(), more.size() + 2);
+    said.body.insert(0, std::string(each - said.body.size(), '\n'));
+    more.insert(0, std::string(each - more.size(), '\n'));
+    said.body += more;  // comes in a second part, and nobody waits for that
+    return said;
+  };
   CHECK(rig.read() == R"({"ok":true})");
-  CHECK(rig.bench.host.clock.now_ms == before);
+  CHECK(rig.bench.adapter().link.tools_version() == before);
 }
 
 TEST_CASE("the server says that its tools have changed") {
@@ -161,7 +177,8 @@ TEST_CASE("the server says that its tools have changed") {
   const auto before = rig.bench.adapter().link.tools_version();
   rig.answer = [&](const std::string& id) {
     auto said = rig.give(id, R"("result":{})");
-    said.body = "data: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"notifications/tools/list_changed\"}\r\n\r\n" + said.body;
+    said.body =
+        "data: {\"jsonrpc\":\"2.0\",\r\ndata: \"method\":\"notifications/tools/list_changed\"}\r\n\r\n" + said.body;
     return said;
   };
   (void)rig.read();
@@ -176,7 +193,8 @@ TEST_CASE("no server, no MCP, and a version of another time") {
   CHECK_THROWS_WITH(rig.read(), Contains("token"));
   rig.bench.host.on_request = [](const FakeRequest& request) {
     const auto message = kruxos::kit::parse(request.body);
-    return FakeAnswer::json(200, R"({"jsonrpc":"2.0","id":)" + kruxos::kit::digits_of(message, "id") + R"(,"result":{"protocolVersion":"1999-01-01"}})");
+    return FakeAnswer::json(200, R"({"jsonrpc":"2.0","id":)" + kruxos::kit::digits_of(message, "id") +
+                                     R"(,"result":{"protocolVersion":"1999-01-01"}})");
   };
   CHECK_THROWS_WITH(rig.read(), Contains("1999-01-01"));
   CHECK(rig.write().outcome == Outcome::kRefused);

@@ -30,7 +30,8 @@ Plan plan_of(const std::string& service) {
   return plan;
 }
 
-const std::string kCreate = R"({"name":"createIssue","title":"Create","description":"Create an issue.\nIt is seen by all.",
+const std::string kCreate =
+    R"({"name":"createIssue","title":"Create","description":"Create an issue.\nIt is seen by all.",
   "inputSchema":{"type":"object","properties":{
     "teamId":{"type":"string","minLength":1,"description":"The team."},
     "title":{"type":"string","maxLength":200},
@@ -62,15 +63,21 @@ TEST_CASE("names are those that definitions take, and read as the server's") {
 }
 
 TEST_CASE("a tool is pinned by all that it says, in whatever order") {
-  const auto one = tool(R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})");
+  const auto one =
+      tool(R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})");
   CHECK(one.pin.size() == 64);
-  CHECK(tool(R"({"inputSchema":{"properties":{"x":{"type":"string"}},"type":"object"},"description":"d","name":"a"})").pin == one.pin);
-  CHECK(tool(R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}},"_meta":{"n":1}})").pin == one.pin);
-  for (const char* changed :
-       {R"({"name":"a","description":"D","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})",
-        R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}}}})",
-        R"({"name":"a","description":"d","title":"","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})",
-        R"({"name":"a","description":"d","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})"})
+  CHECK(tool(R"({"inputSchema":{"properties":{"x":{"type":"string"}},"type":"object"},"description":"d","name":"a"})")
+            .pin == one.pin);
+  CHECK(
+      tool(
+          R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}},"_meta":{"n":1}})")
+          .pin == one.pin);
+  for (
+      const char* changed :
+      {R"({"name":"a","description":"D","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})",
+       R"({"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}}}})",
+       R"({"name":"a","description":"d","title":"","inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})",
+       R"({"name":"a","description":"d","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"x":{"type":"string"}}}})"})
     CHECK(tool(changed).pin != one.pin);
   CHECK_THROWS_WITH(tool(R"({"name":"","inputSchema":{}})"), Contains("no name"));
   CHECK_THROWS_WITH(tool(R"({"name":"a"})"), Contains("no inputSchema"));
@@ -85,7 +92,8 @@ TEST_CASE("what cannot be told input by input is one object") {
   CHECK_FALSE(inputs_of(with_schema(R"({"type":"object","properties":{"x":true}})")));
   REQUIRE(inputs_of(with_schema("{}")));
   CHECK(inputs_of(with_schema("{}"))->empty());
-  const auto two = inputs_of(with_schema(R"({"type":"object","properties":{"userId":{"type":"string"},"user_id":{"type":"string"},"odd":{"type":["string","null"]}}})"));
+  const auto two = inputs_of(with_schema(
+      R"({"type":"object","properties":{"userId":{"type":"string"},"user_id":{"type":"string"},"odd":{"type":["string","null"]}}})"));
   REQUIRE(two);
   CHECK((*two)[0].name == "user_id");
   CHECK_THAT((*two)[1].name, Catch::Matches("user_id_[0-9a-f]{6}"));
@@ -93,8 +101,10 @@ TEST_CASE("what cannot be told input by input is one object") {
 }
 
 TEST_CASE("the definition of a wrapped server is one that the host takes") {
-  const auto listed = tool(R"({"name":"list_issues","description":"List issues.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})");
-  const auto odd = tool(R"({"name":"do: \"it\" {now}","description":"Evil\u202e {text} # \\ \"quoted\"\u0007: it's","inputSchema":{"type":"object","properties":{"x":{"oneOf":[{"type":"string"},{"type":"integer"}]}}}})");
+  const auto listed = tool(
+      R"({"name":"list_issues","description":"List issues.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}})");
+  const auto odd = tool(
+      R"({"name":"do: \"it\" {now}","description":"Evil\u202e {text} # \\ \"quoted\"\u0007: it's","inputSchema":{"type":"object","properties":{"x":{"oneOf":[{"type":"string"},{"type":"integer"}]}}}})");
   const auto wrapping = wrap(plan_of("tracker"), {tool(kCreate), listed, odd}, nullptr);
   CAPTURE(wrapping.definition);
   const auto definition = krux::parse_definition(wrapping.definition, "tracker");
@@ -141,7 +151,10 @@ TEST_CASE("a program's definition needs no token, and one with a token asks for 
 TEST_CASE("tools keep their names when a server is wrapped again, and names that meet are told apart") {
   const auto first = wrap(plan_of("tracker"), {tool(R"({"name":"get-user","inputSchema":{}})")}, nullptr).wrapped;
   CHECK(first.tools[0].capability == "tracker.get_user");
-  const auto second = wrap(plan_of("tracker"), {tool(R"({"name":"getUser","inputSchema":{}})"), tool(R"({"name":"get-user","inputSchema":{}})")}, &first).wrapped;
+  const auto second =
+      wrap(plan_of("tracker"),
+           {tool(R"({"name":"getUser","inputSchema":{}})"), tool(R"({"name":"get-user","inputSchema":{}})")}, &first)
+          .wrapped;
   CHECK_THAT(second.tools[0].capability, Catch::Matches("tracker\\.get_user_[0-9a-f]{6}"));
   CHECK(second.tools[1].capability == "tracker.get_user");
   CHECK(second.version == "1.1.0");
