@@ -302,7 +302,7 @@ void add_adapter_commands(CLI::App& app, Parsed& p) {
   auto* wrap =
       add(adapter, "wrap", "Make the tools of an MCP server capabilities: SERVICE ADDRESS, or SERVICE -- PROGRAM", p,
           [&p](const Session& s) { return wrap_server(s, p.wrapping->remaining()); });
-  wrap->prefix_command();
+  wrap->fallthrough(false)->prefix_command();
   wrap->set_help_flag();
   p.wrapping = wrap;
   auto* certify =

@@ -97,7 +97,6 @@ std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const 
       "\n";
   out += "    tags: [mcp, " + std::string(wrapped.reads ? "read" : "write") + "]\n";
   if (!wrapped.reads) {
-    out += "    delay: 5 min\n";
     if (!tool.destroys) out += "    destructive: false\n";
     // Only the server's word: doing it twice would rest on it.
     if (tool.can_repeat)
