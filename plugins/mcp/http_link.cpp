@@ -18,6 +18,7 @@ using kruxos::ProxyError;
 
 constexpr std::uint64_t kLargestAnswer = 2 * kLongestMessage;  // notifications may stand before it
 constexpr std::size_t kLongestSession = 1024;
+constexpr std::int64_t kNoSuchMethodThere = -32601;
 constexpr const char* kSessionHeader = "Mcp-Session-Id";
 
 bool is_stream(const HttpResponse& response) {
@@ -161,7 +162,10 @@ HttpLink::SessionPtr HttpLink::session(const kruxos::Call& call) {
     Session as = *begun;
     if (next->method == "server/discover") as.agreed = {std::string(kStatelessVersion), true};
     const auto said = post(call, as, id, request, request_message(id, next->method, next->params_json));
-    const auto answer = take(id, said);
+    auto answer = take(id, said);
+    // A server without sessions may refuse the handshake by its head alone, in an answer to nobody's request.
+    if (!answer && said.head.status == 400 && next->method == "initialize")
+      answer = RpcError(kNoSuchMethodThere, "It takes no handshake.");
     if (!answer) {
       if (said.head.status != 200) refuse_by_status(said.head);
       throw ProxyError(ErrorKind::kUnavailable, "At this address no MCP server answers.").no_effect();

@@ -38,7 +38,7 @@ class Adapter final : public kruxos::ReadAdapter, public kruxos::WriteExecutor {
 
 struct Rig {
   kruxos::testing::Workbench<Adapter> bench;
-  bool events = false, stateless = false, keeps_sessions = true;
+  bool events = false, stateless = false, refuses_by_head = false, keeps_sessions = true;
   std::string session = "s1";
   std::vector<std::string> calls;
   std::function<FakeAnswer(std::string id)> answer = [this](const std::string& id) {
@@ -64,6 +64,8 @@ struct Rig {
     const auto message = kruxos::kit::parse(request.body);
     const std::string method(kruxos::kit::text_of(message, "method"));
     const auto id = kruxos::kit::digits_of(message, "id");
+    if (method == "initialize" && stateless && refuses_by_head)
+      return FakeAnswer::json(400, R"({"jsonrpc":"2.0","id":null,"error":{"code":-32020,"message":"no"}})");
     if (method == "initialize" && stateless)
       return FakeAnswer::json(400, R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32022,"message":"no"}})");
     if (method == "server/discover")
@@ -105,6 +107,7 @@ TEST_CASE("a session is begun once, and each request says to which it belongs") 
 TEST_CASE("a server without sessions is asked by its own model") {
   Rig rig;
   rig.stateless = true;
+  rig.refuses_by_head = GENERATE(false, true);
   CHECK(rig.read() == R"({"ok":true})");
   CHECK(Rig::header(rig.last(), "MCP-Protocol-Version") == "2026-07-28");
   CHECK(Rig::header(rig.last(), "Mcp-Method") == "tools/call");
