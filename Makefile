@@ -1,7 +1,7 @@
 # The everyday commands. Presets, targets and tests are CMake's (CMakePresets.json); the work is done by scripts/.
 programs := kruxosd kruxos kruxos-plugin-runner
 # What the demo and the official clients are shown: the host with everything that stands in for a service.
-shown    := $(programs) slack gmail filesystem network process mock slack-emulator gmail-emulator
+shown    := $(programs) slack gmail filesystem network process mcp kruxos-wrap-mcp mock slack-emulator gmail-emulator
 benches  := bench-replica bench-write bench-audit bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
             bench-fairness bench-strangers bench-facts
 ARGS     ?=
@@ -47,7 +47,7 @@ run: build
 
 build:
 	@scripts/setup
-	@scripts/build dev $(programs) slack gmail filesystem network process
+	@scripts/build dev $(programs) slack gmail filesystem network process mcp kruxos-wrap-mcp
 
 install:
 	@scripts/setup

@@ -13,7 +13,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 constexpr const char* kMemoryDisk = "67108864";  ///< bytes of /tmp, of /dev/shm, and of a home in memory
-constexpr const char* kEnvironment = "/run/environment";
+constexpr std::string_view kEnvironment = "/run/environment";
 
 // What the shell says of the file may be a part of it, and is dropped: its own sentence stands for that.
 constexpr const char* kWithEnvironment =
@@ -94,8 +94,12 @@ void check(const Confinement& confinement) {
   if (!confinement.environment_file.empty()) check_path(confinement.environment_file, "The environment file");
   for (const auto& path : confinement.readable) {
     check_path(path, "The readable path");
+<<<<<<< HEAD
     for (const std::string_view own :
          std::initializer_list<std::string_view>{"/proc", "/sys", "/run/environment", kHome}) {
+=======
+    for (const auto own : {std::string_view("/proc"), std::string_view("/sys"), kEnvironment, kHome}) {
+>>>>>>> st
       if (is_at_or_below(path, own))
         throw kruxos::ProxyError(
             kruxos::ErrorKind::kInvalid,

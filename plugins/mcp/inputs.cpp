@@ -18,9 +18,26 @@ using kruxos::kit::Json;
 using kruxos::kit::member;
 using kruxos::kit::text_of;
 
-constexpr std::size_t kMostInputs = 60, kMostValues = 100, kLongestInputName = 32, kLongestDescription = 1'000;
+constexpr std::size_t kMostInputs = 60, kMostValues = 100, kLongestInputName = 32;
+constexpr std::size_t kLongestOfInput = 600, kLongestDefault = 100, kLongestShape = 300;
+constexpr int kMostRefs = 4;
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;
 constexpr std::array<std::string_view, 4> kOfTheHost{"account", "idempotency_key", "allow_duplicate", "send_at"};
+
+/// What {"$ref": "#/$defs/X"} stands for; anything else is itself. nullptr: it leads nowhere that is known here.
+const Json* resolved(const Json& root, const Json* schema) {
+  for (int steps = 0; schema && steps < kMostRefs; ++steps) {
+    const auto ref = text_of(*schema, "$ref");
+    if (ref.empty()) return schema;
+    const auto name = ref.substr(std::min(ref.size(), ref.rfind('/') + 1));
+    const Json* group = nullptr;
+    for (const auto* place : {"$defs", "definitions"}) {
+      if (ref == "#/" + std::string(place) + "/" + std::string(name)) group = member(root, place);
+    }
+    schema = group ? member(*group, name) : nullptr;
+  }
+  return nullptr;
+}
 
 /// Of {"anyOf": [X, {"type": "null"}]}, as several libraries write what may be left out: X.
 const Json* simple_part(const Json& schema) {
@@ -116,9 +133,25 @@ std::string items_of(const Json& schema) {
   return "items: {type: " + name + (bounds.empty() ? "" : ", " + bounds) + "}";
 }
 
-std::optional<Input> input_of(std::string_view argument, const Json& property, bool required) {
-  const auto* schema = simple_part(property);
-  if (!schema || !schema->IsObject() || member(*schema, "$ref") || member(*schema, "allOf")) return std::nullopt;
+/// What the server says of it, what it takes where nothing is given, and of what an object is made.
+std::string description_of(const Json& property, const Json& schema, std::string_view type) {
+  auto said = one_line(text_of(property, "description", text_of(schema, "description", text_of(property, "title"))),
+                       kLongestOfInput);
+  if (said.empty()) said = "The server says nothing of it.";
+  if (!said.ends_with('.')) said += '.';
+  const auto* otherwise = member(property, "default");
+  if (otherwise && !otherwise->IsNull())
+    said += " Unless given: " + one_line(kruxos::kit::json_text(*otherwise), kLongestDefault) + ".";
+  if (const auto* parts = member(schema, "properties"); type == "object" && parts)
+    said += " Its members: " + one_line(kruxos::kit::json_text(*parts), kLongestShape);
+  return said;
+}
+
+std::optional<Input> input_of(const Json& root, std::string_view argument, const Json& property, bool required) {
+  const auto* named = resolved(root, &property);
+  const auto* schema = named ? simple_part(*named) : nullptr;
+  schema = resolved(root, schema);
+  if (!schema || !schema->IsObject() || member(*schema, "allOf")) return std::nullopt;
   Input input;
   const auto type = type_of(*schema);
   input.type = name_of_type(type);
@@ -126,9 +159,7 @@ std::optional<Input> input_of(std::string_view argument, const Json& property, b
   input.argument = argument;
   input.name = plain_name(argument, kLongestInputName);
   if (std::find(kOfTheHost.begin(), kOfTheHost.end(), input.name) != kOfTheHost.end()) input.name.insert(0, "tool_");
-  const auto said = text_of(property, "description", text_of(*schema, "description", text_of(property, "title")));
-  input.description = one_line(said, kLongestDescription);
-  if (input.description.empty()) input.description = "The server says nothing of it.";
+  input.description = description_of(property, *schema, type);
   input.required = required;
   input.more = bounds_of(*schema, type);
   if (type == "array") {
@@ -158,7 +189,7 @@ std::optional<std::vector<Input>> inputs_of(const Tool& tool) {
   for (const auto& one : properties->GetObject()) {
     const std::string argument(one.name.GetString(), one.name.GetStringLength());
     const bool required = std::find(needed.begin(), needed.end(), argument) != needed.end();
-    auto input = input_of(argument, one.value, required);
+    auto input = input_of(schema, argument, one.value, required);
     if (!input || !arguments.insert(argument).second) return std::nullopt;
     if (!taken.insert(input->name).second) {
       input->name = told_apart(argument, kLongestInputName);

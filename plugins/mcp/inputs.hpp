@@ -18,8 +18,8 @@ struct Input {
   std::string more;  ///< further keys of the definition, as YAML in one line: "minimum: 1, maximum: 100"
 };
 
-/// Nothing where they cannot be told one by one (no object, more than 60, a property of several types, one that is
-/// described elsewhere by $ref): the tool then has the one input kWhole, an Object.
+/// Nothing where they cannot be told one by one (no object, more than 60, a property of several types): the tool then
+/// has the one input kWhole, an Object.
 std::optional<std::vector<Input>> inputs_of(const Tool& tool);
 
 inline constexpr const char* kWhole = "arguments";

@@ -85,7 +85,15 @@ TEST_CASE("a tool is pinned by all that it says, in whatever order") {
 
 TEST_CASE("what cannot be told input by input is one object") {
   CHECK_FALSE(inputs_of(with_schema(R"({"anyOf":[{"type":"object"}]})")));
-  CHECK_FALSE(inputs_of(with_schema(R"({"type":"object","properties":{"x":{"$ref":"#/$defs/X"}},"$defs":{"X":{}}})")));
+  for (const char* nowhere : {"#/$defs/Y", "#/$defs/X", "https://x.example/schema", "#", "#/properties/x"})
+    CHECK_FALSE(inputs_of(with_schema(R"({"type":"object","properties":{"x":{"$ref":")" + std::string(nowhere) +
+                                      R"("}},"$defs":{"X":{"$ref":"#/$defs/X"}}})")));
+  const auto item = inputs_of(with_schema(
+      R"({"properties":{"x":{"$ref":"#/$defs/X","description":"One."},"n":{"type":"integer","default":7}},"$defs":{"X":{"type":"object","properties":{"name":{"type":"string"}}}}})"));
+  REQUIRE(item);
+  CHECK(item->at(0).type == "Object");
+  CHECK(item->at(0).description == R"(One. Its members: {"name":{"type":"string"}})");
+  CHECK_THAT(item->at(1).description, Catch::EndsWith("Unless given: 7."));
   CHECK_FALSE(inputs_of(with_schema(R"({"type":"object","properties":{"x":{"type":["string","integer"]}}})")));
   CHECK_FALSE(inputs_of(with_schema(R"({"type":"object","properties":{"x":{}}})")));
   CHECK_FALSE(inputs_of(with_schema(R"({"type":"object","additionalProperties":{"type":"string"}})")));

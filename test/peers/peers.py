@@ -10,6 +10,7 @@ import invitations  # noqa: E402
 import page  # noqa: E402
 import sdk  # noqa: E402
 import sessions  # noqa: E402
+import wrapped  # noqa: E402
 from host import ROOT, FixturesHost, ServicesHost  # noqa: E402
 from report import Report  # noqa: E402
 
@@ -38,6 +39,9 @@ def main():
         host.begin()
         page.run(host, report)
         invitations.run(host, report)
+    with wrapped.WrappedHost() as host:
+        host.begin()
+        wrapped.run(host, report)
     sdk.run(report)
     run_injections(report)
     sys.exit(report.end())
