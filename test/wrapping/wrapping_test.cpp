@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 
 #include "core/definition/definition_loader.hpp"
-#include "definition_text.hpp"
-#include "inputs.hpp"
-#include "names.hpp"
-#include "text.hpp"
+#include "mcp/definition_text.hpp"
+#include "mcp/inputs.hpp"
+#include "mcp/names.hpp"
+#include "mcp/text.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
