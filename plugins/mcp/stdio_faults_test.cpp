@@ -1,5 +1,9 @@
 // What a server's program can do wrong, and what it costs.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <future>
 #include <string>
 #include <vector>
@@ -218,11 +222,19 @@ TEST_CASE("a server that takes more memory or processes than it may is ended") {
   CHECK_THAT(why_ended(many), Contains("more than 20 processes") || Contains("fork"));
 }
 
-TEST_CASE("a server that closes its output is ended, and its exit waited for") {
-  Served polite(Served::Shell{"exec >&-; echo bye >&2; cat >/dev/null; exit 5"});
-  CHECK_THAT(why_ended(polite), Contains("(exit code 5): bye"));
-  Served stubborn(Served::Shell{"exec >&-; sleep 1000"});
-  CHECK_THAT(why_ended(stubborn), Contains("(exit code 137)"));
+TEST_CASE("a server whose output is at its end is ended, and its exit waited for") {
+  // Bubblewrap keeps the pipes open for as long as it is there: another sandbox need not.
+  const auto ended = [](const std::string& commands) {
+    Served served(Served::Shell{""});
+    const auto sandbox = served.path("sandbox");
+    std::ofstream(sandbox) << "#!/bin/sh\ncase \"$*\" in */usr/bin/true) exit 0;; esac\nexec >&-\n" << commands << "\n";
+    std::filesystem::permissions(sandbox, std::filesystem::perms::owner_all);
+    served.options.confinement.sandbox = sandbox;
+    return why_ended(served);
+  };
+  CHECK_THAT(ended("echo bye >&2; cat >/dev/null; exit 5"), Contains("(exit code 5): bye"));
+  CHECK_THAT(ended("exec sleep 1000"), Contains("(exit code 137)"));
+  CHECK_THAT(ended("exec <&-; exec sleep 1000"), Contains("(exit code 137)"));
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -29,6 +29,7 @@ struct Client {
     return http_request(server.port(), "POST", "/mcp", head, body);
   }
   void begin() {
+    session.clear();
     const auto hello = send(request("initialize", R"({"protocolVersion":"2025-11-25"})"));
     REQUIRE(hello.status == 200);
     session = hello.header("mcp-session-id");
