@@ -94,12 +94,7 @@ void check(const Confinement& confinement) {
   if (!confinement.environment_file.empty()) check_path(confinement.environment_file, "The environment file");
   for (const auto& path : confinement.readable) {
     check_path(path, "The readable path");
-<<<<<<< HEAD
-    for (const std::string_view own :
-         std::initializer_list<std::string_view>{"/proc", "/sys", "/run/environment", kHome}) {
-=======
     for (const auto own : {std::string_view("/proc"), std::string_view("/sys"), kEnvironment, kHome}) {
->>>>>>> st
       if (is_at_or_below(path, own))
         throw kruxos::ProxyError(
             kruxos::ErrorKind::kInvalid,

@@ -68,7 +68,7 @@ std::optional<std::int64_t> retry_after_ms(const HttpResponse& response) {
 [[noreturn]] void refuse_by_status(const HttpResponse& response) {
   const auto status = std::to_string(response.status);
   if (response.status == 401 || response.status == 403)
-    throw ProxyError(ErrorKind::kAuth, "The server does not accept the token (HTTP " + status + ").").no_effect();
+    throw ProxyError(ErrorKind::kAuth, "The server wants a token, or another one (HTTP " + status + ").").no_effect();
   if (response.status == 429) {
     ProxyError error(ErrorKind::kRateLimited, "The server refuses for now, for there were too many requests.");
     throw error.no_effect().retry_after_ms(retry_after_ms(response).value_or(-1));

@@ -1,6 +1,7 @@
 #include "pins.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "text.hpp"
 #include "tools.hpp"
@@ -47,13 +48,29 @@ std::string Pins::why_not(const Known& known, const WrappedTool& tool) const {
              : "The server has changed the tool " + name + ": its text, its input or what it says of itself." + then;
 }
 
+/// Under the mutex. While one call asks, the others go by what was known, for a minute more: a server is not asked by
+/// all of them at once.
+bool Pins::is_stale(std::int64_t age_ms) const {
+  if (!any_ || version_ != link_.tools_version() || age_ms < 0) return true;
+  return age_ms >= (asking_ ? 2 * kFreshMs : kFreshMs);
+}
+
 void Pins::must_match(const kruxos::Call& call, const WrappedTool& tool) {
   std::unique_lock lock(mutex_);
-  const auto age = call.now_ms() - asked_at_ms_;
   auto known = known_;
-  const bool stale = !any_ || version_ != link_.tools_version() || age < 0 || age >= kFreshMs;
-  lock.unlock();
-  if (stale) known = ask(call);
+  if (is_stale(call.now_ms() - asked_at_ms_)) {
+    const bool first = !std::exchange(asking_, true);
+    lock.unlock();
+    struct Asked {
+      Pins& pins;
+      const bool first;
+      ~Asked() {
+        const std::lock_guard again(pins.mutex_);
+        if (first) pins.asking_ = false;
+      }
+    } asked{*this, first};
+    known = ask(call);
+  }
   if (const auto why = why_not(known, tool); !why.empty())
     throw ProxyError(ErrorKind::kRefused, why).type("ToolChanged").no_effect();
 }

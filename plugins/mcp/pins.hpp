@@ -34,13 +34,14 @@ class Pins {
  private:
   using Known = std::map<std::string, std::string>;  ///< pins by the server's names
   Known ask(const kruxos::Call& call);
+  bool is_stale(std::int64_t age_ms) const;
   std::string why_not(const Known& known, const WrappedTool& tool) const;
 
   const Wrapped& wrapped_;
   Link& link_;
   std::mutex mutex_;
   Known known_;
-  bool any_ = false;
+  bool any_ = false, asking_ = false;
   std::uint64_t version_ = 0;
   std::int64_t asked_at_ms_ = 0;
 };

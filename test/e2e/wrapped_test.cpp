@@ -128,6 +128,7 @@ TEST_CASE("a tool that has changed is held, and the operator hears of it and agr
   CHECK(rig.pass_time([&] { return rig.state(again) == "completed"; }));
   const auto same = rig.wrap({"tracker", rig.server.url(), "--yes"});
   CHECK_THAT(same.out, Contains("Nothing has changed"));
+  CHECK_THAT(rig.wrap({"tracker", rig.server.url() + "?x=1"}).out, Contains("Another server than before"));
 }
 
 TEST_CASE("a server that is a program runs in a sandbox, and is begun again when it ends") {

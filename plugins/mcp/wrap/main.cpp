@@ -146,6 +146,10 @@ int wrap_server(Asked asked) {
       std::cout << "Nothing has changed: the server's tools are those that you have agreed to.\n";
       return 0;
     }
+    if (now.moved) {
+      const auto old = before->is_program() ? kruxos::kit::quoted_list(before->command) : before->url;
+      std::cout << "Another server than before: that was " << one_line(old, 1'000) << '\n';
+    }
     show("New", now.added);
     show("Changed", now.changed);
     show("Gone", now.gone);
@@ -185,6 +189,10 @@ int main(int count, char** words) {
   CLI11_PARSE(app, count, words);
   try {
     return wrap_server(std::move(asked));
+  } catch (const kruxos::ProxyError& error) {
+    const bool token = error.kind() == kruxos::ErrorKind::kAuth;
+    std::cerr << "kruxos adapter wrap: " << one_line(error.what(), 1'000)
+              << (token ? " Give one on standard input, with --token." : "") << '\n';
   } catch (const RpcError& error) {
     std::cerr << "kruxos adapter wrap: the server refuses: " << one_line(error.what(), 500) << '\n';
   } catch (const std::exception& error) {

@@ -65,6 +65,7 @@ std::optional<Wrapped> agreed_before(const Places& places, const std::string& se
 
 Differences differences(const Wrapped& before, const Wrapped& now) {
   Differences all;
+  all.moved = before.url != now.url || before.command != now.command;
   const auto of = [](const Wrapped& wrapped, const std::string& tool) {
     return std::find_if(wrapped.tools.begin(), wrapped.tools.end(), [&](const auto& one) { return one.tool == tool; });
   };

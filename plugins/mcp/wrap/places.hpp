@@ -21,7 +21,8 @@ std::optional<Wrapped> agreed_before(const Places& places, const std::string& se
 
 struct Differences {
   std::vector<std::string> added, changed, gone;  ///< the server's names of tools
-  bool any() const { return !added.empty() || !changed.empty() || !gone.empty(); }
+  bool moved = false;                             ///< another address, or another program
+  bool any() const { return moved || !added.empty() || !changed.empty() || !gone.empty(); }
 };
 Differences differences(const Wrapped& before, const Wrapped& now);
 
