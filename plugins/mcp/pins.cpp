@@ -61,10 +61,10 @@ void Pins::must_match(const kruxos::Call& call, const WrappedTool& tool) {
   if (is_stale(call.now_ms() - asked_at_ms_)) {
     const bool first = !std::exchange(asking_, true);
     lock.unlock();
-    struct Asked {
+    struct AskingEnds {
       Pins& pins;
       const bool first;
-      ~Asked() {
+      ~AskingEnds() {
         const std::lock_guard again(pins.mutex_);
         if (first) pins.asking_ = false;
       }

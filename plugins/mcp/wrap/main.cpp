@@ -179,7 +179,10 @@ int main(int count, char** words) {
   app.add_flag("--token", asked.plan.token,
                "The server wants a token: read it from standard input, and keep it nowhere");
   app.add_flag("--network", asked.network, "The program may use the network");
-  app.add_option("--readable", asked.readable, "A directory that the program may read (repeatable)")->expected(1);
+  app.add_option("--readable", asked.readable, "A directory that the program may read (repeatable)")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   app.add_option("--environment-file", asked.environment_file,
                  "NAME=VALUE lines for the program, which nobody else reads");
   app.add_option("--sandbox", asked.sandbox, "bubblewrap, where it lies elsewhere");
