@@ -24,7 +24,7 @@ from email.utils import getaddresses
 from typing import Any
 
 from kruxos import AsyncKruxOS, KruxOS
-from kruxos.errors import ApprovalRequired, CapabilityError, KruxOSError
+from kruxos.errors import CapabilityError, KruxOSError
 
 LABELS = {"invoice": "Invoices", "newsletter": "Newsletters", "question": "To answer"}
 NOTES = "triage.mail."
@@ -133,15 +133,17 @@ class Triage:
         print(f'{mail.id} "{mail.subject}": {mail.kind}{"".join(f", {name} {write}" for name, write in writes.items())}', flush=True)
 
     async def write(self, mail: Mail, step: Step) -> str:
-        """The write's id: with the same key it is the same write, whoever asks for it again."""
+        """The write's id: with the same key it is the same write, however often it is asked for."""
         try:
             result = await self.agent.call(step.capability, step.arguments, idempotency_key=f"triage-{step.name}-{mail.id}")
             return str(result["write_id"])
-        except ApprovalRequired as waits:
-            return waits.approval_id
+        except CapabilityError as error:
+            if error.write_id is None:
+                raise
+            return error.write_id  # it waits for a person, or has ended: the host has it, and `look_back` tells what becomes of it
 
     async def look_back(self, unread: set[str]) -> set[str]:
-        """The mails of earlier runs. What has become of a forward is told once; notes go when nothing about them can come any more."""
+        """The mails of earlier runs. What has become of each write is told once; notes go when nothing about them can come any more."""
         noted = set()
         for entry in await self.agent.state.persistent.query(NOTES, limit=10_000):
             message_id, writes = entry.key.removeprefix(NOTES), dict(entry.value["writes"])
