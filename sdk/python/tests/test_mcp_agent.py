@@ -7,48 +7,18 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BUILD, ROOT
-from emulated import EmulatedHost
+from asked import AskedHost
+from conftest import ROOT
 
 from kruxos import KruxOS
-from kruxos.testing import Installation
-from kruxos.testing import _host as testing_host
 
 PROGRAM = ROOT / "examples" / "agents" / "mcp_agent.py"
-RULES = 'policy: 1\nrules:\n  - {name: a person looks, capabilities: [slack.send], agents: ["asked-*"], tier: approval_required}\n'
-RULES += '  - {name: silent, capabilities: [slack.send], agents: ["silent-*"], tier: blocked}\n'
 
-
-class AskedHost(EmulatedHost):
-    """With a page for whoever decides."""
-
-    def place_services(self) -> None:
-        super().place_services()
-        folder = self.directory / "policies" / "rules"
-        folder.mkdir(mode=0o700)
-        (folder / "system.yaml").write_text(RULES)
-        (folder / "system.yaml").chmod(0o644)
-
-    def page(self) -> str:
-        return f"http://127.0.0.1:{json.loads((self.directory / 'data' / 'ports.json').read_text())['page']}"
-
-    def key_of(self, name: str) -> str:
-        return self.new_key(f"{name}-{next(self._numbers)}")
-
-
-@pytest.fixture(scope="module")
-def asked(kruxos_installation: Installation) -> Iterator[AskedHost]:
-    pytest.importorskip("mcp")
-    with pytest.MonkeyPatch.context() as patch:
-        configuration = testing_host.CONFIGURATION.replace("health_port: 0", "health_port: 0, web_port: 0")
-        patch.setattr(testing_host, "CONFIGURATION", configuration)
-        with AskedHost(kruxos_installation, BUILD / "adapters" / "slack.so", ROOT / "policies" / "slack.yaml") as host:
-            yield host
+pytest.importorskip("mcp")
 
 
 def command(*arguments: str) -> list[str]:
