@@ -111,8 +111,7 @@ class Pairs {
  private:
   std::string request(std::size_t n) const {
     if (!sets_) return clients_[0]->request("state.persistent.get", fmt::format(R"({{"key":"{}"}})", key_of(n)));
-    return clients_[0]->request("state.persistent.set",
-                                fmt::format(R"({{"key":"{}","value":{}}})", key_of(n), kValue));
+    return clients_[0]->request("state.persistent.set", fmt::format(R"({{"key":"{}","value":{}}})", key_of(n), kValue));
   }
   void call(std::size_t t) {
     const auto body = clients_[t]->call(requests_[next_[t]++ % kKeys]);
