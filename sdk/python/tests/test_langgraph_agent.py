@@ -44,7 +44,7 @@ def test_its_tools_are_the_hosts_and_the_message_is_sent_once(asked: AskedHost) 
     lines = done.stdout.splitlines()
     assert [line.split()[1] for line in lines if line.startswith("-> ")] == ["slack__search", "slack__send", "proxy__write_status"]
     assert lines[1] == "<- total: 0" and '"0 messages speak of nobody said this."' in lines[2]
-    sent = re.fullmatch(r"(w_\w+) is completed\.", lines[-1])
+    sent = re.fullmatch(r"(w_[\w-]+) is completed\.", lines[-1])
     assert sent is not None and asked.posted(sent[1]) == 1
 
 
@@ -53,7 +53,7 @@ def test_it_waits_for_whoever_decides(asked: AskedHost) -> None:
     with subprocess.Popen(command("team-1", "the harvest"), env=environment(asked, key), stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout is not None
         line = next(line for line in program.stdout if line.startswith("-> proxy__write_status"))
-        found = re.search(r"w_\w+", line)
+        found = re.search(r"w_[\w-]+", line)
         assert found is not None and asked.posted(found[0]) == 0
         asked.operator("approve", "accept", found[0], "--yes")
         assert program.stdout.read().splitlines()[-1] == f"{found[0]} is completed."
@@ -61,7 +61,7 @@ def test_it_waits_for_whoever_decides(asked: AskedHost) -> None:
     assert asked.posted(found[0]) == 1
     waits = run(asked, key, "team-1", "the vintage", "--wait", "0")
     assert waits.returncode == 3
-    assert re.fullmatch(r"(w_\w+) is pending_approval\. A person decides: kruxos approve show \1\.", waits.stdout.splitlines()[-1])
+    assert re.fullmatch(r"(w_[\w-]+) is pending_approval\. A person decides: kruxos approve show \1\.", waits.stdout.splitlines()[-1])
 
 
 def test_bad_input_ends_with_a_sentence(asked: AskedHost) -> None:

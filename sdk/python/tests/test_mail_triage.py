@@ -52,7 +52,7 @@ class Mailbox(ReferenceHost):
     def clear(self) -> None:
         """As a person who has read everything."""
         for message in self.emulated(self.gmail, "messages")["messages"]:
-            if "UNREAD" in message["labels"]:
+            if "UNREAD" in message["labelIds"]:
                 self.emulated(self.gmail, "act", {"action": "mark_read", "id": message["id"]})
         self.operator("sync", "gmail", "--wait")
 
@@ -61,7 +61,7 @@ class Mailbox(ReferenceHost):
         return dict(self.emulated(self.gmail, "state")["mailboxes"][PERSON]["effects"])
 
     def labels_of(self, message_id: str) -> set[str]:
-        return next(set(one["labels"]) for one in self.emulated(self.gmail, "messages")["messages"] if one["id"] == message_id)
+        return next(set(one["labelIds"]) for one in self.emulated(self.gmail, "messages")["messages"] if one["id"] == message_id)
 
 
 @pytest.fixture(scope="module")
