@@ -173,7 +173,7 @@ async def main(arguments: argparse.Namespace) -> int:
         if waiting:
             print(f"{len(waiting)} wait for your decision: kruxos approve list")
         if triage.failed:
-            await agent.call("alerts.send", severity="warning", message=f"{len(triage.failed)} mails could not be sorted.")
+            await agent.call("alerts.send", severity="warning", message=f"Unread mails that could not be sorted: {len(triage.failed)}.")
     return 1 if triage.failed else 0
 
 

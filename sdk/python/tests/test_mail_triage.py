@@ -244,7 +244,7 @@ def test_a_mail_that_cannot_be_sorted_is_left_and_tried_again(mailbox: Mailbox) 
     assert counts(writes_of(mailbox, key)) == {"email.label": 2}
     with KruxOS.connect(mailbox.address, api_key=key) as agent:
         alerts = agent.call("alerts.list")["alerts"]
-        assert len(alerts) == 1 and "1 mails could not be sorted." in alerts[0]["message"]
+        assert len(alerts) == 1 and "Unread mails that could not be sorted: 1." in alerts[0]["message"]
 
 
 def test_it_sorts_so_many_and_the_rest_later(mailbox: Mailbox) -> None:

