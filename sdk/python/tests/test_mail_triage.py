@@ -168,6 +168,20 @@ def test_what_a_person_has_decided_is_told_once_and_notes_go(mailbox: Mailbox) -
         assert agent.state.persistent.list("triage.mail.") == []
 
 
+def test_what_a_person_has_rejected_is_not_asked_again_where_the_note_is_lost(mailbox: Mailbox) -> None:
+    """As after an end between a write and its note: the write's key is what remembers."""
+    key = mailbox.new_agent("triage")
+    (refused,) = mailbox.deliver(invoice(5))
+    run(mailbox, key, "--accounting", ACCOUNTING)
+    writes = writes_of(mailbox, key)
+    mailbox.decide(writes["email.forward"][0], "reject")
+    with KruxOS.connect(mailbox.address, api_key=key) as agent:
+        assert agent.state.persistent.delete(f"triage.mail.{refused}")
+    again = run(mailbox, key, "--accounting", ACCOUNTING)
+    assert again.returncode == 0 and f"forward {writes['email.forward'][0]}" in again.stdout, again.stdout + again.stderr
+    assert writes_of(mailbox, key) == writes
+
+
 def test_a_hostile_mail_changes_nothing(mailbox: Mailbox) -> None:
     """What it wants done is not done: it comes to what any mail of its kind comes to, and so do the others."""
     key = mailbox.new_agent("triage")
