@@ -3,7 +3,7 @@ programs := kruxosd kruxos kruxos-plugin-runner
 # What the demo and the official clients are shown: the host with everything that stands in for a service.
 shown    := $(programs) slack gmail filesystem network process mcp kruxos-wrap-mcp mock slack-emulator gmail-emulator
 benches  := bench-replica bench-write bench-audit bench-gateway bench-isolation bench-mail-ingest bench-mail-search bench-first-sync \
-            bench-fairness bench-strangers bench-facts
+            bench-fairness bench-strangers bench-facts bench-state
 ARGS     ?=
 PREFIX   ?= /usr/local
 

@@ -99,8 +99,9 @@ class Channel:
 
     def _let_go(self, call: Call) -> None:
         """Nobody waits for it any more. What was sent keeps its place until it is answered: the host is at it."""
-        if not call.answer.done():
-            call.answer.cancel()
+        if call.answer.done():
+            return  # then it does not wait either
+        call.answer.cancel()
         with contextlib.suppress(ValueError):
             self._waiting.remove(call)
 
@@ -261,7 +262,8 @@ class Channel:
         call = self._sent.pop(message["id"], None)
         # Where that alone is ever answered, connections do no good, and each is made after a longer rest.
         self._heard = self._heard or call is None or call.method != SUBSCRIBE
-        self._work.set()
+        if self._waiting:
+            self._work.set()
         if call is None:
             log.debug("an answer came that nobody waits for")
         elif not call.answer.done():

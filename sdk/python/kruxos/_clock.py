@@ -70,15 +70,22 @@ class Deadline:
         if left is None:
             await asyncio.wait({awaited})
             return awaited.result()
-        bell = asyncio.ensure_future(self._clock.sleep(left))
+        await self._until_done(awaited, left)
+        if not awaited.done():
+            raise TimeoutError
+        return awaited.result()
+
+    async def _until_done(self, awaited: asyncio.Future[Any], seconds: float) -> None:
+        """Returns when it is done, or after so many seconds."""
+        if isinstance(self._clock, SystemClock):  # its time is the loop's own: a task that sleeps would cost more than the rest of a call
+            await asyncio.wait({awaited}, timeout=seconds)
+            return
+        bell = asyncio.ensure_future(self._clock.sleep(seconds))
         both: set[asyncio.Future[Any]] = {awaited, bell}
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
             bell.cancel()
-        if not awaited.done():
-            raise TimeoutError
-        return awaited.result()
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
         """What `work` gives, or TimeoutError; it does not go on then, nor when the caller is cancelled."""

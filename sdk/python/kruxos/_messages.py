@@ -12,6 +12,9 @@ from .errors import ConfigurationError, KruxOSError, ProtocolError, capability_e
 from .models import ErrorResponse
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 class Garbage(Exception):
     """What came is no JSON-RPC: nothing else of that connection can be trusted."""
 
@@ -57,7 +60,7 @@ class Notification:
 def request_text(id_: str, method: str, params: dict[str, Any]) -> str:
     message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": params}
     try:
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _ENCODER.encode(message)
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"The arguments are no JSON: {error}.") from None

@@ -94,6 +94,13 @@ class Invoker:
     async def _send(
         self, name: str, params: dict[str, Any], session: str | None, key: str, options: Options, deadline: Deadline
     ) -> RawResponse:
+        result: InvocationResult | None = None
+
+        def failure_of(answer: Answer) -> CapabilityError | None:
+            nonlocal result
+            result = parsed(InvocationResult, answer.message["result"], answer)
+            return None if result.error is None else capability_error(result.error, request_id=answer.request_id)
+
         try:
             answer = await self._rpc.call(
                 "capabilities.invoke",
@@ -107,7 +114,7 @@ class Invoker:
         except CapabilityError as error:
             error.capability, error.idempotency_key = name, key
             raise
-        result = result_of(answer)
+        assert result is not None  # every answer that is returned was looked at
         result._request_id, result._idempotency_key = answer.request_id, key
         return RawResponse(answer.request_id, answer.sends, answer.message["result"], result)
 
@@ -125,15 +132,6 @@ def arguments_of(name: str, given: Mapping[str, Any] | None, named: Mapping[str,
     if twice:
         raise ConfigurationError(f"{name}: {', '.join(twice)} was given twice.")
     return {**(given or {}), **named}
-
-
-def result_of(answer: Answer) -> InvocationResult:
-    return parsed(InvocationResult, answer.message["result"], answer)
-
-
-def failure_of(answer: Answer) -> CapabilityError | None:
-    error = result_of(answer).error
-    return None if error is None else capability_error(error, request_id=answer.request_id)
 
 
 async def list_capabilities(rpc: Rpc, options: Options, **filters: str | None) -> list[CapabilityDefinition]:

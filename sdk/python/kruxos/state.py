@@ -14,7 +14,8 @@ from ._namespace import Namespace
 from ._portal import Blocking, Portal, blocking
 from ._rpc import without_nothing
 from ._settings import Options
-from .errors import CallTimeout, ConnectionFailed, ConnectionLost, KruxOSError
+from ._waiting import passes
+from .errors import KruxOSError
 from .models import Event, InvocationResult, StateEntry, StateHistory, text_in
 
 log = logging.getLogger("kruxos")
@@ -209,8 +210,10 @@ class _Watching:
                     missed = False
                 else:
                     await self._look_at(event)
-            except (ConnectionFailed, ConnectionLost, CallTimeout):
-                missed = True  # then all of it is looked at once more
+            except KruxOSError as error:
+                if not passes(error):
+                    raise
+                missed = True  # then all of it is looked at once more; each look is patient, so that none follows at once
 
     async def _look_at_all(self) -> None:
         present = {entry.key: entry for entry in await self._state._pages(self._prefix, PATIENT)}

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from asked import AskedHost
 from emulated import EmulatedHost
 
 from kruxos.testing import Installation
@@ -41,4 +42,10 @@ def kruxos_installation() -> Installation:
 def host(kruxos_installation: Installation) -> Iterator[EmulatedHost]:
     """The shipped Slack adapter before the bundled emulator; of all tests together."""
     with EmulatedHost(kruxos_installation, BUILD / "adapters" / "slack.so", ROOT / "policies" / "slack.yaml") as host:
+        yield host
+
+
+@pytest.fixture(scope="session")
+def asked(kruxos_installation: Installation) -> Iterator[AskedHost]:
+    with AskedHost(kruxos_installation, BUILD / "adapters" / "slack.so", ROOT / "policies" / "slack.yaml") as host:
         yield host

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from fakes import EventfulHost, FakeConnection, settle
+from fakes import EventfulHost, FakeConnection, begun, settle
 from proxy import CuttingProxy
 
 from kruxos import AsyncKruxOS, Backoff, KruxOS, StateEntry
@@ -381,3 +381,58 @@ async def test_who_may_not_hear_of_the_state_any_more_still_hears_of_writes() ->
                 pass
         host.happens("rolled_back")
         assert (await anext(plain)).method == "write.status"
+
+
+class HostWithState(EventfulHost):
+    """Has one shared key; while `fails` it cannot tell what stands there."""
+
+    fails: dict[str, Any] | None = None
+    version = 1
+
+    async def answer_as_host(self, connection: FakeConnection, message: dict[str, Any]) -> None:
+        capability = message["params"].get("capability", "")
+        entry = {"key": "w.a", "version": self.version}
+        if not capability.startswith("state.shared"):
+            await super().answer_as_host(connection, message)
+        elif self.fails:
+            connection.answer(message, {"success": False, "error": self.fails})
+        elif capability == "state.shared.list":
+            connection.answer(message, {"success": True, "data": {"keys": ["w.a"], "entries": [entry], "more": False}})
+        else:
+            connection.answer(message, {"success": True, "data": {"found": True, "value": f"v{self.version}", **entry}})
+
+    async def changes(self) -> None:
+        self.version += 1
+        self.happens("x", method="state.changed", key="w.a", version=self.version, deleted=False, updated_by="other")
+        await settle()
+
+
+async def test_a_watch_goes_on_once_the_hosts_storage_works_again() -> None:
+    """Its disk was full for five minutes, which is longer than a call takes."""
+    host = HostWithState()
+    told: list[Any] = []
+    async with host.client() as agent:
+        watch = await begun(agent.state.shared.watch("w.", lambda entry: told.append(entry.value)))
+        assert watch.done()
+        host.fails = {"type": "DatabaseError", "message": "The disk is full.", "retryable": True}
+        await host.changes()
+        for _ in range(300):
+            await host.clock.advance(1)
+        assert told == [] and len(host.messages) < 60  # it rests between its looks
+        host.fails = None
+        for _ in range(10):
+            await host.clock.advance(1)
+        assert told == ["v2"]
+        await host.changes()
+        assert told == ["v2", "v3"]
+        await (await watch).stop()
+
+
+async def test_a_watch_says_why_it_cannot_go_on() -> None:
+    host = HostWithState()
+    async with host.client() as agent:
+        watch = await agent.state.shared.watch("w.", print)
+        host.fails = {"type": "PolicyDenied", "message": "Work alone.", "retryable": False}
+        await host.changes()
+        with pytest.raises(PolicyDenied, match="Work alone"):
+            await watch

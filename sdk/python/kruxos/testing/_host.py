@@ -39,6 +39,8 @@ class MockHost:
     Each service's adapter is the mock, which does what its script says; a write waits `delay_seconds`.
     """
 
+    _base = CONFIGURATION
+
     def __init__(
         self,
         services: Mapping[str, Mapping[str, Any]] | None = None,
@@ -99,7 +101,7 @@ class MockHost:
     def start(self) -> None:
         """Also once more, after `kill` or `stop`: at the same port, with what it had."""
         delays = ", ".join(f"{name}: {self._delay}" for name in self._write_names())
-        text = CONFIGURATION.format(place=self.directory, port=self._port, delay=self._delay, delays=delays) + self._more
+        text = self._base.format(place=self.directory, port=self._port, delay=self._delay, delays=delays) + self._more
         config = self.directory / "kruxos.yaml"
         config.write_text(text)
         with (self.directory / "kruxosd.log").open("ab") as log:
