@@ -24,7 +24,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from kruxos import AsyncKruxOS
 from kruxos.testing import Installation, MockHost
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
 MOST_US = 150
 AT_ONCE, PLACES = 1000, 64
