@@ -95,7 +95,7 @@ struct HttpLink::Said {
 
 HttpLink::Said HttpLink::post(const kruxos::Call& call, const Session& session, std::int64_t id, const Request& request,
                               std::string body) {
-  HttpRequest http("POST");
+  HttpRequest http{"POST"};
   http.url = path_;
   http.body = std::move(body);
   http.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}};
