@@ -106,9 +106,10 @@ void ServerProgram::end_because(const std::string& why) {
   kill();
 }
 
-/// All that it has started is in the sandbox, and dies with its first process.
+/// All that it has started is in the sandbox, and dies with its first process. Once its end was taken, its id may be
+/// another process's.
 void ServerProgram::kill() {
-  ::kill(started_.pid, SIGKILL);
+  if (exit_code_ < 0) ::kill(started_.pid, SIGKILL);
 }
 
 bool ServerProgram::has_ended() {

@@ -190,7 +190,8 @@ void StdioTalk::send(ServerProgram& program) {
   for (const auto& [id, asked] : asked_) {
     if (!agreed_ || asked->queued) continue;
     asked->queued = true;
-    outbox_.add(request_message(id, asked->method, with_meta(handshake_.agreed(), asked->params_json)), asked);
+    const auto params_json = std::exchange(asked->params_json, {});
+    outbox_.add(request_message(id, asked->method, with_meta(handshake_.agreed(), params_json)), asked);
   }
   outbox_.flush([&](std::string_view bytes) { return program.put(bytes); });
   if (outbox_.unasked_bytes() > kMostUnread) program.end_because("it does not read what it is sent.");
