@@ -8,6 +8,7 @@
 
 #include "core/adapter/adapter_test_support.hpp"
 #include "core/replica/replica_fixture.hpp"
+#include "core/util/error.hpp"
 
 namespace KRUXOS_TEST_FILE {
 
@@ -259,6 +260,44 @@ TEST_CASE("a refusal that is not settled is told again, and so is one after sync
   step(3, 2);  // settled
   rig.scheduler().sync_now("notes");
   step(4, 3);
+}
+
+TEST_CASE("parts that are not as a person had agreed are told when they change, and when all are again") {
+  Rig rig;
+  std::mutex mutex;
+  std::vector<std::vector<std::string>> told;
+  bool fails_once = true;
+  rig.options.changed = [&](const AccountRef&, const std::vector<std::string>& parts) {
+    const std::lock_guard lock(mutex);
+    if (!parts.empty() && std::exchange(fails_once, false)) throw Error(ErrorCode::kDatabaseError, "the disk is full");
+    told.push_back(parts);
+  };
+  const auto count = [&] {
+    const std::lock_guard lock(mutex);
+    return told.size();
+  };
+  const auto reports = [](krux_status one, krux_status other) {
+    return [=](const auto&, const std::shared_ptr<SyncSession>& store) -> CallResult<SyncStep> {
+      store->report("a", one, "a is another one");
+      store->report("b", other, "b cannot be read");
+      return kDone;
+    };
+  };
+  rig.adapter->then(reports(KRUX_OK, KRUX_NETWORK));        // the first pass: nothing to tell, which is told
+  rig.adapter->then(reports(KRUX_CONFLICT, KRUX_NETWORK));  // could not be noted
+  rig.adapter->then(reports(KRUX_CONFLICT, KRUX_NETWORK));  // told again
+  rig.adapter->then(reports(KRUX_CONFLICT, KRUX_CONFLICT));
+  rig.adapter->then(reports(KRUX_CONFLICT, KRUX_CONFLICT));  // the same: not told
+  rig.adapter->then(reports(KRUX_OK, KRUX_OK));
+  rig.scheduler().add(rig.account, 60'000);
+  for (std::size_t steps = 1; steps <= 6; ++steps) {
+    rig.settled(steps);
+    const std::size_t wanted[] = {1, 1, 2, 3, 3, 4};
+    rig.eventually([&] { return count() == wanted[steps - 1]; });
+    if (steps < 6) rig.clock.advance(60'000);
+  }
+  const std::vector<std::string> a{"a: a is another one"}, both{"a: a is another one", "b: b cannot be read"};
+  CHECK(told == std::vector<std::vector<std::string>>{{}, a, both, {}});
 }
 
 TEST_CASE("steps of one account never overlap, and sync_now ends a wait") {

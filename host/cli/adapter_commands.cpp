@@ -32,6 +32,21 @@ int new_adapter(const Session& session, const ScaffoldPlan& plan) {
   return kOk;
 }
 
+namespace {
+
+/// Of the running host, for a command that goes without one where it is told its directories.
+HostAnswer config_of(const Session& session) {
+  try {
+    return session.host.get("/v1/config");
+  } catch (const CliError& error) {
+    if (error.code() != kNotRunning) throw;
+    throw CliError(kNotRunning,
+                   fmt::format("{} Or say where the files go, with --adapters and --definitions.", error.what()));
+  }
+}
+
+}  // namespace
+
 int wrap_server(const Session& session, std::vector<std::string> words) {
   const auto program = find_helper("kruxos-wrap-mcp");
   if (program.empty())
@@ -47,7 +62,7 @@ int wrap_server(const Session& session, std::vector<std::string> words) {
   };
   std::vector<std::string> all{program.string()};
   if (!words.empty() && !has({"-h", "--help"}) && !(has({"--adapters"}) && has({"--definitions"}))) {
-    const auto config = session.host.get("/v1/config");
+    const auto config = config_of(session);
     const auto directory = [&](const char* key) { return std::string(text(part(config.json, key), "value")); };
     all.insert(all.end(), {"--adapters", directory("plugins_dir"), "--definitions", directory("definitions_dir")});
   }

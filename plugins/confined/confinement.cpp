@@ -119,7 +119,8 @@ Words words_for(const Confinement& confinement, std::string_view working_directo
   for (const auto& path : confinement.readable) append(all, {"--ro-bind", path, path});
   if (!confinement.environment_file.empty()) append(all, {"--ro-bind", confinement.environment_file, kEnvironment});
   // Both are memory without a bound otherwise.
-  append(all, {"--remount-ro", "/dev", "--remount-ro", "/", "--chdir", working_directory, "--"});
+  append(all, {"--remount-ro", "/dev", "--remount-ro", "/", "--chdir", working_directory});
+  append(all, {"--seccomp", confinement.directory >= 0 ? "4" : "3", "--"});
   hold_to_limits(all, confinement);
   if (!confinement.environment_file.empty()) append(all, {"/bin/sh", "-c", kWithEnvironment, "sh"});
   all.insert(all.end(), words.begin(), words.end());

@@ -28,7 +28,7 @@ struct Confinement {
 void check(const Confinement& confinement);
 
 /// What is to be started so that `words` are confined, in `working_directory` (kHome, or below). The descriptor of
-/// kHome is to be 3.
+/// kHome is to be 3 where there is one, and that of call_filter() the one behind it, else 3.
 std::vector<std::string> words_for(const Confinement& confinement, std::string_view working_directory,
                                    const std::vector<std::string>& words);
 

@@ -14,6 +14,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "system_calls.hpp"
+
 namespace confined {
 namespace {
 
@@ -99,6 +101,8 @@ Started start(const Confinement& confinement, int input, std::string_view workin
   auto out = make_pipe(), errors = make_pipe();
   std::vector<int> descriptors{input, out.write.get(), errors.write.get()};
   if (confinement.directory >= 0) descriptors.push_back(confinement.directory);
+  const auto filter = call_filter();
+  descriptors.push_back(filter.get());
   Started started;
   started.pid = Spawn().run(words_for(confinement, working_directory, words), descriptors);
   started.ended = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, started.pid, 0)));

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -54,6 +56,26 @@ TEST_CASE("a program has a home of memory, the system to read, and no network") 
   CHECK_THAT(said({}, "ls /etc/resolv.conf /etc/ssl"), Contains("No such file"));
   CHECK_THAT(said({}, "ls /proc/self/fd | tr '\\n' ' '"), Contains("0 1 2 3 exit"));  // 3: the directory's
   CHECK_THAT(said({}, "exit 7"), Contains("exit 7"));
+}
+
+TEST_CASE("system calls that reach into the kernel are refused, and those of ordinary programs are not") {
+  const auto python = [](const std::string& text) { return "/usr/bin/python3 -c '" + text + "'; "; };
+  const auto call = [&](long number) {
+    return python("import ctypes; c = ctypes.CDLL(None, use_errno=True); print(c.syscall(" + std::to_string(number) +
+                  ", 0, 0, 0, 0, 0), ctypes.get_errno())");
+  };
+  for (const long number :
+       {SYS_keyctl, SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup, SYS_ptrace, SYS_unshare, SYS_mount})
+    CHECK_THAT(said({}, call(number)), Catch::StartsWith("-1 1\n"));  // EPERM
+  const auto socket = [&](int family) {
+    return python("import socket; print(\"made\" if socket.socket(" + std::to_string(family) +
+                  ", socket.SOCK_DGRAM) else 0)");
+  };
+  for (const int family : {AF_UNIX, AF_INET, AF_INET6}) CHECK_THAT(said({}, socket(family)), Contains("made"));
+  for (const int family : {AF_VSOCK, AF_ALG, AF_PACKET})
+    CHECK_THAT(said({}, socket(family)), Contains("not supported"));
+  CHECK_THAT(said({}, python("import threading; t = threading.Thread(target=print, args=(1,)); t.start(); t.join()")),
+             Contains("1"));
 }
 
 TEST_CASE("a program reads and writes what it is given, and that alone") {

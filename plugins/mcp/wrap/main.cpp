@@ -16,6 +16,8 @@ namespace {
 
 using namespace mcp;
 
+constexpr int kUsage = 2;  ///< as kruxos has it
+
 struct Asked {
   Plan plan;
   Places places;
@@ -189,7 +191,11 @@ int main(int count, char** words) {
   app.add_flag("--allow-root", asked.allow_root, "Start the program although this runs as root");
   app.add_option("--time-limit", asked.seconds, "Seconds to wait for the server")->check(CLI::Range(1, 600));
   app.add_flag("-y,--yes", asked.yes, "Agree to what the server has");
-  CLI11_PARSE(app, count, words);
+  try {
+    app.parse(count, words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
   try {
     return wrap_server(std::move(asked));
   } catch (const kruxos::ProxyError& error) {
