@@ -66,7 +66,7 @@ _kruxos() {
     'plugin verify'*) choices='--definitions' ;;
     adapter) choices='new certify' ;;
     'adapter new'*) choices='--dir --prefix --display-name' ;;
-    'adapter wrap'*) choices='--display-name --adapters --definitions --library --token --network --readable --environment-file --sandbox --allow-root --time-limit --yes' ;;
+    'adapter wrap'*) choices='--display-name --adapters --definitions --library --token --network --readable --environment-file --sandbox --memory-mib --allow-root --time-limit --yes' ;;
     'adapter certify'*) choices='--only --list --output --time-limit' ;;
     config) choices='show' ;;
     alerts) choices='--all --acknowledge' ;;

@@ -26,8 +26,8 @@ std::string joined(const Confinement& confinement) {
 
 TEST_CASE("what a confinement does not name, a program does not get") {
   const auto plain = joined({});
-  CHECK_THAT(plain,
-             Contains("--unshare-net|") && Contains("--chdir|/workspace/a|--|") && Contains("|program|an argument|"));
+  CHECK_THAT(plain, Contains("--unshare-net|") && Contains("--chdir|/workspace/a|--seccomp|3|--|") &&
+                        Contains("|program|an argument|"));
   CHECK_THAT(plain, !Contains("resolv.conf") && !Contains("/run/environment") && !Contains("--bind-fd"));
   CHECK_THAT(plain, Contains("--perms|1777|--tmpfs|/workspace|"));
   CHECK_THAT(plain, Contains("--nproc=64|--fsize=268435456|--data=536870912|"));

@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kErrors = R"("tool_errors": {"type": "string", "enum": ["unknown", "refused"]})";
 constexpr const char* kProgram = R"(,
-    "memory_mib": {"type": "integer", "minimum": 16, "maximum": 1048576},
+    "memory_mib": {"type": "integer", "minimum": 16, "maximum": 67108864},
     "processes": {"type": "integer", "minimum": 2, "maximum": 4096},
     "file_mib": {"type": "integer", "minimum": 1, "maximum": 1048576},
     "network": {"type": "boolean"},

@@ -44,6 +44,9 @@ struct WrappedRig : LocalRig {
   std::string alerts() { return text_of(operate({"alerts"})); }
 };
 
+/// What a sanitizer reserves counts as memory of its program.
+constexpr const char* kMuchMemory = "67108864";
+
 const std::string kLostAnswer = R"({"faults":[{"method":"tools/call","tool":"add_note","kind":"reset_after"}]})";
 
 }  // namespace
@@ -134,8 +137,8 @@ TEST_CASE("a tool that has changed is held, and the operator hears of it and agr
 TEST_CASE("a server that is a program runs in a sandbox, and is begun again when it ends") {
   WrappedRig rig;
   const std::filesystem::path program = KRUXOS_MCP_EMULATOR;
-  const auto wrapped =
-      rig.wrap({"tracker", "--allow-root", "--readable", program.parent_path(), "--yes", "--", program, "--stdio"});
+  const auto wrapped = rig.wrap({"tracker", "--allow-root", "--memory-mib", kMuchMemory, "--readable",
+                                 program.parent_path(), "--yes", "--", program, "--stdio"});
   INFO(wrapped.out << wrapped.err);
   REQUIRE(wrapped.status.ok());
   const auto lines = wrapped.out.find("services:\n");

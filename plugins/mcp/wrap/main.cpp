@@ -24,7 +24,7 @@ struct Asked {
   std::string server, environment_file, sandbox = "bwrap";
   std::vector<std::string> words, readable;
   bool network = false, allow_root = false, yes = false;
-  int seconds = 60;
+  int seconds = 60, memory_mib = 0;
 };
 
 class Failed : public std::runtime_error {
@@ -62,6 +62,7 @@ std::vector<Tool> tools_of(const Asked& asked) {
   options.confinement.readable = asked.readable;
   options.confinement.environment_file = asked.environment_file;
   options.confinement.sandbox = asked.sandbox;
+  if (asked.memory_mib > 0) options.confinement.memory_mib = asked.memory_mib;
   options.allow_root = asked.allow_root;
   options.allow_root_key = "--allow-root";
   confined::check(options.confinement);
@@ -104,6 +105,7 @@ std::string lines_for_configuration(const Asked& asked) {
   if (!asked.environment_file.empty())
     adapter += "      environment_file: " + kruxos::kit::quoted(asked.environment_file) + "\n";
   if (asked.sandbox != "bwrap") adapter += "      sandbox: " + kruxos::kit::quoted(asked.sandbox) + "\n";
+  if (asked.memory_mib > 0) adapter += "      memory_mib: " + std::to_string(asked.memory_mib) + "\n";
   if (asked.allow_root) adapter += "      allow_root: true\n";
   if (!adapter.empty()) inner += "    adapter:\n" + adapter;
   return "services:\n  " + plan.service + ":" + (inner.empty() ? " {}\n" : "\n" + inner);
@@ -188,6 +190,8 @@ int main(int count, char** words) {
   app.add_option("--environment-file", asked.environment_file,
                  "NAME=VALUE lines for the program, which nobody else reads");
   app.add_option("--sandbox", asked.sandbox, "bubblewrap, where it lies elsewhere");
+  app.add_option("--memory-mib", asked.memory_mib, "Of all its processes together; 512 unless given")
+      ->check(CLI::Range(16, 67'108'864));
   app.add_flag("--allow-root", asked.allow_root, "Start the program although this runs as root");
   app.add_option("--time-limit", asked.seconds, "Seconds to wait for the server")->check(CLI::Range(1, 600));
   app.add_flag("-y,--yes", asked.yes, "Agree to what the server has");
