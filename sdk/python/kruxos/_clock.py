@@ -77,7 +77,7 @@ class Deadline:
 
     async def _until_done(self, awaited: asyncio.Future[Any], seconds: float) -> None:
         """Returns when it is done, or after so many seconds."""
-        if isinstance(self._clock, SystemClock):  # its time is the loop's own: a task that sleeps would cost more than the rest of a call
+        if type(self._clock) is SystemClock:  # its time is the loop's own, and no task need sleep beside each call
             await asyncio.wait({awaited}, timeout=seconds)
             return
         bell = asyncio.ensure_future(self._clock.sleep(seconds))
