@@ -32,7 +32,6 @@ LEAST_AT_ONCE, LEAST_OF_STATE, MOST_WORK = 0.9, 0.8, 1.2
 MOST_GROWTH_MB = 2.0
 COMPARED = 400
 """Calls of a pair, one of ours after one of the baseline's."""
-SLICE = 0.3
 VALUE = {"step": 3, "total": 10, "text": "as much as an agent notes of a page"}
 
 
@@ -59,25 +58,36 @@ def must_succeed(answer: str) -> None:
         wrong(f"the host answers {answer[:300]}")
 
 
+async def seconds_in_turn(ours: Callable[[int], Awaitable[None]], baseline: Callable[[int], Awaitable[None]]) -> tuple[float, float]:
+    """The median of each, one of ours after one of the baseline's: what disturbs one mostly disturbs the other."""
+    sdk, bare = [], []
+    for n in range(COMPARED):
+        begun = time.perf_counter()
+        await baseline(n)
+        between = time.perf_counter()
+        await ours(n)
+        sdk.append(time.perf_counter() - between)
+        bare.append(between - begun)
+    return statistics.median(sdk), statistics.median(bare)
+
+
 async def cost_of_a_call(agent: AsyncKruxOS, plain: Plain, pairs: int) -> None:
     text = message_of("agent.whoami", {})
-    added, ours, theirs = [], [], []
+
+    async def call(n: int) -> None:
+        if not (await agent.call("agent.whoami"))["agent_id"]:
+            wrong("a call was answered with nothing")
+
+    async def round_trip(n: int) -> None:
+        must_succeed(await plain.ask(text))
+
+    ours, theirs = [], []
     for pair in range(-1, pairs):  # the first one warms both up
-        sdk, bare = [], []
-        for _ in range(COMPARED):
-            begun = time.perf_counter()
-            answer = await plain.ask(text)
-            between = time.perf_counter()
-            result = await agent.call("agent.whoami")
-            sdk.append(time.perf_counter() - between)
-            bare.append(between - begun)
-            must_succeed(answer)
-            if not result["agent_id"]:
-                wrong("a call was answered with nothing")
+        took, took_bare = await seconds_in_turn(call, round_trip)
         if pair >= 0:
-            ours.append(1e6 * statistics.median(sdk))
-            theirs.append(1e6 * statistics.median(bare))
-            added.append(ours[-1] - theirs[-1])
+            ours.append(1e6 * took)
+            theirs.append(1e6 * took_bare)
+    added = [one - other for one, other in zip(ours, theirs, strict=True)]
     bound("a call of the SDK, above a plain WebSocket's round trip, p50", added, "us", MOST_US)
     row("  the call; the round trip", figure(statistics.median(ours), "us"), figure(statistics.median(theirs), "us"))
 
@@ -120,14 +130,6 @@ async def many_at_once(agent: AsyncKruxOS, pairs: int) -> None:
     times("  the client's own processor time of a call", our_work, their_work, "us", MOST_WORK)
 
 
-async def rate(call: Callable[[int], Awaitable[None]]) -> float:
-    begun, count = time.perf_counter(), 0
-    while time.perf_counter() - begun < SLICE:
-        await call(count)
-        count += 1
-    return count / (time.perf_counter() - begun)
-
-
 async def of_state(agent: AsyncKruxOS, plain: Plain, pairs: int) -> None:
     """What an agent notes, through the SDK and through a plain WebSocket. bench-state compares the gateway with the store."""
     notes = agent.state.persistent
@@ -151,11 +153,10 @@ async def of_state(agent: AsyncKruxOS, plain: Plain, pairs: int) -> None:
     for what, ours, baseline in (("set", sdk_set, plain_set), ("get", sdk_get, plain_get)):
         sdk, bare = [], []
         for pair in range(-1, pairs):
-            before = await rate(baseline)
-            after = await rate(ours)
+            took, took_bare = await seconds_in_turn(ours, baseline)
             if pair >= 0:
-                bare.append(before)
-                sdk.append(after)
+                sdk.append(1 / took)
+                bare.append(1 / took_bare)
         rates(f"state.persistent.{what}, the SDK / a plain WebSocket", sdk, bare, LEAST_OF_STATE)
 
 
