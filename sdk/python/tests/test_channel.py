@@ -168,6 +168,21 @@ async def test_by_the_systems_clock_what_is_waited_for_goes_on_behind_the_wait()
     assert await waiting == 5
 
 
+async def test_by_the_systems_clock_a_call_that_waits_for_its_place_is_given_up_in_time() -> None:
+    fake = FakeHost()
+    fake.hear = fake.hear_only
+    async with fake.client(clock=SystemClock(), max_in_flight=1) as agent:
+        at_the_host = asyncio.create_task(agent.call("first"))
+        await settle()
+        with pytest.raises(CallTimeout) as late:
+            await agent.with_options(timeout=1e-6).call("second")
+        assert not late.value.may_have_happened
+        fake.last.answer(fake.messages[0], {"success": True, "data": {}})
+        await at_the_host
+        await settle()
+        assert [message["params"]["capability"] for message in fake.messages] == ["first"]
+
+
 async def test_what_was_never_sent_has_not_happened() -> None:
     fake = FakeHost()
     fake.hear = fake.hear_only
