@@ -33,14 +33,26 @@ def header() -> None:
     row("", "ours", "baseline", "ratio", "target")
 
 
+def ratio_of(ours: list[float], baseline: list[float], times: float, digits: int, unit: str) -> tuple[float, str]:
+    ratios = [one / other for one, other in zip(ours, baseline, strict=True)]
+    low, high = (times * one for one in interval_of(ratios))
+    found = statistics.median(ratios)
+    few = "" if len(ratios) == 11 else f", {len(ratios)} pairs"
+    return found, f"{times * found:.{digits}f} {unit} [{low:.{digits}f}, {high:.{digits}f}]{few}"
+
+
 def rates(what: str, ours: list[float], baseline: list[float], target: float) -> None:
     """Calls a second, in pairs: ours are to reach `target` of the baseline's."""
-    ratios = [one / other for one, other in zip(ours, baseline, strict=True)]
-    low, high = interval_of(ratios)
-    found = statistics.median(ratios)
-    said = f"{100 * found:.0f} % [{100 * low:.0f}, {100 * high:.0f}]" + ("" if len(ratios) == 11 else f", {len(ratios)} pairs")
-    row(what, figure(statistics.median(ours), "/s"), figure(statistics.median(baseline), "/s"), said, f"at least {100 * target:.0f} %",
-        "ok" if found >= target else "below")  # fmt: skip
+    found, said = ratio_of(ours, baseline, 100, 0, "%")
+    both = figure(statistics.median(ours), "/s"), figure(statistics.median(baseline), "/s")
+    row(what, *both, said, f"at least {100 * target:.0f} %", "ok" if found >= target else "below")
+
+
+def times(what: str, ours: list[float], baseline: list[float], unit: str, target: float) -> None:
+    """In pairs: ours may be at most `target` times the baseline's."""
+    found, said = ratio_of(ours, baseline, 1, 2, "x")
+    both = figure(statistics.median(ours), unit), figure(statistics.median(baseline), unit)
+    row(what, *both, said, f"at most {target:g} x", "ok" if found <= target else "above")
 
 
 def bound(what: str, values: list[float], unit: str, most: float) -> None:

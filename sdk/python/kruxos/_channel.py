@@ -82,7 +82,7 @@ class Channel:
         self._waiting.append(call)
         self._wake()
         try:
-            return await deadline.wait(answer)
+            return await deadline.wait_for_own(answer)
         except TimeoutError:
             raise self.too_late(call.method, deadline, call) from self._last_failure
         finally:
@@ -99,9 +99,10 @@ class Channel:
 
     def _let_go(self, call: Call) -> None:
         """Nobody waits for it any more. What was sent keeps its place until it is answered: the host is at it."""
-        if call.answer.done():
-            return  # then it does not wait either
-        call.answer.cancel()
+        answer = call.answer
+        if answer.done() and not answer.cancelled() and answer.exception() is None:
+            return  # it was answered, and so waits no more
+        answer.cancel()
         with contextlib.suppress(ValueError):
             self._waiting.remove(call)
 

@@ -75,9 +75,20 @@ class Deadline:
             raise TimeoutError
         return awaited.result()
 
+    async def wait_for_own(self, own: asyncio.Future[T]) -> T:
+        """The same of what nobody else waits for: it may end with its caller."""
+        left = self.left()
+        if left is None or type(self._clock) is not SystemClock:
+            return await self.wait(own)
+        bell = own.get_loop().call_later(left, _give_up, own)
+        try:
+            return await own
+        finally:
+            bell.cancel()
+
     async def _until_done(self, awaited: asyncio.Future[Any], seconds: float) -> None:
         """Returns when it is done, or after so many seconds."""
-        if isinstance(self._clock, SystemClock):  # its time is the loop's own: a task that sleeps would cost more than the rest of a call
+        if type(self._clock) is SystemClock:  # its time is the loop's own, and no task need sleep beside each call
             await asyncio.wait({awaited}, timeout=seconds)
             return
         bell = asyncio.ensure_future(self._clock.sleep(seconds))
@@ -94,3 +105,9 @@ class Deadline:
             return await self.wait(task)
         finally:
             task.cancel()
+
+
+def _give_up(own: asyncio.Future[Any]) -> None:
+    if not own.done():
+        own.set_exception(TimeoutError())
+        own.exception()  # known, also where the caller is cancelled before it hears of it

@@ -9,6 +9,7 @@ import pytest
 from fakes import FakeConnection, FakeHost, settle
 
 from kruxos import KruxOS
+from kruxos._clock import Deadline, SystemClock
 from kruxos.errors import (
     CallTimeout,
     ClientClosed,
@@ -149,6 +150,37 @@ async def test_a_call_ends_with_its_time_and_keeps_its_place_at_the_host() -> No
         await settle()
         fake.last.answer(fake.messages[1], {"success": True, "data": {"second": True}})
         assert (await second)["second"]
+
+
+async def test_by_the_systems_clock_what_is_waited_for_goes_on_behind_the_wait() -> None:
+    answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    with pytest.raises(TimeoutError):
+        await Deadline(SystemClock(), 0.0).wait(answer)
+    waiting = asyncio.create_task(Deadline(SystemClock(), 60.0).wait(answer))
+    await settle()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert not answer.done()
+    waiting = asyncio.create_task(Deadline(SystemClock(), 60.0).wait(answer))
+    await settle()
+    answer.set_result(5)
+    assert await waiting == 5
+
+
+async def test_by_the_systems_clock_a_call_that_waits_for_its_place_is_given_up_in_time() -> None:
+    fake = FakeHost()
+    fake.hear = fake.hear_only
+    async with fake.client(clock=SystemClock(), max_in_flight=1) as agent:
+        at_the_host = asyncio.create_task(agent.call("first"))
+        await settle()
+        with pytest.raises(CallTimeout) as late:
+            await agent.with_options(timeout=1e-6).call("second")
+        assert not late.value.may_have_happened
+        fake.last.answer(fake.messages[0], {"success": True, "data": {}})
+        await at_the_host
+        await settle()
+        assert [message["params"]["capability"] for message in fake.messages] == ["first"]
 
 
 async def test_what_was_never_sent_has_not_happened() -> None:

@@ -12,7 +12,7 @@ from fakes import EventfulHost, FakeConnection, begun, settle
 from proxy import CuttingProxy
 
 from kruxos import AsyncKruxOS, Backoff, KruxOS, StateEntry
-from kruxos.errors import ConflictError, InvalidInput, PolicyDenied, VersionConflict
+from kruxos.errors import ConflictError, ConnectionFailed, InvalidInput, PolicyDenied, VersionConflict
 from kruxos.testing import Installation, MockHost
 
 AT_ONCE = Backoff(first=0.0)
@@ -435,4 +435,16 @@ async def test_a_watch_says_why_it_cannot_go_on() -> None:
         host.fails = {"type": "PolicyDenied", "message": "Work alone.", "retryable": False}
         await host.changes()
         with pytest.raises(PolicyDenied, match="Work alone"):
+            await watch
+
+
+async def test_a_watch_ends_where_no_host_will_ever_answer() -> None:
+    host = HostWithState()
+    async with host.client() as agent:
+        watch = await agent.state.shared.watch("w.", print)
+        host.refusals = [ConnectionFailed("Its certificate is not trusted.", retryable=False)]
+        host.last.cut()
+        await settle()
+        await host.clock.advance(1)
+        with pytest.raises(ConnectionFailed, match="certificate"):
             await watch
