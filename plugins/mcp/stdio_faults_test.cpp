@@ -45,6 +45,7 @@ Failed time_out(Served& served, const std::string& tool, const std::string& argu
     return came_of([&] { return link.ask(call.call(), {"tools/call", Served::params_of(tool, arguments)}); });
   });
   ready();
+  REQUIRE(mcp::testing::soon([&] { return call.looks > 3; }));
   call.pass_deadline();
   const auto came = asking.get();
   REQUIRE(came.failed);
@@ -193,8 +194,8 @@ TEST_CASE("a server that does not read holds nobody up, and does nothing of what
   Served served(fault(R"("tool":"echo","kind":"deaf","text":"/workspace/go")"));
   (void)served.use("echo");
   const auto large = R"({"text":")" + std::string(1'000'000, 'x') + "\"}";
-  CHECK(time_out(served, "add_note", large, [] {}).no_effect);
-  CHECK(time_out(served, "add_note", "{}", [] {}).no_effect);
+  // Neither fits into the pipe. The first one is begun by then, as a rule.
+  for (int i = 0; i < 2; ++i) CHECK(time_out(served, "add_note", large, [] {}).no_effect);
   std::ofstream(served.path("go")) << "\n";
   CHECK_THAT(served.use("list_notes"), Contains(R"("text":"")"));
   CHECK(served.effects().empty());
