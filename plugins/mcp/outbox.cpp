@@ -5,6 +5,13 @@
 
 namespace mcp {
 
+void Failure::raise() const {
+  kruxos::ProxyError error(kind, sentence);
+  error.type(type);
+  if (no_effect) error.no_effect();
+  throw error;
+}
+
 void Outbox::add(std::string message, AskedPtr asked) {
   message += '\n';
   const auto unasked = asked ? 0 : message.size();

@@ -13,6 +13,17 @@
 
 namespace mcp {
 
+/// A failure on its way to another thread: it is thrown there, as an exception that no two threads share.
+struct Failure {
+  explicit Failure(const kruxos::ProxyError& error)
+      : kind(error.kind()), sentence(error.what()), type(error.type()), no_effect(error.has_no_effect()) {}
+  [[noreturn]] void raise() const;
+
+  kruxos::ErrorKind kind;
+  std::string sentence, type;
+  bool no_effect;
+};
+
 /// A request that somebody waits for.
 struct Asked {
   std::int64_t id = 0;
@@ -21,7 +32,7 @@ struct Asked {
   bool written = false;  ///< whole: from then on it may have had an effect
   bool done = false;     ///< answered, or failed
   std::optional<Answer> answer;
-  std::optional<kruxos::ProxyError> failure;
+  std::optional<Failure> failure;
   std::condition_variable changed;  ///< told when it is done
 };
 using AskedPtr = std::shared_ptr<Asked>;

@@ -45,6 +45,7 @@ Failed time_out(Served& served, const std::string& tool, const std::string& argu
     return came_of([&] { return link.ask(call.call(), {"tools/call", Served::params_of(tool, arguments)}); });
   });
   ready();
+  REQUIRE(mcp::testing::soon([&] { return call.looks > 3; }));
   call.pass_deadline();
   const auto came = asking.get();
   REQUIRE(came.failed);
@@ -189,26 +190,40 @@ TEST_CASE("deadlines with an answer between them end nothing") {
   CHECK(served.heard(R"("initialize")").size() == 1);
 }
 
-TEST_CASE("a server that does not read holds nobody up, and does nothing that it has not read") {
+TEST_CASE("a server that does not read holds nobody up, and does nothing of what was given up meanwhile") {
+  Served served(fault(R"("tool":"echo","kind":"deaf","text":"/workspace/go")"));
+  (void)served.use("echo");
+  const auto large = R"({"text":")" + std::string(1'000'000, 'x') + "\"}";
+  // Neither fits into the pipe. The first one is begun by then, as a rule.
+  for (int i = 0; i < 2; ++i) CHECK(time_out(served, "add_note", large, [] {}).no_effect);
+  std::ofstream(served.path("go")) << "\n";
+  CHECK_THAT(served.use("list_notes"), Contains(R"("text":"")"));
+  CHECK(served.effects().empty());
+  CHECK(served.heard("add_note").empty());
+  CHECK(served.heard(R"("initialize")").size() == 1);
+}
+
+TEST_CASE("a server that reads no more is ended, and does nothing that it has not read") {
   Served served(fault(R"("tool":"echo","kind":"deaf")"));
   (void)served.use("echo");
   const auto large = R"({"text":")" + std::string(1'000'000, 'x') + "\"}";
-  const auto first = time_out(served, "add_note", large, [] {});
-  CHECK(first.no_effect);
-  const auto second = time_out(served, "add_note", "{}", [] {});
-  CHECK(second.no_effect);
-  (void)time_out(served, "add_note", "{}", [] {});
-  CHECK(mcp::testing::soon([&] {
-    const auto came = served.try_to_use("list_notes");
-    return !came.failed && came.result.find("xxx") == std::string::npos;
-  }));
+  for (int i = 0; i < 3; ++i) CHECK(time_out(served, "add_note", large, [] {}).no_effect);
+  CHECK(mcp::testing::soon([&] { return !served.try_to_use("list_notes").failed; }));
   CHECK(served.effects().empty());
+}
+
+TEST_CASE("a server that answers before it ends is started again at once") {
+  Served served(fault(R"("tool":"add_note","kind":"exit","number":1,"count":0)"));
+  for (int i = 0; i < 4; ++i) {
+    CHECK_THAT(served.use("echo", R"({"text":"a"})"), Contains("\"a\""));
+    CHECK_THAT(served.try_to_use("add_note").failed->message, Contains("(exit code 1)"));
+  }
 }
 
 TEST_CASE("a server that asks and does not read is ended") {
   Served served(Served::Shell{
       "id=$(head -c 200 /dev/zero | tr '\\0' x); while :; do echo '{\"id\":\"'$id'\",\"method\":\"ping\"}'; done"});
-  CHECK_THAT(why_ended(served), Contains("does not read") || Contains("10,000"));
+  CHECK_THAT(why_ended(served), Contains("does not read"));
 }
 
 TEST_CASE("a server that takes more memory or processes than it may is ended") {

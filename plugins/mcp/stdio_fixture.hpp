@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -34,7 +35,10 @@ class DrivenCall {
     abi_.self = this;
     abi_.deadline_ms = begin_ms + 60'000;
     abi_.cancelled = [](void* self) noexcept -> std::int32_t { return of(self).is_over() ? 1 : 0; };
-    abi_.now_ms = [](void* self) noexcept -> std::int64_t { return of(self).now_ms; };
+    abi_.now_ms = [](void* self) noexcept -> std::int64_t {
+      ++of(self).looks;
+      return of(self).now_ms;
+    };
   }
   DrivenCall(const DrivenCall&) = delete;
   DrivenCall& operator=(const DrivenCall&) = delete;
@@ -44,6 +48,7 @@ class DrivenCall {
 
   std::atomic<std::int64_t> now_ms;
   std::atomic<bool> cancelled = false;
+  std::atomic<int> looks = 0;  ///< at the clock
 
  private:
   static DrivenCall& of(void* self) { return *static_cast<DrivenCall*>(self); }
@@ -119,6 +124,7 @@ class Served {
   }
 
   StdioLink& link() {
+    const std::lock_guard lock(mutex_);
     if (!link_) link_ = std::make_unique<StdioLink>(options);
     return *link_;
   }
@@ -173,6 +179,7 @@ class Served {
 
   support::Scratch scratch_;
   workspace::Descriptor home_;
+  std::mutex mutex_;
   std::unique_ptr<StdioLink> link_;
 };
 

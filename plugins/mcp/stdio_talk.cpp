@@ -74,7 +74,7 @@ std::string StdioTalk::ask(const kruxos::Call& call, const Request& request) {
     if (call.cancelled()) give_up(*asked, ErrorKind::kCancelled);
     asked->changed.wait_for(lock, kLookAtCall);
   }
-  if (asked->failure) throw *asked->failure;
+  if (asked->failure) asked->failure->raise();
   return result_of(std::move(asked->answer));
 }
 
@@ -260,8 +260,8 @@ void StdioTalk::finish(Asked& asked) {
 void StdioTalk::fail_all(const ProxyError& error) {
   while (!asked_.empty()) {
     const auto asked = asked_.begin()->second;
-    asked->failure = error;
-    if (!asked->written) asked->failure->no_effect();
+    asked->failure.emplace(error);
+    if (!asked->written) asked->failure->no_effect = true;
     finish(*asked);
   }
 }
