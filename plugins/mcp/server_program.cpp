@@ -108,6 +108,7 @@ void ServerProgram::end_because(const std::string& why) {
 
 /// All that it has started is in the sandbox, and dies with its first process.
 void ServerProgram::kill() {
+  if (exit_code_ >= 0) return;  // its number may be another's by now
   ::kill(started_.pid, SIGKILL);
 }
 
