@@ -111,7 +111,7 @@ Receipt ServiceHost::disconnect(const std::string& service, const std::string& a
                                [this] { return pause(); }};
   auto ended = Disconnection(std::move(access), std::move(receipt), order).run();
   for (const char* kind : {"not_authenticated", "account_not_served", "adapter_quarantined", "disconnect_unfinished",
-                           "token_not_renewed"}) {
+                           "token_not_renewed", "service_changed"}) {
     parts_.alerts.settle(kind, service, account_id);
   }
   parts_.tokens.wake();

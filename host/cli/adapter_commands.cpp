@@ -53,8 +53,10 @@ int wrap_server(const Session& session, std::vector<std::string> words) {
     throw CliError(kUsage,
                    "kruxos-wrap-mcp, which wraps MCP servers, is not where it is installed: beside kruxos, or in "
                    "../libexec/kruxos.");
+  // What stands behind -- is the wrapped program's.
+  const auto own = std::find(words.begin(), words.end(), "--");
   const auto has = [&](std::initializer_list<std::string_view> names) {
-    return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    return std::any_of(words.begin(), own, [&](const std::string& word) {
       return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
         return word == name || word.starts_with(std::string(name) + "=");
       });
@@ -64,7 +66,8 @@ int wrap_server(const Session& session, std::vector<std::string> words) {
   if (!words.empty() && !has({"-h", "--help"}) && !(has({"--adapters"}) && has({"--definitions"}))) {
     const auto config = config_of(session);
     const auto directory = [&](const char* key) { return std::string(text(part(config.json, key), "value")); };
-    all.insert(all.end(), {"--adapters", directory("plugins_dir"), "--definitions", directory("definitions_dir")});
+    if (!has({"--adapters"})) all.insert(all.end(), {"--adapters", directory("plugins_dir")});
+    if (!has({"--definitions"})) all.insert(all.end(), {"--definitions", directory("definitions_dir")});
   }
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> pointers;

@@ -14,25 +14,37 @@ using kruxos::ProxyError;
 using kruxos::kit::member;
 using kruxos::kit::ObjectWriter;
 
-constexpr std::size_t kLongestSaid = 1'000, kMostTold = 20;
+constexpr std::size_t kLongestSaid = 1'000, kMostTold = 20, kLargestRead = 16u << 20;
 // Errors of JSON-RPC by which a server says that it has not begun.
 constexpr std::int64_t kNoRequest = -32600, kNoMethod = -32601, kNoParams = -32602, kNoJson = -32700;
 
+/// A definition that is not that of what was agreed to: its input would not reach the server as what it is.
+ProxyError not_agreed(const WrappedTool& tool, const std::string& input) {
+  return ProxyError(ErrorKind::kInvalid,
+                    "The definition has the input " + input + " of " + tool.capability +
+                        ", and what was agreed to with the server does not: the operator compares the definition with "
+                        "the one that kruxos adapter wrap has put beside it, and takes over what it says of this one.")
+      .no_effect();
+}
+
 std::string arguments_of(const WrappedTool& tool, std::string_view params_json) {
   const auto params = kruxos::kit::parse(params_json);
-  if (tool.whole) {
-    const auto* given = member(params, kWhole);
-    return given ? kruxos::kit::json_text(*given) : "{}";
-  }
   ObjectWriter out;
+  std::string whole;
   if (!params.IsObject()) return out.done();
   for (const auto& one : params.GetObject()) {
     const std::string input(one.name.GetString(), one.name.GetStringLength());
     if (input == "account") continue;
-    const auto renamed = tool.arguments.find(input);
-    out.raw(renamed == tool.arguments.end() ? input : renamed->second, kruxos::kit::json_text(one.value));
+    if (tool.whole) {
+      if (input != kWhole) throw not_agreed(tool, input);
+      whole = kruxos::kit::json_text(one.value);
+      continue;
+    }
+    const auto known = tool.arguments.find(input);
+    if (known == tool.arguments.end()) throw not_agreed(tool, input);
+    out.raw(known->second, kruxos::kit::json_text(one.value));
   }
-  return out.done();
+  return whole.empty() ? out.done() : whole;
 }
 
 Request call_of(const WrappedTool& tool, std::string_view params_json, std::string_view write_id) {
@@ -77,7 +89,12 @@ std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, 
   try {
     auto result = read_result(link_->ask(call, call_of(called, params_json, {})));
     if (result.failed) throw tool_failed(result.words);
-    return std::move(result.json);
+    auto taken = taken_by_host(result, kLargestRead);
+    if (!taken)
+      throw ProxyError(ErrorKind::kUnavailable,
+                       "The tool's answer is larger than 16 MiB, deeper than 30 levels, or has a name twice in one object: "
+                       "the host passes no such answer on.");
+    return *std::move(taken);
   } catch (const RpcError& error) {
     throw tool_failed(one_line(error.what(), kLongestSaid));
   }
@@ -88,7 +105,7 @@ std::string ToolsAdapter::execute_write(const kruxos::Call& call, const kruxos::
   pins_.must_match(call, called);
   try {
     auto result = read_result(link_->ask(call, call_of(called, write.params_json, write.write_id)));
-    if (!result.failed) return std::move(result.json);
+    if (!result.failed) return kept_with_write(result);
     auto error = tool_failed(result.words);
     if (errors_ == ToolErrors::kRefused) throw error.no_effect();
     throw ProxyError(ErrorKind::kUnavailable, std::string(error.what()) + " Nobody knows what it had done by then.");

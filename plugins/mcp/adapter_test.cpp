@@ -30,7 +30,8 @@ struct Server {
     return std::string(R"({"content":[{"type":"text","text":"ok"}]})");
   };
   std::vector<Request> asked;
-  std::uint64_t version = 1;
+  std::uint64_t version = 1, sessions = 0;
+  std::function<void()> while_listed = [] {};
 } server;
 
 class FakeLink final : public mcp::Link {
@@ -40,9 +41,11 @@ class FakeLink final : public mcp::Link {
     if (request.method == "tools/call") return server.call(request);
     kruxos::kit::ArrayWriter list;
     for (const auto& tool : server.tools) list.raw(tool);
+    server.while_listed();
     return R"({"tools":)" + list.done() + "}";
   }
   std::uint64_t tools_version() const override { return server.version; }
+  std::uint64_t sessions() const override { return server.sessions; }
 };
 
 std::string pin_of(const std::string& json) {
@@ -54,7 +57,7 @@ std::shared_ptr<const mcp::Wrapped> wrapped() {
   mcp::Wrapped all;
   all.service = all.prefix = "tracker";
   all.url = "https://mcp.example/mcp";
-  all.tools = {{"tracker.read", "read", pin_of(kRead), true, false, {}},
+  all.tools = {{"tracker.read", "read", pin_of(kRead), true, false, {{"x", "x"}}},
                {"tracker.add_note", "addNote", pin_of(kWrite), false, false, {{"note_text", "noteText"}}},
                {"tracker.whole", "addNote", pin_of(kWrite), false, true, {}}};
   return std::make_shared<const mcp::Wrapped>(all);
@@ -98,6 +101,57 @@ TEST_CASE("a call has the server's names, and a write says which one it is") {
   CHECK_THAT(server.asked.back().params_json, Contains(R"("arguments":{"a":{"b":[1]}})"));
 }
 
+TEST_CASE("an input that was not agreed to is not passed on, nor left out of a call") {
+  Rig rig;
+  const auto unknown = rig.write(R"({"note_text":"hello","to":"all"})");
+  CHECK(unknown.failure->effect == KRUX_EFFECT_NONE);
+  CHECK_THAT(unknown.failure->message, Contains("the input to of tracker.add_note") && Contains("kruxos adapter wrap"));
+  CHECK(rig.write(R"({"note_text":"hello"})", "tracker.whole").failure->effect == KRUX_EFFECT_NONE);
+  CHECK(rig.calls() == 0);
+}
+
+TEST_CASE("a tool that changes while it is listed is listed again") {
+  Rig rig;
+  server.while_listed = [] {
+    ++server.sessions;  // begun for this list, and no reason to ask again
+    ++server.version;
+  };
+  CHECK(rig.write().outcome == Outcome::kDone);
+  server.while_listed = [] {};
+  CHECK(rig.write().outcome == Outcome::kDone);
+  CHECK(rig.lists() == 1);
+  server.while_listed = [] {
+    server.tools = {kRead, R"({"name":"addNote","description":"Other.","inputSchema":{"type":"object"}})"};
+    ++server.version;
+    server.while_listed = [] {};
+  };
+  rig.bench.host.clock.advance(60'000);
+  CHECK(rig.write().outcome == Outcome::kDone);  // between the list and the call
+  CHECK(rig.write().failure->type == "ToolChanged");
+}
+
+TEST_CASE("a write that was answered is done, however odd the answer is") {
+  Rig rig;
+  const auto answered = [&](const std::string& structured) {
+    server.call = [structured](const Request&) {
+      return R"({"content":[{"type":"text","text":")" + std::string(structured.empty() ? 1'200'000 : 2, 'a') + "\"}]" +
+             (structured.empty() ? "" : R"(,"structuredContent":)" + structured) + "}";
+    };
+    const auto attempt = rig.write();
+    CHECK(attempt.outcome == Outcome::kDone);
+    CHECK(attempt.result_json.size() < 10'000);
+    return attempt.result_json;
+  };
+  std::string deep = "1";
+  for (int i = 0; i < 40; ++i) deep = R"({"a":)" + deep + "}";
+  CHECK_THAT(answered(""), Contains("aaaa") && Contains("is not kept"));
+  CHECK_THAT(answered(deep), Contains("is not kept"));
+  CHECK_THAT(answered(R"({"a":1,"a":2})"), Contains("is not kept"));
+  CHECK(answered(R"({"a":1})") == R"({"structured":{"a":1}})");
+  server.call = [](const Request&) { return R"({"content":[],"isError":"true"})"; };
+  CHECK(rig.write().failure->effect == KRUX_EFFECT_MAYBE);
+}
+
 TEST_CASE("a structured answer stands for its text, and what is no text stands beside it") {
   Rig rig;
   server.call = [](const Request&) {
@@ -109,6 +163,10 @@ TEST_CASE("a structured answer stands for its text, and what is no text stands b
   CHECK_THROWS_WITH(rig.bench.fetch("tracker.read", "{}"), Contains("wants more than its input"));
   server.call = [](const Request&) { return "{}"; };
   CHECK_THROWS_WITH(rig.bench.fetch("tracker.read", "{}"), Contains("neither content"));
+  server.call = [](const Request&) { return R"({"content":[],"structuredContent":[1,2]})"; };
+  CHECK(rig.bench.fetch("tracker.read", "{}") == R"({"text":"[1,2]"})");
+  server.call = [](const Request&) { return R"({"content":[],"structuredContent":{"a":1,"a":2}})"; };
+  CHECK_THROWS_WITH(rig.bench.fetch("tracker.read", "{}"), Contains("the host passes no such answer on"));
 }
 
 TEST_CASE("what fails at the server fails a read, and leaves a write unknown unless the operator knows better") {

@@ -3,6 +3,7 @@
 #include <kruxos/kit/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <stdexcept>
 
@@ -15,6 +16,55 @@ namespace {
 
 constexpr std::size_t kMostCapabilities = 256, kLongestToolName = 37, kSeparator = 2, kShortestName = 12;
 constexpr std::size_t kLongestPurpose = 240, kLongestUse = 1'500, kLongestSchemaShown = 600, kMostShown = 3;
+
+// What the host reads of one definition and of what was agreed to, with room for what an operator adds.
+constexpr std::size_t kLongestCapability = 20'000, kMostBytes = 900'000, kMostNodes = 80'000, kMostAgreed = 3u << 20;
+constexpr std::array<std::string_view, 5> kTakenByHost{"proxy", "state", "alerts", "agent", "null"};
+
+/// At least as many as the values in a text of YAML.
+std::size_t nodes_in(std::string_view yaml) {
+  std::size_t nodes = 0;
+  bool in_text = false;
+  for (std::size_t at = 0; at < yaml.size(); ++at) {
+    if (yaml[at] == '"') {
+      in_text = !in_text;
+    } else if (in_text && yaml[at] == '\\') {
+      ++at;
+    } else if (!in_text && std::string_view(",:\n[{").find(yaml[at]) != std::string_view::npos) {
+      ++nodes;
+    }
+  }
+  return nodes;
+}
+
+/// What is left of what the host reads.
+class Room {
+ public:
+  bool has(const std::string& text, const WrappedTool& tool) const {
+    return bytes_ + text.size() <= kMostBytes && nodes_ + nodes_in(text) <= kMostNodes &&
+           agreed_ + json_of(tool).size() <= kMostAgreed;
+  }
+  void take(const std::string& text, const WrappedTool& tool) {
+    bytes_ += text.size();
+    nodes_ += nodes_in(text);
+    agreed_ += json_of(tool).size();
+  }
+
+ private:
+  std::size_t bytes_ = 0, nodes_ = 0, agreed_ = 0;
+};
+
+/// The host asks below the address, and knows a request that only reads by its path.
+void check_path(const std::string& path) {
+  const auto plain = path.substr(0, path.find('?'));
+  const auto padded = '/' + plain + '/';
+  const bool dots = padded.find("/./") != std::string::npos || padded.find("/../") != std::string::npos;
+  const bool scheme = plain.substr(0, plain.find('/')).find(':') != std::string::npos;
+  if (plain.starts_with('/') || plain.find_first_of("%;") != std::string::npos || dots || scheme)
+    throw std::runtime_error(
+        "the address has \"//\" or a ':' behind its host, or '%', ';', \".\" or \"..\" in its path, which the host does "
+        "not ask. Give the server another path");
+}
 
 /// Up to the end of the first sentence.
 std::string first_sentence(const std::string& text) {
@@ -39,7 +89,8 @@ class Names {
   std::string of(const std::string& tool) {
     if (const auto known = known_.find(tool); known != known_.end()) return known->second;
     auto name = prefix_ + '.' + plain_name(tool, longest_);
-    if (!taken_.insert(name).second) taken_.insert(name = prefix_ + '.' + told_apart(tool, longest_));
+    for (std::size_t tries = 0; !taken_.insert(name).second; ++tries)
+      name = prefix_ + '.' + told_apart(tool, longest_, tries);
     return name;
   }
 
@@ -64,7 +115,9 @@ std::string summary_of(const std::string& capability, const std::vector<Input>& 
 std::string inputs_text(const std::vector<Input>& inputs) {
   std::string out;
   for (const auto& input : inputs) {
-    out += "      - {name: " + input.name + ", type: " + input.type + (input.required ? ", required: true" : "") +
+    // To YAML this one is no text.
+    const auto name = input.name == "null" ? kruxos::kit::quoted(input.name) : input.name;
+    out += "      - {name: " + name + ", type: " + input.type + (input.required ? ", required: true" : "") +
            (input.more.empty() ? "" : ", " + input.more) + ", description: " + kruxos::kit::quoted(input.description) +
            "}\n";
   }
@@ -81,7 +134,9 @@ std::vector<Input> whole_input(const Tool& tool) {
 std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const std::vector<Input>& inputs,
                             const std::string& server) {
   auto said = one_line(tool.description, kLongestUse);
-  if (said.empty()) said = one_line(tool.title.empty() ? tool.name : tool.title, kLongestUse);
+  if (said.empty()) said = one_line(tool.title, kLongestUse);
+  if (said.empty()) said = one_line(tool.name, kLongestUse);
+  if (said.empty()) said = "The server says nothing of it.";
   auto purpose = first_sentence(said);
   (void)kruxos::kit::cut_text(purpose, kLongestPurpose);
   std::string out = "\n  # " + one_line(tool.name, 120) + "\n  - name: " + wrapped.capability + "\n";
@@ -116,8 +171,13 @@ std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const 
   return out;
 }
 
+std::string shown_name(const Plan& plan) {
+  auto name = one_line(plan.display_name, 100);
+  return name.empty() ? plan.service : name;
+}
+
 std::string head_text(const Plan& plan, const std::string& version) {
-  const auto name = one_line(plan.display_name, 100);
+  const auto name = shown_name(plan);
   std::string out =
       "# The tools of an MCP server, as capabilities. Made by `kruxos adapter wrap`; tighten it as you like, "
       "docs/wrapping.md says how.\n";
@@ -168,26 +228,40 @@ Wrapping wrap(const Plan& plan, const std::vector<Tool>& tools, const Wrapped* b
   if (tools.empty()) throw std::runtime_error("the server has no tools");
   if (plan.service.size() > kLongestToolName - kSeparator - kShortestName)
     throw std::runtime_error("the service's name has more than 23 letters, which leaves none for its tools");
+  if (std::find(kTakenByHost.begin(), kTakenByHost.end(), plan.service) != kTakenByHost.end())
+    throw std::runtime_error("the name " + plan.service + " is the host's own; choose another one");
+  if (!plan.url.empty()) check_path(address_of(plan.url).path);
   Wrapping out;
   out.wrapped = {plan.service, plan.service, next_version(before), plan.url, plan.command, {}};
   out.definition = head_text(plan, out.wrapped.version);
   Names names(plan.service, before);
-  const auto server = one_line(plan.display_name, 100);
+  const auto server = shown_name(plan);
+  Room room;
+  room.take(out.definition, {});
   for (const auto& tool : tools) {
     if (out.wrapped.tools.size() == kMostCapabilities) {
       out.left_out.push_back(tool.name);
       continue;
     }
     WrappedTool wrapped{names.of(tool.name), tool.name, tool.pin, tool.reads_only, false, {}};
-    auto inputs = inputs_of(tool);
+    auto inputs = inputs_of(tool, before ? before->find(wrapped.capability) : nullptr);
     wrapped.whole = !inputs;
     if (!inputs) inputs = whole_input(tool);
     if (!wrapped.whole) {
-      for (const auto& input : *inputs) {
-        if (input.name != input.argument) wrapped.arguments.emplace(input.name, input.argument);
-      }
+      for (const auto& input : *inputs) wrapped.arguments.emplace(input.name, input.argument);
     }
-    out.definition += capability_text(tool, wrapped, *inputs, server);
+    auto text = capability_text(tool, wrapped, *inputs, server);
+    if (text.size() > kLongestCapability || !room.has(text, wrapped)) {
+      wrapped.whole = true;
+      wrapped.arguments.clear();
+      text = capability_text(tool, wrapped, whole_input(tool), server);
+    }
+    if (!room.has(text, wrapped)) {
+      out.left_out.push_back(tool.name);
+      continue;
+    }
+    room.take(text, wrapped);
+    out.definition += text;
     out.wrapped.tools.push_back(std::move(wrapped));
   }
   out.definition +=

@@ -19,7 +19,7 @@ struct Plan {
 struct Wrapping {
   Wrapped wrapped;
   std::string definition;             ///< definitions/SERVICE.yaml
-  std::vector<std::string> left_out;  ///< tools beyond the 256th
+  std::vector<std::string> left_out;  ///< tools beyond the 256th, or beyond what the host reads of one file
 };
 
 /// Reads are what the server marks as reading only; all else is a write that a person approves. Tools that `before` has

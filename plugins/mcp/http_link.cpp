@@ -1,11 +1,15 @@
 #include "http_link.hpp"
 
+#include <sodium.h>
+
 #include <kruxos/kit/json.hpp>
 #include <kruxos/kit/text.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
+
+#include "events.hpp"
 
 namespace mcp {
 namespace {
@@ -26,27 +30,18 @@ bool is_stream(const HttpResponse& response) {
   return type && kruxos::kit::lower_ascii(*type).starts_with("text/event-stream");
 }
 
-/// The texts of a stream's events, as far as they are whole.
-std::vector<std::string> events_of(std::string_view stream) {
-  std::vector<std::string> events;
-  std::string data;
-  bool any = false;
-  for (auto end = stream.find('\n'); end != std::string_view::npos; end = stream.find('\n')) {
-    auto line = stream.substr(0, end);
-    stream.remove_prefix(end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) {
-      if (any) events.push_back(std::move(data));
-      data.clear();
-      any = false;
-    } else if (line.starts_with("data:")) {
-      line.remove_prefix(line.starts_with("data: ") ? 6 : 5);
-      if (any) data += '\n';
-      data += line;
-      any = true;
-    }
-  }
-  return events;
+/// As the protocol has it for what cannot stand in a header as it is.
+std::string header_value(const std::string& text) {
+  const auto plain = [](char c) { return c >= ' ' && c <= '~'; };
+  if (std::all_of(text.begin(), text.end(), plain) && !text.starts_with(' ') && !text.ends_with(' ') &&
+      !text.starts_with("=?base64?"))
+    return text;
+  constexpr int kVariant = sodium_base64_VARIANT_ORIGINAL;
+  std::string coded(sodium_base64_encoded_len(text.size(), kVariant), '\0');
+  sodium_bin2base64(coded.data(), coded.size(), reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                    kVariant);
+  coded.resize(coded.size() - 1);
+  return "=?base64?" + coded + "?=";
 }
 
 bool answers(const std::vector<std::string>& texts, std::int64_t id) {
@@ -105,20 +100,21 @@ HttpLink::Said HttpLink::post(const kruxos::Call& call, const Session& session, 
     http.headers.emplace_back("Mcp-Method", request.method);
     const auto params = kruxos::kit::parse(request.params_json);
     if (const auto name = kruxos::kit::text_of(params, "name"); !name.empty() && request.method == "tools/call")
-      http.headers.emplace_back("Mcp-Name", std::string(name));
+      http.headers.emplace_back("Mcp-Name", header_value(std::string(name)));
   }
   http.only_reads = request.only_reads;
   http.max_response_bytes = kLargestAnswer;
   http.timeout_ms =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.deadline_ms() - call.now_ms(), 1, 600'000));
   std::string text;
+  Events events;
   auto result = http_.send(call, http, [&](std::string_view bytes) {
     text += bytes;
-    return !(ends_no_stream_ && text.ends_with("\n\n") && answers(events_of(text), id));
+    return !(ends_no_stream_ && answers(events.add(bytes), id));
   });
   Said said{std::move(result.response), {}};
   const bool stream = is_stream(said.head);
-  if (stream) said.texts = events_of(text);
+  if (stream) said.texts = Events().add(text);
   if (result.error && stream && answers(said.texts, id)) {
     // Servers should end the stream behind the answer. This one does not: it is not waited for again.
     ends_no_stream_ = true;
@@ -179,6 +175,7 @@ HttpLink::SessionPtr HttpLink::session(const kruxos::Call& call) {
     const Request initialized{"notifications/initialized", "{}", true};
     (void)post(call, *begun, 0, initialized, notification_message(initialized.method));
   }
+  ++sessions_;
   ++tools_version_;
   const std::lock_guard lock(mutex_);
   return session_ = begun;
@@ -194,8 +191,10 @@ std::string HttpLink::answer_to(const kruxos::Call& call, const SessionPtr& sess
   const Request whole{request.method, with_meta(session->agreed, request.params_json), request.only_reads};
   const auto said = post(call, *session, id, whole, request_message(id, whole.method, whole.params_json));
   const auto answer = take(id, said);
-  if (answer) return result_of(answer);
-  if (said.head.status == 404) drop(session);
+  // What the status says of the session or the token holds whatever stands in the body.
+  const bool lost = said.head.status == 404 && !(answer && session->id.empty());
+  if (lost) drop(session);
+  if (answer && !lost && said.head.status != 401 && said.head.status != 403) return result_of(answer);
   if (said.head.status != 200) refuse_by_status(said.head);
   return result_of(std::nullopt);
 }

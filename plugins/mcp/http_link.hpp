@@ -17,6 +17,7 @@ class HttpLink final : public Link {
 
   std::string ask(const kruxos::Call& call, const Request& request) override;
   std::uint64_t tools_version() const override { return tools_version_; }
+  std::uint64_t sessions() const override { return sessions_; }
 
  private:
   struct Session {
@@ -36,7 +37,7 @@ class HttpLink final : public Link {
   const kruxos::HttpClient http_;
   const std::string path_;
   std::atomic<std::int64_t> last_id_{0};
-  std::atomic<std::uint64_t> tools_version_{0};
+  std::atomic<std::uint64_t> tools_version_{0}, sessions_{0};
   std::atomic<bool> ends_no_stream_{false};  ///< an answer came, and its stream went on until its time was over
   std::mutex mutex_;
   SessionPtr session_;

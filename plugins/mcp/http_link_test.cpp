@@ -146,6 +146,38 @@ TEST_CASE("what a status says of a write") {
   CHECK(rig.write().outcome == Outcome::kRefused);
 }
 
+TEST_CASE("what a status says of the session or the token holds whatever the body is") {
+  Rig rig;
+  (void)rig.read();
+  const auto with_status = [&](int status) {
+    rig.answer = [&rig, status](const std::string& id) {
+      auto said = rig.give(id, R"("error":{"code":-32001,"message":"Session not found"})");
+      said.status = status;
+      return said;
+    };
+  };
+  with_status(404);
+  const auto begun = rig.bench.host.requests.size();
+  CHECK(rig.write().outcome == Outcome::kRetried);
+  with_status(401);
+  CHECK(rig.write().failure->status == KRUX_AUTH);
+  CHECK(rig.bench.host.requests.size() == begun + 4);  // a session was begun for the second
+}
+
+TEST_CASE("a tool's name stands in a header as the protocol has it") {
+  Rig rig;
+  rig.stateless = true;
+  const auto header_of = [&](const std::string& name) {
+    (void)rig.bench.fetch("x.y", R"({"name":)" + kruxos::kit::quoted(name) + "}");
+    return Rig::header(rig.last(), "Mcp-Name");
+  };
+  CHECK(header_of("do it") == "do it");
+  CHECK(header_of("größe") == "=?base64?Z3LDtsOfZQ==?=");
+  CHECK(header_of("a\r\nX: y") == "=?base64?YQ0KWDogeQ==?=");
+  CHECK(header_of(" a") == "=?base64?IGE=?=");
+  CHECK(header_of("=?base64?YQ==?=") == "=?base64?PT9iYXNlNjQ/WVE9PT89?=");
+}
+
 TEST_CASE("an answer counts although its stream does not end, and is not waited for twice") {
   Rig rig;
   rig.events = true;

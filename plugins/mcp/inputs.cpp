@@ -19,7 +19,8 @@ using kruxos::kit::member;
 using kruxos::kit::text_of;
 
 constexpr std::size_t kMostInputs = 60, kMostValues = 100, kLongestInputName = 32;
-constexpr std::size_t kLongestOfInput = 600, kLongestDefault = 100, kLongestShape = 300;
+constexpr std::size_t kLongestArgument = 256, kLongestValue = 400;
+constexpr std::size_t kLongestOfInput = 500, kLongestDefault = 100, kLongestShape = 300;  ///< together below 1,000
 constexpr int kMostRefs = 4;
 constexpr std::int64_t kLargest = std::int64_t{1} << 53;
 constexpr std::array<std::string_view, 4> kOfTheHost{"account", "idempotency_key", "allow_duplicate", "send_at"};
@@ -55,10 +56,15 @@ const Json* simple_part(const Json& schema) {
   return &schema;
 }
 
+bool is_texts(const Json* values) {
+  return values && values->IsArray() && !values->Empty() &&
+         std::all_of(values->Begin(), values->End(), [](const Json& value) { return value.IsString(); });
+}
+
 /// The type's name; of ["string", "null"] the first. Empty: it has none, or several.
 std::string_view type_of(const Json& schema) {
   const auto* type = member(schema, "type");
-  if (!type) return member(schema, "enum") ? "string" : "";
+  if (!type) return is_texts(member(schema, "enum")) ? "string" : "";
   if (type->IsString()) return text_of(schema, "type");
   if (!type->IsArray()) return {};
   std::string_view only;
@@ -112,9 +118,11 @@ std::string bounds_of(const Json& schema, std::string_view type) {
   const auto* values = kruxos::kit::array_of(schema, "enum");
   if (type == "string" && values && values->Size() > 0 && values->Size() <= kMostValues) {
     kruxos::kit::ArrayWriter list;
+    std::set<std::string_view> known;
     for (const auto& value : values->GetArray()) {
-      if (!value.IsString() || !is_one_line({value.GetString(), value.GetStringLength()})) return more;
-      list.text({value.GetString(), value.GetStringLength()});
+      const auto text = value.IsString() ? std::string_view(value.GetString(), value.GetStringLength()) : "";
+      if (text.size() > kLongestValue || !is_one_line(text)) return more;
+      if (known.insert(text).second) list.text(text);
     }
     append(more, "one_of", list.done());
   }
@@ -157,8 +165,6 @@ std::optional<Input> input_of(const Json& root, std::string_view argument, const
   input.type = name_of_type(type);
   if (input.type.empty()) return std::nullopt;
   input.argument = argument;
-  input.name = plain_name(argument, kLongestInputName);
-  if (std::find(kOfTheHost.begin(), kOfTheHost.end(), input.name) != kOfTheHost.end()) input.name.insert(0, "tool_");
   input.description = description_of(property, *schema, type);
   input.required = required;
   input.more = bounds_of(*schema, type);
@@ -168,9 +174,40 @@ std::optional<Input> input_of(const Json& root, std::string_view argument, const
   return input;
 }
 
+std::string name_of(const std::string& argument) {
+  auto name = plain_name(argument, kLongestInputName);
+  const bool taken = std::find(kOfTheHost.begin(), kOfTheHost.end(), name) != kOfTheHost.end();
+  return taken ? "tool_" + name : name;
+}
+
+/// First those that are called as before, then those that need no other name, then the rest by their arguments.
+void give_names(std::vector<Input>& inputs, const WrappedTool* before) {
+  std::set<std::string> taken;
+  std::vector<Input*> open;
+  for (auto& input : inputs) {
+    const auto is = [&](const auto& known) { return known.second == input.argument; };
+    const auto known = before ? std::find_if(before->arguments.begin(), before->arguments.end(), is)
+                              : std::map<std::string, std::string>::const_iterator{};
+    if (before && known != before->arguments.end()) {
+      taken.insert(input.name = known->first);
+    } else {
+      open.push_back(&input);
+    }
+  }
+  const auto order = [](const Input* input) {
+    return std::pair(name_of(input->argument) != input->argument, input->argument);
+  };
+  std::sort(open.begin(), open.end(), [&](const Input* a, const Input* b) { return order(a) < order(b); });
+  for (auto* input : open) {
+    input->name = name_of(input->argument);
+    for (std::size_t tries = 0; !taken.insert(input->name).second; ++tries)
+      input->name = told_apart(input->argument, kLongestInputName, tries);
+  }
+}
+
 }  // namespace
 
-std::optional<std::vector<Input>> inputs_of(const Tool& tool) {
+std::optional<std::vector<Input>> inputs_of(const Tool& tool, const WrappedTool* before) {
   const auto schema = kruxos::kit::parse(tool.input_schema_json);
   for (const auto* word : {"anyOf", "oneOf", "allOf", "$ref", "not", "if", "patternProperties", "dependentSchemas"}) {
     if (member(schema, word)) return std::nullopt;
@@ -185,18 +222,16 @@ std::optional<std::vector<Input>> inputs_of(const Tool& tool) {
   if (properties->MemberCount() > kMostInputs) return std::nullopt;
   const auto needed = kruxos::kit::texts_of(schema, "required");
   std::vector<Input> inputs;
-  std::set<std::string> taken, arguments;
+  std::set<std::string> arguments;
   for (const auto& one : properties->GetObject()) {
     const std::string argument(one.name.GetString(), one.name.GetStringLength());
     const bool required = std::find(needed.begin(), needed.end(), argument) != needed.end();
+    if (argument.size() > kLongestArgument) return std::nullopt;
     auto input = input_of(schema, argument, one.value, required);
     if (!input || !arguments.insert(argument).second) return std::nullopt;
-    if (!taken.insert(input->name).second) {
-      input->name = told_apart(argument, kLongestInputName);
-      if (!taken.insert(input->name).second) return std::nullopt;
-    }
     inputs.push_back(std::move(*input));
   }
+  give_names(inputs, before);
   return inputs;
 }
 

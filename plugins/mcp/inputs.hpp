@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools.hpp"
+#include "wrapped.hpp"
 
 namespace mcp {
 
@@ -19,8 +20,9 @@ struct Input {
 };
 
 /// Nothing where they cannot be told one by one (no object, more than 60, a property of several types): the tool then
-/// has the one input kWhole, an Object.
-std::optional<std::vector<Input>> inputs_of(const Tool& tool);
+/// has the one input kWhole, an Object. What an argument is called does not depend on the order of the properties, and
+/// stays what it was in `before`: a definition that the operator has made his own goes by it.
+std::optional<std::vector<Input>> inputs_of(const Tool& tool, const WrappedTool* before = nullptr);
 
 inline constexpr const char* kWhole = "arguments";
 

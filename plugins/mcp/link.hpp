@@ -36,6 +36,8 @@ class Link {
   /// Another one than before where a session was begun since, or the server has said that its tools have changed: what
   /// was listed before counts no more. Any thread.
   virtual std::uint64_t tools_version() const = 0;
+  /// How many sessions have been begun: by how much tools_version() has grown for that reason, or less. Read behind it.
+  virtual std::uint64_t sessions() const = 0;
 };
 
 }  // namespace mcp

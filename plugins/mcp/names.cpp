@@ -59,9 +59,11 @@ std::string plain_name(std::string_view name, std::size_t longest) {
   return !lossy && out.size() <= longest ? out : with_digits(std::move(out), name, longest);
 }
 
-std::string told_apart(std::string_view name, std::size_t longest) {
+std::string told_apart(std::string_view name, std::size_t longest, std::size_t tries) {
   bool lossy = false;
-  return with_digits(read_plainly(name, lossy), name, longest);
+  auto hashed = std::string(name);
+  if (tries > 0) hashed += '\n' + std::to_string(tries);
+  return with_digits(read_plainly(name, lossy), hashed, longest);
 }
 
 }  // namespace mcp

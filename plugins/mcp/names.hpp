@@ -11,7 +11,8 @@ namespace mcp {
 /// (its end, its characters) has six digits of its hash behind it.
 std::string plain_name(std::string_view name, std::size_t longest);
 
-/// The same, with the digits in any case: for one of two that would be called the same.
-std::string told_apart(std::string_view name, std::size_t longest);
+/// The same, with the digits in any case: for one of two that would be called the same. Others with each of `tries`,
+/// for names can be chosen so that six digits of their hashes are the same.
+std::string told_apart(std::string_view name, std::size_t longest, std::size_t tries = 0);
 
 }  // namespace mcp

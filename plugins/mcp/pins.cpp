@@ -19,6 +19,10 @@ constexpr std::int64_t kFreshMs = 60'000;
 Pins::Known Pins::ask(const kruxos::Call& call) {
   Known known;
   const auto at = call.now_ms();
+  // Read before: where the server says meanwhile that its tools have changed, this list is from before that. A session
+  // that it is asked in, and that was begun for it, is none of that.
+  const auto version = link_.tools_version();
+  const auto changes = version - link_.sessions();
   try {
     for (auto& tool : list_tools(call, link_)) known.emplace(tool.name, tool.pin);
   } catch (const RpcError& error) {
@@ -30,7 +34,7 @@ Pins::Known Pins::ask(const kruxos::Call& call) {
   const std::lock_guard lock(mutex_);
   known_ = known;
   any_ = true;
-  version_ = link_.tools_version();
+  version_ = changes + link_.sessions();
   asked_at_ms_ = at;
   return known;
 }

@@ -17,4 +17,8 @@ std::uint64_t StdioLink::tools_version() const {
   return talk_->tools_version();
 }
 
+std::uint64_t StdioLink::sessions() const {
+  return talk_->sessions();
+}
+
 }  // namespace mcp

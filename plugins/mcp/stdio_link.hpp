@@ -38,6 +38,7 @@ class StdioLink final : public Link {
   /// unless it was never written whole.
   std::string ask(const kruxos::Call& call, const Request& request) override;
   std::uint64_t tools_version() const override;
+  std::uint64_t sessions() const override;
 
  private:
   std::unique_ptr<StdioTalk> talk_;

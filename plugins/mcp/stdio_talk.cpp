@@ -206,6 +206,7 @@ void StdioTalk::send_step(std::optional<Handshake::Step> step) {
   }
   step_.reset();
   agreed_ = true;
+  ++sessions_;
   ++tools_version_;
   if (!handshake_.agreed().stateless) outbox_.add(notification_message("notifications/initialized"));
 }

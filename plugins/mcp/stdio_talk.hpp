@@ -28,6 +28,7 @@ class StdioTalk {
 
   std::string ask(const kruxos::Call& call, const Request& request);
   std::uint64_t tools_version() const { return tools_version_; }
+  std::uint64_t sessions() const { return sessions_; }
 
  private:
   // On callers' threads.
@@ -51,7 +52,7 @@ class StdioTalk {
 
   const StdioOptions options_;
   const workspace::Descriptor wake_;
-  std::atomic<std::uint64_t> tools_version_ = 1;
+  std::atomic<std::uint64_t> tools_version_ = 1, sessions_ = 0;
   bool sandbox_known_ = false;  ///< the thread's
 
   std::mutex mutex_;

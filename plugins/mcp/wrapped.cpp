@@ -74,6 +74,10 @@ Wrapped read_wrapped(std::string_view json) {
   wrapped.version = required_text(document, "version");
   wrapped.url = kruxos::kit::text_of(document, "url");
   wrapped.command = kruxos::kit::texts_of(document, "command");
+  for (const auto& word : wrapped.command) {
+    // The system would start what stands before it.
+    if (word.find('\0') != std::string::npos) misfit("a word of its command has a NUL");
+  }
   if (wrapped.url.empty() == wrapped.command.empty()) misfit("it has either a \"url\" or a \"command\"");
   if (!wrapped.url.empty()) (void)address_of(wrapped.url);
   const auto* tools = kruxos::kit::objects_of(document, "tools");
@@ -84,6 +88,19 @@ Wrapped read_wrapped(std::string_view json) {
     wrapped.tools.push_back(std::move(tool));
   }
   return wrapped;
+}
+
+std::string json_of(const WrappedTool& tool) {
+  kruxos::kit::ObjectWriter one;
+  one.text("capability", tool.capability).text("tool", tool.tool).text("pin", tool.pin);
+  if (tool.reads) one.flag("reads", true);
+  if (tool.whole) one.flag("whole", true);
+  if (!tool.arguments.empty()) {
+    kruxos::kit::ObjectWriter arguments;
+    for (const auto& [input, argument] : tool.arguments) arguments.text(input, argument);
+    one.raw("arguments", arguments.done());
+  }
+  return one.done();
 }
 
 std::string json_of(const Wrapped& wrapped) {
@@ -101,16 +118,7 @@ std::string json_of(const Wrapped& wrapped) {
   }
   out += "  \"tools\": [";
   for (const auto& tool : wrapped.tools) {
-    kruxos::kit::ObjectWriter one;
-    one.text("capability", tool.capability).text("tool", tool.tool).text("pin", tool.pin);
-    if (tool.reads) one.flag("reads", true);
-    if (tool.whole) one.flag("whole", true);
-    if (!tool.arguments.empty()) {
-      kruxos::kit::ObjectWriter arguments;
-      for (const auto& [input, argument] : tool.arguments) arguments.text(input, argument);
-      one.raw("arguments", arguments.done());
-    }
-    out += (&tool == &wrapped.tools.front() ? "\n    " : ",\n    ") + one.done();
+    out += (&tool == &wrapped.tools.front() ? "\n    " : ",\n    ") + json_of(tool);
   }
   return out + "\n  ]\n}\n";
 }

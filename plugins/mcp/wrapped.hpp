@@ -13,7 +13,7 @@ struct WrappedTool {
   std::string pin;                               ///< Tool::pin as it was agreed to
   bool reads = false;                            ///< a capability of kind read
   bool whole = false;                            ///< its one input is `arguments`
-  std::map<std::string, std::string> arguments;  ///< where an input is not called as its argument: by the input
+  std::map<std::string, std::string> arguments;  ///< by the input; all that there are, but of `whole`
 };
 
 struct Wrapped {
@@ -35,6 +35,7 @@ bool is_plain(std::string_view name);
 Wrapped read_wrapped(std::string_view json);
 /// One member a line, for people who compare.
 std::string json_of(const Wrapped& wrapped);
+std::string json_of(const WrappedTool& tool);
 
 /// The address in two: "https://host:port/" and what stands behind it. Throws std::runtime_error: no http or https
 /// address, one with a user or a fragment.

@@ -176,6 +176,41 @@ TEST_CASE("wrapping says what is wrong, and writes nothing then") {
   CHECK_FALSE(std::filesystem::exists(rig.path("definitions/tracker.yaml")));
 }
 
+TEST_CASE("wrapping that was cut off is taken up, and what is missing of it is written again") {
+  WrappedRig rig;
+  const auto definition = rig.path("definitions/tracker.yaml"), adapter = rig.path("adapters/tracker.so"),
+             agreed = rig.path("adapters/tracker.mcp.json");
+  // Where one file cannot be written, none is.
+  std::filesystem::create_directory(agreed + ".part");
+  CHECK_FALSE(rig.wrap({"tracker", rig.server.url(), "--yes"}).status.ok());
+  CHECK_FALSE(std::filesystem::exists(definition));
+  CHECK_FALSE(std::filesystem::exists(adapter));
+  std::filesystem::remove(agreed + ".part");
+  rig.wrap_server();
+  std::filesystem::remove(agreed);  // as when the command was killed before its last step
+  rig.wrap_server();
+  CHECK(std::filesystem::exists(agreed));
+  std::filesystem::remove(definition);
+  std::filesystem::resize_file(adapter, 100);  // one of another version
+  const auto again = rig.wrap({"tracker", rig.server.url(), "--yes"});
+  CHECK_THAT(again.out, Contains("Nothing has changed") && Contains("written anew"));
+  CHECK(std::filesystem::exists(definition));
+  CHECK(std::filesystem::file_size(adapter) > 100);
+  CHECK_FALSE(std::filesystem::exists(definition + ".part"));
+}
+
+TEST_CASE("words of the program that is wrapped are its own, and places that are not named are the host's") {
+  WrappedRig rig;
+  rig.begin();
+  const auto help = rig.kruxos({"adapter", "wrap", "other", "--allow-root", "--yes", "--", "/bin/echo", "--help"});
+  CHECK_FALSE(help.status.ok());
+  CHECK_THAT(help.err, Contains("ended") && !Contains("required"));
+  const auto one = rig.kruxos({"adapter", "wrap", "--adapters", rig.path("adapters"), "other", rig.server.url(), "--yes"});
+  INFO(one.err);
+  CHECK(one.status.ok());
+  CHECK(std::filesystem::exists(rig.path("definitions/other.yaml")));
+}
+
 TEST_CASE("an adapter without what was agreed to, or with what others can write, is refused") {
   WrappedRig rig;
   rig.wrap_server();

@@ -148,6 +148,9 @@ int wrap_server(Asked asked) {
     const auto now = differences(*before, wrapping.wrapped);
     if (!now.any()) {
       std::cout << "Nothing has changed: the server's tools are those that you have agreed to.\n";
+      if (complete(asked.places, wrapping))
+        std::cout << "The definition was missing, or the adapter was not the one that is shipped now: that is written "
+                     "anew. Start the host again.\n";
       return 0;
     }
     if (now.moved) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace mcp {
 namespace {
@@ -27,24 +28,47 @@ std::string text_in(const fs::path& file) {
   throw std::runtime_error(file.string() + " cannot be written: " + std::strerror(errno));
 }
 
-void put_file(const fs::path& file, const std::string& text) {
-  const auto beside = file.string() + ".part";
-  (void)::unlink(beside.c_str());
-  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) cannot_write(file);
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const auto put = ::write(fd, text.data() + at, text.size() - at);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) break;
-    at += static_cast<std::size_t>(put);
+/// A file beside the one that it takes the place of, or that goes again.
+class NewFile {
+ public:
+  NewFile(fs::path file, const std::string& text) : file_(std::move(file)), beside_(file_.string() + ".part") {
+    if (fs::is_directory(file_)) {
+      errno = EISDIR;
+      cannot_write(file_);
+    }
+    (void)::unlink(beside_.c_str());
+    const int fd = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (fd < 0) cannot_write(file_);
+    std::size_t at = 0;
+    while (at < text.size()) {
+      const auto put = ::write(fd, text.data() + at, text.size() - at);
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) break;
+      at += static_cast<std::size_t>(put);
+    }
+    const bool whole = at == text.size() && ::fchmod(fd, 0644) == 0 && ::fsync(fd) == 0;
+    const int error = errno;
+    ::close(fd);
+    if (whole) return;
+    (void)::unlink(beside_.c_str());
+    errno = error;
+    cannot_write(file_);
   }
-  const bool whole = at == text.size() && ::fchmod(fd, 0644) == 0 && ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  if (whole && ::rename(beside.c_str(), file.c_str()) == 0) return;
-  errno = whole ? errno : error;
-  cannot_write(file);
+  ~NewFile() { (void)::unlink(beside_.c_str()); }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void take_place() {
+    if (::rename(beside_.c_str(), file_.c_str()) != 0) cannot_write(file_);
+  }
+
+ private:
+  const fs::path file_;
+  const std::string beside_;
+};
+
+bool is_shipped(const Places& places, const std::string& service) {
+  return text_in(places.adapter(service)) == text_in(places.library);
 }
 
 }  // namespace
@@ -52,7 +76,7 @@ void put_file(const fs::path& file, const std::string& text) {
 std::optional<Wrapped> agreed_before(const Places& places, const std::string& service) {
   const auto file = places.agreed(service);
   if (!fs::exists(file)) {
-    if (fs::exists(places.adapter(service)))
+    if (fs::exists(places.adapter(service)) && !is_shipped(places, service))
       throw std::runtime_error(places.adapter(service).string() + " is another adapter; choose another name");
     return std::nullopt;
   }
@@ -91,10 +115,20 @@ std::optional<fs::path> put(const Places& places, const Wrapping& wrapping) {
     definition += ".new";
     beside = definition;
   }
-  put_file(definition, wrapping.definition);
-  put_file(places.adapter(service), text_in(places.library));
-  put_file(places.agreed(service), json_of(wrapping.wrapped));
+  NewFile first(definition, wrapping.definition);
+  NewFile second(places.adapter(service), text_in(places.library));
+  NewFile third(places.agreed(service), json_of(wrapping.wrapped));
+  for (auto* file : {&first, &second, &third}) file->take_place();
   return beside;
+}
+
+bool complete(const Places& places, const Wrapping& wrapping) {
+  const auto& service = wrapping.wrapped.service;
+  const bool defined = fs::exists(places.definition(service));
+  const bool shipped = fs::exists(places.adapter(service)) && is_shipped(places, service);
+  if (!defined) NewFile(places.definition(service), wrapping.definition).take_place();
+  if (!shipped) NewFile(places.adapter(service), text_in(places.library)).take_place();
+  return !defined || !shipped;
 }
 
 }  // namespace mcp
