@@ -205,7 +205,8 @@ TEST_CASE("words of the program that is wrapped are its own, and places that are
   const auto help = rig.kruxos({"adapter", "wrap", "other", "--allow-root", "--yes", "--", "/bin/echo", "--help"});
   CHECK_FALSE(help.status.ok());
   CHECK_THAT(help.err, Contains("ended") && !Contains("required"));
-  const auto one = rig.kruxos({"adapter", "wrap", "--adapters", rig.path("adapters"), "other", rig.server.url(), "--yes"});
+  const auto one =
+      rig.kruxos({"adapter", "wrap", "--adapters", rig.path("adapters"), "other", rig.server.url(), "--yes"});
   INFO(one.err);
   CHECK(one.status.ok());
   CHECK(std::filesystem::exists(rig.path("definitions/other.yaml")));
