@@ -178,8 +178,8 @@ TEST_CASE("wrapping says what is wrong, and writes nothing then") {
 
 TEST_CASE("wrapping that was cut off is taken up, and what is missing of it is written again") {
   WrappedRig rig;
-  const auto definition = rig.path("definitions/tracker.yaml"), adapter = rig.path("adapters/tracker.so"),
-             agreed = rig.path("adapters/tracker.mcp.json");
+  const std::string definition = rig.path("definitions/tracker.yaml"), adapter = rig.path("adapters/tracker.so"),
+                    agreed = rig.path("adapters/tracker.mcp.json");
   // Where one file cannot be written, none is.
   std::filesystem::create_directory(agreed + ".part");
   CHECK_FALSE(rig.wrap({"tracker", rig.server.url(), "--yes"}).status.ok());
