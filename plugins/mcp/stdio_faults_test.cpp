@@ -1,4 +1,6 @@
 // What a server's program can do wrong, and what it costs.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
@@ -226,15 +228,24 @@ TEST_CASE("a server that asks and does not read is ended") {
   CHECK_THAT(why_ended(served), Contains("does not read"));
 }
 
-TEST_CASE("a server that takes more memory or processes than it may is ended") {
+TEST_CASE("a server that starts more processes than it may is ended") {
+  Served many(Served::Shell{"for i in $(seq 40); do sleep 1000 & done; wait"});
+  many.options.confinement.processes = 20;
+  const auto why = why_ended(many);
+  // The kernel holds an ordinary user's to it, and nobody but the link root's.
+  if (geteuid() == 0) {
+    CHECK_THAT(why, Contains("more than 20 processes"));
+  } else {
+    CHECK_THAT(why, Contains("more than 20 processes") || Contains("fork"));
+  }
+}
+
+TEST_CASE("a server that takes more memory than it may is ended") {
   be_an_ordinary_user();
   Served memory(
       Served::Shell{"for i in 1 2 3 4 5; do (x=$(head -c 20000000 /dev/zero | tr '\\0' a); sleep 1000) & done; wait"});
   memory.options.confinement.memory_mib = 64;
   CHECK_THAT(why_ended(memory), Contains("more than 64 MiB of memory"));
-  Served many(Served::Shell{"for i in $(seq 40); do sleep 1000 & done; wait"});
-  many.options.confinement.processes = 20;
-  CHECK_THAT(why_ended(many), Contains("more than 20 processes") || Contains("fork"));
 }
 
 TEST_CASE("a server whose output is at its end is ended, and its exit waited for") {

@@ -225,8 +225,11 @@ TEST_CASE("without a sandbox no server is started") {
   Served missing, broken;
   missing.options.confinement.sandbox = "/no/such/bwrap";
   broken.options.confinement.sandbox = "/usr/bin/false";
-  for (int i = 0; i < 4; ++i)
-    CHECK_THAT(missing.try_to("tools/list").failed->message, Contains("bubblewrap is not installed"));
+  for (int i = 0; i < 4; ++i) {
+    const auto failed = missing.try_to("tools/list").failed;
+    CHECK(failed->type == "SandboxMissing");
+    CHECK_THAT(failed->message, Contains("bubblewrap is not installed"));
+  }
   const auto none = broken.try_to("tools/list");
   CHECK_THAT(none.failed->message, Contains("cannot be confined"));
   CHECK(none.failed->no_effect);
