@@ -77,8 +77,12 @@ Address parse_address(std::string_view text) {
 
 Address resolve(const Address& from, std::string_view location) {
   const auto meant = kruxos::kit::resolved(from.rest, without_fragment(location));
-  if (meant.starts_with("//")) return parse_address(from.origin.substr(0, from.origin.find("//")) + meant);
-  return parse_address(meant.starts_with('/') ? from.origin + without_dots(meant) : meant);
+  const auto scheme = from.origin.substr(0, from.origin.find("//"));
+  auto address = parse_address(meant.starts_with("//")  ? scheme + meant
+                               : meant.starts_with('/') ? from.origin + meant
+                                                        : meant);
+  address.rest = without_dots(address.rest);
+  return address;
 }
 
 }  // namespace network

@@ -38,6 +38,8 @@ TEST_CASE("an address is taken apart, and what could be read in two ways is refu
 TEST_CASE("redirects lead on from where they were met") {
   const auto from = parse_address("https://a.example/dir/page?x=1");
   CHECK(resolve(from, "https://b.example/y").text() == "https://b.example/y");
+  CHECK(resolve(from, "https://b.example/x/../y/./z?../").text() == "https://b.example/y/z?../");
+  CHECK(resolve(from, "//b.example/x/..").text() == "https://b.example/");
   CHECK(resolve(from, "//b.example/y").text() == "https://b.example/y");
   CHECK(resolve(from, "/y#z").text() == "https://a.example/y");
   CHECK(resolve(from, "y").text() == "https://a.example/dir/y");
