@@ -91,9 +91,10 @@ std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, 
     if (result.failed) throw tool_failed(result.words);
     auto taken = taken_by_host(result, kLargestRead);
     if (!taken)
-      throw ProxyError(ErrorKind::kUnavailable,
-                       "The tool's answer is larger than 16 MiB, deeper than 30 levels, or has a name twice in one object: "
-                       "the host passes no such answer on.");
+      throw ProxyError(
+          ErrorKind::kUnavailable,
+          "The tool's answer is larger than 16 MiB, deeper than 30 levels, or has a name twice in one object: "
+          "the host passes no such answer on.");
     return *std::move(taken);
   } catch (const RpcError& error) {
     throw tool_failed(one_line(error.what(), kLongestSaid));

@@ -62,7 +62,8 @@ void check_path(const std::string& path) {
   const bool scheme = plain.substr(0, plain.find('/')).find(':') != std::string::npos;
   if (plain.starts_with('/') || plain.find_first_of("%;") != std::string::npos || dots || scheme)
     throw std::runtime_error(
-        "the address has \"//\" or a ':' behind its host, or '%', ';', \".\" or \"..\" in its path, which the host does "
+        "the address has \"//\" or a ':' behind its host, or '%', ';', \".\" or \"..\" in its path, which the host "
+        "does "
         "not ask. Give the server another path");
 }
 

@@ -90,8 +90,9 @@ std::string kept_with_write(const ToolResult& result) {
   (void)kruxos::kit::cut_text(said, kLongestKeptText);
   if (!said.empty()) said += '\n';
   return kruxos::kit::ObjectWriter()
-      .text("text", said + "(The tool has answered. The answer is not kept: it is larger than 900,000 bytes, deeper than "
-                           "30 levels, or has a name twice in one object.)")
+      .text("text", said +
+                        "(The tool has answered. The answer is not kept: it is larger than 900,000 bytes, deeper than "
+                        "30 levels, or has a name twice in one object.)")
       .done();
 }
 

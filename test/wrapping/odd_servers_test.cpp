@@ -19,13 +19,46 @@ using namespace mcp;
 namespace {
 
 const std::vector<std::string> kNames{
-    "null", "~",    "true", "no",   "y",     "on",   "1e3",  ".inf",      "0x1f",         "account", "send_at",  "name",
-    "type", "a: b", "- a",  "# a",  "{a}",   "[a]",  "*a",   "&a",        "!a",           "%a",      "\"a\"",    "'a'",
-    "größe", "A_B",  "aB",   "a_b",  "a-b",   "a b",  "_",    "__proto__", "idempotency_key", "allow_duplicate"};
-const std::vector<std::string> kPieces{
-    "a",  "word ",  ": ",         "# ",           "\"",           "\\",           "{",  "}",  "{a}", "[", "]", ", ", "\n",
-    "\t", "\r",     "\\u0085",    "\\u2028",      "\\u202e",      "\\ufeff",      "\\ufffe", "\\uffff", "\\u007f", "\\u009b",
-    "%",  "---\n",  "\\ud83d\\ude00", "\\udbff\\udfff", "\\u0001", "'",           "&a", "*a", "!!", "\\u00e9", "ß",   ". ",  "\xe2\x80\x8b"};
+    "null",           "~",    "true",  "no",  "y",   "on",  "1e3", ".inf", "0x1f", "account",   "send_at",
+    "name",           "type", "a: b",  "- a", "# a", "{a}", "[a]", "*a",   "&a",   "!a",        "%a",
+    "\"a\"",          "'a'",  "größe", "A_B", "aB",  "a_b", "a-b", "a b",  "_",    "__proto__", "idempotency_key",
+    "allow_duplicate"};
+const std::vector<std::string> kPieces{"a",
+                                       "word ",
+                                       ": ",
+                                       "# ",
+                                       "\"",
+                                       "\\",
+                                       "{",
+                                       "}",
+                                       "{a}",
+                                       "[",
+                                       "]",
+                                       ", ",
+                                       "\n",
+                                       "\t",
+                                       "\r",
+                                       "\\u0085",
+                                       "\\u2028",
+                                       "\\u202e",
+                                       "\\ufeff",
+                                       "\\ufffe",
+                                       "\\uffff",
+                                       "\\u007f",
+                                       "\\u009b",
+                                       "%",
+                                       "---\n",
+                                       "\\ud83d\\ude00",
+                                       "\\udbff\\udfff",
+                                       "\\u0001",
+                                       "'",
+                                       "&a",
+                                       "*a",
+                                       "!!",
+                                       "\\u00e9",
+                                       "ß",
+                                       ". ",
+                                       "\xe2\x80\x8b"};
 
 class Servers {
  public:
@@ -53,19 +86,43 @@ class Servers {
     return text();
   }
   std::string number() {
-    static const std::vector<std::string> odd{"0", "-1", "5", "100", "1000000", "1000001", "9007199254740993", "-9223372036854775808",
-                                              "18446744073709551615", "1e300", "2.5", "-0.0", "\"7\"", "null", "true"};
+    static const std::vector<std::string> odd{"0",
+                                              "-1",
+                                              "5",
+                                              "100",
+                                              "1000000",
+                                              "1000001",
+                                              "9007199254740993",
+                                              "-9223372036854775808",
+                                              "18446744073709551615",
+                                              "1e300",
+                                              "2.5",
+                                              "-0.0",
+                                              "\"7\"",
+                                              "null",
+                                              "true"};
     return odd[upto(odd.size() - 1)];
   }
   std::string values() {
     std::string list;
     const auto count = upto(7) == 0 ? 99 + upto(3) : upto(4);
-    for (std::size_t i = 0; i < count; ++i) list += (i == 0 ? "" : ",") + (upto(20) == 0 ? number() : upto(3) == 0 ? text() : name());
+    for (std::size_t i = 0; i < count; ++i)
+      list += (i == 0 ? "" : ",") + (upto(20) == 0 ? number() : upto(3) == 0 ? text() : name());
     return '[' + list + ']';
   }
   std::string schema(int depth) {  // NOLINT(misc-no-recursion): the depth ends it
-    static const std::vector<std::string> types{R"("string")", R"("integer")", R"("number")", R"("boolean")", R"("array")", R"("object")",
-                                                R"("null")", R"(["string","null"])", R"(["integer","string"])", R"("odd")", "7", "[]"};
+    static const std::vector<std::string> types{R"("string")",
+                                                R"("integer")",
+                                                R"("number")",
+                                                R"("boolean")",
+                                                R"("array")",
+                                                R"("object")",
+                                                R"("null")",
+                                                R"(["string","null"])",
+                                                R"(["integer","string"])",
+                                                R"("odd")",
+                                                "7",
+                                                "[]"};
     if (upto(30) == 0) return upto(1) == 0 ? "true" : "[]";
     std::string out = R"({"type":)" + types[upto(types.size() - 1)];
     if (upto(12) == 0) out = R"({"x":1)";
@@ -93,10 +150,10 @@ class Servers {
     if (often()) json += R"(,"description":)" + text();
     if (upto(2) == 0) json += R"(,"title":)" + text();
     if (often())
-      json += fmt::format(R"(,"annotations":{{"readOnlyHint":{},"destructiveHint":{},"idempotentHint":{}}})", upto(1) == 0,
-                          number(), upto(1) == 0);
-    json += R"(,"inputSchema":{"properties":)" + properties(3) + R"(,"required":)" + values() +
-            R"(,"$defs":{"X":)" + schema(1) + "}}}";
+      json += fmt::format(R"(,"annotations":{{"readOnlyHint":{},"destructiveHint":{},"idempotentHint":{}}})",
+                          upto(1) == 0, number(), upto(1) == 0);
+    json += R"(,"inputSchema":{"properties":)" + properties(3) + R"(,"required":)" + values() + R"(,"$defs":{"X":)" +
+            schema(1) + "}}}";
     const auto document = kruxos::kit::parse(json);
     if (document.HasParseError()) throw std::logic_error("no JSON: " + json);
     return read_tool(document);
@@ -170,7 +227,8 @@ TEST_CASE("names that are the host's, and addresses that it would not ask, are r
   for (const auto* path : {"mcp", "v1/mcp", "mcp/", "", "mcp?a=b:c%20;", "~x/*y"})
     CHECK(why("tracker", std::string("https://mcp.example/") + path).empty());
   for (const auto* path : {"/mcp", "a%2fb", "a;b", "a/../b", ".", "https://other.example/mcp", "mcp:v1"})
-    CHECK_THAT(why("tracker", std::string("https://mcp.example/") + path), Contains("another path") && !Contains("refuses"));
+    CHECK_THAT(why("tracker", std::string("https://mcp.example/") + path),
+               Contains("another path") && !Contains("refuses"));
 }
 
 TEST_CASE("a server that says as much as it can is wrapped as far as the host reads it") {
@@ -178,10 +236,12 @@ TEST_CASE("a server that says as much as it can is wrapped as far as the host re
   std::string properties, values;
   for (int i = 0; i < 100; ++i) values += fmt::format("{}\"{}{}\"", i == 0 ? "" : ",", std::string(390, 'v'), i % 99);
   for (int i = 0; i < 60; ++i)
-    properties += fmt::format(R"({}"p{}":{{"type":"object","description":"{}","default":{{"d":"{}"}},"properties":{{"{}":{{}}}}}})",
-                              i == 0 ? "" : ",", i, long_text, long_text, long_text);
+    properties += fmt::format(
+        R"({}"p{}":{{"type":"object","description":"{}","default":{{"d":"{}"}},"properties":{{"{}":{{}}}}}})",
+        i == 0 ? "" : ",", i, long_text, long_text, long_text);
   const auto tool = [](const std::string& name, const std::string& inputs) {
-    const auto document = kruxos::kit::parse(R"({"name":")" + name + R"(","inputSchema":{"properties":{)" + inputs + "}}}");
+    const auto document =
+        kruxos::kit::parse(R"({"name":")" + name + R"(","inputSchema":{"properties":{)" + inputs + "}}}");
     return read_tool(document);
   };
   std::vector<Tool> tools{tool("one", R"("x":{"enum":[)" + values + R"(]},"n":{"enum":[1,2]})"),
