@@ -1,4 +1,6 @@
 // The tools of an MCP server through the whole host: wrapped by the command, read, written once, held when they change.
+#include <sys/stat.h>
+
 #include "local_rig.hpp"
 #include "support/mcp_emulator.hpp"
 
@@ -204,6 +206,9 @@ TEST_CASE("wrapping that was cut off is taken up, and what is missing of it is w
   CHECK_FALSE(std::filesystem::exists(definition));
   CHECK_FALSE(std::filesystem::exists(adapter));
   std::filesystem::remove(agreed + ".part");
+  REQUIRE(mkfifo(agreed.c_str(), 0600) == 0);
+  CHECK_THAT(rig.wrap({"tracker", rig.server.url(), "--yes"}).err, Contains("is no file"));
+  std::filesystem::remove(agreed);
   rig.wrap_server();
   std::filesystem::remove(agreed);  // as when the command was killed before its last step
   rig.wrap_server();
