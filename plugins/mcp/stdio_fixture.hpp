@@ -14,6 +14,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -119,6 +120,7 @@ class Served {
   }
 
   StdioLink& link() {
+    const std::lock_guard lock(making_);
     if (!link_) link_ = std::make_unique<StdioLink>(options);
     return *link_;
   }
@@ -173,6 +175,7 @@ class Served {
 
   support::Scratch scratch_;
   workspace::Descriptor home_;
+  std::mutex making_;
   std::unique_ptr<StdioLink> link_;
 };
 
