@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string text_in(const fs::path& file) {
+  // A pipe would be waited for.
+  if (!fs::is_regular_file(file)) throw std::runtime_error(file.string() + " is no file");
   std::ifstream in(file, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (in.bad() || !in.is_open()) throw std::runtime_error(file.string() + " cannot be read");
