@@ -33,7 +33,7 @@ struct WrappedRig : LocalRig {
   }
   // An approved write, as it is after its time.
   std::string add(const std::string& text) {
-    const auto id = ask_to_add(text);
+    auto id = ask_to_add(text);
     REQUIRE(kruxos({"approve", "accept", id, "--yes"}).status.ok());
     advance(31'000);
     return id;
