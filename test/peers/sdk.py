@@ -10,7 +10,7 @@ from host import BUILD, ROOT
 
 SDK = ROOT / "sdk" / "python"
 PYTHON = ROOT / "build" / "peers" / "python" / "bin" / "python"
-LONGEST = 400
+LONGEST = 500
 
 
 def run(report):
