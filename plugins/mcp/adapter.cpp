@@ -11,7 +11,6 @@ namespace {
 
 using kruxos::ErrorKind;
 using kruxos::ProxyError;
-using kruxos::kit::member;
 using kruxos::kit::ObjectWriter;
 
 constexpr std::size_t kLongestSaid = 1'000, kMostTold = 20, kLargestRead = 16u << 20;

@@ -17,7 +17,6 @@ namespace {
 using kruxos::ErrorKind;
 using kruxos::HttpRequest;
 using kruxos::HttpResponse;
-using kruxos::HttpResult;
 using kruxos::ProxyError;
 
 constexpr std::uint64_t kLargestAnswer = 2 * kLongestMessage;  // notifications may stand before it
