@@ -64,7 +64,7 @@ _kruxos() {
     'plugin install'*) choices='--yes --definitions --bundles-dir' ;;
     'plugin remove'*) choices='--yes --force --bundles-dir' ;;
     'plugin verify'*) choices='--definitions' ;;
-    adapter) choices='new certify' ;;
+    adapter) choices='new wrap certify' ;;
     'adapter new'*) choices='--dir --prefix --display-name' ;;
     'adapter wrap'*) choices='--display-name --adapters --definitions --library --token --network --readable --environment-file --sandbox --memory-mib --allow-root --time-limit --yes' ;;
     'adapter certify'*) choices='--only --list --output --time-limit' ;;

@@ -3,8 +3,8 @@
 #include <kruxos/kit/json.hpp>
 
 #include "inputs.hpp"
+#include "messages.hpp"
 #include "text.hpp"
-#include "tool_result.hpp"
 
 namespace mcp {
 namespace {
@@ -13,9 +13,9 @@ using kruxos::ErrorKind;
 using kruxos::ProxyError;
 using kruxos::kit::ObjectWriter;
 
-constexpr std::size_t kLongestSaid = 1'000, kMostTold = 20, kLargestRead = 16u << 20;
-// Errors of JSON-RPC by which a server says that it has not begun.
-constexpr std::int64_t kNoRequest = -32600, kNoMethod = -32601, kNoParams = -32602, kNoJson = -32700;
+constexpr std::size_t kLongestSaid = 1'000, kMostTold = 20;
+constexpr int kMostComparisons = 3;
+constexpr const char* kTools = "tools";  ///< the one part of a sync, so that a tool that is wrapped no more is none
 
 /// A definition that is not that of what was agreed to: its input would not reach the server as what it is.
 ProxyError not_agreed(const WrappedTool& tool, const std::string& input) {
@@ -56,12 +56,13 @@ Request call_of(const WrappedTool& tool, std::string_view params_json, std::stri
 
 bool has_not_begun(const RpcError& error) {
   const auto code = error.code();
-  return code == kNoRequest || code == kNoMethod || code == kNoParams || code == kNoJson;
+  return code == kNoRequest || code == kNoSuchMethod || code == kNoParams || code == kNoJson;
 }
 
-ProxyError tool_failed(const std::string& words) {
-  return ProxyError(ErrorKind::kRefused, "The tool failed: " + (words.empty() ? "it says nothing of why." : words))
-      .type("ToolFailed");
+ProxyError tool_failed(std::string words) {
+  if (words.empty()) words = "it says nothing of why";
+  if (!words.ends_with('.') && !words.ends_with('!') && !words.ends_with('?')) words += '.';
+  return ProxyError(ErrorKind::kRefused, "The tool failed: " + words).type("ToolFailed");
 }
 
 }  // namespace
@@ -77,6 +78,20 @@ const WrappedTool& ToolsAdapter::tool(std::string_view capability) const {
       .no_effect();
 }
 
+/// Sent only while the tool is what it was compared with.
+ToolResult ToolsAdapter::ask(const kruxos::Call& call, const WrappedTool& called, Request request) {
+  for (int comparisons = 0; comparisons < kMostComparisons; ++comparisons) {
+    request.compared = pins_.must_match(call, called);
+    try {
+      return read_result(link_->ask(call, request));
+    } catch (const NotCompared&) {
+      // A session was begun for it, or the server has said that its tools have changed.
+    }
+  }
+  throw ProxyError(ErrorKind::kUnavailable, "The server begins anew, or changes its tools, again and again.")
+      .no_effect();
+}
+
 std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, std::string_view capability,
                                std::string_view params_json) {
   const auto& called = tool(capability);
@@ -84,15 +99,14 @@ std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, 
   if (!called.reads)
     throw ProxyError(ErrorKind::kRefused, "The server does not say that " + one_line(called.tool, 60) +
                                               " only reads: in the definition it stays a write.");
-  pins_.must_match(call, called);
   try {
-    auto result = read_result(link_->ask(call, call_of(called, params_json, {})));
+    auto result = ask(call, called, call_of(called, params_json, {}));
     if (result.failed) throw tool_failed(result.words);
-    auto taken = taken_by_host(result, kLargestRead);
+    auto taken = taken_by_host(result, kLongestMessage);
     if (!taken)
       throw ProxyError(
           ErrorKind::kUnavailable,
-          "The tool's answer is larger than 16 MiB, deeper than 30 levels, or has a name twice in one object: "
+          "The tool's answer is larger than 8 MiB, deeper than 30 levels, or has a name twice in one object: "
           "the host passes no such answer on.");
     return *std::move(taken);
   } catch (const RpcError& error) {
@@ -102,9 +116,8 @@ std::string ToolsAdapter::read(const kruxos::Call& call, const kruxos::Reader&, 
 
 std::string ToolsAdapter::execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) {
   const auto& called = tool(write.operation);
-  pins_.must_match(call, called);
   try {
-    auto result = read_result(link_->ask(call, call_of(called, write.params_json, write.write_id)));
+    auto result = ask(call, called, call_of(called, write.params_json, write.write_id));
     if (!result.failed) return kept_with_write(result);
     auto error = tool_failed(result.words);
     if (errors_ == ToolErrors::kRefused) throw error.no_effect();
@@ -124,13 +137,10 @@ kruxos::EffectFound ToolsAdapter::find_effect(const kruxos::Call&, const kruxos:
 
 kruxos::SyncStep ToolsAdapter::full_sync(const kruxos::Call& call, kruxos::SyncStore& store) {
   const auto comparison = pins_.compare(call);
-  for (const auto& [tool, what] : comparison.tools) {
-    const auto part = "tool " + tool->capability;
-    if (what.empty()) {
-      store.report_ok(part);
-    } else {
-      store.report_failure(part, ErrorKind::kConflict, what);
-    }
+  if (comparison.what.empty()) {
+    store.report_ok(kTools);
+  } else {
+    store.report_failure(kTools, ErrorKind::kConflict, comparison.what);
   }
   if (comparison.unwrapped != told_) {
     told_ = comparison.unwrapped;

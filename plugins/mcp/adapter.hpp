@@ -7,6 +7,7 @@
 
 #include "link.hpp"
 #include "pins.hpp"
+#include "tool_result.hpp"
 #include "wrapped.hpp"
 
 namespace mcp {
@@ -37,6 +38,7 @@ class ToolsAdapter : public kruxos::ReadAdapter,
 
  private:
   const WrappedTool& tool(std::string_view capability) const;
+  ToolResult ask(const kruxos::Call& call, const WrappedTool& called, Request request);
 
   const kruxos::Host host_;
   const std::shared_ptr<const Wrapped> wrapped_;

@@ -10,17 +10,12 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "workspace/descriptor.hpp"
+
 namespace mcp {
 namespace {
 
 constexpr std::size_t kLargestFile = 4u << 20;
-
-struct Closed {
-  int fd;
-  ~Closed() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 }  // namespace
 
@@ -31,15 +26,15 @@ std::shared_ptr<const Wrapped> read_agreed_file(const std::string& library) {
   const auto refuse = [&](const std::string& why) -> std::runtime_error {
     return std::runtime_error(name + " beside the adapter cannot be used: " + why + ". kruxos adapter wrap makes it.");
   };
-  const Closed opened{::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (opened.fd < 0) throw refuse(std::strerror(errno));
+  const workspace::Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!opened) throw refuse(std::strerror(errno));
   struct stat about {};
-  if (::fstat(opened.fd, &about) != 0 || !S_ISREG(about.st_mode)) throw refuse("it is no file");
+  if (::fstat(opened.get(), &about) != 0 || !S_ISREG(about.st_mode)) throw refuse("it is no file");
   if (about.st_uid != 0 && about.st_uid != ::geteuid()) throw refuse("it belongs to another user");
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) throw refuse("other users can write it (chmod go-w)");
   std::string text;
   std::array<char, 65536> piece{};
-  for (ssize_t got = 0; (got = ::read(opened.fd, piece.data(), piece.size())) != 0;) {
+  for (ssize_t got = 0; (got = ::read(opened.get(), piece.data(), piece.size())) != 0;) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw refuse(std::strerror(errno));
     text.append(piece.data(), static_cast<std::size_t>(got));

@@ -140,7 +140,9 @@ std::string capability_text(const Tool& tool, const WrappedTool& wrapped, const 
   if (said.empty()) said = "The server says nothing of it.";
   auto purpose = first_sentence(said);
   (void)kruxos::kit::cut_text(purpose, kLongestPurpose);
-  std::string out = "\n  # " + one_line(tool.name, 120) + "\n  - name: " + wrapped.capability + "\n";
+  auto comment = one_line(tool.name, 120);
+  std::replace(comment.begin(), comment.end(), '"', '\'');  // nodes_in() reads texts between these
+  std::string out = "\n  # " + comment + "\n  - name: " + wrapped.capability + "\n";
   out += std::string("    kind: ") +
          (wrapped.reads ? "read\n    tier: autonomous\n    fetches: true\n" : "write\n    tier: approval_required\n");
   out += "    purpose: " + kruxos::kit::quoted(purpose) + "\n";
@@ -233,7 +235,7 @@ Wrapping wrap(const Plan& plan, const std::vector<Tool>& tools, const Wrapped* b
     throw std::runtime_error("the name " + plan.service + " is the host's own; choose another one");
   if (!plan.url.empty()) check_path(address_of(plan.url).path);
   Wrapping out;
-  out.wrapped = {plan.service, plan.service, next_version(before), plan.url, plan.command, {}};
+  out.wrapped = {plan.service, next_version(before), plan.url, plan.command, {}};
   out.definition = head_text(plan, out.wrapped.version);
   Names names(plan.service, before);
   const auto server = shown_name(plan);

@@ -21,7 +21,6 @@ using kruxos::ProxyError;
 
 constexpr std::uint64_t kLargestAnswer = 2 * kLongestMessage;  // notifications may stand before it
 constexpr std::size_t kLongestSession = 1024;
-constexpr std::int64_t kNoSuchMethodThere = -32601;
 constexpr const char* kSessionHeader = "Mcp-Session-Id";
 
 bool is_stream(const HttpResponse& response) {
@@ -43,11 +42,9 @@ std::string header_value(const std::string& text) {
   return "=?base64?" + coded + "?=";
 }
 
-bool answers(const std::vector<std::string>& texts, std::int64_t id) {
-  return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
-    const auto all = read_messages(text);
-    return std::any_of(all.begin(), all.end(), [&](const Incoming& one) { return one.answers == id; });
-  });
+bool answers(const std::string& text, std::int64_t id) {
+  const auto all = read_messages(text);
+  return std::any_of(all.begin(), all.end(), [&](const Incoming& one) { return one.answers == id; });
 }
 
 std::optional<std::int64_t> retry_after_ms(const HttpResponse& response) {
@@ -70,6 +67,10 @@ std::optional<std::int64_t> retry_after_ms(const HttpResponse& response) {
   if (response.status == 404)
     throw ProxyError(ErrorKind::kUnavailable, "The server knows this session or this address no more (HTTP 404).")
         .no_effect();
+  // "See there what came of it": it may be done.
+  if (response.status == 303)
+    throw ProxyError(ErrorKind::kUnavailable,
+                     "The server answered HTTP 303, which does not say whether it has done what it was asked to.");
   if (response.status >= 400 && response.status < 500)
     throw ProxyError(ErrorKind::kRefused, "The server refuses the request (HTTP " + status + ").").no_effect();
   if (response.status >= 300 && response.status < 400)
@@ -106,15 +107,21 @@ HttpLink::Said HttpLink::post(const kruxos::Call& call, const Session& session, 
   http.timeout_ms =
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(call.deadline_ms() - call.now_ms(), 1, 600'000));
   std::string text;
-  Events events;
+  std::vector<std::string> events;
+  Events stream_of;
+  bool answered = false;
   auto result = http_.send(call, http, [&](std::string_view bytes) {
     text += bytes;
-    return !(ends_no_stream_ && answers(events.add(bytes), id));
+    for (auto& event : stream_of.add(bytes)) {
+      answered = answered || answers(event, id);
+      events.push_back(std::move(event));
+    }
+    return !(ends_no_stream_ && answered);
   });
   Said said{std::move(result.response), {}};
   const bool stream = is_stream(said.head);
-  if (stream) said.texts = Events().add(text);
-  if (result.error && stream && answers(said.texts, id)) {
+  if (stream) said.texts = std::move(events);
+  if (result.error && stream && answered) {
     // Servers should end the stream behind the answer. This one does not: it is not waited for again.
     ends_no_stream_ = true;
     return said;
@@ -160,7 +167,7 @@ HttpLink::SessionPtr HttpLink::session(const kruxos::Call& call) {
     auto answer = take(id, said);
     // A server without sessions may refuse the handshake by its head alone, in an answer to nobody's request.
     if (!answer && said.head.status == 400 && next->method == "initialize")
-      answer = RpcError(kNoSuchMethodThere, "It takes no handshake.");
+      answer = RpcError(kNoSuchMethod, "It takes no handshake.");
     if (!answer) {
       if (said.head.status != 200) refuse_by_status(said.head);
       throw ProxyError(ErrorKind::kUnavailable, "At this address no MCP server answers.").no_effect();
@@ -186,16 +193,29 @@ void HttpLink::drop(const SessionPtr& lost) {
 }
 
 std::string HttpLink::answer_to(const kruxos::Call& call, const SessionPtr& session, const Request& request) {
+  if (request.compared && *request.compared != tools_version_) throw NotCompared();
   const auto id = ++last_id_;
   const Request whole{request.method, with_meta(session->agreed, request.params_json), request.only_reads};
   const auto said = post(call, *session, id, whole, request_message(id, whole.method, whole.params_json));
   const auto answer = take(id, said);
-  // What the status says of the session or the token holds whatever stands in the body.
-  const bool lost = said.head.status == 404 && !(answer && session->id.empty());
-  if (lost) drop(session);
-  if (answer && !lost && said.head.status != 401 && said.head.status != 403) return result_of(answer);
-  if (said.head.status != 200) refuse_by_status(said.head);
-  return result_of(std::nullopt);
+  const auto status = said.head.status;
+  // Of a session that they have forgotten some servers say 400, in an answer to nobody's request.
+  const bool forgotten = status == 400 && !answer && !session->id.empty();
+  if (forgotten || (status == 404 && !(answer && session->id.empty()))) {
+    drop(session);
+    throw ProxyError(ErrorKind::kUnavailable,
+                     "The server knows this session or this address no more (HTTP " + std::to_string(status) + ").")
+        .no_effect();
+  }
+  // What a status says of the token, or of too many requests, holds whatever stands in the body.
+  if (status == 401 || status == 403 || status == 429) refuse_by_status(said.head);
+  const auto* error = answer ? std::get_if<RpcError>(&*answer) : nullptr;
+  if (error && status >= 400 && status < 500)
+    throw ProxyError(ErrorKind::kRefused, "The server refuses it: " + std::string(error->what()))
+        .type("ToolFailed")
+        .no_effect();
+  if (!answer && status != 200) refuse_by_status(said.head);
+  return result_of(answer);
 }
 
 std::string HttpLink::ask(const kruxos::Call& call, const Request& request) {

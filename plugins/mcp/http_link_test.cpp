@@ -16,6 +16,8 @@ using kruxos::testing::Outcome;
 
 namespace {
 
+struct NotComparedHere {};
+
 /// Asks what the test wants, in a read and in a write.
 class Adapter final : public kruxos::ReadAdapter, public kruxos::WriteExecutor {
  public:
@@ -23,7 +25,11 @@ class Adapter final : public kruxos::ReadAdapter, public kruxos::WriteExecutor {
   static kruxos::Description describe() { return {}; }
   std::string read(const kruxos::Call& call, const kruxos::Reader&, std::string_view,
                    std::string_view params) override {
-    return link.ask(call, {"tools/call", std::string(params), true});
+    try {
+      return link.ask(call, {"tools/call", std::string(params), true, compared});
+    } catch (const mcp::NotCompared&) {
+      throw NotComparedHere();
+    }
   }
   std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
     try {
@@ -34,12 +40,14 @@ class Adapter final : public kruxos::ReadAdapter, public kruxos::WriteExecutor {
   }
   kruxos::EffectFound find_effect(const kruxos::Call&, const kruxos::BufferedWrite&) override { return {}; }
   mcp::HttpLink link;
+  std::optional<std::uint64_t> compared;
 };
 
 struct Rig {
   kruxos::testing::Workbench<Adapter> bench;
   bool events = false, stateless = false, refuses_by_head = false, keeps_sessions = true;
   std::string session = "s1";
+  FakeAnswer forgotten = FakeAnswer::with(404, "gone");
   std::vector<std::string> calls;
   std::function<FakeAnswer(std::string id)> answer = [this](const std::string& id) {
     return give(id, R"("result":{"ok":true})");
@@ -75,8 +83,7 @@ struct Rig {
       if (keeps_sessions) begun.headers.emplace_back("mcp-session-id", session);
       return begun;
     }
-    if (!stateless && keeps_sessions && header(request, "Mcp-Session-Id") != session)
-      return FakeAnswer::with(404, "gone");
+    if (!stateless && keeps_sessions && header(request, "Mcp-Session-Id") != session) return forgotten;
     if (method == "notifications/initialized") return FakeAnswer::with(202, "");
     calls.push_back(request.body);
     return answer(id);
@@ -138,7 +145,8 @@ TEST_CASE("what a status says of a write") {
   CHECK(outcome_of(FakeAnswer::with(200, R"({"jsonrpc":"2.0","id":999,"result":{}})")) == Outcome::kUnknown);
   CHECK(outcome_of(FakeAnswer::dropped()) == Outcome::kUnknown);
   CHECK(outcome_of(FakeAnswer::unreachable()) == Outcome::kRetried);
-  CHECK(outcome_of(FakeAnswer::with(400, "no")) == Outcome::kRefused);
+  CHECK(outcome_of(FakeAnswer::with(400, "no")) == Outcome::kRetried);  // the session may be forgotten
+  CHECK(outcome_of(FakeAnswer::with(422, "no")) == Outcome::kRefused);
   CHECK(outcome_of(FakeAnswer::with(401, "")) == Outcome::kRetried);
   CHECK(outcome_of(FakeAnswer::with(302, "", {{"Location", "https://evil.example"}})) == Outcome::kRefused);
   CHECK(outcome_of(FakeAnswer::rate_limited(7)) == Outcome::kRetried);
@@ -176,6 +184,53 @@ TEST_CASE("a tool's name stands in a header as the protocol has it") {
   CHECK(header_of("a\r\nX: y") == "=?base64?YQ0KWDogeQ==?=");
   CHECK(header_of(" a") == "=?base64?IGE=?=");
   CHECK(header_of("=?base64?YQ==?=") == "=?base64?PT9iYXNlNjQ/WVE9PT89?=");
+}
+
+TEST_CASE("a refusal by its status has had no effect, whatever error stands in its body") {
+  Rig rig;
+  const auto refused = [&](int status, FakeAnswer answer = {}) {
+    rig.answer = [&, status](const std::string& id) {
+      auto said = rig.give(id, R"("error":{"code":-32000,"message":"slow down"})");
+      said.status = status;
+      said.headers.insert(said.headers.end(), answer.headers.begin(), answer.headers.end());
+      return said;
+    };
+    return rig.write();
+  };
+  CHECK(refused(400).outcome == Outcome::kRefused);
+  CHECK_THAT(refused(422).failure->message, Contains("slow down"));
+  const auto limited = refused(429, FakeAnswer::rate_limited(7));
+  CHECK(limited.outcome == Outcome::kRetried);
+  CHECK(limited.failure->retry_after_ms == 7'000);
+  CHECK(refused(500).outcome != Outcome::kRetried);
+}
+
+TEST_CASE("a session that is refused with 400 is begun anew, and 303 may have done what was asked") {
+  Rig rig;
+  (void)rig.read();
+  rig.forgotten =
+      FakeAnswer::json(400, R"({"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No session"}})");
+  rig.session = "s2";
+  CHECK(rig.read() == R"({"ok":true})");
+  rig.session = "s3";
+  CHECK(rig.write().outcome == Outcome::kRetried);
+  CHECK(rig.write().outcome == Outcome::kDone);
+  rig.answer = [](const std::string&) { return FakeAnswer::with(303, "", {{"Location", "/done"}}); };
+  CHECK(rig.write().outcome == Outcome::kUnknown);
+}
+
+TEST_CASE("what was compared with another session's tools is not sent") {
+  Rig rig;
+  (void)rig.read();
+  auto& link = rig.bench.adapter().link;
+  rig.bench.adapter().compared = link.tools_version();
+  CHECK(rig.read() == R"({"ok":true})");
+  rig.session = "s2";
+  const auto calls = rig.calls.size();
+  CHECK_THROWS_AS(rig.read(), NotComparedHere);
+  CHECK(rig.calls.size() == calls);
+  rig.bench.adapter().compared = link.tools_version();
+  CHECK(rig.read() == R"({"ok":true})");
 }
 
 TEST_CASE("an answer counts although its stream does not end, and is not waited for twice") {

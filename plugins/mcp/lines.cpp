@@ -1,8 +1,8 @@
 #include "lines.hpp"
 
-#include <kruxos/kit/text.hpp>
-
 #include <algorithm>
+
+#include "text.hpp"
 
 namespace mcp {
 namespace {
@@ -44,10 +44,7 @@ void LastLine::add(std::string_view piece) {
 }
 
 std::string LastLine::text() const {
-  auto line = kruxos::kit::clean_line(is_blank(begun_) ? last_ : begun_);
-  kruxos::kit::cut_text(line, kShownOfLine);
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
+  return one_line(is_blank(begun_) ? last_ : begun_, kShownOfLine);
 }
 
 }  // namespace mcp

@@ -36,7 +36,7 @@ TEST_CASE("the last thing that was said is kept, short and clean") {
   said.add("two pieces\n \n\n");
   CHECK(said.text() == "second, in two pieces");
   said.add("red \x1b[31m\xff\n");
-  CHECK(said.text() == "red  [31m\xEF\xBF\xBD");
+  CHECK(said.text() == "red [31m\xEF\xBF\xBD");
   for (int i = 0; i < 1000; ++i) said.add(std::string(1000, 'x'));
   CHECK(said.text() == std::string(300, 'x'));
 }

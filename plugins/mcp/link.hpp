@@ -3,6 +3,8 @@
 #include <kruxos/adapter.hpp>
 
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -18,10 +20,18 @@ class RpcError : public std::runtime_error {
   std::int64_t code_;
 };
 
+/// The tool was compared with what the server had before: the request was not sent. Compare once more.
+class NotCompared : public std::exception {
+ public:
+  const char* what() const noexcept override { return "The server's tools may have changed since they were listed."; }
+};
+
 struct Request {
   std::string method;              ///< "tools/call"
   std::string params_json = "{}";  ///< one JSON object
   bool only_reads = false;         ///< nothing changes by it: its loss leaves nothing unknown
+  /// By which tools_version() its tool was compared; it is sent only while that is so.
+  std::optional<std::uint64_t> compared{};
 };
 
 class Link {
@@ -29,8 +39,8 @@ class Link {
   virtual ~Link() = default;
 
   /// The member `result` of the answer, one JSON object of at most 8 MiB. Begins a session where there is none. Any
-  /// thread, several at a time; waits until the call's deadline. Throws RpcError; ProxyError otherwise, with
-  /// no_effect() only where the request certainly did not reach the server.
+  /// thread, several at a time; waits until the call's deadline. Throws RpcError; NotCompared; ProxyError otherwise,
+  /// with no_effect() only where the request certainly did not reach the server.
   virtual std::string ask(const kruxos::Call& call, const Request& request) = 0;
 
   /// Another one than before where a session was begun since, or the server has said that its tools have changed: what

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "text.hpp"
+
 namespace mcp {
 namespace {
 
@@ -17,16 +19,8 @@ using kruxos::kit::ObjectWriter;
 constexpr std::array<std::string_view, 4> kUnderstood{kSessionVersion, "2025-06-18", "2025-03-26", "2024-11-05"};
 constexpr std::string_view kClientInfo = R"({"name":"kruxos","version":"1.0.0"})";
 constexpr std::string_view kMeta = "io.modelcontextprotocol/";
-// What servers answer that know no handshake: there is no such method, or no such version.
-constexpr std::int64_t kNoSuchMethod = -32601, kNoSuchVersion = -32022;
 constexpr std::size_t kLongestId = 256, kLongestName = 256, kLongestSentence = 1000, kShownVersion = 40;
 constexpr std::size_t kLongestBatch = 1000;
-
-std::string cleaned(std::string_view text, std::size_t most) {
-  auto line = kruxos::kit::clean_line(text.substr(0, 4 * most));
-  kruxos::kit::cut_text(line, most);
-  return line;
-}
 
 ProxyError not_understood(const std::string& what) {
   return ProxyError(ErrorKind::kRefused,
@@ -58,7 +52,7 @@ bool names_version(const Json& discovered, std::string_view version) {
 std::optional<Answer> answer_in(const Json& message) {
   if (const auto* error = kruxos::kit::member(message, "error")) {
     if (!error->IsObject()) return std::nullopt;
-    const auto said = cleaned(kruxos::kit::text_of(*error, "message"), kLongestSentence);
+    const auto said = one_line(kruxos::kit::text_of(*error, "message"), kLongestSentence);
     return RpcError(kruxos::kit::integer_of(*error, "code"), said.empty() ? "It gave no reason." : said);
   }
   const auto* result = kruxos::kit::member(message, "result");
@@ -129,14 +123,14 @@ std::optional<Handshake::Step> Handshake::take(const Answer& answer) {
   if (discovering_) {
     if (!names_version(result, kStatelessVersion)) {
       const auto all = kruxos::kit::texts_of(result, "supportedVersions");
-      throw not_understood("its version is \"" + cleaned(all.empty() ? "" : all.front(), kShownVersion) + "\".");
+      throw not_understood("its version is \"" + one_line(all.empty() ? "" : all.front(), kShownVersion) + "\".");
     }
     agreed_ = {std::string(kStatelessVersion), true};
     return std::nullopt;
   }
   const auto version = kruxos::kit::text_of(result, "protocolVersion");
   if (std::find(kUnderstood.begin(), kUnderstood.end(), version) == kUnderstood.end())
-    throw not_understood("its version is \"" + cleaned(version, kShownVersion) + "\".");
+    throw not_understood("its version is \"" + one_line(version, kShownVersion) + "\".");
   agreed_ = {std::string(version), false};
   return std::nullopt;
 }

@@ -16,6 +16,10 @@ namespace mcp {
 inline constexpr std::size_t kLongestMessage = 8u << 20;
 
 /// The version that is asked for in a handshake, and the one whose requests carry all there is to know.
+// Errors of JSON-RPC, by which a server says that it has not begun, and of the protocol.
+inline constexpr std::int64_t kNoRequest = -32600, kNoSuchMethod = -32601, kNoParams = -32602, kNoJson = -32700;
+inline constexpr std::int64_t kNoSuchVersion = -32022;
+
 inline constexpr std::string_view kSessionVersion = "2025-11-25", kStatelessVersion = "2026-07-28";
 
 // One message each, in one line without its end. `params_json`: one JSON object.

@@ -104,8 +104,7 @@ TEST_CASE("stateless requests carry all there is to know, beside what their meta
 
 TEST_CASE("what a server says is one of few things, or nothing") {
   CHECK(shown(one(R"({"jsonrpc":"2.0","id":3,"result":{"a":[1,"\u00e4"]}})")) == "3 {\"a\":[1,\"ä\"]}");
-  CHECK(shown(one(R"({"id":3,"error":{"code":-32602,"message":"no\nsuch \u001b tool"}})")) ==
-        "3 -32602 no such   tool");
+  CHECK(shown(one(R"({"id":3,"error":{"code":-32602,"message":"no\nsuch \u001b tool"}})")) == "3 -32602 no such tool");
   CHECK(shown(one(R"({"id":3,"error":{"code":"x"}})")) == "3 0 It gave no reason.");
   CHECK(shown(one(R"({"id":3,"error":7})")) == "3 no answer");
   CHECK(shown(one(R"({"id":3,"result":7})")) == "3 no answer");

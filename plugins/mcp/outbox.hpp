@@ -28,9 +28,11 @@ struct Failure {
 struct Asked {
   std::int64_t id = 0;
   std::string method, params_json;
-  bool queued = false;   ///< it is in the outbox, or was
-  bool written = false;  ///< whole: from then on it may have had an effect
-  bool done = false;     ///< answered, or failed
+  std::optional<std::uint64_t> compared;  ///< as Request has it
+  bool not_compared = false;              ///< another tools_version() than that, so that it was not sent
+  bool queued = false;                    ///< it is in the outbox, or was
+  bool written = false;                   ///< whole: from then on it may have had an effect
+  bool done = false;                      ///< answered, or failed
   std::optional<Answer> answer;
   std::optional<Failure> failure;
   std::condition_variable changed;  ///< told when it is done

@@ -16,16 +16,13 @@ class Pins {
  public:
   Pins(const Wrapped& wrapped, Link& link) : wrapped_(wrapped), link_(link) {}
 
-  /// Asks the server for its tools where what is known of them is older than a minute, or counts no more. Throws
-  /// ProxyError with no effect: the tool has changed or is gone (type "ToolChanged"), or the server does not tell.
-  void must_match(const kruxos::Call& call, const WrappedTool& tool);
+  /// Asks the server for its tools where what is known of them is older than a minute (two, while another call asks),
+  /// or counts no more. By which Link::tools_version() the tool was compared. Throws ProxyError with no effect: the
+  /// tool has changed or is gone (type "ToolChanged"), or the server does not tell.
+  std::uint64_t must_match(const kruxos::Call& call, const WrappedTool& tool);
 
-  struct Difference {
-    const WrappedTool* tool;
-    std::string what;  ///< a sentence; empty: it is as it was agreed to
-  };
   struct Comparison {
-    std::vector<Difference> tools;       ///< each that is wrapped
+    std::string what;                    ///< is not as it was agreed to, sentences; empty: all is
     std::vector<std::string> unwrapped;  ///< the server's names of others
   };
   /// Asks the server in any case.
@@ -33,9 +30,11 @@ class Pins {
 
  private:
   using Known = std::map<std::string, std::string>;  ///< pins by the server's names
-  Known ask(const kruxos::Call& call);
+  void ask(const kruxos::Call& call);
+  void ask_if_stale(const kruxos::Call& call);
   bool is_stale(std::int64_t age_ms) const;
-  std::string why_not(const Known& known, const WrappedTool& tool) const;
+  std::string difference(const WrappedTool& tool) const;
+  std::string what_to_do() const;
 
   const Wrapped& wrapped_;
   Link& link_;

@@ -13,7 +13,7 @@ namespace mcp {
 namespace {
 
 /// Room for what the file says; the host reads it after the constructor below has run.
-std::array<char, 64> service_name{}, prefix_name{}, version_text{};
+std::array<char, 64> service_name{}, version_text{};
 std::shared_ptr<const Wrapped> agreed;
 std::string problem;
 
@@ -29,12 +29,10 @@ struct AtLoad {
         throw std::runtime_error("Where this library lies is not known.");
       agreed = read_agreed_file(own.dli_fname);
       keep(service_name, agreed->service);
-      keep(prefix_name, agreed->prefix);
       keep(version_text, agreed->version);
     } catch (const std::exception& error) {
       problem = error.what();
       keep(service_name, "mcp");
-      keep(prefix_name, "mcp");
       keep(version_text, "0.0.0");
     }
   }
@@ -69,7 +67,7 @@ const krux_plugin_entry KRUX_ENTRY{KRUX_MAGIC,
                                    KRUX_ABI_MINOR,
                                    0,
                                    mcp::service_name.data(),
-                                   mcp::prefix_name.data(),
+                                   mcp::service_name.data(),
                                    mcp::version_text.data(),
                                    &kruxos::detail::describe<mcp::PluginAdapter>,
                                    &kruxos::detail::create<mcp::PluginAdapter>};

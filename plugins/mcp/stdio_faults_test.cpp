@@ -103,7 +103,7 @@ TEST_CASE("an answer that is none is said to be none") {
   Served served(fault(R"("tool":"add_note","kind":"error","number":-32000,"text":"no \u001b room")"));
   const auto came = served.try_to_use("add_note");
   CHECK(came.code == -32000);
-  CHECK(came.result == "no   room");
+  CHECK(came.result == "no room");
 }
 
 TEST_CASE("a program that ends takes what it was asked along, and says why") {

@@ -29,7 +29,8 @@ struct StdioOptions {
 class StdioLink final : public Link {
  public:
   explicit StdioLink(StdioOptions options);
-  /// Ends the program and what still waits, within two seconds.
+  /// Ends the program and what still waits, within two seconds; later only while the machine's sandbox is tried for the
+  /// first time, which is given ten.
   ~StdioLink() override;
   StdioLink(const StdioLink&) = delete;
   StdioLink& operator=(const StdioLink&) = delete;

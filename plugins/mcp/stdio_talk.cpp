@@ -59,6 +59,7 @@ std::string StdioTalk::ask(const kruxos::Call& call, const Request& request) {
   const auto asked = std::make_shared<Asked>();
   asked->method = request.method;
   asked->params_json = with_meta({}, request.params_json);
+  asked->compared = request.compared;
   std::unique_lock lock(mutex_);
   begin(call.now_ms());
   asked->id = ++last_id_;
@@ -74,6 +75,7 @@ std::string StdioTalk::ask(const kruxos::Call& call, const Request& request) {
     if (call.cancelled()) give_up(*asked, ErrorKind::kCancelled);
     asked->changed.wait_for(lock, kLookAtCall);
   }
+  if (asked->not_compared) throw NotCompared();
   if (asked->failure) asked->failure->raise();
   return result_of(std::move(asked->answer));
 }
@@ -187,8 +189,14 @@ void StdioTalk::serve(ServerProgram& program) {
 }
 
 void StdioTalk::send(ServerProgram& program) {
-  for (const auto& [id, asked] : asked_) {
+  for (auto at = asked_.begin(); at != asked_.end();) {
+    const auto [id, asked] = *at++;  // it may leave
     if (!agreed_ || asked->queued) continue;
+    if (asked->compared && *asked->compared != tools_version_) {
+      asked->not_compared = true;
+      finish(*asked);
+      continue;
+    }
     asked->queued = true;
     const auto params_json = std::exchange(asked->params_json, {});
     outbox_.add(request_message(id, asked->method, with_meta(handshake_.agreed(), params_json)), asked);

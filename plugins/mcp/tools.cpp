@@ -66,8 +66,6 @@ Tool read_tool(const Json& object) {
   if (!input || !input->IsObject())
     throw unclear("the tool " + kruxos::kit::printable(tool.name, 60) + " has no inputSchema.");
   tool.input_schema_json = kruxos::kit::json_text(*input);
-  if (const auto* output = member(object, "outputSchema"); output && output->IsObject())
-    tool.output_schema_json = kruxos::kit::json_text(*output);
   tool.title = text_of(object, "title");
   tool.description = text_of(object, "description");
   if (const auto* hints = member(object, "annotations")) {

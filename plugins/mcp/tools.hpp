@@ -16,10 +16,9 @@ struct Tool {
   std::string title;        ///< for people; empty: none
   std::string description;  ///< for models; empty: none
   std::string input_schema_json = "{}";
-  std::string output_schema_json;  ///< empty: none
-  bool reads_only = false;         ///< readOnlyHint
-  bool destroys = true;            ///< destructiveHint
-  bool can_repeat = false;         ///< idempotentHint
+  bool reads_only = false;  ///< readOnlyHint
+  bool destroys = true;     ///< destructiveHint
+  bool can_repeat = false;  ///< idempotentHint
   /// Of all that an agent or an operator has gone by: name, title, description, schemas, annotations. The same for the
   /// same tool, however the server orders its members. SHA-256 in 64 hexadecimal digits.
   std::string pin;

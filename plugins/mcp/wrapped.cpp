@@ -26,12 +26,12 @@ std::string required_text(const Json& object, const char* name) {
   return text;
 }
 
-WrappedTool tool_of(const Json& object, const std::string& prefix) {
+WrappedTool tool_of(const Json& object, const std::string& service) {
   WrappedTool tool;
   tool.capability = required_text(object, "capability");
-  const auto begins = prefix + '.';
+  const auto begins = service + '.';
   if (!tool.capability.starts_with(begins) || !is_plain(std::string_view(tool.capability).substr(begins.size())))
-    misfit("\"" + one_line(tool.capability, 60) + "\" is no capability of " + prefix);
+    misfit("\"" + one_line(tool.capability, 60) + "\" is no capability of " + service);
   tool.tool = required_text(object, "tool");
   tool.pin = required_text(object, "pin");
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
@@ -69,8 +69,7 @@ Wrapped read_wrapped(std::string_view json) {
   if (kruxos::kit::integer_of(document, "schema") != kSchema) misfit("its \"schema\" is not 1");
   Wrapped wrapped;
   wrapped.service = required_text(document, "service");
-  wrapped.prefix = required_text(document, "prefix");
-  if (!is_plain(wrapped.service) || !is_plain(wrapped.prefix)) misfit("its service or prefix is no plain name");
+  if (!is_plain(wrapped.service)) misfit("its service is no plain name");
   wrapped.version = required_text(document, "version");
   wrapped.url = kruxos::kit::text_of(document, "url");
   wrapped.command = kruxos::kit::texts_of(document, "command");
@@ -83,7 +82,7 @@ Wrapped read_wrapped(std::string_view json) {
   const auto* tools = kruxos::kit::objects_of(document, "tools");
   if (!tools || tools->Empty() || tools->Size() > kMostWrapped) misfit("it has 1 to 256 \"tools\"");
   for (const auto& one : tools->GetArray()) {
-    auto tool = tool_of(one, wrapped.prefix);
+    auto tool = tool_of(one, wrapped.service);
     if (wrapped.find(tool.capability)) misfit(tool.capability + " stands there twice");
     wrapped.tools.push_back(std::move(tool));
   }
@@ -109,7 +108,6 @@ std::string json_of(const Wrapped& wrapped) {
     out += std::string("  \"") + name + "\": " + json + ",\n";
   };
   line("service", kruxos::kit::quoted(wrapped.service));
-  line("prefix", kruxos::kit::quoted(wrapped.prefix));
   line("version", kruxos::kit::quoted(wrapped.version));
   if (wrapped.is_program()) {
     line("command", kruxos::kit::quoted_list(wrapped.command));

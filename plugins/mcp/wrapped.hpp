@@ -17,7 +17,7 @@ struct WrappedTool {
 };
 
 struct Wrapped {
-  std::string service, prefix;
+  std::string service;               ///< also the prefix of its capabilities
   std::string version = "1.0.0";     ///< of what was agreed to; wrapping again raises it
   std::string url;                   ///< of one that is asked by HTTP; else empty
   std::vector<std::string> command;  ///< of one that is a program

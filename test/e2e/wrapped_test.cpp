@@ -91,20 +91,32 @@ TEST_CASE("a write whose answer was lost goes to a person, and is not sent again
 }
 
 TEST_CASE("a host that is killed on the way neither loses a write to a wrapped server nor sends it twice") {
-  const auto* const fault =
-      GENERATE("write.claim.after_commit", "write.execute.before_call", "write.execute.after_call",
-               "write.outcome.before_commit", "write.outcome.after_commit");
+  struct Kill {
+    const char* point;
+    const char* state;
+    std::size_t effects;
+  };
+  // No look tells: what may have been sent is a person's to decide, whether it was or not.
+  const auto kill =
+      GENERATE(Kill{"write.claim.after_commit", "unknown", 0}, Kill{"write.execute.before_call", "unknown", 0},
+               Kill{"write.execute.after_call", "unknown", 1}, Kill{"write.outcome.before_commit", "unknown", 1},
+               Kill{"write.outcome.after_commit", "completed", 1});
   WrappedRig rig;
   rig.begin_wrapped();
-  rig.arm(fault);
+  rig.arm(kill.point);
   const auto id = rig.ask_to_add("once");
   (void)rig.kruxos({"approve", "accept", id, "--yes"});
   rig.advance(31'000);
   rig.expect_killed();
   rig.start();
   CHECK(rig.pass_time([&] { return rig.state(id) == "completed" || rig.told(id); }, 3'600'000, 60'000));
-  CHECK(rig.server.effects().size() <= 1);
-  CHECK((rig.state(id) == "completed" ? rig.server.effects().size() == 1 : rig.state(id) == "unknown"));
+  INFO(kill.point);
+  CHECK(rig.state(id) == kill.state);
+  CHECK(rig.server.effects().size() == kill.effects);
+  if (rig.state(id) != "unknown") return;
+  rig.resolve(id, kill.effects == 0 ? "resend" : "happened");
+  CHECK(rig.pass_time([&] { return rig.state(id) == "completed"; }));
+  CHECK(rig.server.effects().size() == 1);
 }
 
 TEST_CASE("a tool that has changed is held, and the operator hears of it and agrees anew") {
@@ -155,6 +167,22 @@ TEST_CASE("a server that was disconnected is nobody's to agree to any more") {
   // MCP has no way to take the token back.
   REQUIRE(rig.kruxos({"disconnect", "tracker", "--force", "--yes"}).status.ok());
   CHECK(rig.alerts().find("service_changed") == std::string::npos);
+}
+
+TEST_CASE("a tool that is gone is told until the operator has agreed to do without it") {
+  WrappedRig rig;
+  McpEmulatorOptions with;
+  with.script_json = R"({"tools":[{"name":"extra","description":"More.","inputSchema":{"type":"object"}}]})";
+  auto richer = std::make_unique<McpEmulator>(with);
+  REQUIRE(rig.wrap({"tracker", richer->url(), "--yes"}).status.ok());
+  rig.config_text += "  tracker:\n    api_base_url: " + rig.server.origin() + "/\n";  // the server after its upgrade
+  rig.begin();
+  CHECK(eventually([&] { return rig.alerts().find("no tool extra any more") != std::string::npos; }));
+  const auto again = rig.wrap({"tracker", rig.server.url(), "--yes"});
+  CHECK_THAT(again.out, Contains("Gone: extra"));
+  REQUIRE(rig.stop().ok());
+  rig.start();
+  CHECK(eventually([&] { return rig.alerts().find("service_changed") == std::string::npos; }));
 }
 
 TEST_CASE("a server that is a program runs in a sandbox, and is begun again when it ends") {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace mcp {
@@ -27,17 +28,29 @@ struct Lists {
   }
 };
 
-/// What has come of one exchange; nothing is thrown through libcurl.
-struct Received {
-  std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;
-  std::uint64_t most = 0;
-  bool too_large = false;
+/// Hands on what comes, as it comes; nothing is thrown through libcurl.
+struct Receiver {
+  CURL* curl;
+  const krux_http_answer* answer;
+  std::uint64_t most;
+  std::vector<std::pair<std::string, std::string>> headers{};
+  std::uint64_t got = 0;
+  bool told = false, stopped = false, too_large = false;
 
+  /// Of the answer itself, once all its lines are there.
+  bool tell_head() {
+    if (std::exchange(told, true)) return true;
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    std::vector<krux_header> head;
+    for (const auto& [name, value] : headers) head.push_back({to_abi(name), to_abi(value)});
+    stopped = answer->head(answer->self, static_cast<std::int32_t>(status), head.data(), head.size()) != 0;
+    return !stopped;
+  }
   static std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* self) noexcept {
     try {
       const std::string_view line(bytes, count);
-      auto& headers = static_cast<Received*>(self)->headers;
+      auto& headers = static_cast<Receiver*>(self)->headers;
       if (line.starts_with("HTTP/")) headers.clear();  // those of a 100 before it are not the answer's
       if (const auto colon = line.find(':'); colon != std::string_view::npos) {
         auto value = line.substr(colon + 1);
@@ -53,11 +66,11 @@ struct Received {
   }
   static std::size_t take_body(char* bytes, std::size_t, std::size_t count, void* self) noexcept {
     try {
-      auto& received = *static_cast<Received*>(self);
-      received.too_large = received.body.size() + count > received.most;
-      if (received.too_large) return 0;
-      received.body.append(bytes, count);
-      return count;
+      auto& me = *static_cast<Receiver*>(self);
+      me.too_large = (me.got += count) > me.most;
+      if (me.too_large || !me.tell_head()) return 0;
+      me.stopped = me.answer->body(me.answer->self, {bytes, count}) != 0;
+      return me.stopped ? 0 : count;
     } catch (...) {
       return 0;
     }
@@ -84,8 +97,7 @@ krux_status CurlClient::send(void* self, const krux_call* call, const krux_http_
                   std::string(from_abi(request->headers[i].value)));
     headers.add("Expect:");  // no 100 is waited for
     if (!me.token_.empty()) headers.add("Authorization: Bearer " + me.token_);
-    Received received;
-    received.most = request->max_response_bytes;
+    Receiver receiver{curl.get(), answer, request->max_response_bytes};
     const auto left = std::max<std::int64_t>(call->deadline_ms - now(), 1);
     curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https");
@@ -93,27 +105,22 @@ krux_status CurlClient::send(void* self, const krux_call* call, const krux_http_
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(request->body.len));
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, request->body.ptr);
     curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.list);
-    curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, &Received::take_header);
-    curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &received);
-    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, &Received::take_body);
-    curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &received);
+    curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, &Receiver::take_header);
+    curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &receiver);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, &Receiver::take_body);
+    curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &receiver);
     curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(left));
     curl_easy_setopt(curl.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(curl.get(), CURLOPT_PROXY, "");  // nobody else is told the token; the host uses none either
     const auto done = curl_easy_perform(curl.get());
-    if (received.too_large) return fail(answer, KRUX_UNAVAILABLE, "The server's answer is too large.");
+    if (receiver.too_large) return fail(answer, KRUX_UNAVAILABLE, "The server's answer is too large.");
+    if (receiver.stopped) return fail(answer, KRUX_CANCELLED, "Nothing more of the answer was wanted.");
     if (done == CURLE_OPERATION_TIMEDOUT) return fail(answer, KRUX_TIMEOUT, "The server did not answer in time.");
     if (done != CURLE_OK)
       return fail(answer, KRUX_NETWORK,
                   std::string("The server could not be reached: ") + curl_easy_strerror(done) + ".");
-    long status = 0;
-    curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
-    std::vector<krux_header> head;
-    for (const auto& [name, value] : received.headers) head.push_back({to_abi(name), to_abi(value)});
-    if (answer->head(answer->self, static_cast<std::int32_t>(status), head.data(), head.size()) != 0 ||
-        answer->body(answer->self, to_abi(received.body)) != 0)
-      return KRUX_CANCELLED;
-    return KRUX_OK;
+    return receiver.tell_head() ? KRUX_OK : KRUX_CANCELLED;
   } catch (const std::exception& error) {
     return fail(answer, KRUX_INTERNAL, error.what());
   }

@@ -1,8 +1,10 @@
 // kruxos-wrap-mcp: makes the adapter of an upstream MCP server. `kruxos adapter wrap` starts it.
 #include <CLI/CLI.hpp>
 
+#include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -16,6 +18,7 @@ namespace {
 
 using namespace mcp;
 
+constexpr const char* kNobody = "Nobody can be asked here: say --yes when you agree.";
 constexpr int kUsage = 2;  ///< as kruxos has it
 
 struct Asked {
@@ -40,12 +43,37 @@ std::filesystem::path shipped_library() {
   throw Failed("mcp.so, which is copied for each server, is not where it is installed. Name it with --library.");
 }
 
+/// What is typed is not shown.
+class Hidden {
+ public:
+  Hidden() : changed_(tcgetattr(STDIN_FILENO, &before_) == 0) {
+    auto now = before_;
+    now.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    if (changed_) tcsetattr(STDIN_FILENO, TCSAFLUSH, &now);
+  }
+  ~Hidden() {
+    if (changed_) tcsetattr(STDIN_FILENO, TCSAFLUSH, &before_);
+  }
+  Hidden(const Hidden&) = delete;
+  Hidden& operator=(const Hidden&) = delete;
+
+ private:
+  termios before_{};
+  const bool changed_;
+};
+
 std::string token_of(const Asked& asked) {
   if (!asked.plan.token) return {};
+  if (isatty(STDIN_FILENO) != 0) std::cout << "Token: " << std::flush;
   std::string token;
-  if (!std::getline(std::cin, token) || token.empty())
-    throw Failed("The token is read from standard input, and there is none.");
-  return token;
+  {
+    const Hidden hidden;
+    (void)std::getline(std::cin, token);
+  }
+  if (isatty(STDIN_FILENO) != 0) std::cout << '\n';
+  const auto begin = token.find_first_not_of(" \t\r"), end = token.find_last_not_of(" \t\r");
+  if (begin == std::string::npos) throw Failed("The token is read from standard input, and there is none.");
+  return token.substr(begin, end - begin + 1);
 }
 
 std::vector<Tool> tools_of(const Asked& asked) {
@@ -78,17 +106,16 @@ void show(const char* what, const std::vector<std::string>& tools) {
 }
 
 void show(const Wrapping& wrapping, const std::vector<Tool>& tools) {
-  for (std::size_t i = 0; i < wrapping.wrapped.tools.size(); ++i) {
-    const auto& tool = wrapping.wrapped.tools[i];
+  for (const auto& tool : wrapping.wrapped.tools) {
+    const auto said = std::find_if(tools.begin(), tools.end(), [&](const Tool& one) { return one.name == tool.tool; });
     std::cout << "  " << (tool.reads ? "read   " : "write  ") << tool.capability << "  "
-              << one_line(tools[i].description, 100) << '\n';
+              << one_line(said->description, 100) << '\n';
   }
 }
 
 bool agrees(const Asked& asked) {
   if (asked.yes) return true;
-  if (asked.plan.token || isatty(STDIN_FILENO) == 0)
-    throw Failed("Nobody can be asked here: say --yes when you agree.");
+  if (isatty(STDIN_FILENO) == 0) throw Failed(kNobody);
   std::cout << "Do you agree to these? [y/N] " << std::flush;
   std::string answer;
   return std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes");
@@ -130,7 +157,9 @@ int wrap_server(Asked asked) {
     (void)address_of(plan.url);
     if (!asked.words.empty()) throw Failed("A server at an address takes no further words.");
     const auto base = address_of(plan.url).base;
-    if (base.starts_with("http://") && !base.starts_with("http://127.0.0.1:") && !base.starts_with("http://[::1]:"))
+    const auto host = base.substr(0, base.find_first_of("/", base.find("://") + 3));
+    const auto is = [&](const std::string& here) { return host == here || host.starts_with(here + ":"); };
+    if (base.starts_with("http://") && !is("http://127.0.0.1") && !is("http://[::1]"))
       throw Failed("The host speaks plain http only to 127.0.0.1 and [::1]: give an https address.");
   } else {
     plan.command = {asked.server};
@@ -138,6 +167,8 @@ int wrap_server(Asked asked) {
     if (plan.token)
       throw Failed("A program gets its own credentials from --environment-file; --token is for addresses.");
   }
+  // The token takes the one line that there is.
+  if (plan.token && !asked.yes && isatty(STDIN_FILENO) == 0) throw Failed(kNobody);
   if (plan.display_name.empty()) plan.display_name = plan.service;
   if (!is_plain(plan.service)) throw Failed("The name is small letters, digits and _, a letter first, at most 23.");
   if (asked.places.library.empty()) asked.places.library = shipped_library();
@@ -162,7 +193,7 @@ int wrap_server(Asked asked) {
     show("Gone", now.gone);
   }
   show(wrapping, tools);
-  show("Left out, for a service has 256 capabilities at most", wrapping.left_out);
+  show("Left out, for the host takes no more of one service", wrapping.left_out);
   if (!agrees(asked)) {
     std::cout << "Nothing was written.\n";
     return 1;

@@ -48,7 +48,7 @@ typedef struct krux_sync_store {
   /* One part (a channel, a label; at most 1024 bytes) could not be synced; the operator sees it with its message (at
    * most 4096 bytes) until the part is reported with KRUX_OK. At once and durable, without commit. It ends nothing: go
    * on with the others. KRUX_CONFLICT says that the service has changed what a person had agreed to: the operator gets
-   * an alert of it with the end of the pass. */
+   * an alert of it with the end of the pass. What a service itself calls a conflict (HTTP 409) is none of that. */
   krux_status (*report)(void* self, krux_str part, krux_status status, krux_str message) KRUX_NOEXCEPT;
   /* Since 1.1. Gathered as put() is: gives a record that is there with the commit at the latest a text that is searched
    * besides the record's own, at most 1 MiB, in the place of the one before; empty: none. It stays when the record is
