@@ -12,8 +12,6 @@
 namespace KRUXOS_TEST_FILE {
 
 using Catch::Contains;
-using kruxos::ErrorKind;
-using kruxos::ProxyError;
 using kruxos::testing::FakeWrite;
 using kruxos::testing::Outcome;
 using mcp::Request;
@@ -149,8 +147,9 @@ TEST_CASE("a write that was answered is done, however odd the answer is") {
     CHECK(attempt.result_json.size() < 10'000);
     return attempt.result_json;
   };
-  std::string deep = "1";
-  for (int i = 0; i < 40; ++i) deep = R"({"a":)" + deep + "}";
+  std::string deep;
+  for (int i = 0; i < 40; ++i) deep += R"({"a":)";
+  deep += '1' + std::string(40, '}');
   CHECK_THAT(answered(""), Contains("aaaa") && Contains("is not kept"));
   CHECK_THAT(answered(deep), Contains("is not kept"));
   CHECK_THAT(answered(R"({"a":1,"a":2})"), Contains("is not kept"));

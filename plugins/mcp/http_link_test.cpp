@@ -136,7 +136,7 @@ TEST_CASE("a lost session costs a read nothing, and a write no more than a later
 
 TEST_CASE("what a status says of a write") {
   Rig rig;
-  const auto outcome_of = [&](FakeAnswer answer) {
+  const auto outcome_of = [&](const FakeAnswer& answer) {
     rig.answer = [answer](const std::string&) { return answer; };
     return rig.write().outcome;
   };

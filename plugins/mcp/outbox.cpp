@@ -19,7 +19,7 @@ void Outbox::add(std::string message, AskedPtr asked) {
   all_.push_back({std::move(message), std::move(asked), unasked});
 }
 
-void Outbox::drop(std::deque<One>::iterator at) {
+void Outbox::drop(const std::deque<One>::iterator& at) {
   unasked_bytes_ -= at->unasked_bytes;
   if (at == all_.begin()) written_ = 0;
   all_.erase(at);

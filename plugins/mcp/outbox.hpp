@@ -62,7 +62,7 @@ class Outbox {
     AskedPtr asked;
     std::size_t unasked_bytes = 0;
   };
-  void drop(std::deque<One>::iterator at);
+  void drop(const std::deque<One>::iterator& at);
 
   std::deque<One> all_;
   std::size_t written_ = 0;  ///< of the first

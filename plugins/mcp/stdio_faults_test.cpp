@@ -18,7 +18,6 @@ namespace KRUXOS_TEST_FILE {
 using Catch::Contains;
 using kruxos::ErrorKind;
 using mcp::testing::be_an_ordinary_user;
-using mcp::testing::Came;
 using mcp::testing::came_of;
 using mcp::testing::DrivenCall;
 using mcp::testing::Failed;
@@ -184,8 +183,7 @@ TEST_CASE("three deadlines in a row end a server, and the next ask starts it aga
 
 TEST_CASE("deadlines with an answer between them end nothing") {
   Served served;
-  for (int i = 0; i < 4; ++i) {
-    const auto times = static_cast<std::size_t>(i + 1);
+  for (std::size_t times = 1; times <= 4; ++times) {
     (void)time_out(served, "slow", "{}", [&] { REQUIRE(served.hears(R"("name":"slow")", times)); });
     CHECK_THAT(served.use("echo", R"({"text":"a"})"), Contains("\"a\""));
   }

@@ -3,7 +3,9 @@
 
 #include <kruxos/kit/json.hpp>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
+
 #include <cstdlib>
 #include <mutex>
 
@@ -39,13 +41,13 @@ struct Server {
       const bool lists = kruxos::kit::text_of(message, "method") == "tools/list";
       const std::string result =
           lists ? R"({"tools":[{"name":"a","inputSchema":{}}]})" : R"({"protocolVersion":"2025-11-25"})";
-      const auto event = "data: {\"jsonrpc\":\"2.0\",\"id\":" + id + ",\"result\":" + result + "}\n\n";
+      const auto event = fmt::format("data: {{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{}}}\n\n", id, result);
       const auto head = std::string("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n");
       if (ends || !lists) {
-        peer.write(head + "Content-Length: " + std::to_string(event.size()) + "\r\n\r\n" + event);
+        peer.write(fmt::format("{}Content-Length: {}\r\n\r\n{}", head, event.size(), event));
         continue;
       }
-      peer.write(head + "\r\n" + event);
+      peer.write(fmt::format("{}\r\n{}", head, event));
       return peer.wait_closed();
     }
   }};

@@ -157,7 +157,7 @@ int wrap_server(Asked asked) {
     (void)address_of(plan.url);
     if (!asked.words.empty()) throw Failed("A server at an address takes no further words.");
     const auto base = address_of(plan.url).base;
-    const auto host = base.substr(0, base.find_first_of("/", base.find("://") + 3));
+    const auto host = base.substr(0, base.find('/', base.find("://") + 3));
     const auto is = [&](const std::string& here) { return host == here || host.starts_with(here + ":"); };
     if (base.starts_with("http://") && !is("http://127.0.0.1") && !is("http://[::1]"))
       throw Failed("The host speaks plain http only to 127.0.0.1 and [::1]: give an https address.");
