@@ -95,8 +95,7 @@ std::string capabilities_json(const HandlerContext& context, const CheckedCall& 
 
 std::string session_json(const HandlerContext& context, const CheckedCall& call) {
   const auto session = context.records.sessions.find(session_of(context, call));
-  if (!session)
-    throw Error(ErrorCode::kSessionExpired, "Your session has ended: call again for your present one.", true);
+  if (!session) throw session_ended(call);
   const auto counts =
       context.writes.ledger.counts_of_session(session->agent_id, session->session_id, session->after_seq);
   return json_object([&](JsonWriter& out) {

@@ -81,6 +81,11 @@ std::string session_of(const HandlerContext& context, const CheckedCall& call) {
   return context.records.sessions.of_the_day(invocation.agent_id, invocation.agent_name);
 }
 
+Error session_ended(const CheckedCall& call) {
+  if (!call.invocation.session_id.empty()) return session_expired();
+  return {ErrorCode::kSessionExpired, "Your session has ended: call again for your present one.", true};
+}
+
 std::string sized_for(const CheckedCall& call, std::string result_json) {
   if (!call.invocation.for_model) return result_json;
   return within_budget(std::move(result_json), *call.capability, call.arguments.params);

@@ -102,6 +102,8 @@ RowsAnswer answer_from_rows(const ActiveAccount& account, const CallContextPtr& 
 
 /// The session that the call is made in: the one that it names, else its agent's of the day.
 std::string session_of(const HandlerContext& context, const CheckedCall& call);
+/// What is answered where that has ended meanwhile. Whoever named none has another one by now, and is to call again.
+Error session_ended(const CheckedCall& call);
 
 using WorkAnswer = std::variant<std::string, Error>;
 

@@ -169,7 +169,7 @@ void run_session_set(const HandlerContextPtr& context, const CheckedCallPtr& cal
     // It may have ended while the call waited for its turn: then nobody else takes this away again.
     if (!c.records.sessions.use(space.session_id, space.agent_id)) {
       of_sessions.session_ended(space.agent_id, space.session_id);
-      throw session_expired();
+      throw session_ended(one);
     }
     return set_json(key, entry.version, entry.updated_at_ms);
   });

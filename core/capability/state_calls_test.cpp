@@ -161,12 +161,61 @@ TEST_CASE("nothing is noted for a session that ended while the call waited") {
     return type_of(Host::document(host.begin("state.session.set", arguments("a", "1"), agent, "", session).get()));
   };
   CHECK(set("agent_1") == "SessionExpired");
+  const auto named = host.begin("state.session.set", arguments("a", "1"), "agent_1", "", session).get();
+  CHECK(find_bool(Host::document(named)["error"], "retryable") == false);
   CHECK_FALSE(host.agent_state.of_sessions->get({"agent_1", session}, "a"));
   // Nor for somebody else's.
   const auto theirs = begin_session(host, "agent_1");
   const auto outcome = host.begin("state.session.set", arguments("a", "1"), "agent_2", "", theirs).get();
   CHECK(type_of(Host::document(outcome)) == "SessionExpired");
   CHECK_FALSE(host.agent_state.of_sessions->get({"agent_2", theirs}, "a"));
+}
+
+TEST_CASE("an agent that named no session asks again where its session of the day ended while the call waited") {
+  Host host;
+  // Of the sessions alone: a day goes by when it has been asked `left` times.
+  struct Midnight final : Clock {
+    explicit Midnight(DrivenClock& c) : driven(c) {}
+    std::int64_t wall_ms() const override { return driven.wall_ms(); }
+    std::int64_t boot_ms() const override {
+      if (left >= 0 && left-- == 0) driven.advance(25 * 3'600'000LL);
+      return driven.boot_ms();
+    }
+    bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& cv, std::int64_t until,
+                    const std::function<bool()>& stop) override {
+      return driven.wait_until(lock, cv, until, stop);
+    }
+    DrivenClock& driven;
+    mutable std::atomic<int> left = -1;
+  };
+  DrivenClock driven;
+  Midnight clock(driven);
+  SessionStore sessions(host.store, clock);
+  AgentState state(host.store, host.clock, sessions);
+  HandlerOptions options;
+  options.state = &state;
+  CapabilityHandler handler(host.accounts, host.runner, host.writes, {host.agents, sessions, host.alerts}, host.clock,
+                            options);
+  const auto set = [&] {
+    std::promise<InvocationResult> answered;
+    handler.invoke({"agent_1", "tester", "", "state.session.set", arguments("a", "1"), ""},
+                   [&](InvocationResult result) { answered.set_value(std::move(result)); });
+    return Host::document(answered.get_future().get());
+  };
+  int refused = 0;
+  for (int after = 0; after < 8; ++after) {
+    CHECK(type_of(set()) == "none");
+    clock.left = after;
+    const auto answer = set();
+    clock.left = -1;
+    if (type_of(answer) == "none") continue;
+    ++refused;
+    CHECK(type_of(answer) == "SessionExpired");
+    CHECK(find_bool(answer["error"], "retryable") == true);
+    CHECK(message_of(answer) == "Your session has ended: call again for your present one.");
+    CHECK(type_of(set()) == "none");
+  }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("what is noted for a session is listed page by page and cleared by what keys begin with") {

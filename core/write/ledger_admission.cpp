@@ -167,7 +167,7 @@ void Ledger::submit(NewWrite write, Done<Submitted> done, CommitThread thread) {
         *row = *admitted;
         auto same = find_same(sql, *asked, row->write);
         if (same) {
-          must_not_hang_on_another(sql, *same, asked->transaction_id);
+          must_not_hang_on_another(sql, *same, *asked);
           return same;
         }
         // Only now: what is asked for once more, when its time has passed, is answered with the write that there is.

@@ -20,6 +20,8 @@ namespace {
 /// The last versions before columns got the standard terms, and before the tables of writes and attempts were made
 /// anew.
 constexpr int kBeforeTerms = 14, kBeforeCheaperWrites = 16;
+/// And before old receipts of the agents' state had an index.
+constexpr int kBeforeReceiptsByTime = 35;
 
 /// Of the third row: what is decided about a write finds it by its seq, which its id tells.
 const std::string kCopied = "w_00000000-0000-7003-8000-000000000000";
@@ -183,6 +185,20 @@ TEST_CASE("a ledger whose tables are made anew keeps every column, the order of 
   CHECK(history[2].outcome == "host_started");
   CHECK(ledger.counts().executing == 0);
   CHECK(ledger.counts().unknown == 1);
+}
+
+TEST_CASE("a ledger of before receipts had an index by their time gets it") {
+  support::Scratch scratch;
+  const auto file = scratch.path() / "kruxos.db";
+  const auto has_index = [](SQLite::Database& db) {
+    return db.execAndGet("SELECT count(*) FROM sqlite_master WHERE name = 'state_receipts_time'").getInt() == 1;
+  };
+  CHECK_FALSE(has_index(*open_database(file, kind_of_version(kBeforeReceiptsByTime))));
+  const auto db = open_database(file, kLedgerKind);
+  CHECK(has_index(*db));
+  SQLite::Statement plan(*db, "EXPLAIN QUERY PLAN DELETE FROM state_receipts WHERE at_ms <= 1");
+  REQUIRE(plan.executeStep());
+  CHECK_THAT(plan.getColumn("detail").getString(), Catch::Contains("state_receipts_time"));
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -178,17 +178,21 @@ void must_fit_in(StatementCache& sql, const std::string& transaction_id, const W
         fmt::format("A transaction takes {} writes. Commit this one, and begin another.", kMostTransactionWrites));
 }
 
-void must_not_hang_on_another(StatementCache& sql, const WriteRecord& same, const std::string& transaction_id) {
+void must_not_hang_on_another(StatementCache& sql, const WriteRecord& same, const NewWrite& asked) {
   auto& row = sql.get(
       "SELECT t.transaction_id FROM transactions t JOIN transaction_writes w ON w.transaction_id = t.transaction_id "
       "AND "
       "w.write_seq = ?1 WHERE t.state = 'open' OR t.state = 'undoing'");
   row.bind_all(same.seq);
   const ResetAtEnd reset(row);
-  if (!row.step() || row.text(0) == transaction_id) return;
+  if (!row.step() || row.text(0) == asked.transaction_id) return;
+  // A key is looked at first: what it names answers whatever else is asked for.
+  const bool by_key = !asked.idempotency_key.empty() && asked.idempotency_key == same.idempotency_key;
+  const auto* const otherwise =
+      by_key ? "another idempotency_key and allow_duplicate: the key is that write's" : "allow_duplicate";
   throw conflict(fmt::format("The same is {} in the transaction {}, which may still take it back. Nothing was "
-                             "accepted: ask again once that has ended, or with allow_duplicate.",
-                             same.write_id, row.text(0)))
+                             "accepted: ask again once that has ended, or with {}.",
+                             same.write_id, row.text(0), otherwise))
       .with_context(fmt::format(R"({{"write_id":{},"transaction_id":{}}})", json_string(same.write_id),
                                 json_string(row.text(0))));
 }

@@ -62,8 +62,8 @@ void note_why_it_stays(StatementCache& sql, const std::string& transaction_id, c
 void must_fit_in(StatementCache& sql, const std::string& transaction_id, const WriteRecord& admitted,
                  std::int64_t now_ms);
 /// Of a wish that an earlier write would answer: throws krux::Error ConflictError where that is a part of an unfinished
-/// transaction other than `transaction_id` (empty: none), which may still take it back.
-void must_not_hang_on_another(StatementCache& sql, const WriteRecord& same, const std::string& transaction_id);
+/// transaction other than the one that `asked` names (empty: none), which may still take it back.
+void must_not_hang_on_another(StatementCache& sql, const WriteRecord& same, const NewWrite& asked);
 void add_to_transaction(StatementCache& sql, const std::string& transaction_id, const WriteRecord& write);
 
 /// What is to be looked after: open ones and when their time is over, open ones that cannot be committed any more and

@@ -276,6 +276,12 @@ TEST_CASE("what a transaction may still take back answers nobody outside of it")
   const auto refused = std::get<Error>(outside());
   CHECK(refused.type() == ErrorCode::kConflictError);
   CHECK_THAT(refused.what(), Catch::Contains(held.write_id + " in the transaction " + f.id));
+  SECTION("allow_duplicate makes it another one") {
+    CHECK_THAT(refused.what(), Catch::Contains("ask again once that has ended, or with allow_duplicate."));
+    auto another = new_write("1");
+    another.allow_duplicate = true;
+    CHECK(f.host->submit(another).write_id != held.write_id);
+  }
   SECTION("rolled back, it is a wish of its own") {
     f.roll_back();
     f.until_undone();
@@ -287,6 +293,31 @@ TEST_CASE("what a transaction may still take back answers nobody outside of it")
     f.commit();
     CHECK(std::get<Submitted>(outside()).write.write_id == held.write_id);
   }
+}
+
+TEST_CASE("what is held under a key is asked for outside under another one") {
+  TransactionFixture f;
+  auto write = new_write("1");
+  write.idempotency_key = "k";
+  const auto held = f.host->submit(f.in_it(write));
+  const auto refusal = [&] {
+    Answer<Submitted> answer;
+    f.host->buffer.ledger.submit(write, answer.slot());
+    return std::string(answer.error().what());
+  };
+  const std::string by_content = "ask again once that has ended, or with allow_duplicate.";
+  const std::string by_key =
+      "ask again once that has ended, or with another idempotency_key and allow_duplicate: the key is that write's.";
+  CHECK_THAT(refusal(), Catch::Contains(held.write_id) && Catch::Contains(by_key));
+  write.allow_duplicate = true;
+  CHECK_THAT(refusal(), Catch::Contains(by_key));
+  write.allow_duplicate = false;
+  for (const char* other : {"", "another"}) {
+    write.idempotency_key = other;
+    CHECK_THAT(refusal(), Catch::Contains(by_content));
+  }
+  write.allow_duplicate = true;
+  CHECK(f.host->submit(write).write_id != held.write_id);
 }
 
 TEST_CASE("a held write may be left out by its agent, and ends its transaction where an operator takes it out") {

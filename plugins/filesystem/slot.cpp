@@ -115,16 +115,16 @@ void Slot::begin_undo() {
 
 void Slot::note_compared() const {
   try {
-    if (!is_compared()) workspace::put_durably(get(), kCompared, "yes");
+    if (workspace::small_file(get(), kCompared).empty()) workspace::put_durably(get(), kCompared, "yes");
   } catch (const kruxos::ProxyError&) {  // the undo is done all the same; whoever asks compares once more
   }
 }
 
-bool Slot::is_compared() const {
-  return !workspace::small_file(get(), kCompared).empty() || is_retired();
+bool Slot::is_to_be_compared(const workspace::Home& home) const {
+  return plan_.kind == Plan::Kind::kPut && standing(home) == Standing::kUndone &&
+         !inode_at(get(), taken_name()).empty() && workspace::small_file(get(), kCompared).empty();
 }
 
-/// Empty where no undo has begun.
 std::string Slot::inode_before_undo() const {
   return kruxos::kit::text_of(kruxos::kit::parse(workspace::small_file(get(), kUndo)), "kept");
 }
@@ -186,7 +186,7 @@ std::uint64_t prune(const workspace::Home& home, std::int64_t now_ms, std::int64
     auto slot = Slot::find(home, kept.write_id);
     if (is_old || !slot.has_plan()) {
       workspace::remove_tree(home.undo.get(), kept.write_id);
-    } else if (!slot.is_retired()) {
+    } else if (!slot.is_retired() && !slot.is_to_be_compared(home)) {
       slot.retire(home);
     }
     bytes -= kept.bytes - std::min(kept.bytes, kept_bytes(home, kept.write_id));

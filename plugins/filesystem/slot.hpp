@@ -55,8 +55,13 @@ class Slot {
   void begin_undo();
   /// After an undo: what it has taken out of the workspace was what the write had left, or the operator insisted.
   void note_compared() const;
-  /// True of what is retired too: nothing is left to be compared.
-  bool is_compared() const;
+  /// Whether an undo ended between its rename and the comparison with what came out of the workspace. It may have been
+  /// changed, and whoever asks is told that it is here: until it is compared it is kept.
+  bool is_to_be_compared(const workspace::Home& home) const;
+  /// Where an undo of a put has put what it has taken out of the workspace.
+  const char* taken_name() const { return plan_.replaces ? kKept : kUndone; }
+  /// Empty where no undo has begun.
+  std::string inode_before_undo() const;
   Standing standing(const workspace::Home& home) const;
   /// Lets what is kept go, and remembers how the write stood: what came of it can be asked for longer than it can be
   /// undone.
@@ -64,7 +69,6 @@ class Slot {
   bool is_retired() const;
 
  private:
-  std::string inode_before_undo() const;
   workspace::Descriptor directory_;
   std::string write_id_;
   Plan plan_;
@@ -78,8 +82,8 @@ std::string inode_at(int directory, const std::string& name);
 /// What the write's slot takes on the disk. An entry counts as 512 bytes at least.
 std::uint64_t kept_bytes(const workspace::Home& home, const std::string& write_id);
 
-/// Takes away what is older than `keep_ms`, and retires the oldest while all together is more than `most_bytes`. What
-/// is left.
+/// Takes away what is older than `keep_ms`, and retires the oldest while all together is more than `most_bytes`, but
+/// for what is still to be compared. What is left.
 std::uint64_t prune(const workspace::Home& home, std::int64_t now_ms, std::int64_t keep_ms, std::uint64_t most_bytes);
 
 }  // namespace filesystem

@@ -27,17 +27,6 @@ std::string undone(const Plan& plan) {
   return kruxos::kit::ObjectWriter().text("path", plan.path.shown()).flag("restored", true).done();
 }
 
-/// Where an undo has put what it has taken out of the workspace.
-const char* taken_name(const Plan& plan) {
-  return plan.replaces ? kKept : kUndone;
-}
-
-/// Whether an undo ended between its rename and the comparison with what came out of the workspace.
-bool is_to_be_compared(const Slot& slot) {
-  return slot.plan().kind == Plan::Kind::kPut && !slot.is_compared() &&
-         !inode_at(slot.get(), taken_name(slot.plan())).empty();
-}
-
 kruxos::ProxyError changed_since(const Path& path) {
   return workspace::conflict(path.shown() + " has been changed since. It stays as it is.");
 }
@@ -56,16 +45,27 @@ void must_be_as_left(int directory, const Path& path, const Plan& plan, bool for
 std::string changed_in_store(const Slot& slot) {
   const auto& plan = slot.plan();
   return plan.path.shown() + " has been changed since, and was taken away nevertheless: it is in the undo store, as " +
-         slot.write_id() + "/" + taken_name(plan) + ".";
+         slot.write_id() + "/" + slot.taken_name() + ".";
+}
+
+/// False where something else has come to its place meanwhile: that stays.
+bool can_put_back(const Slot& slot, int directory) {
+  const auto& name = slot.plan().path.name();
+  if (!slot.plan().replaces) return rename_at(slot.get(), kUndone, directory, name, RENAME_NOREPLACE);
+  // Looked at before as well, so that what is there goes away for a moment only where it has come in this one.
+  if (inode_at(directory, name) != slot.inode_before_undo()) return false;
+  step("about to go back");
+  if (!rename_at(slot.get(), kKept, directory, name, RENAME_EXCHANGE)) return false;
+  if (inode_at(slot.get(), kKept) == slot.inode_before_undo()) return true;
+  rename_at(slot.get(), kKept, directory, name, RENAME_EXCHANGE);
+  return false;
 }
 
 /// From here on the workspace is another one: only what has been put back may be told of as no effect.
 void put_back(const Slot& slot, int directory) {
-  const auto& plan = slot.plan();
-  if (rename_at(slot.get(), taken_name(plan), directory, plan.path.name(),
-                plan.replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE))
-    return;
-  throw kruxos::ProxyError(kruxos::ErrorKind::kConflict, changed_in_store(slot));
+  if (!can_put_back(slot, directory)) throw kruxos::ProxyError(kruxos::ErrorKind::kConflict, changed_in_store(slot));
+  make_durable(directory);
+  make_durable(slot.get());
 }
 
 /// What has come out of the workspace may have been changed since it was compared: then it goes back, and so it does
@@ -75,7 +75,7 @@ void must_have_been_as_left(const Slot& slot, int directory, bool force, const k
   if (force) return;
   std::string print;
   try {
-    print = workspace::print_of(slot.get(), taken_name(slot.plan()), until_cancelled(call));
+    print = workspace::print_of(slot.get(), slot.taken_name(), until_cancelled(call));
   } catch (const kruxos::ProxyError&) {
     put_back(slot, directory);
     throw;
@@ -88,7 +88,6 @@ void must_have_been_as_left(const Slot& slot, int directory, bool force, const k
 void finish(int directory, const Slot& slot) {
   step("undone");
   make_durable(directory);
-  slot.note_compared();
   make_durable(slot.get());
 }
 
@@ -102,32 +101,38 @@ void remove_made(const Home& home, const Plan& plan) {
   }
 }
 
+/// Once what the write had left is out of the workspace, or was not there any more. `parent`: none where somebody has
+/// taken that away meanwhile.
+void end_put(const Home& home, const Slot& slot, const Descriptor& parent, bool taken, bool force,
+             const kruxos::Call& call) {
+  if (taken) must_have_been_as_left(slot, parent.get(), force, call);
+  step("undone");
+  if (parent) make_durable(parent.get());
+  slot.note_compared();
+  make_durable(slot.get());
+  if (!slot.plan().replaces) remove_made(home, slot.plan());
+}
+
 void undo_put(const Home& home, Slot& slot, bool force, const kruxos::Call& call) {
   const auto& plan = slot.plan();
+  const auto& name = plan.path.name();
   const auto parent = parent_of(home, plan.path);
   must_be_as_left(parent.get(), plan.path, plan, force, call);
   slot.begin_undo();
-  if (!plan.replaces) {
-    const bool taken = rename_at(parent.get(), plan.path.name(), slot.get(), kUndone, RENAME_NOREPLACE);
-    if (!taken && errno != ENOENT) throw workspace::failure_of(errno, plan.path.shown(), "restored");
-    if (taken) must_have_been_as_left(slot, parent.get(), force, call);
-    finish(parent.get(), slot);
-    return remove_made(home, plan);
+  const bool taken = plan.replaces ? rename_at(slot.get(), kKept, parent.get(), name, RENAME_EXCHANGE)
+                                   : rename_at(parent.get(), name, slot.get(), kUndone, RENAME_NOREPLACE);
+  if (!taken) {
+    const bool is_gone = errno == ENOENT;
+    if (!is_gone || (plan.replaces && !rename_at(slot.get(), kKept, parent.get(), name, RENAME_NOREPLACE)))
+      throw workspace::failure_of(errno, plan.path.shown(), "restored");
   }
-  const auto& name = plan.path.name();
-  const bool exchanged = rename_at(slot.get(), kKept, parent.get(), name, RENAME_EXCHANGE);
-  if (!exchanged && !(errno == ENOENT && rename_at(slot.get(), kKept, parent.get(), name, RENAME_NOREPLACE)))
-    throw workspace::failure_of(errno, plan.path.shown(), "restored");
-  if (exchanged) must_have_been_as_left(slot, parent.get(), force, call);
-  finish(parent.get(), slot);
+  end_put(home, slot, parent, taken, force, call);
 }
 
 void compare_late(const Home& home, const Slot& slot, bool force, const kruxos::Call& call) {
-  if (!is_to_be_compared(slot)) return;
+  if (!slot.is_to_be_compared(home)) return;
   const auto parent = workspace::open_beneath(home.files.get(), slot.plan().path.parent(), kDirectory);
-  must_have_been_as_left(slot, parent.get(), force, call);
-  slot.note_compared();
-  make_durable(slot.get());
+  end_put(home, slot, parent, true, force, call);
 }
 
 void undo_take(const Home& home, Slot& slot) {
@@ -187,10 +192,12 @@ EffectFound Changes::find_rollback(const kruxos::Call& call, const kruxos::Rollb
   if (!slot || !slot.has_plan()) return EffectFound::cannot_tell("What was kept for the undo has been taken away.");
   const auto standing = slot.standing(home);
   if (standing == Standing::kUndone) {
-    const bool is_as_left =
-        request.force || !is_to_be_compared(slot) ||
-        workspace::print_of(slot.get(), taken_name(slot.plan()), until_cancelled(call)) == slot.plan().print;
-    return is_as_left ? EffectFound::found("{}") : EffectFound::cannot_tell(changed_in_store(slot));
+    if (!slot.is_to_be_compared(home)) return EffectFound::found("{}");
+    if (!request.force &&
+        workspace::print_of(slot.get(), slot.taken_name(), until_cancelled(call)) != slot.plan().print)
+      return EffectFound::cannot_tell(changed_in_store(slot));
+    slot.note_compared();
+    return EffectFound::found("{}");
   }
   return standing == Standing::kInEffect
              ? EffectFound::disproved()

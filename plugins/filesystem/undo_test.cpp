@@ -9,6 +9,7 @@ using namespace filesystem::test;
 namespace {
 
 struct Undoing : Files {
+  using Files::Files;
   FakeWrite write;
   std::string result;
 
@@ -28,6 +29,33 @@ struct Undoing : Files {
     }
     CHECK(attempt.failure->effect == KRUX_EFFECT_NONE);
     return attempt.failure->message;
+  }
+  /// With what somebody else does after each of its steps.
+  Attempt undo_beside(std::function<void(std::string_view)> after) {
+    static std::function<void(std::string_view)> beside;
+    beside = std::move(after);
+    filesystem::after_step = [](const char* step) { beside(step); };
+    auto attempt = bench.rollback(write, result);
+    filesystem::after_step = nullptr;
+    return attempt;
+  }
+  /// With what somebody else does just before something is taken out.
+  void undo_killed_before_comparing(const std::function<void()>& meanwhile) {
+    undo_beside([&](std::string_view step) {
+      if (step == "undo planned") meanwhile();
+      if (step == "taken out") throw std::runtime_error("killed");
+    });
+    bench.restart();
+  }
+  void append(const std::string& path, const char* text) const { std::ofstream(files / path, std::ios::app) << text; }
+  /// Whatever may go does, for more than all of the room is taken.
+  void prune_all() {
+    put("large", std::string(3 << 20, 'x'));
+    auto fills = change("delete", quoted_path("large"));
+    REQUIRE(run(fills).outcome == Outcome::kDone);
+    bench.host.clock.advance(61'000);
+    auto prunes = change("mkdir", quoted_path("made_" + std::to_string(writes)));
+    REQUIRE(run(prunes).outcome == Outcome::kDone);
   }
 };
 
@@ -163,27 +191,134 @@ TEST_CASE("an undo that cannot compare what it has taken out puts it back") {
 }
 
 TEST_CASE("an undo that can neither keep nor put back what was changed says where it is") {
-  static std::filesystem::path file;
+  for (const bool replaces : {true, false}) {
+    Undoing files;
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    files.put("new", "another one");
+    const auto attempt = files.undo_beside([&](std::string_view step) {
+      if (step == "undo planned") files.append("a", " and more");
+      if (step != "taken out") return;
+      if (replaces) fs::rename(files.files / "a", files.files / "aside");
+      fs::rename(files.files / "new", files.files / "a");
+    });
+    const std::string where = replaces ? "w_1/kept" : "w_1/undone";
+    REQUIRE(attempt.failure);
+    CHECK(attempt.failure->effect != KRUX_EFFECT_NONE);
+    CHECK_THAT(attempt.failure->message, Contains("in the undo store, as " + where));
+    const auto found = files.bench.find_rollback(files.write, files.result);
+    CHECK(found.answer == KRUX_CANNOT_TELL);
+    CHECK_THAT(found.why, Contains(where));
+    CHECK(files.bench.rollback(files.write, files.result).failure->effect != KRUX_EFFECT_NONE);
+    CHECK(files.content("a") == "another one");
+    CHECK(files.content("../undo/" + where) == "after and more");
+    fs::remove(files.files / "a");
+    if (replaces) fs::rename(files.files / "aside", files.files / "a");
+    CHECK_THAT(files.undo(), Contains("has been changed since. It stays"));
+    CHECK(files.content("a") == "after and more");
+  }
+}
+
+TEST_CASE("what comes to its place while a changed file goes back stays") {
   Undoing files;
-  file = files.files / "a";
+  files.put("a", "before");
   files.run_one("write", R"({"path":"a","content":"after"})");
-  filesystem::after_step = [](const char* step) {
-    if (std::string_view(step) == "undo planned") std::ofstream(file, std::ios::app) << " and more";
-    if (std::string_view(step) == "taken out") std::ofstream(file) << "another one";
-  };
-  const auto attempt = files.bench.rollback(files.write, files.result);
-  filesystem::after_step = nullptr;
+  files.put("new", "another one");
+  const auto attempt = files.undo_beside([&](std::string_view step) {
+    if (step == "undo planned") files.append("a", " and more");
+    if (step == "about to go back") fs::rename(files.files / "new", files.files / "a");
+  });
   REQUIRE(attempt.failure);
   CHECK(attempt.failure->effect != KRUX_EFFECT_NONE);
-  CHECK_THAT(attempt.failure->message, Contains("in the undo store, as w_1/undone"));
-  const auto found = files.bench.find_rollback(files.write, files.result);
-  CHECK(found.answer == KRUX_CANNOT_TELL);
-  CHECK_THAT(found.why, Contains("w_1/undone"));
-  CHECK(files.bench.rollback(files.write, files.result).failure->effect != KRUX_EFFECT_NONE);
   CHECK(files.content("a") == "another one");
-  fs::remove(file);
-  CHECK_THAT(files.undo(), Contains("has been changed since. It stays"));
-  CHECK(files.content("a") == "after and more");
+  CHECK(files.content("../undo/w_1/kept") == "after and more");
+}
+
+TEST_CASE("what is written after an undo that was killed stays, however often that is asked for again") {
+  for (const bool replaces : {true, false}) {
+    Undoing files;
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    files.undo_killed_before_comparing([&] { files.append("a", " and more"); });
+    auto second = files.change("write", R"({"path":"a","content":"second"})");
+    REQUIRE(files.run(second).outcome == Outcome::kDone);
+    for (int i = 0; i < 3; ++i) {
+      const auto attempt = files.bench.rollback(files.write, files.result);
+      REQUIRE(attempt.failure);
+      CHECK(attempt.failure->effect != KRUX_EFFECT_NONE);
+      CHECK_THAT(attempt.failure->message, Contains("in the undo store, as w_1/"));
+      CHECK(files.content("a") == "second");
+    }
+    CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_CANNOT_TELL);
+    REQUIRE(files.bench.rollback(second, "{}").outcome == Outcome::kDone);
+    CHECK_THAT(files.undo(), Contains("has been changed since. It stays"));
+    CHECK(files.content("a") == "after and more");
+  }
+}
+
+TEST_CASE("what turns out to have been changed and cannot go back is kept until it is old") {
+  for (const bool replaces : {true, false}) {
+    Undoing files(R"(,"undo_mib":1)");
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    files.undo_killed_before_comparing([&] { files.append("a", " and more"); });
+    auto second = files.change("write", R"({"path":"a","content":"second"})");
+    REQUIRE(files.run(second).outcome == Outcome::kDone);
+    const std::string kept = replaces ? "../undo/w_1/kept" : "../undo/w_1/undone";
+    files.prune_all();
+    CHECK(files.content(kept) == "after and more");
+    CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_CANNOT_TELL);
+    CHECK_THAT(files.bench.rollback(second, "{}").failure->message, Contains("no longer kept"));
+    files.bench.host.clock.advance(97 * 3'600'000LL);
+    files.prune_all();
+    CHECK_FALSE(files.has("../undo/w_1"));
+  }
+}
+
+TEST_CASE("what the operator insists on away is kept no longer than all else") {
+  for (const bool replaces : {true, false}) {
+    Undoing files(R"(,"undo_mib":1)");
+    if (replaces) files.put("a", "before");
+    files.run_one("write", R"({"path":"a","content":"after"})");
+    files.undo_killed_before_comparing([&] { files.append("a", " and more"); });
+    CHECK(files.undo(true) == "undone");
+    files.prune_all();
+    CHECK_FALSE(files.has(replaces ? "../undo/w_1/kept" : "../undo/w_1/undone"));
+    CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_EFFECT_FOUND);
+  }
+}
+
+TEST_CASE("an undo that was killed before it compared holds no room once it was found to be done") {
+  Undoing files(R"(,"undo_mib":1)");
+  files.put("a", "before");
+  files.run_one("write", R"({"path":"a","content":"after"})");
+  files.undo_killed_before_comparing([] {});
+  CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_EFFECT_FOUND);
+  files.prune_all();
+  CHECK_FALSE(files.has("../undo/w_1/kept"));
+  CHECK(files.bench.find_rollback(files.write, files.result).answer == KRUX_EFFECT_FOUND);
+}
+
+TEST_CASE("an undo that compares late ends as any other does") {
+  Undoing files;
+  files.run_one("write", R"({"path":"d/e/a","content":"x"})");
+  files.undo_killed_before_comparing([] {});
+  CHECK(files.has("d/e"));
+  CHECK(files.undo() == "undone");
+  CHECK_FALSE(files.has("d"));
+}
+
+TEST_CASE("only an undo that has something to compare notes that it did") {
+  Undoing files;
+  const auto is_noted = [&](const std::string& operation, const std::string& params) {
+    files.run_one(operation, params);
+    REQUIRE(files.undo() == "undone");
+    return files.has("../undo/" + files.write.write_id + "/compared");
+  };
+  files.put("a", "before");
+  CHECK(is_noted("write", R"({"path":"a","content":"after"})"));
+  CHECK_FALSE(is_noted("delete", R"({"path":"a"})"));
+  CHECK_FALSE(is_noted("move", R"({"from":"a","to":"b"})"));
 }
 
 TEST_CASE("an undo that was killed before it compared compares when it is asked for again") {

@@ -120,13 +120,36 @@ TEST_CASE("faults come in the order of the script, and are used up") {
   CHECK_THROWS_WITH(server.script("{"), Contains("no JSON"));
 }
 
+TEST_CASE("of several changes of a tool the latest that is due counts, whatever their order") {
+  McpEmulator server({.script_json = R"({"changes": [
+    {"after_lists": 1, "tool": "fail", "description": "First."},
+    {"after_lists": 3, "tool": "fail", "description": "Third."},
+    {"after_lists": 2, "tool": "fail", "description": "Second."},
+    {"after_lists": 2, "tool": "echo", "description": "Another tool's."}]})"});
+  Client client{server, ""};
+  client.begin();
+  for (const char* says : {"Fails.", "First.", "Second.", "Third.", "Third."})
+    CHECK_THAT(client.send(request("tools/list")).body,
+               Contains(R"("name":"fail","description":")" + std::string(says)));
+}
+
 TEST_CASE("over standard input and output one line is one message") {
+  const auto call = [](const std::string& tool, int id) {
+    return request("tools/call", R"({"name":")" + tool + "\"}", id);
+  };
+  const auto said = [](int id, const std::string& text) {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":{"content":[{"type":"text","text":")" +
+           text + R"("}],"isError":false}})";
+  };
+  const support::Scratch scratch;
+  const auto script = (scratch.path() / "script.json").string();
+  std::ofstream(script) << R"({"tools":[{"name":"slow","text":"held"},{"name":"release","text":"let go"}]})";
   Command command;
-  command.argv = {KRUXOS_MCP_EMULATOR, "--stdio"};
+  command.argv = {KRUXOS_MCP_EMULATOR, "--stdio", "--script", script};
   command.stdin_text = request("ping", "{}", 7) + "\nno JSON\n" +
                        request("initialize", R"({"protocolVersion":"2024-11-05"})", 8) + "\n" +
-                       R"({"jsonrpc":"2.0","method":"notifications/initialized"})" + "\n" + call("slow") + "\n" +
-                       call("release") + "\n";
+                       R"({"jsonrpc":"2.0","method":"notifications/initialized"})" + "\n" + call("slow", 9) + "\n" +
+                       call("release", 10) + "\n";
   const auto finished = run(command);
   CHECK(finished.status.ok());
   std::istringstream lines(finished.out);
@@ -135,7 +158,9 @@ TEST_CASE("over standard input and output one line is one message") {
   REQUIRE(all.size() == 5);
   CHECK(all[0] == R"({"jsonrpc":"2.0","id":7,"result":{}})");
   CHECK_THAT(all[1], Contains("-32700"));
-  CHECK_THAT(all[2], Contains(R"("protocolVersion":"2024-11-05")"));
+  CHECK_THAT(all[2], Contains(R"("id":8)") && Contains(R"("protocolVersion":"2024-11-05")"));
+  CHECK(all[3] == said(10, "let go"));
+  CHECK(all[4] == said(9, "held"));
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -56,10 +56,12 @@ bool Tools::has(std::string_view name) const {
 }
 
 std::string Tools::description_of(const ScriptTool& tool) const {
+  const Change* latest = nullptr;
   for (const auto& change : script_.changes) {
-    if (change.tool == tool.name && lists_ >= change.after_lists) return change.description;
+    const bool is_due = change.tool == tool.name && lists_ >= change.after_lists;
+    if (is_due && (!latest || change.after_lists > latest->after_lists)) latest = &change;
   }
-  return tool.description;
+  return latest ? latest->description : tool.description;
 }
 
 bool Tools::list(std::string_view cursor, JsonOut& out) {

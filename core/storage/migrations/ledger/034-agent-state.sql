@@ -38,4 +38,3 @@ CREATE TABLE IF NOT EXISTS state_receipts (
   PRIMARY KEY (agent_id, idempotency_key)
 );
 CREATE INDEX IF NOT EXISTS state_receipts_age ON state_receipts (agent_id, at_ms);
-CREATE INDEX IF NOT EXISTS state_receipts_time ON state_receipts (at_ms);
