@@ -33,6 +33,7 @@ from kruxos import KruxOS
 from kruxos.errors import KruxOSError
 
 NEEDED = {"slack__search", "slack__send", "proxy__write_status"}
+ENDED = ("completed", "failed", "cancelled", "rejected", "discarded", "rolled_back")
 LONGEST_WAIT = 50  # seconds: the host answers a wait by then
 
 
@@ -119,13 +120,19 @@ async def run(server: dict[str, Any], model: ScriptedModel) -> int:
         if missing:
             raise Stopped(f"The host offers no {', '.join(sorted(missing))}: is Slack connected, and does no rule block it?")
         asked = HumanMessage(f"Say in {model.channel} how much was said about {model.about}.")
-        last: BaseMessage = asked
+        status = ""
         async for step in graph_of(model, tools).astream({"messages": [asked]}, stream_mode="updates"):
             for update in step.values():
-                for last in update["messages"]:
-                    print(printable(told(last)), flush=True)
-    said = str(last.content)
-    return 0 if said.endswith(" is completed.") else 3 if " is pending_approval." in said or " is buffered." in said else 1
+                for message in update["messages"]:
+                    print(printable(told(message)), flush=True)
+                    status = status_in(message) or status
+    return 0 if status == "completed" else 1 if not status or status in ENDED else 3
+
+
+def status_in(message: BaseMessage) -> str:
+    """How the write stands, where the host has been asked for it: a message that was not accepted has no status."""
+    asked = isinstance(message, ToolMessage) and message.name == "proxy__write_status" and message.status != "error"
+    return str(values_of(message)["status"]) if asked else ""
 
 
 def told(message: BaseMessage) -> str:

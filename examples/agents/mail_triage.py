@@ -24,7 +24,7 @@ from email.utils import getaddresses
 from typing import Any
 
 from kruxos import AsyncKruxOS, KruxOS
-from kruxos.errors import CapabilityError, KruxOSError
+from kruxos.errors import CapabilityError, ConflictError, KruxOSError
 
 LABELS = {"invoice": "Invoices", "newsletter": "Newsletters", "question": "To answer"}
 NOTES = "triage.mail."
@@ -133,10 +133,12 @@ class Triage:
         print(f'{mail.id} "{mail.subject}": {mail.kind}{"".join(f", {name} {write}" for name, write in writes.items())}', flush=True)
 
     async def write(self, mail: Mail, step: Step) -> str:
-        """The write's id: with the same key it is the same write, however often it is asked for."""
+        """The write's id: with the same key and content it is the same write, however often it is asked for."""
         try:
             result = await self.agent.call(step.capability, step.arguments, idempotency_key=f"triage-{step.name}-{mail.id}")
             return str(result["write_id"])
+        except ConflictError:
+            raise  # it may name a write, but another one's: the key stands for other content, and nothing was accepted
         except CapabilityError as error:
             if error.write_id is None:
                 raise

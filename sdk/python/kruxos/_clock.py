@@ -6,9 +6,15 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Timer(Protocol):
+    def cancel(self) -> None:
+        """Nothing is called any more; where it was, nothing happens."""
 
 
 class Clock(Protocol):
@@ -18,6 +24,9 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None: ...
 
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        """In the loop that runs now: no task need sleep beside what is waited for."""
+
 
 class SystemClock:
     def now(self) -> float:
@@ -25,6 +34,9 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        return asyncio.get_running_loop().call_later(seconds, callback)
 
 
 class Backoff:
@@ -70,7 +82,13 @@ class Deadline:
         if left is None:
             await asyncio.wait({awaited})
             return awaited.result()
-        await self._until_done(awaited, left)
+        bell: asyncio.Future[None] = awaited.get_loop().create_future()
+        both: set[asyncio.Future[Any]] = {awaited, bell}
+        timer = self._clock.call_later(left, partial(_ring, bell))
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            timer.cancel()
         if not awaited.done():
             raise TimeoutError
         return awaited.result()
@@ -78,25 +96,13 @@ class Deadline:
     async def wait_for_own(self, own: asyncio.Future[T]) -> T:
         """The same of what nobody else waits for: it may end with its caller."""
         left = self.left()
-        if left is None or type(self._clock) is not SystemClock:
-            return await self.wait(own)
-        bell = own.get_loop().call_later(left, _give_up, own)
+        if left is None:
+            return await own
+        timer = self._clock.call_later(left, partial(_give_up, own))
         try:
             return await own
         finally:
-            bell.cancel()
-
-    async def _until_done(self, awaited: asyncio.Future[Any], seconds: float) -> None:
-        """Returns when it is done, or after so many seconds."""
-        if type(self._clock) is SystemClock:  # its time is the loop's own, and no task need sleep beside each call
-            await asyncio.wait({awaited}, timeout=seconds)
-            return
-        bell = asyncio.ensure_future(self._clock.sleep(seconds))
-        both: set[asyncio.Future[Any]] = {awaited, bell}
-        try:
-            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            bell.cancel()
+            timer.cancel()
 
     async def finish(self, work: Coroutine[Any, Any, T]) -> T:
         """What `work` gives, or TimeoutError; it does not go on then, nor when the caller is cancelled."""
@@ -105,6 +111,11 @@ class Deadline:
             return await self.wait(task)
         finally:
             task.cancel()
+
+
+def _ring(bell: asyncio.Future[None]) -> None:
+    if not bell.done():
+        bell.set_result(None)
 
 
 def _give_up(own: asyncio.Future[Any]) -> None:

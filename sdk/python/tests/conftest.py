@@ -16,8 +16,6 @@ from kruxos.testing import Installation
 
 ROOT = Path(os.environ.get("KRUXOS_SOURCE", Path(__file__).resolve().parents[3]))
 BUILD = Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
-# Its packages come from PyPI (scripts/setup --peers).
-collect_ignore = [] if (ROOT / "build" / "langgraph" / "installed").exists() else ["test_langgraph_agent.py"]
 
 
 @pytest.hookimpl(tryfirst=True)

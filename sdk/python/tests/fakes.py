@@ -5,37 +5,75 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 from kruxos import Backoff, Disconnected, KruxOS
+from kruxos._clock import SystemClock
 from kruxos.async_client import AsyncKruxOS, Connecting
 from kruxos.errors import ConnectionFailed
+
+
+@dataclass(eq=False)
+class ManualTimer:
+    due: float
+    callback: Callable[[], object] | None
+
+    def cancel(self) -> None:
+        self.callback = None
 
 
 class ManualClock:
     def __init__(self) -> None:
         self.time = 0.0
-        self._sleepers: list[tuple[float, asyncio.Future[None]]] = []
+        self._timers: list[ManualTimer] = []
 
     def now(self) -> float:
         return self.time
 
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> ManualTimer:
+        timer = ManualTimer(self.time + seconds, callback)
+        self._timers.append(timer)
+        return timer
+
     async def sleep(self, seconds: float) -> None:
         bell: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._sleepers.append((self.time + seconds, bell))
-        await bell
+        timer = self.call_later(seconds, lambda: bell.set_result(None))
+        try:
+            await bell
+        finally:
+            timer.cancel()
 
     async def advance(self, seconds: float) -> None:
         self.time += seconds
-        for due, bell in self._sleepers:
-            if due <= self.time and not bell.done():
-                bell.set_result(None)
-        self._sleepers = [one for one in self._sleepers if not one[1].done()]
+        for timer in [one for one in self._timers if one.due <= self.time]:
+            callback, timer.callback = timer.callback, None
+            if callback is not None:
+                callback()
+        self._timers = [one for one in self._timers if one.callback is not None]
         await settle()
 
     def sleeping(self) -> list[float]:
-        """For how long each sleeps yet."""
-        return sorted(round(due - self.time, 6) for due, bell in self._sleepers if not bell.done())
+        """For how long each sleeps or waits yet."""
+        return sorted(round(one.due - self.time, 6) for one in self._timers if one.callback is not None)
+
+
+class AheadClock(SystemClock):
+    """The system's, whose time and whose loop's a test takes ahead."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def now(self) -> float:
+        return super().now() + self._ahead
+
+    async def advance(self, seconds: float) -> None:
+        loop = asyncio.get_running_loop()
+        if self._ahead == 0.0:
+            before = loop.time
+            setattr(loop, "time", lambda: before() + self._ahead)
+        self._ahead += seconds
+        await settle()
 
 
 async def settle() -> None:
@@ -94,11 +132,11 @@ Hear = Callable[[FakeConnection, dict[str, Any]], Awaitable[None]]
 class FakeHost:
     """As a transport: `hear` is called with each message; `refusals` are what the next connections meet instead."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: ManualClock | AheadClock | None = None) -> None:
         self.connections: list[FakeConnection] = []
         self.messages: list[dict[str, Any]] = []
         self.refusals: list[Exception] = []
-        self.clock = ManualClock()
+        self.clock = clock or ManualClock()
         self.hear: Hear = self.answer_all
 
     async def connect(self) -> FakeConnection:

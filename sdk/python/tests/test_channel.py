@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from fakes import FakeConnection, FakeHost, settle
+from fakes import AheadClock, FakeConnection, FakeHost, ManualClock, settle
 
 from kruxos import KruxOS
 from kruxos._clock import Deadline, SystemClock
@@ -18,6 +18,9 @@ from kruxos.errors import (
     ConnectionLost,
     NotAuthenticated,
 )
+
+ClockOf = type[ManualClock] | type[AheadClock]
+by_both_clocks = pytest.mark.parametrize("clock_of", [ManualClock, AheadClock])
 
 
 async def test_a_lost_call_is_sent_again_under_its_key() -> None:
@@ -133,8 +136,9 @@ async def test_a_key_that_has_ended_ends_what_waits() -> None:
             assert isinstance(result, NotAuthenticated)
 
 
-async def test_a_call_ends_with_its_time_and_keeps_its_place_at_the_host() -> None:
-    fake = FakeHost()
+@by_both_clocks
+async def test_a_call_ends_with_its_time_and_keeps_its_place_at_the_host(clock_of: ClockOf) -> None:
+    fake = FakeHost(clock_of())
     fake.hear = fake.hear_only
     async with fake.client(timeout=5, max_in_flight=1) as agent:
         first = asyncio.create_task(agent.call("slow"))
@@ -146,10 +150,30 @@ async def test_a_call_ends_with_its_time_and_keeps_its_place_at_the_host() -> No
         second = asyncio.create_task(agent.call("next"))
         await settle()
         assert len(fake.messages) == 1  # the host is still at the first one
-        fake.last.answer(fake.messages[0], {"success": True, "data": {}})
+        fake.last.answer(fake.messages[0], {"success": True, "data": {"first": True}})
+        await settle()
+        assert len(fake.messages) == 2 and not second.done()
+        fake.last.answer(fake.messages[1], {"success": True, "data": {"second": True}})
+        assert (await second)["second"] and len(fake.connections) == 1
+
+
+@by_both_clocks
+async def test_a_caller_that_is_cancelled_ends_at_once_and_its_call_keeps_its_place(clock_of: ClockOf) -> None:
+    fake = FakeHost(clock_of())
+    fake.hear = fake.hear_only
+    async with fake.client(timeout=5, max_in_flight=1) as agent:
+        first = asyncio.create_task(agent.call("slow"))
+        await settle()
+        first.cancel()
+        await settle()
+        assert first.cancelled()
+        second = asyncio.create_task(agent.with_options(timeout=60).call("next"))
+        await fake.clock.advance(5)  # whatever rings for the first one then, nobody waits for it
+        assert len(fake.messages) == 1 and not second.done()
+        fake.last.answer(fake.messages[0], {"success": True, "data": {"first": True}})
         await settle()
         fake.last.answer(fake.messages[1], {"success": True, "data": {"second": True}})
-        assert (await second)["second"]
+        assert (await second)["second"] and len(fake.connections) == 1
 
 
 async def test_by_the_systems_clock_what_is_waited_for_goes_on_behind_the_wait() -> None:
@@ -183,8 +207,9 @@ async def test_by_the_systems_clock_a_call_that_waits_for_its_place_is_given_up_
         assert [message["params"]["capability"] for message in fake.messages] == ["first"]
 
 
-async def test_what_was_never_sent_has_not_happened() -> None:
-    fake = FakeHost()
+@by_both_clocks
+async def test_what_was_never_sent_has_not_happened(clock_of: ClockOf) -> None:
+    fake = FakeHost(clock_of())
     fake.hear = fake.hear_only
     async with fake.client(timeout=5, max_in_flight=1) as agent:
         first = asyncio.create_task(agent.with_options(timeout=None).call("slow"))
@@ -200,8 +225,9 @@ async def test_what_was_never_sent_has_not_happened() -> None:
         assert first.cancelled() and len(fake.messages) == 1
 
 
-async def test_a_cancelled_call_that_waits_is_not_sent() -> None:
-    fake = FakeHost()
+@by_both_clocks
+async def test_a_cancelled_call_that_waits_is_not_sent(clock_of: ClockOf) -> None:
+    fake = FakeHost(clock_of())
     fake.hear = fake.hear_only
     async with fake.client(max_in_flight=1) as agent:
         calls = [asyncio.create_task(agent.call(f"c{n}")) for n in range(3)]

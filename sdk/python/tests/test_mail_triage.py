@@ -182,6 +182,22 @@ def test_what_a_person_has_rejected_is_not_asked_again_where_the_note_is_lost(ma
     assert writes_of(mailbox, key) == writes
 
 
+def test_a_forward_that_was_refused_is_not_noted_as_sorted(mailbox: Mailbox) -> None:
+    """A run ended before its note, and the next one has another address: the key of its forward is that of the first one."""
+    key = mailbox.new_agent("triage")
+    (lost,) = mailbox.deliver(invoice(6))
+    run(mailbox, key, "--accounting", ACCOUNTING)
+    writes = writes_of(mailbox, key)
+    with KruxOS.connect(mailbox.address, api_key=key) as agent:
+        assert agent.state.persistent.delete(f"triage.mail.{lost}")
+        for _ in range(2):
+            done = run(mailbox, key, "--accounting", "ledger@example.com")
+            assert done.returncode == 1 and f"{lost} is left for the next run: ConflictError: " in done.stdout, done.stdout + done.stderr
+            assert agent.state.persistent.list("triage.mail.") == []
+    assert writes_of(mailbox, key) == writes
+    assert "1 sorted: 1 invoice; 0 left" in run(mailbox, key, "--accounting", ACCOUNTING).stdout
+
+
 def test_a_hostile_mail_changes_nothing(mailbox: Mailbox) -> None:
     """What it wants done is not done: it comes to what any mail of its kind comes to, and so do the others."""
     key = mailbox.new_agent("triage")
