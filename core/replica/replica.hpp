@@ -18,6 +18,8 @@
 
 namespace krux {
 
+class RecordList;
+
 /// Durable but for the parts.
 struct SyncState {
   std::int64_t last_sync_ms = 0;         ///< end of the last pass that was completed; 0: none yet
@@ -60,6 +62,9 @@ class Replica {
   std::shared_ptr<ReplicaReader> filled_reader();
   /// The same, and it keeps what a read has fetched.
   std::shared_ptr<ReplicaReader> fetching_reader();
+
+  /// What record_list.hpp has.
+  std::unique_ptr<RecordList> list();
 
   SyncState state() const;
   std::vector<SyncProblem> problems() const;

@@ -30,6 +30,10 @@ std::int64_t backoff_ms(const SyncScheduler::Options& options, std::uint64_t fai
 
 }  // namespace
 
+CallTurn sync_turn(const AccountRef& account) {
+  return {Lane::kSync, account.service, account.service + ' ' + account.account_id};
+}
+
 const char* to_string(SyncStatus::Phase phase) {
   switch (phase) {
     case SyncStatus::Phase::kIdle:
@@ -58,6 +62,7 @@ struct SyncScheduler::Task {
   std::optional<bool> refused;
   std::vector<std::string> changed;  ///< parts with sentences, as they were told last; a step's alone, as `refused`
   bool changed_known = false;
+  bool rebuild = false;         ///< asked for; the next pass that begins is a full one
   bool cursor_expired = false;  ///< the pass under way has become a full one because of that, once
   SyncStatus status;
   CallContextPtr call;
@@ -76,6 +81,12 @@ struct SyncScheduler::State {
   std::condition_variable changed;
   bool stopping = false;
   std::vector<std::shared_ptr<Task>> tasks;
+
+  std::shared_ptr<Task> task_of(const AccountRef& account) const {
+    const auto found =
+        std::find_if(tasks.begin(), tasks.end(), [&](const auto& task) { return task->account->ref == account; });
+    return found == tasks.end() ? nullptr : *found;
+  }
 
   std::shared_ptr<Task> next_due() const {
     std::shared_ptr<Task> next;
@@ -152,6 +163,41 @@ bool SyncScheduler::sync_now(const std::string& service) {
   return any;
 }
 
+bool SyncScheduler::rebuild(const AccountRef& account) {
+  const std::lock_guard lock(state_->mutex);
+  const auto task = state_->task_of(account);
+  if (!task) return false;
+  task->rebuild = true;
+  if (!task->in_pass) task->due_boot_ms = state_->clock.boot_ms();
+  state_->changed.notify_all();
+  return true;
+}
+
+std::string SyncScheduler::pass(const AccountRef& account, std::int64_t until_boot_ms) {
+  std::unique_lock lock(state_->mutex);
+  const auto task = state_->task_of(account);
+  if (!task) return "The account is not synced by this host.";
+  const auto& status = task->status;
+  const auto failures = status.failures;
+  // The one that is under way has read before what is asked for now.
+  const auto wanted = status.passes + (task->in_pass ? 2 : 1);
+  const auto ended = [&] {
+    return status.passes >= wanted || status.failures > failures || task->removed || state_->stopping;
+  };
+  while (!ended() && state_->clock.boot_ms() < until_boot_ms) {
+    if (!task->running && !task->in_pass) {
+      task->due_boot_ms = state_->clock.boot_ms();
+      state_->changed.notify_all();
+    }
+    const auto passes = status.passes;
+    state_->clock.wait_until(lock, state_->changed, until_boot_ms, [&] { return ended() || status.passes > passes; });
+  }
+  if (task->removed || state_->stopping) return "The account is synced no more.";
+  if (status.passes >= wanted) return {};
+  if (status.failures > failures) return "The account's own sync failed: " + status.last_error;
+  return "The account's own sync takes longer than the time that was given.";
+}
+
 std::vector<SyncStatus> SyncScheduler::status() const {
   const std::lock_guard lock(state_->mutex);
   const auto offset = state_->clock.wall_ms() - state_->clock.boot_ms();
@@ -191,7 +237,12 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
   std::shared_ptr<SyncSession> session;
   bool full = false;
   std::int64_t last_sync_ms = 0;
+  const bool rebuild = [&] {
+    const std::lock_guard lock(state->mutex);
+    return task->rebuild && !task->in_pass;
+  }();
   try {
+    if (rebuild) account->replica->require_full_sync();
     const auto known = account->replica->state();
     full = !known.full_done;
     last_sync_ms = known.last_sync_ms;
@@ -205,6 +256,7 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
     task->session = session;
     task->result = result;
     task->status.full = full;
+    if (rebuild && session) task->rebuild = false;
     // After a failure the interval counts anew: a pass that was held up is not followed by another at once.
     if (!task->in_pass || task->status.failures_in_a_row > 0) task->pass_started_boot_ms = now;
     if (!task->in_pass) task->status.pass_started_ms = state->clock.wall_ms();
@@ -223,7 +275,7 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
   const auto ended = [state, task](CallRunner::End end) {
     finish_step(state, task, end == CallRunner::End::kAbandoned);
   };
-  state->runner.start(call, account->health, std::move(body), ended, {Lane::kSync, account->ref.service});
+  state->runner.start(call, account->health, std::move(body), ended, sync_turn(account->ref));
 }
 
 void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::shared_ptr<Task>& task,
@@ -345,7 +397,7 @@ void SyncScheduler::plan_next(State& state, Task& task, const SyncStep& step) {
     task.in_pass = false;
     task.cursor_expired = false;
     // Counted from the pass's start, so that the interval is what the replica lags behind.
-    task.due_boot_ms = std::max(now, task.pass_started_boot_ms + task.interval_ms);
+    task.due_boot_ms = task.rebuild ? now : std::max(now, task.pass_started_boot_ms + task.interval_ms);
   }
 }
 

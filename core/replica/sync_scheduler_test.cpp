@@ -312,6 +312,26 @@ TEST_CASE("steps of one account never overlap, and sync_now ends a wait") {
   CHECK_FALSE(rig.scheduler().sync_now("other"));
 }
 
+TEST_CASE("a replica that is to be rebuilt is synced fully once, behind the pass under way") {
+  Rig rig;
+  rig.scheduler().add(rig.account, 60'000);
+  rig.settled(1);
+  CHECK(rig.scheduler().rebuild(rig.account->ref));
+  rig.settled(2);
+  CHECK(rig.adapter->asked() == std::vector<std::string>{"full", "full"});
+  rig.adapter->then([&](const auto&, const auto&) {
+    CHECK(rig.scheduler_->rebuild(rig.account->ref));
+    return kMore;
+  });
+  rig.clock.advance(60'000);
+  rig.settled(5);
+  CHECK(rig.adapter->asked() == std::vector<std::string>{"full", "full", "incremental", "incremental", "full"});
+  rig.clock.advance(60'000);
+  rig.settled(6);
+  CHECK(rig.adapter->asked().back() == "incremental");
+  CHECK_FALSE(rig.scheduler().rebuild({"notes", "N2", 1}));
+}
+
 TEST_CASE("a removed account's step commits nothing more") {
   Rig rig;
   std::atomic<bool> in_step{false}, removed{false};

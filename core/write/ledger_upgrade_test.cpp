@@ -205,7 +205,7 @@ TEST_CASE("a ledger of before receipts had an index by their time gets it") {
 TEST_CASE("the outbox of an earlier ledger keeps its rows and numbers, in one tree") {
   support::Scratch scratch;
   const auto file = scratch.path() / "kruxos.db";
-  const AuditEntry entry{"write.submitted", 1, "agent_1", "slack", "T1", "w_1", "{}"};
+  const AuditEntry entry{"write.submitted", 1, "agent_1", "notes", "N1", "w_1", "{}"};
   const auto has_index = [](SQLite::Database& db) {
     return db.execAndGet("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'audit_outbox'")
                .getInt() == 1;
