@@ -82,6 +82,9 @@ class Replica {
   /// The service no longer knows a cursor: all cursors are dropped, the rows stay until a full pass has swept them.
   void require_full_sync();
 
+  /// From its next opening on, all is built anew beside what is read until then, as where another version is declared.
+  void build_anew();
+
   /// Between passes: drops what was replaced, and brings the log back to nothing, as far as readers allow.
   void idle();
 

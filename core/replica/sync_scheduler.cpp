@@ -62,7 +62,6 @@ struct SyncScheduler::Task {
   std::optional<bool> refused;
   std::vector<std::string> changed;  ///< parts with sentences, as they were told last; a step's alone, as `refused`
   bool changed_known = false;
-  bool rebuild = false;         ///< asked for; the next pass that begins is a full one
   bool cursor_expired = false;  ///< the pass under way has become a full one because of that, once
   SyncStatus status;
   CallContextPtr call;
@@ -81,12 +80,6 @@ struct SyncScheduler::State {
   std::condition_variable changed;
   bool stopping = false;
   std::vector<std::shared_ptr<Task>> tasks;
-
-  std::shared_ptr<Task> task_of(const AccountRef& account) const {
-    const auto found =
-        std::find_if(tasks.begin(), tasks.end(), [&](const auto& task) { return task->account->ref == account; });
-    return found == tasks.end() ? nullptr : *found;
-  }
 
   std::shared_ptr<Task> next_due() const {
     std::shared_ptr<Task> next;
@@ -163,20 +156,12 @@ bool SyncScheduler::sync_now(const std::string& service) {
   return any;
 }
 
-bool SyncScheduler::rebuild(const AccountRef& account) {
-  const std::lock_guard lock(state_->mutex);
-  const auto task = state_->task_of(account);
-  if (!task) return false;
-  task->rebuild = true;
-  if (!task->in_pass) task->due_boot_ms = state_->clock.boot_ms();
-  state_->changed.notify_all();
-  return true;
-}
-
 std::string SyncScheduler::pass(const AccountRef& account, std::int64_t until_boot_ms) {
   std::unique_lock lock(state_->mutex);
-  const auto task = state_->task_of(account);
-  if (!task) return "The account is not synced by this host.";
+  const auto found = std::find_if(state_->tasks.begin(), state_->tasks.end(),
+                                  [&](const auto& task) { return task->account->ref == account; });
+  if (found == state_->tasks.end()) return "The account is not synced by this host.";
+  const auto task = *found;
   const auto& status = task->status;
   const auto failures = status.failures;
   // The one that is under way has read before what is asked for now.
@@ -237,12 +222,7 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
   std::shared_ptr<SyncSession> session;
   bool full = false;
   std::int64_t last_sync_ms = 0;
-  const bool rebuild = [&] {
-    const std::lock_guard lock(state->mutex);
-    return task->rebuild && !task->in_pass;
-  }();
   try {
-    if (rebuild) account->replica->require_full_sync();
     const auto known = account->replica->state();
     full = !known.full_done;
     last_sync_ms = known.last_sync_ms;
@@ -256,7 +236,6 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
     task->session = session;
     task->result = result;
     task->status.full = full;
-    if (rebuild && session) task->rebuild = false;
     // After a failure the interval counts anew: a pass that was held up is not followed by another at once.
     if (!task->in_pass || task->status.failures_in_a_row > 0) task->pass_started_boot_ms = now;
     if (!task->in_pass) task->status.pass_started_ms = state->clock.wall_ms();
@@ -397,7 +376,7 @@ void SyncScheduler::plan_next(State& state, Task& task, const SyncStep& step) {
     task.in_pass = false;
     task.cursor_expired = false;
     // Counted from the pass's start, so that the interval is what the replica lags behind.
-    task.due_boot_ms = task.rebuild ? now : std::max(now, task.pass_started_boot_ms + task.interval_ms);
+    task.due_boot_ms = std::max(now, task.pass_started_boot_ms + task.interval_ms);
   }
 }
 

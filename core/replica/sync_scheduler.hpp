@@ -66,9 +66,6 @@ class SyncScheduler {
   /// refused is told again. False: it has no account.
   bool sync_now(const std::string& service);
 
-  /// The account's next pass is a full one, and begins now or behind the one under way. False: it is not synced.
-  bool rebuild(const AccountRef& account);
-
   /// Has the account synced now, and waits until a pass that began after this call has ended well. Else a sentence: it
   /// failed, the account is synced no more, or `until_boot_ms` has come.
   std::string pass(const AccountRef& account, std::int64_t until_boot_ms);

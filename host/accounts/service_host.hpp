@@ -139,7 +139,8 @@ class ServiceHost {
   /// another one is compared.
   std::pair<ActiveAccountPtr, Verified> verify_replica(const std::string& service, const std::string& account,
                                                        const VerifyOrder& order);
-  /// The account's next sync is a full one. Throws as AccountDirectory::choose.
+  /// Has all of the account's replica built anew; agents read what is there until that is whole. Throws as
+  /// AccountDirectory::choose, and ConflictError while an account is being connected.
   ActiveAccountPtr rebuild_replica(const std::string& service, const std::string& account);
 
   /// How an operator gets a token for the service; throws krux::Error InvalidInput when no such service is loaded.
@@ -175,6 +176,7 @@ class ServiceHost {
   AccountOwn own_of(const ServiceDefinition& definition, const std::string& name, AccountOwn given) const;
   void refuse_other_address(const Connection& connection) const;
   std::shared_ptr<ServiceAdapter> make_adapter(const AdapterSetup& setup) const;
+  Connection served_connection(const AccountRef& account) const;
   AdapterSetup setup_of(const ServiceDefinition& definition, const Connection& connection,
                         std::shared_ptr<AccountHttp> http) const;
   Identity verify(const std::string& service, const Secret& token, const AccountOwn& own);

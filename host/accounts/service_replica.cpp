@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "core/replica/replica.hpp"
@@ -11,6 +10,8 @@
 
 namespace krux {
 namespace {
+
+constexpr const char* kOtherConnection = "The account was connected anew meanwhile. Try again.";
 
 /// The second replica, which is gone when this is. What a host that was killed has left of one goes as well.
 class SecondReplica {
@@ -45,6 +46,13 @@ class SecondReplica {
 
 }  // namespace
 
+Connection ServiceHost::served_connection(const AccountRef& account) const {
+  for (auto& c : parts_.vault.connections()) {
+    if (AccountRef{c.service, c.account_id, c.generation} == account) return c;
+  }
+  throw not_connected(kOtherConnection);
+}
+
 std::pair<ActiveAccountPtr, Verified> ServiceHost::verify_replica(const std::string& service, const std::string& name,
                                                                   const VerifyOrder& order) {
   const std::unique_lock lock(verifying_, std::try_to_lock);
@@ -52,20 +60,17 @@ std::pair<ActiveAccountPtr, Verified> ServiceHost::verify_replica(const std::str
   const auto account = parts_.accounts.choose(service, name);
   if (!account->adapter->roles().sync)
     throw invalid_input(fmt::format("{} syncs nothing: it has no replica that could be compared.", service));
-  const auto known = parts_.vault.connections();
-  const auto connection = std::find_if(known.begin(), known.end(), [&](const Connection& c) {
-    return AccountRef{c.service, c.account_id, c.generation} == account->ref;
-  });
+  const auto connection = served_connection(account->ref);
   const auto http = [&] {
     const std::lock_guard clients(clients_mutex_);
     const auto at = clients_.find({account->ref.service, account->ref.account_id});
     return at == clients_.end() ? nullptr : at->second.lock();
   }();
-  if (connection == known.end() || !http) throw not_connected("The account was connected anew meanwhile. Try again.");
+  if (!http) throw not_connected(kOtherConnection);
 
   SecondReplica second(parts_.directory.path() / "verify.db", parts_.plugins.find(service)->collections, parts_.clock);
   Verification verification({parts_.clock, parts_.runner, parts_.scheduler, account,
-                             make_adapter(setup_of(*account->definition, *connection, http)),
+                             make_adapter(setup_of(*account->definition, connection, http)),
                              [&] { return second.make(); },
                              [this] {
                                const std::lock_guard stopping(stopping_mutex_);
@@ -78,9 +83,14 @@ std::pair<ActiveAccountPtr, Verified> ServiceHost::verify_replica(const std::str
 }
 
 ActiveAccountPtr ServiceHost::rebuild_replica(const std::string& service, const std::string& name) {
+  const std::unique_lock lock(connecting_, std::try_to_lock);
+  if (!lock) throw conflict("An account is being connected or disconnected. Try again when that has ended.");
   auto account = parts_.accounts.choose(service, name);
-  if (!parts_.scheduler.rebuild(account->ref))
-    throw invalid_input(fmt::format("{} is not synced: there is nothing to rebuild.", service));
+  if (!account->adapter->roles().sync)
+    throw invalid_input(fmt::format("{} syncs nothing: there is nothing to rebuild.", service));
+  const auto connection = served_connection(account->ref);
+  account->replica->build_anew();
+  activate(connection);
   return account;
 }
 
