@@ -122,7 +122,7 @@ class Builder {
 
   Held<GMimeObject> bodies() {
     if (draft_.html.empty()) return text_part("plain", draft_.text);
-    const auto plain = draft_.text.empty() ? html_to_text(draft_.html, kMostBodyBytes) : draft_.text;
+    const auto plain = draft_.text.empty() ? html_to_text(draft_.html, kMostBodyBytes).seen : draft_.text;
     auto both = multipart("alternative", 2);
     g_mime_multipart_add(GMIME_MULTIPART(both.get()), text_part("plain", plain).get());
     g_mime_multipart_add(GMIME_MULTIPART(both.get()), text_part("html", draft_.html).get());
