@@ -57,7 +57,11 @@ class Converter {
       ++in;
       --left;
     }
-    return out;
+    // Some keep the last character back, for a mark that may follow it.
+    auto* to = chunk.data();
+    auto room = chunk.size();
+    iconv(handle_, nullptr, nullptr, &to, &room);
+    return out.append(chunk.data(), chunk.size() - room);
   }
 
  private:
@@ -113,6 +117,7 @@ std::string to_utf8(std::string_view bytes, std::string_view charset, bool& know
   if (name == "ISO-2022-JP" && iso_2022_jp_as_cp932(bytes, japanese)) {
     return normal_lines(valid_text(converted(japanese, "CP932", known)));
   }
+  if (name == "ISO-2022-JP") name = "ISO-2022-JP-2";
   if (!name.empty() && name != "UTF-8" && name != "US-ASCII") {
     bool is_there = true;
     const auto text = converted(bytes, name.c_str(), is_there);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "invisible.hpp"
+#include "mending.hpp"
 #include "parts.hpp"
 #include "read_parts.hpp"
 #include "readable.hpp"
@@ -79,6 +80,13 @@ Held<GMimeMessage> parse(ParsedMail::Parts& parts, std::string_view raw) {
     std::replace(parts.copy.begin(), parts.copy.end(), '\r', '\n');
     raw = parts.copy;
     add_problem(parts.content, "The mail ends its lines as no mail may; it was read as if they were in order.");
+  }
+  if (auto mending = mended(raw); !mending.mail.empty()) {
+    parts.copy = std::move(mending.mail);
+    raw = parts.copy;
+    if (mending.had_two_types) add_problem(parts.content, sentence_of(GMIME_CRIT_CONFLICTING_HEADER));
+    if (mending.had_no_blank_line)
+      add_problem(parts.content, "The mail's header ends without an empty line; its text was read from there on.");
   }
   const auto readable = readable_bytes(raw);
   if (readable < raw.size()) {

@@ -6,6 +6,7 @@
 #include "charset.hpp"
 #include "charset_labels.hpp"
 #include "html_text.hpp"
+#include "html_tokens.hpp"
 #include "parts.hpp"
 #include "sink_stream.hpp"
 #include "utf8.hpp"
@@ -15,8 +16,16 @@ namespace {
 
 constexpr std::size_t kMostProblems = 20;
 
+/// Blanks that hold their place (U+00A0) say nothing either.
 bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos && text.find("\xc2\xa0") == std::string::npos;
+  while (!text.empty()) {
+    const std::size_t size = text.starts_with("\xc2\xa0")                          ? 2
+                             : is_html_blank(text.front()) || text.front() == '\v' ? 1
+                                                                                   : 0;
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
 }
 
 std::string_view disposition(GMimeObject* object) {
