@@ -182,27 +182,28 @@ TEST_CASE("no HTML takes long, or more memory than a few times its own size") {
     while (out.size() + piece.size() <= most) out += piece;
     return out + end;
   };
+  constexpr std::size_t kSome = 300'000;
   std::string classes = "<style>";
   for (int i = 0; i < 4'000; ++i) classes += ".a .b .c" + std::to_string(i % 3) + "{display:none}";
   const std::string html = GENERATE_COPY(
-      times("<div>", 2'500'000), times("<a ", 4'500'000), times("<svg>", 3'500'000), times("<b>", kMost, "x"),
-      times("<b><div>", kMost), times("<b hidden><div>", 500'000, times("</b>", 500'000)), times("<p><b>x", kMost),
-      times("<table><tr><td>", kMost), times("<table>x", kMost), times("<li><ul>", 50'000, times("<li></li>", 900'000)),
-      times("<svg><g>", 80'000, times("</x>", 900'000)), times("<i id=1>", 100'000, times("</i><p>x", 900'000)),
-      times("<style></", kMost), times("<!--", kMost), times("&", kMost), times("<!-- --!", kMost),
-      times("<a href='", kMost), times("<form><span>", kMost, "</form>"), times("<option><p></option>", kMost),
-      classes + "</style>" + times("<div class='a b c0 c1 c2'>x", 900'000),
+      times("<div>", 2'500'000), times("<a ", 4'500'000), times("<svg>", 3'500'000), times("<b>", kSome, "x"),
+      times("<b><div>", kSome), times("<b hidden><div>", 200'000, times("</b>", 200'000)), times("<p><b>x", kSome),
+      times("<table><tr><td>", kSome), times("<table>x", kSome), times("<li><ul>", 50'000, times("<li></li>", 300'000)),
+      times("<svg><g>", 80'000, times("</x>", 300'000)), times("<i id=1>", 100'000, times("</i><p>x", 300'000)),
+      times("<style></", kSome), times("<!--", kSome), times("&", kSome), times("<!-- --!", kSome),
+      times("<a href='", kSome), times("<form><span>", kSome, "</form>"), times("<option><p></option>", kSome),
+      classes + "</style>" + times("<div class='a b c0 c1 c2'>x", 300'000),
       "<style>" + times("a{", 500'000) + "</style>" + times("<a>x", 500'000),
       "<style>" + times("*,", 500'000, "*{display:none}") + "</style>" + times("<u>x", 500'000),
-      "<p class='" + times("a ", kMost) + "'>", "<p style='" + times("display:none;", kMost) + "'>x",
-      "<p style='" + times("(", kMost) + "'>x", "<style>" + times("@media{", kMost) + "</style>x");
+      "<p class='" + times("a ", kSome) + "'>", "<p style='" + times("display:none;", kSome) + "'>x",
+      "<p style='" + times("(", kSome) + "'>x", "<style>" + times("@media{", kSome) + "</style>x");
   const auto start = std::chrono::steady_clock::now();
   read(html);
   const auto ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
   INFO(html.substr(0, 60) << "… takes " << ms << " ms");
-  // Tens of milliseconds in release code; sanitizers on a busy machine take a hundred times as long.
-  CHECK(ms < 30'000);
+  // At most a quarter of a second in release code; sanitizers on a busy machine take many times as long.
+  CHECK(ms < 20'000);
 }
 
 }  // namespace KRUXOS_TEST_FILE
