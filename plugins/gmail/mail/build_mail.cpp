@@ -190,7 +190,7 @@ class Builder {
       });
     }
     // Read in order: the offset is where it stands.
-    const std::shared_ptr<GMimeStream> stream(decoded_stream(part).release(), Unref());
+    const std::shared_ptr<GMimeStream> stream = decoded_stream(part);
     return {size, [stream](std::uint64_t, char* buffer, std::size_t capacity) {
               ssize_t got = 0;
               while (stream && got == 0 && !g_mime_stream_eos(stream.get())) {

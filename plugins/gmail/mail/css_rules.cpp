@@ -9,7 +9,7 @@
 namespace gmail {
 namespace {
 
-constexpr std::size_t kMostRules = 5'000, kMostSteps = 20'000'000;
+constexpr std::size_t kMostRules = 5'000, kMostSteps = 5'000'000;
 constexpr int kDeepestBlock = 8;
 constexpr double kScreenWidth = 1280, kScreenHeight = 800;
 

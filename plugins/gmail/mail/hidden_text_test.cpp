@@ -1,7 +1,7 @@
 // What a mail holds and keeps from a person's eyes is told apart from what it says.
 #include <catch2/catch.hpp>
 
-#include <chrono>
+#include <ctime>
 
 #include "html_text.hpp"
 
@@ -186,7 +186,7 @@ TEST_CASE("no HTML takes long, or more memory than a few times its own size") {
   std::string classes = "<style>";
   for (int i = 0; i < 4'000; ++i) classes += ".a .b .c" + std::to_string(i % 3) + "{display:none}";
   const std::string html = GENERATE_COPY(
-      times("<div>", 2'500'000), times("<a ", 4'500'000), times("<svg>", 3'500'000), times("<b>", kSome, "x"),
+      times("<div>", kMost), times("<a ", kMost), times("<svg>", kMost), times("<b>", kSome, "x"),
       times("<b><div>", kSome), times("<b hidden><div>", 200'000, times("</b>", 200'000)), times("<p><b>x", kSome),
       times("<table><tr><td>", kSome), times("<table>x", kSome), times("<li><ul>", 50'000, times("<li></li>", 300'000)),
       times("<svg><g>", 80'000, times("</x>", 300'000)), times("<i id=1>", 100'000, times("</i><p>x", 300'000)),
@@ -197,12 +197,11 @@ TEST_CASE("no HTML takes long, or more memory than a few times its own size") {
       "<style>" + times("*,", 500'000, "*{display:none}") + "</style>" + times("<u>x", 500'000),
       "<p class='" + times("a ", kSome) + "'>", "<p style='" + times("display:none;", kSome) + "'>x",
       "<p style='" + times("(", kSome) + "'>x", "<style>" + times("@media{", kSome) + "</style>x");
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = std::clock();  // of the processor: the machine may be busy
   read(html);
-  const auto ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
+  const auto ms = (std::clock() - start) * 1000 / CLOCKS_PER_SEC;
   INFO(html.substr(0, 60) << "… takes " << ms << " ms");
-  // At most a quarter of a second in release code; sanitizers on a busy machine take many times as long.
+  // At most a quarter of a second in release code; sanitizers take many times as long.
   CHECK(ms < 20'000);
 }
 
