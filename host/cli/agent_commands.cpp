@@ -6,6 +6,7 @@
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/ids.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -46,6 +47,16 @@ void must_be_named(const PauseArguments& arguments) {
 
 std::string target(const std::string& name, std::string_view action = {}) {
   return std::string("/v1/agents/").append(url_encode(name)).append(action);
+}
+
+HostAnswer get_agent(const Session& session, const std::string& given) {
+  return about_agent(session, given, [&] { return session.host.get(target(whole_agent_id(session, given))); });
+}
+
+HostAnswer post_agent(const Session& session, const std::string& given, std::string_view action,
+                      std::string_view body = {}) {
+  return about_agent(session, given,
+                     [&] { return session.host.post(target(whole_agent_id(session, given), action), body); });
 }
 
 /// The key goes to standard output alone, so that it can be caught by a script. Nobody can ask for it again.
@@ -91,7 +102,7 @@ int list_agents(const Session& session) {
 }
 
 int show_agent(const Session& session, const std::string& name) {
-  const auto answer = session.host.get(target(whole_agent_id(session, name)));
+  const auto answer = get_agent(session, name);
   if (session.printed(answer)) return kOk;
   const auto& agent = part(answer.json, "agent");
   Listing listing;
@@ -109,8 +120,7 @@ int show_agent(const Session& session, const std::string& name) {
   return kOk;
 }
 
-int rotate_agent(const Session& session, const std::string& given, std::int64_t grace_minutes, bool yes) {
-  const auto name = whole_agent_id(session, given);
+int rotate_agent(const Session& session, const std::string& name, std::int64_t grace_minutes, bool yes) {
   const auto ends =
       grace_minutes == 0 ? std::string("at once") : fmt::format("in {}", span_in_words(grace_minutes * kMinute));
   const auto question =
@@ -118,15 +128,14 @@ int rotate_agent(const Session& session, const std::string& given, std::int64_t 
                   printable(name), ends);
   if (!session.confirm(question, yes)) return kFailed;
   const auto body = grace_minutes == 0 ? "" : fmt::format(R"({{"grace_seconds":{}}})", grace_minutes * 60);
-  return show_key(session, session.host.post(target(name, "/rotate"), body), "Made a new key for agent");
+  return show_key(session, post_agent(session, name, "/rotate", body), "Made a new key for agent");
 }
 
-int revoke_agent(const Session& session, const std::string& given, bool yes) {
-  const auto name = whole_agent_id(session, given);
+int revoke_agent(const Session& session, const std::string& name, bool yes) {
   const auto question =
       fmt::format("{} is shut out for good, and its waiting writes are cancelled. Go on?", printable(name));
   if (!session.confirm(question, yes)) return kFailed;
-  const auto answer = session.host.post(target(name, "/revoke"));
+  const auto answer = post_agent(session, name, "/revoke");
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   out << "Agent " << printable(name) << " is revoked.\n";
@@ -144,7 +153,7 @@ int pause_agents(const Session& session, const PauseArguments& arguments) {
   const auto body =
       arguments.reason.empty() ? std::string() : fmt::format(R"({{"reason":{}}})", json_string(arguments.reason));
   const auto answer =
-      session.host.post(arguments.all ? "/v1/pause" : target(whole_agent_id(session, arguments.agent), "/pause"), body);
+      arguments.all ? session.host.post("/v1/pause", body) : post_agent(session, arguments.agent, "/pause", body);
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   if (arguments.all) {
@@ -160,8 +169,7 @@ int pause_agents(const Session& session, const PauseArguments& arguments) {
 
 int resume_agents(const Session& session, const PauseArguments& arguments) {
   must_be_named(arguments);
-  const auto answer =
-      session.host.post(arguments.all ? "/v1/resume" : target(whole_agent_id(session, arguments.agent), "/resume"));
+  const auto answer = arguments.all ? session.host.post("/v1/resume") : post_agent(session, arguments.agent, "/resume");
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   if (arguments.all) {

@@ -45,7 +45,10 @@ void must_be_service(const Session& session, const std::string& service) {
 
 void must_narrow_to_something(const Session& session, const std::string& service, const std::string& agent) {
   if (!service.empty()) must_be_service(session, service);
-  if (agent.empty()) return;
+  if (!agent.empty()) must_be_agent(session, agent);
+}
+
+void must_be_agent(const Session& session, const std::string& agent) {
   const auto answer = session.host.get("/v1/agents");
   const auto names = names_in(answer, "agents", "name");
   if (is_among(names, agent) || is_among(names_in(answer, "agents", "agent_id"), agent)) return;

@@ -40,6 +40,12 @@ TEST_CASE("an agent that there is not is told of where nothing was found", "[cli
   f.api.answers["agents"] = R"({"agents":[{"name":"helper","agent_id":"agent_1"}]})";
   CHECK(f.run({"audit", "query", "--agent", "helpr"}) == 4);
   CHECK_THAT(f.err(), Catch::Contains("There is no agent helpr (did you mean \"helper\"?). There is: helper."));
+  f.api.errors.emplace("agent", not_found("No."));
+  f.api.errors.emplace("revoke_agent", not_found("No."));
+  for (const auto* command : {"show", "revoke"}) {
+    CHECK(f.run({"agent", command, "helpr"}) == 4);
+    CHECK_THAT(f.err(), Catch::Contains("There is no agent helpr (did you mean \"helper\"?)"));
+  }
   CHECK(f.run({"audit", "query", "--agent", "helper"}) == 0);
   CHECK(has(f.out(), "No row fits."));
 }
