@@ -59,6 +59,8 @@ void add_service_commands(CLI::App& app, Parsed& p) {
   auto* token = connect->add_flag("--token", p.connect.token, "Paste a token instead of using the browser");
   connect->add_flag("--no-browser", p.connect.no_browser, "Show the address, but open no browser");
   connect->add_flag("--help-setup", p.connect.setup, "Show how to make the app")->excludes(token);
+  add(&app, "connections", "All connections: profiles, until when their access lasts, and what is wrong", p,
+      list_connections);
   auto* sync =
       add(&app, "sync", "Sync a service now", p, [&p](const Session& s) { return sync_service(s, p.service, p.wait); });
   sync->add_option("SERVICE", p.service, "Which service")->required()->type_name("SERVICE");

@@ -71,6 +71,7 @@ struct ConnectArguments {
   bool no_browser = false;
 };
 int connect_service(const Session& session, const ConnectArguments& arguments);
+int list_connections(const Session& session);
 struct DisconnectArguments {
   std::string service, account;  ///< account: may be empty
   bool force = false, yes = false;

@@ -108,6 +108,10 @@ TEST_CASE("an address that is pasted while the browser is waited for is handed o
 TEST_CASE("an attempt that fails says why", "[cli]") {
   Browser f;
   f.api.answers["oauth_attempt"] = attempt("failed", R"(,"message":"The access was denied in the browser.")");
+  CHECK(f.run({"connect", "x", "--client-id", "id"}) == 2);  // nothing was begun without the app's secret
+  CHECK(has(f.err(), "client secret is missing"));
+  CHECK(f.api.asked() == std::vector<std::string>{"connection x"});
+  const ClientSecret secret("s3cret");
   CHECK(f.run({"connect", "x", "--client-id", "id"}) == 1);
   CHECK(has(f.err(), "Not connected: The access was denied in the browser."));
 }

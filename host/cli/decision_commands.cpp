@@ -139,7 +139,9 @@ class Deciding {
     return true;
   }
   std::string none_of_all() const {
-    if (!options_.held) return fmt::format("No write is {}.\n", state_for(options_.decision));
+    const bool approval = options_.decision == "accept" || options_.decision == "reject";
+    if (approval) return "No write waits for your approval.\n";
+    if (!options_.held) return "No write is in the dead letter queue.\n";
     if (options_.decision == "happened") return "No write is held whose effect was found.\n";
     if (options_.decision == "release") return "No write is held that could be released.\n";
     return "No write is held.\n";

@@ -37,10 +37,10 @@ std::string there_are(const std::vector<std::string>& names, const char* command
 void must_be_service(const Session& session, const std::string& service) {
   const auto names = names_in(session.host.get("/v1/connections"), "connections", "service");
   if (is_among(names, service)) return;
-  throw CliError(kNotFound, fmt::format("There is no service {} here{}. {} kruxos plugin list shows the adapters and "
-                                        "why some are refused.",
-                                        printable(service), did_you_mean(service, names),
-                                        there_are(names, "kruxos connect status")));
+  throw CliError(kNotFound,
+                 fmt::format("There is no service {} here{}. {} kruxos plugin list shows the adapters and "
+                             "why some are refused.",
+                             printable(service), did_you_mean(service, names), there_are(names, "kruxos connections")));
 }
 
 void must_narrow_to_something(const Session& session, const std::string& service, const std::string& agent) {
