@@ -7,6 +7,7 @@
 #include "core/state/agents.hpp"
 #include "core/util/clock.hpp"
 #include "core/util/durations.hpp"
+#include "core/util/user_directories.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/mcp_bridge.hpp"
 #include "host/cli/parsed.hpp"
@@ -19,8 +20,7 @@ constexpr int kTimeoutSeconds = 120;
 
 std::string default_data_dir() {
   if (const char* given = std::getenv("KRUXOS_DATA_DIR"); given && *given) return given;
-  const char* home = std::getenv("HOME");
-  return std::string(home ? home : "") + "/.local/share/kruxos";
+  return data_dir_for_commands().string();
 }
 
 void add_bundle_commands(CLI::App* plugin, Parsed& p) {
