@@ -45,6 +45,6 @@ foreach(tree IN LISTS trees)
   endforeach()
   # Modes do not depend on the umask that the sources were checked out with.
   run(find ${tree} -type d -exec chmod 755 {} +)
-  run(find ${tree} -type f ( -path */bin/* -o -path */libexec/* ) -exec chmod 755 {} +)
-  run(find ${tree} -type f -not ( -path */bin/* -o -path */libexec/* ) -exec chmod 644 {} +)
+  run(find ${tree} -type f ( -path */bin/* -o -path */libexec/* -o -name *.py ) -exec chmod 755 {} +)
+  run(find ${tree} -type f -not ( -path */bin/* -o -path */libexec/* -o -name *.py ) -exec chmod 644 {} +)
 endforeach()
