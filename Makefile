@@ -54,8 +54,7 @@ build:
 install:
 	@scripts/setup
 	@scripts/build release
-	@cmake --install build/release --prefix "$(PREFIX)" >/dev/null
-	@echo "Installed below $(PREFIX)"
+	@scripts/install "$(PREFIX)"
 
 uninstall:
 	@scripts/uninstall "$(PREFIX)"
