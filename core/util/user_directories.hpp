@@ -14,8 +14,8 @@ struct UserDirectories {
 /// ~/.config since before its variable was set is found there, as long as nothing is where the variable leads.
 UserDirectories user_directories();
 
-/// What a command talks to that is told no data directory: the user's own, but where there is none, and the machine runs
-/// the host as a service, the service's (`of_service`).
+/// What a command talks to that is told no data directory: the user's own, but where there is none, and the machine
+/// runs the host as a service, the service's (`of_service`).
 std::filesystem::path data_dir_for_commands(const std::filesystem::path& of_service = "/var/lib/kruxos");
 
 }  // namespace krux

@@ -59,11 +59,11 @@ void ServiceManager::tell(const std::string& lines) {
   // A busy manager is waited for: one that never hears of READY=1 takes the start for failed.
   const timeval limit{.tv_sec = kTellSeconds, .tv_usec = 0};
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  const auto sent = sendto(socket.get(), lines.data(), lines.size(), MSG_NOSIGNAL,
-                           reinterpret_cast<const sockaddr*>(&to), size);
+  const auto sent =
+      sendto(socket.get(), lines.data(), lines.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), size);
   if (sent != static_cast<ssize_t>(lines.size())) {
-    trouble_ = fmt::format("The service manager at {} could not be told: {}.", printable(address_),
-                           std::strerror(errno));
+    trouble_ =
+        fmt::format("The service manager at {} could not be told: {}.", printable(address_), std::strerror(errno));
   }
 }
 

@@ -1,4 +1,5 @@
-// The service manager that has started this process, such as systemd: it is told when the host serves, and when it ends.
+// The service manager that has started this process, such as systemd: it is told when the host serves, and when it
+// ends.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@ class ServiceManager {
   /// `address`: an absolute path, or "@name" in the abstract namespace; empty: there is none.
   explicit ServiceManager(std::string address);
 
-  /// Takes NOTIFY_SOCKET out of the environment: what this process starts does not speak for it. Before the first thread.
+  /// Takes NOTIFY_SOCKET out of the environment: what this process starts does not speak for it. Before the first
+  /// thread.
   static ServiceManager from_environment();
 
   /// It serves from now on; `status` is shown to people, in one line.
