@@ -24,6 +24,8 @@ from rows import bound, figure, header, row, wrong
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("KRUXOS_DEMO_BUILD", ROOT / "build" / "dev"))
+# Without settings of the person's own host.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("KRUXOS_")}
 CALLS = 400
 MOST_US = 1000
 CONFIGURATION = """data_dir: {place}/data
@@ -136,10 +138,43 @@ def compare(name: str, direct, wrapped, pairs: int) -> None:
     bound("  what the host adds to it", added, "us", MOST_US)
 
 
-def main() -> None:
+def port_of(address: str) -> int:
+    return int(address.rsplit(":", 1)[1])
+
+
+def start(command: list[str | Path], started: list[subprocess.Popen], place: Path) -> str:
+    """Its first line, which says where it listens; where it does not start, what it has said of it."""
+    name = Path(command[0]).name
+    log = place / f"{name}.log"
+    with open(log, "wb") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=ENVIRONMENT)
+    started.append(process)
+    line = process.stdout.readline().strip()
+    if not line.startswith("ready http://"):
+        process.terminate()
+        process.wait()
+        wrong(f"{name} did not start: {log.read_text(errors='replace').strip() or line or 'it said nothing'}")
+    return line.split()[1]
+
+
+def run(command: list[str | Path]) -> str:
+    """What it prints."""
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
+    if done.returncode != 0:
+        wrong(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--pairs", type=int, default=11)
-    pairs = parser.parse_args().pairs
+    arguments = parser.parse_args()
+    if arguments.pairs < 1:
+        parser.error("--pairs is 1 or more")
+    return arguments
+
+
+def main(pairs: int) -> None:
     programs = BUILD / "bin"
     started = []
     header()
@@ -148,22 +183,16 @@ def main() -> None:
         try:
             for name in ("adapters", "definitions", "policies", "keys"):
                 (place / name).mkdir(mode=0o700)
-            server = subprocess.Popen([programs / "mcp-emulator", "--port", "0", "--die-with-parent"], stdout=subprocess.PIPE, text=True)
-            started.append(server)
-            base = server.stdout.readline().split()[1]
+            base = start([programs / "mcp-emulator", "--port", "0", "--die-with-parent"], started, place)
             places = ["--adapters", place / "adapters", "--definitions", place / "definitions", "--yes"]
             command = [str(programs / "mcp-emulator"), "--stdio"]
             for words in (["far", f"{base}/mcp"], ["near", "--allow-root", "--readable", str(programs), "--", *command]):
-                subprocess.run([programs / "kruxos", "adapter", "wrap", *places, *words], check=True, stdout=subprocess.DEVNULL)
+                run([programs / "kruxos", "adapter", "wrap", *places, *words])
             config = place / "kruxos.yaml"
             config.write_text(CONFIGURATION.format(place=place, base=base, programs=programs))
-            host = subprocess.Popen([programs / "kruxosd", "--config", config], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            started.append(host)
-            port = int(re.match(r"ready http://[^ ]*:(\d+)", host.stdout.readline()).group(1))
-            made = subprocess.run([programs / "kruxos", "--data-dir", place / "data", "--json", "agent", "create", "bench"],
-                                  check=True, capture_output=True, text=True)
-            key = json.loads(made.stdout)["key"]
-            compare("a server at an address", direct_http(int(base.rsplit(":", 1)[1])), through_host(port, key, "far.echo"), pairs)
+            port = port_of(start([programs / "kruxosd", "--config", config], started, place))
+            key = json.loads(run([programs / "kruxos", "--data-dir", place / "data", "--json", "agent", "create", "bench"]))["key"]
+            compare("a server at an address", direct_http(port_of(base)), through_host(port, key, "far.echo"), pairs)
             program, ask = direct_program(command)
             started.append(program)
             compare("a program in a sandbox", ask, through_host(port, key, "near.echo"), pairs)
@@ -174,4 +203,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(parse().pairs)

@@ -139,8 +139,9 @@ class CapabilityHandler {
   /// first call that it invokes follows in the same turn. `refused` runs instead, on any thread, where the agent has
   /// too much waiting already or its turn did not come in time. One of the two, once; and `refused` besides where
   /// `work` has begun and is given up.
-  /// RunsOn::kCaller: the caller's thread may be borrowed for `work`, and for the call behind it where that is a read
-  /// by an adapter in the host's process that asks no service; see CallRunner::start().
+  /// RunsOn::kCaller: the caller's thread may be borrowed for `work`, and for the call behind it where that is one that
+  /// the host answers by itself, or a read by an adapter in the host's process that asks no service; see
+  /// CallRunner::start().
   void in_turn(const std::string& agent_id, std::function<void()> work, std::function<void(Error)> refused,
                RunsOn on = RunsOn::kWorker);
 

@@ -31,11 +31,12 @@ Error abandoned(const CallContextPtr& call, const std::string& service) {
 CallTurn turn_of(const CheckedCall& call) {
   if (call.invocation.agent_id.empty()) return {};
   CallTurn turn{Lane::kLocal, call.invocation.agent_id};
+  // What the host answers by itself is brief; a commit of the ledger's is the longest of it.
+  turn.on_borrowed = !call.account || (call.capability && call.capability->kind == CapabilityKind::kRead);
   if (!call.account) return turn;
   turn.account = call.account->ref.service + ' ' + call.account->ref.account_id;
   if (call.account->isolated) turn.lane = Lane::kIsolated;
   if (call.capability && call.capability->fetches) turn.lane = Lane::kFetch;
-  turn.on_borrowed = call.capability && call.capability->kind == CapabilityKind::kRead;
   return turn;
 }
 

@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include <fstream>
+#include <future>
 #include <optional>
+#include <thread>
 
 #include "core/capability/handler_test_support.hpp"
 #include "core/capability/host_capabilities.hpp"
@@ -216,6 +218,21 @@ TEST_CASE("an agent that named no session asks again where its session of the da
     CHECK(type_of(set()) == "none");
   }
   CHECK(refused > 0);
+}
+
+TEST_CASE("what is noted is answered by the thread that took the message, its commit included") {
+  Host host;
+  for (const std::string capability : {"state.persistent.set", "state.persistent.get", "state.session.set"}) {
+    std::promise<std::thread::id> answered;
+    host.handler.in_turn(
+        "agent_1",
+        [&] {
+          host.handler.invoke({"agent_1", "tester", "", capability, arguments("a", "1"), ""},
+                              [&](const InvocationResult&) { answered.set_value(std::this_thread::get_id()); });
+        },
+        [](const Error& error) { FAIL_CHECK(error.what()); }, RunsOn::kCaller);
+    CHECK(answered.get_future().get() == std::this_thread::get_id());
+  }
 }
 
 TEST_CASE("what is noted for a session is listed page by page and cleared by what keys begin with") {

@@ -192,6 +192,16 @@ void Replica::require_full_sync() {
   shared_->state.full_done = false;
 }
 
+void Replica::build_anew() {
+  const std::lock_guard guard(shared_->mutex);
+  auto* const handle = shared_->writer().db();
+  Transaction transaction(handle);
+  execute(handle,
+          "UPDATE collections SET role = 'old' WHERE role = 'fills';"
+          "UPDATE collections SET version = -1 WHERE role = 'serves'");  // no adapter declares that one
+  transaction.commit();
+}
+
 void Replica::idle() {
   const std::lock_guard guard(shared_->mutex);
   auto* const handle = shared_->writer().db();

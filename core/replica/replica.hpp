@@ -18,6 +18,8 @@
 
 namespace krux {
 
+class RecordList;
+
 /// Durable but for the parts.
 struct SyncState {
   std::int64_t last_sync_ms = 0;         ///< end of the last pass that was completed; 0: none yet
@@ -61,6 +63,9 @@ class Replica {
   /// The same, and it keeps what a read has fetched.
   std::shared_ptr<ReplicaReader> fetching_reader();
 
+  /// What record_list.hpp has.
+  std::unique_ptr<RecordList> list();
+
   SyncState state() const;
   std::vector<SyncProblem> problems() const;
   /// The records that state().left_out counts, the latest first.
@@ -76,6 +81,9 @@ class Replica {
   void finish_pass(bool full, std::int64_t complete_through_ms);
   /// The service no longer knows a cursor: all cursors are dropped, the rows stay until a full pass has swept them.
   void require_full_sync();
+
+  /// From its next opening on, all is built anew beside what is read until then, as where another version is declared.
+  void build_anew();
 
   /// Between passes: drops what was replaced, and brings the log back to nothing, as far as readers allow.
   void idle();

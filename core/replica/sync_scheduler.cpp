@@ -30,6 +30,10 @@ std::int64_t backoff_ms(const SyncScheduler::Options& options, std::uint64_t fai
 
 }  // namespace
 
+CallTurn sync_turn(const AccountRef& account) {
+  return {Lane::kSync, account.service, account.service + ' ' + account.account_id};
+}
+
 const char* to_string(SyncStatus::Phase phase) {
   switch (phase) {
     case SyncStatus::Phase::kIdle:
@@ -152,6 +156,33 @@ bool SyncScheduler::sync_now(const std::string& service) {
   return any;
 }
 
+std::string SyncScheduler::pass(const AccountRef& account, std::int64_t until_boot_ms) {
+  std::unique_lock lock(state_->mutex);
+  const auto found = std::find_if(state_->tasks.begin(), state_->tasks.end(),
+                                  [&](const auto& task) { return task->account->ref == account; });
+  if (found == state_->tasks.end()) return "The account is not synced by this host.";
+  const auto task = *found;
+  const auto& status = task->status;
+  const auto failures = status.failures;
+  // The one that is under way has read before what is asked for now.
+  const auto wanted = status.passes + (task->in_pass ? 2 : 1);
+  const auto ended = [&] {
+    return status.passes >= wanted || status.failures > failures || task->removed || state_->stopping;
+  };
+  while (!ended() && state_->clock.boot_ms() < until_boot_ms) {
+    if (!task->running && !task->in_pass) {
+      task->due_boot_ms = state_->clock.boot_ms();
+      state_->changed.notify_all();
+    }
+    const auto passes = status.passes;
+    state_->clock.wait_until(lock, state_->changed, until_boot_ms, [&] { return ended() || status.passes > passes; });
+  }
+  if (task->removed || state_->stopping) return "The account is synced no more.";
+  if (status.passes >= wanted) return {};
+  if (status.failures > failures) return "The account's own sync failed: " + status.last_error;
+  return "The account's own sync takes longer than the time that was given.";
+}
+
 std::vector<SyncStatus> SyncScheduler::status() const {
   const std::lock_guard lock(state_->mutex);
   const auto offset = state_->clock.wall_ms() - state_->clock.boot_ms();
@@ -223,7 +254,7 @@ void SyncScheduler::start_step(const std::shared_ptr<State>& state, const std::s
   const auto ended = [state, task](CallRunner::End end) {
     finish_step(state, task, end == CallRunner::End::kAbandoned);
   };
-  state->runner.start(call, account->health, std::move(body), ended, {Lane::kSync, account->ref.service});
+  state->runner.start(call, account->health, std::move(body), ended, sync_turn(account->ref));
 }
 
 void SyncScheduler::finish_step(const std::shared_ptr<State>& state, const std::shared_ptr<Task>& task,

@@ -32,6 +32,9 @@ struct SyncStatus {
 
 const char* to_string(SyncStatus::Phase phase);
 
+/// Where steps run: no two of an account at a time, whoever asks for them.
+CallTurn sync_turn(const AccountRef& account);
+
 /// One thread that waits for what is due; steps run on the CallRunner, one at a time an account. Any thread may call.
 class SyncScheduler {
  public:
@@ -62,6 +65,10 @@ class SyncScheduler {
   /// Makes the next step of the service's accounts due now, back-off and waiting included; a token that is still
   /// refused is told again. False: it has no account.
   bool sync_now(const std::string& service);
+
+  /// Has the account synced now, and waits until a pass that began after this call has ended well. Else a sentence: it
+  /// failed, the account is synced no more, or `until_boot_ms` has come.
+  std::string pass(const AccountRef& account, std::int64_t until_boot_ms);
 
   std::vector<SyncStatus> status() const;
 

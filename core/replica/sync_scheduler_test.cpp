@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <thread>
 
 #include "core/adapter/adapter_test_support.hpp"
@@ -310,6 +311,33 @@ TEST_CASE("steps of one account never overlap, and sync_now ends a wait") {
   CHECK(rig.scheduler().sync_now("notes"));
   rig.settled(202);
   CHECK_FALSE(rig.scheduler().sync_now("other"));
+}
+
+TEST_CASE("who waits for a pass waits for one that began afterwards, and is told why there is none") {
+  Rig rig;
+  const auto pass = [&] { return rig.scheduler_->pass(rig.account->ref, rig.clock.boot_ms() + 600'000); };
+  rig.scheduler().add(rig.account, 60'000);
+  rig.settled(1);
+  CHECK(pass().empty());
+  CHECK(rig.steps() == 2);
+  // One is under way.
+  std::promise<void> asked, may_end;
+  auto end = may_end.get_future();
+  rig.adapter->then([&](const auto&, const auto&) {
+    asked.set_value();
+    end.wait();
+    return kDone;
+  });
+  rig.scheduler().sync_now("notes");
+  asked.get_future().wait();
+  auto waiting = std::async(std::launch::async, pass);
+  may_end.set_value();
+  CHECK(waiting.get().empty());
+  CHECK(rig.steps() == 4);
+  rig.adapter->then(fails(KRUX_UNAVAILABLE));
+  CHECK(pass() == "The account's own sync failed: it went wrong");
+  rig.scheduler().remove("notes", "N1");
+  CHECK(pass() == "The account is not synced by this host.");
 }
 
 TEST_CASE("a removed account's step commits nothing more") {

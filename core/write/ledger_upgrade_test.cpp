@@ -8,6 +8,7 @@
 #include <map>
 #include <span>
 
+#include "core/audit/outbox.hpp"
 #include "core/write/ledger_fixture.hpp"
 
 namespace KRUXOS_TEST_FILE {
@@ -20,8 +21,8 @@ namespace {
 /// The last versions before columns got the standard terms, and before the tables of writes and attempts were made
 /// anew.
 constexpr int kBeforeTerms = 14, kBeforeCheaperWrites = 16;
-/// And before old receipts of the agents' state had an index.
-constexpr int kBeforeReceiptsByTime = 35;
+/// And before old receipts of the agents' state had an index, and the outbox none beside its rows.
+constexpr int kBeforeReceiptsByTime = 35, kBeforeOutboxByNumber = 36;
 
 /// Of the third row: what is decided about a write finds it by its seq, which its id tells.
 const std::string kCopied = "w_00000000-0000-7003-8000-000000000000";
@@ -199,6 +200,32 @@ TEST_CASE("a ledger of before receipts had an index by their time gets it") {
   SQLite::Statement plan(*db, "EXPLAIN QUERY PLAN DELETE FROM state_receipts WHERE at_ms <= 1");
   REQUIRE(plan.executeStep());
   CHECK_THAT(plan.getColumn("detail").getString(), Catch::Contains("state_receipts_time"));
+}
+
+TEST_CASE("the outbox of an earlier ledger keeps its rows and numbers, in one tree") {
+  support::Scratch scratch;
+  const auto file = scratch.path() / "kruxos.db";
+  const AuditEntry entry{"write.submitted", 1, "agent_1", "notes", "N1", "w_1", "{}"};
+  const auto has_index = [](SQLite::Database& db) {
+    return db.execAndGet("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'audit_outbox'")
+               .getInt() == 1;
+  };
+  {
+    const auto db = open_database(file, kind_of_version(kBeforeOutboxByNumber));
+    CHECK(has_index(*db));
+    StatementCache sql(db->getHandle());
+    for (int i = 0; i < 3; ++i) put_in_outbox(sql, entry);
+    forget_chained(sql, 2, {});
+  }
+  const auto db = open_database(file, kLedgerKind);
+  CHECK_FALSE(has_index(*db));
+  StatementCache sql(db->getHandle());
+  put_in_outbox(sql, entry);
+  const auto rows = read_outbox(sql, 0, 10);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].source == 3);
+  CHECK(rows[1].source == 4);
+  CHECK(rows[0].write_id == "w_1");
 }
 
 }  // namespace KRUXOS_TEST_FILE

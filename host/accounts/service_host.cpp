@@ -219,11 +219,25 @@ AccountHooks ServiceHost::token_hooks(const ServiceDefinition& definition, const
   return hooks;
 }
 
+AdapterSetup ServiceHost::setup_of(const ServiceDefinition& definition, const Connection& c,
+                                   std::shared_ptr<AccountHttp> http) const {
+  std::optional<std::vector<std::string>> scopes;
+  if (c.scopes_known) scopes = with_implied(definition.oauth.implied_scopes, c.scopes);
+  return {c.service,
+          c.account_id,
+          c.generation,
+          std::move(scopes),
+          config_of(c.service).adapter_config_json,
+          std::move(http),
+          &parts_.uploads,
+          base_url_of(definition, c.base_url),
+          c.settings};
+}
+
 /// Makes the adapter, opens the replica, publishes the account, begins its sync.
 void ServiceHost::activate(const Connection& c) {
   const std::lock_guard publishing(publishing_);
   const auto definition = definition_of(c.service);
-  const auto& config = config_of(c.service);
   if (const auto why = why_another_adapter(c); !why.empty()) throw Error(ErrorCode::kServiceUnavailable, why);
   const AccountOwn own{c.base_url, c.settings};
   if (const auto why = why_not_own(*definition, own); !why.empty())
@@ -250,10 +264,7 @@ void ServiceHost::activate(const Connection& c) {
                   true});
   });
   const auto http = make_http(*definition, c.account_id, own, token_hooks(*definition, account->ref, c.token_origin));
-  std::optional<std::vector<std::string>> scopes;
-  if (c.scopes_known) scopes = with_implied(definition->oauth.implied_scopes, c.scopes);
-  account->adapter = make_adapter({c.service, c.account_id, c.generation, scopes, config.adapter_config_json, http,
-                                   &parts_.uploads, base_url_of(*definition, c.base_url), c.settings});
+  account->adapter = make_adapter(setup_of(*definition, c, http));
   {
     const std::lock_guard lock(clients_mutex_);
     clients_[{c.service, c.account_id}] = http;

@@ -20,6 +20,7 @@
 #include "core/policy/definition_set.hpp"
 #include "core/replica/record_watches.hpp"
 #include "core/replica/sync_scheduler.hpp"
+#include "core/replica/verification.hpp"
 #include "core/storage/data_directory.hpp"
 #include "core/vault/vault.hpp"
 #include "core/write/alerts.hpp"
@@ -133,6 +134,15 @@ class ServiceHost {
   /// (its context names the receipt), ServiceUnavailable, DatabaseError.
   Receipt disconnect(const std::string& service, const std::string& account, const DisconnectOrder& order);
 
+  /// Compares the account's replica with the service, and says whose it was (docs/replica-verify.md). Blocks for as
+  /// long as a second sync takes. Throws as Verification::run, as AccountDirectory::choose, and ConflictError where
+  /// another one is compared.
+  std::pair<ActiveAccountPtr, Verified> verify_replica(const std::string& service, const std::string& account,
+                                                       const VerifyOrder& order);
+  /// Has all of the account's replica built anew; agents read what is there until that is whole. Throws as
+  /// AccountDirectory::choose, and ConflictError while an account is being connected.
+  ActiveAccountPtr rebuild_replica(const std::string& service, const std::string& account);
+
   /// How an operator gets a token for the service; throws krux::Error InvalidInput when no such service is loaded.
   std::string connect_help(const std::string& service) const;
 
@@ -166,6 +176,9 @@ class ServiceHost {
   AccountOwn own_of(const ServiceDefinition& definition, const std::string& name, AccountOwn given) const;
   void refuse_other_address(const Connection& connection) const;
   std::shared_ptr<ServiceAdapter> make_adapter(const AdapterSetup& setup) const;
+  Connection served_connection(const AccountRef& account) const;
+  AdapterSetup setup_of(const ServiceDefinition& definition, const Connection& connection,
+                        std::shared_ptr<AccountHttp> http) const;
   Identity verify(const std::string& service, const Secret& token, const AccountOwn& own);
   Connected keep(const ServiceDefinition& definition, Connection connection, const Credential& credential,
                  const Identity& identity, const std::vector<std::string>& wanted_scopes);
@@ -202,6 +215,7 @@ class ServiceHost {
   std::mutex stopping_mutex_;
   std::condition_variable stopping_changed_;
   bool stopping_ = false;
+  std::mutex verifying_;  ///< one replica at a time
   mutable std::mutex clients_mutex_;
   /// Of served accounts, by service and account: for their quotas alone.
   std::map<std::pair<std::string, std::string>, std::weak_ptr<AccountHttp>> clients_;

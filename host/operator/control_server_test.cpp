@@ -118,6 +118,14 @@ TEST_CASE("each path reaches its operation", "[control]") {
   CHECK(f.asked_for(http_post("/v1/vault/passphrase", R"({"new_passphrase":"n","passphrase":"p"})")) ==
         Asked{"set_vault_passphrase p n " + me()});
   CHECK(f.asked_for(http_post("/v1/vault/key-file", R"({"passphrase":"p"})")) == Asked{"use_vault_key_file p " + me()});
+  CHECK(f.asked_for(http_post("/v1/replicas/x/verify", "{}")) == Asked{"verify_replica x  1000 30 " + me()});
+  CHECK(f.asked_for(http_post("/v1/replicas/x/verify", R"({"account":"A 1","records":0,"minutes":5})")) ==
+        Asked{"verify_replica x A 1 0 5 " + me()});
+  for (const char* wrong : {R"({"records":-1})", R"({"records":"all"})", R"({"minutes":0})", R"({"minutes":1.5})",
+                            R"({"minutes":1441})", R"({"wait":1})", R"({"account":1})"})
+    CHECK(f.ask(http_post("/v1/replicas/x/verify", wrong)).status == 400);
+  CHECK(f.asked_for(http_post("/v1/replicas/x/rebuild", R"({"account":"A 1"})")) ==
+        Asked{"rebuild_replica x A 1 " + me()});
   CHECK(f.asked_for(http_get("/v1/sync/x")) == Asked{"sync_status x"});
   CHECK(f.asked_for(http_post("/v1/sync/x", "")) == Asked{"sync_now x " + me()});
   CHECK(f.asked_for(http_get("/v1/writes")) == Asked{"writes agent= service= limit=50 before="});

@@ -96,4 +96,26 @@ DecisionRequest decisions_of(const JsonValue& body) {
   return asked;
 }
 
+OperatorApi::ReplicaOrder replica_order_of(const JsonValue& body) {
+  constexpr std::int64_t most_records = 100'000'000, most_minutes = 1'440;
+  OperatorApi::ReplicaOrder order{text_member(body, "account", false), 1'000, 30};
+  const auto take = [&](const JsonValue& given, std::int64_t& into, std::int64_t least, std::int64_t most) {
+    if (!given.IsInt64() || given.GetInt64() < least || given.GetInt64() > most) return false;
+    into = given.GetInt64();
+    return true;
+  };
+  for (const auto& member : body.GetObject()) {
+    const auto name = view(member.name);
+    if (name == "account") continue;
+    if (name == "records" ? take(member.value, order.records, 0, most_records)
+                          : name == "minutes" && take(member.value, order.minutes, 1, most_minutes))
+      continue;
+    if (name != "records" && name != "minutes")
+      throw invalid_input(fmt::format("The body has no member \"{}\".", printable(name)));
+    throw invalid_input(fmt::format("\"{}\" must be a whole number: {}.", name,
+                                    name == "records" ? "how many records, 0 for all" : "1 to 1440"));
+  }
+  return order;
+}
+
 }  // namespace krux

@@ -1,4 +1,5 @@
-// Decisions as the bodies of requests say them (docs/operator-api.md). Each throws krux::Error InvalidInput.
+// Decisions, and what is to be compared, as the bodies of requests say them (docs/operator-api.md). Each throws
+// krux::Error InvalidInput.
 #pragma once
 
 #include <optional>
@@ -22,6 +23,8 @@ std::optional<WriteState> expected_state(const JsonValue& body);
 std::optional<WriteEvent> resolution_of(std::string_view name);
 /// {"like": {"seconds", "most"}}: nothing where it is not there.
 std::optional<StandingTerms> like_member(const JsonValue& body);
+/// {"account", "records", "minutes"}, none of which need be there.
+OperatorApi::ReplicaOrder replica_order_of(const JsonValue& body);
 /// One decision about several writes.
 DecisionRequest decisions_of(const JsonValue& body);
 

@@ -110,6 +110,13 @@ class FakeOperator : public OperatorApi {
     return call("use_vault_key_file", std::string(passphrase.reveal()), who);
   }
   std::string sync_status(const std::string& service) override { return call("sync_status", service); }
+  std::string verify_replica(const std::string& service, const ReplicaOrder& order, const std::string& who) override {
+    return call("verify_replica", service,
+                fmt::format("{} {} {} {}", order.account, order.records, order.minutes, who));
+  }
+  std::string rebuild_replica(const std::string& service, const std::string& account, const std::string& who) override {
+    return call("rebuild_replica", service, fmt::format("{} {}", account, who));
+  }
   std::string sync_now(const std::string& service, const std::string& who) override {
     return call("sync_now", service, who);
   }

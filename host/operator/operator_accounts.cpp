@@ -10,6 +10,7 @@
 #include "core/util/log.hpp"
 #include "core/util/text.hpp"
 #include "host/operator/operator_service.hpp"
+#include "host/operator/problems_output.hpp"
 
 namespace krux {
 namespace {
@@ -112,14 +113,6 @@ void put_oauth(JsonWriter& out, const OperatorService::Parts& parts, const Servi
 std::vector<Connection> of_service(std::vector<Connection> all, const std::string& service) {
   std::erase_if(all, [&](const Connection& c) { return c.service != service; });
   return all;
-}
-
-void put_problems(JsonWriter& out, const std::vector<SyncProblem>& problems) {
-  put_objects(out, "problems", problems, [&](const SyncProblem& problem) {
-    put(out, "part", problem.part);
-    put(out, "message", problem.message);
-    put(out, "since_ms", problem.since_ms);
-  });
 }
 
 /// How many records the replica could not take, and the last of them.

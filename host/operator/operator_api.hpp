@@ -101,6 +101,16 @@ class OperatorApi {
   /// Blocks for as long as the copies take.
   virtual std::string backup(const Backup& order, const std::string& who) = 0;
 
+  struct ReplicaOrder {
+    std::string account;       ///< empty: the only one
+    std::int64_t records = 0;  ///< about how many; 0: all
+    std::int64_t minutes = 0;
+  };
+  /// Blocks for as long as a second sync takes: twice `minutes` at most, and two passes of the account's own.
+  virtual std::string verify_replica(const std::string& service, const ReplicaOrder& order, const std::string& who) = 0;
+  virtual std::string rebuild_replica(const std::string& service, const std::string& account,
+                                      const std::string& who) = 0;
+
   virtual std::string vault() = 0;
   // Each answers what vault() says then. A passphrase that is not needed may be empty.
   virtual std::string unlock_vault(const Secret& passphrase, const std::string& who) = 0;

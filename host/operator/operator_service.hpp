@@ -98,6 +98,8 @@ class OperatorService final : public OperatorApi {
   std::string receipts(std::int64_t limit) override;
   std::string receipt(const std::string& receipt_id) override;
   std::string backup(const Backup& order, const std::string& who) override;
+  std::string verify_replica(const std::string& service, const ReplicaOrder& order, const std::string& who) override;
+  std::string rebuild_replica(const std::string& service, const std::string& account, const std::string& who) override;
   std::string vault() override;
   std::string unlock_vault(const Secret& passphrase, const std::string& who) override;
   std::string rotate_vault(const Secret& passphrase, const std::string& who) override;

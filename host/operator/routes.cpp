@@ -284,7 +284,7 @@ constexpr std::array<std::string_view, 3> kOperatorsPassphrases{"passphrase", "n
 constexpr std::array<std::string_view, 5> kOAuth{"account", "profile", "flow", "client_id", "client_secret"};
 constexpr std::span<const std::string_view> kNoSecrets;
 
-constexpr std::array<Route, 64> kRoutes{{
+constexpr std::array<Route, 66> kRoutes{{
     {"GET", "/v1/status", [](Call& c) { return c.api.status(); }},
     {"GET", "/v1/config", [](Call& c) { return c.api.config(); }},
     {"GET", "/v1/agents", [](Call& c) { return c.api.agents(); }},
@@ -320,6 +320,12 @@ constexpr std::array<Route, 64> kRoutes{{
     {"GET", "/v1/receipts", [](Call& c) { return c.api.receipts(limit_of(c)); }},
     {"GET", "/v1/receipts/*", [](Call& c) { return c.api.receipt(c.names[0]); }},
     {"POST", "/v1/backup", [](Call& c) { return backup(c); }},
+    {"POST", "/v1/replicas/*/verify",
+     [](Call& c) { return c.api.verify_replica(c.names[0], replica_order_of(body_of(c)), c.who()); }},
+    {"POST", "/v1/replicas/*/rebuild",
+     [](Call& c) {
+       return c.api.rebuild_replica(c.names[0], text_member(body_with(c, {"account"}), "account", false), c.who());
+     }},
     {"GET", "/v1/vault", [](Call& c) { return c.api.vault(); }},
     {"POST", "/v1/vault/unlock", [](Call& c) { return c.api.unlock_vault(secret_of(c, "passphrase"), c.who()); },
      Needs::kNothing, kPassphrase},

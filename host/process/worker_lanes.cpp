@@ -32,7 +32,7 @@ CallRunner::Options worker_lanes(const Config& config, unsigned cores) {
   options.of(Lane::kIsolated) = divided_by_agents(workers);
   options.of(Lane::kFetch) = shared_by_agents(workers);
   options.of(Lane::kFetch).computing_of_queue = static_cast<std::size_t>(processors);
-  options.of(Lane::kSync) = {workers, static_cast<std::size_t>(workers / 2)};
+  options.of(Lane::kSync) = {workers, static_cast<std::size_t>(workers / 2), 1};
   options.of(Lane::kWrite) = {config.write_buffer.executor_concurrency};
   return options;
 }

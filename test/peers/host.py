@@ -12,7 +12,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from demo_support import BUILD, HOST_PLACES, Stage, check  # noqa: E402
+from demo_support import BUILD, HOST_PLACES, Stage, check, free_port  # noqa: E402
 
 TOKEN = "xoxb-peers"
 PERSON = "ada@example.com"

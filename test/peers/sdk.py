@@ -48,7 +48,10 @@ def build(report, folder):
 
 def call(*arguments, **more):
     command = [str(PYTHON), *[str(argument) for argument in arguments]]
-    return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, **more)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, **more)
+    except subprocess.TimeoutExpired:  # a failure like others: the rest of the peers still runs, and is counted
+        return subprocess.CompletedProcess(command, 124, "", f"It took more than {LONGEST} seconds.")
 
 
 def why(done):

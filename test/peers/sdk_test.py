@@ -7,6 +7,7 @@ import sys
 import tempfile
 import unittest
 from contextlib import redirect_stdout
+from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -49,6 +50,15 @@ class Take(unittest.TestCase):
         broken = '<testcase classname="" name="tests.test_langgraph_agent"><error message="collection failure" /></testcase>'
         for case in (failed, broken):
             self.assertEqual(self.taken(PASSED, case)[:2], (1, 1), case)
+
+    def test_what_takes_too_long_has_failed(self):
+        with mock.patch.multiple(sdk, PYTHON=sys.executable, LONGEST=0.05):
+            done = sdk.call("-c", "import signal; signal.pause()")
+        self.assertIn("It took more than 0.05 seconds.", sdk.why(done))
+        report = Report()
+        with redirect_stdout(io.StringIO()):
+            sdk.take(report, pathlib.Path("no such file"), done)
+        self.assertEqual((report.passed, report.failed), (0, 1))
 
 
 if __name__ == "__main__":

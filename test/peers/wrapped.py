@@ -6,18 +6,12 @@ import subprocess
 import sys
 import time
 
-from host import BUILD, ROOT, PeerHost
+from host import BUILD, ROOT, PeerHost, free_port
 from sessions import HERE, INSTALLED, NODE
 
 PYTHON = ROOT / "build" / "peers" / "python" / "bin" / "python"
 SERVERS = ("python-http", "python-stdio", "typescript-http")
 PATIENCE = 30
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class WrappedHost(PeerHost):
