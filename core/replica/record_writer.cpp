@@ -63,6 +63,13 @@ void bind_fields(Statement& statement, int first, const CollectionTable& table, 
   }
 }
 
+/// The key nearest to a record's place of those of its millisecond that are newer, or older, but for the record itself.
+/// What is as new counts as newer: a place between both is free.
+std::string neighbour(const char* nearest, const char* compared, const CollectionTable& table) {
+  return fmt::format("SELECT {}(key) FROM {} WHERE key BETWEEN ?1 AND ?2 AND order_key {} ?3 AND id <> ?4", nearest,
+                     table.rows, compared);
+}
+
 constexpr const char* kTooManyOfOneTime =
     "more than 65536 records of its collection have its order_ms, which an adapter avoids by times of their own or by "
     "an order by key";
@@ -76,9 +83,10 @@ const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collecti
   for (std::size_t i = 0; i < t.spec.fields.size(); ++i) places += fmt::format(", ?{}", i + 9);
   const Prepared made{
       &t,
-      &statements_.get(fmt::format(
-          "SELECT s.key, s.generation, s.synced_at_ms, s.digest FROM {} c JOIN {} s ON s.key = c.key WHERE c.id = ?1",
-          t.rows, t.seen)),
+      &statements_.get(fmt::format("SELECT s.key, s.generation, s.synced_at_ms, s.digest, c.order_key FROM {} c JOIN "
+                                   "{} s ON s.key = c.key WHERE "
+                                   "c.id = ?1",
+                                   t.rows, t.seen)),
       &statements_.get(fmt::format("SELECT key FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1", t.rows)),
       &statements_.get(fmt::format(
           "INSERT INTO {} (key, id, order_ms, order_key, scope, own_bytes, text, json{}) VALUES (?1, ?2, ?3, "
@@ -86,7 +94,9 @@ const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collecti
           t.rows, t.field_columns, places)),
       &statements_.get(fmt::format("INSERT INTO {} VALUES (?1, ?2, ?3, ?4)", t.seen)),
       &statements_.get(
-          fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen))};
+          fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen)),
+      t.by_time() ? &statements_.get(neighbour("max", ">=", t)) : nullptr,
+      t.by_time() ? &statements_.get(neighbour("min", "<", t)) : nullptr};
   return prepared_.emplace(collection, made).first->second;
 }
 
@@ -95,7 +105,7 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   const Digest digest(record);
   Present present{};
   const bool is_there = find(p, record, digest.view(), present);
-  const bool moves = is_there && !present.same && p.table->by_time() && present.order_ms != record.order_ms;
+  const bool moves = is_there && !present.same && !is_in_place(p, record, present);
   const auto key = is_there && !moves ? present.key : free_key(p, record);
   if (!key) return leave_out(record, kTooManyOfOneTime, now_ms);
   if (any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kRecord);
@@ -119,10 +129,12 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   note(record.collection, record.id);
   if (kept && any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kKeptText);
   if (moves) {
-    auto text = text_of(*p.table, present.key);
+    // Where room was made for it, it has been given another key itself.
+    const auto from = key_of(*p.table, record.id).value_or(present.key);
+    auto text = text_of(*p.table, from);
     text.set_own(own_text(*p.table, record));
     if (kept) text.set_kept(searched_text(*kept, p.table->spec));
-    remove_rows(*p.table, present.key);
+    remove_rows(*p.table, from);
     return insert(p, *key, record, text, digest.view(), now_ms);
   }
   update(*p.table, record, kept, present.key);
@@ -137,6 +149,7 @@ bool RecordWriter::find(const Prepared& p, const Record& record, std::string_vie
   present.generation = p.find->integer(1);
   present.synced_at_ms = p.find->integer(2);
   present.same = p.find->blob(3) == digest;
+  present.same_order_key = p.find->text(4) == record.order_key;
   present.order_ms = p.table->by_time() ? kTimeBound - (present.key >> kSequenceBits) : 0;
   return true;
 }
@@ -162,16 +175,6 @@ void RecordWriter::insert(const Prepared& p, std::int64_t key, const Record& rec
   p.insert_seen->bind_blob(4, digest);
   p.insert_seen->run();
   index(*p.table, key, text);
-}
-
-std::optional<std::int64_t> RecordWriter::free_key(const Prepared& p, const Record& record) {
-  const auto range =
-      p.table->by_time() ? KeyRange{first_key(record.order_ms), last_key(record.order_ms)} : KeyRange{1, INT64_MAX};
-  const ResetAtEnd reset(*p.newest_key);
-  p.newest_key->bind(1, range.low);
-  p.newest_key->bind(2, range.high);
-  const auto key = p.newest_key->step() ? p.newest_key->integer(0) + 1 : range.low;
-  return key <= range.high ? std::optional(key) : std::nullopt;
 }
 
 void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,

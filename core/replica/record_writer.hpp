@@ -65,10 +65,16 @@ class RecordWriter {
   struct Prepared {
     const CollectionTable* table;
     Statement *find, *newest_key, *insert, *insert_seen, *mark_seen;
+    Statement *newer, *older;  ///< neighbours within a millisecond; nullptr where records are ordered by key
   };
   struct Present {
     std::int64_t key, generation, synced_at_ms, order_ms;
     bool same;
+    bool same_order_key;
+  };
+  /// Where a record belongs among the keys of its millisecond: behind `newer` and before `older`.
+  struct Place {
+    std::int64_t newer, older;
   };
   const Prepared& prepared(const std::string& collection);
   static bool find(const Prepared& p, const Record& record, std::string_view digest, Present& present);
@@ -81,7 +87,12 @@ class RecordWriter {
   void update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
                    const SearchedText& text);
   /// Nothing: there are too many of that time.
-  static std::optional<std::int64_t> free_key(const Prepared& p, const Record& record);
+  std::optional<std::int64_t> free_key(const Prepared& p, const Record& record);
+  std::optional<std::int64_t> next_key(const Prepared& p, const Record& record);
+  bool is_in_place(const Prepared& p, const Record& record, const Present& present);
+  static Place place_of(const Prepared& p, const Record& record);
+  bool spread(const CollectionTable& table, std::int64_t order_ms);
+  void move(const CollectionTable& table, std::int64_t from, std::int64_t to);
   std::optional<std::int64_t> key_of(const CollectionTable& table, std::string_view id);
   static void mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
                         std::int64_t now_ms);

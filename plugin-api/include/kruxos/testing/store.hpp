@@ -453,8 +453,8 @@ class FakeStore {
     std::sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
       if (by_time) {  // a lower sequence is newer
         if (!descending) std::swap(a, b);
-        return std::tuple(-a->second.order_ms, a->second.sequence) <
-               std::tuple(-b->second.order_ms, b->second.sequence);
+        return std::tie(b->second.order_ms, b->second.order_key, a->second.sequence) <
+               std::tie(a->second.order_ms, a->second.order_key, b->second.sequence);
       }
       if (descending) std::swap(a, b);
       return std::tie(a->second.order_key, a->second.sequence) < std::tie(b->second.order_key, b->second.sequence);
