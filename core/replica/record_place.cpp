@@ -97,13 +97,15 @@ bool RecordWriter::spread(const CollectionTable& table, std::int64_t order_ms) {
 }
 
 void RecordWriter::move(const CollectionTable& table, std::int64_t from, std::int64_t to) {
-  const auto text = table.spec.searchable ? text_of(table, from) : SearchedText{};
-  if (table.spec.searchable) unindex(table, from, text);
-  for (const auto* name : {&table.rows, &table.seen}) {
-    auto& statement = statements_.get(fmt::format("UPDATE {} SET key = ?2 WHERE key = ?1", *name));
-    statement.bind_all(from, to).run();
-  }
-  if (table.spec.searchable) index(table, to, text);
+  const auto before = texts_.of(table, from);
+  auto text = before;
+  text.leave_out_accents();  // what is moved is not come upon any more
+  texts_.unindex(table, from, before);
+  auto& row =
+      statements_.get(fmt::format("UPDATE {} SET key = ?2, text = ?3, own_bytes = ?4 WHERE key = ?1", table.rows));
+  row.bind_all(from, to, std::string_view(text.all), static_cast<std::int64_t>(text.own_bytes)).run();
+  statements_.get(fmt::format("UPDATE {} SET key = ?2 WHERE key = ?1", table.seen)).bind_all(from, to).run();
+  texts_.index(table, to, text);
 }
 
 }  // namespace krux

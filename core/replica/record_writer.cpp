@@ -131,9 +131,10 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   if (moves) {
     // Where room was made for it, it has been given another key itself.
     const auto from = key_of(*p.table, record.id).value_or(present.key);
-    auto text = text_of(*p.table, from);
+    auto text = texts_.of(*p.table, from);
     text.set_own(own_text(*p.table, record));
     if (kept) text.set_kept(searched_text(*kept, p.table->spec));
+    text.leave_out_accents();  // the kept one may be of an earlier version
     remove_rows(*p.table, from);
     return insert(p, *key, record, text, digest.view(), now_ms);
   }
@@ -174,7 +175,7 @@ void RecordWriter::insert(const Prepared& p, std::int64_t key, const Record& rec
   p.insert_seen->bind(3, now_ms);
   p.insert_seen->bind_blob(4, digest);
   p.insert_seen->run();
-  index(*p.table, key, text);
+  texts_.index(*p.table, key, text);
 }
 
 void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
@@ -190,41 +191,6 @@ void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64
 std::string RecordWriter::own_text(const CollectionTable& table, const Record& record) {
   auto& numbers = tags_.try_emplace(table.set, statements_, table).first->second;
   return own_searched_text(record, table.spec, [&](const std::string& tag) { return numbers.give(tag); });
-}
-
-SearchedText RecordWriter::text_of(const CollectionTable& table, std::int64_t key) {
-  auto& row = statements_.get(fmt::format("SELECT text, own_bytes FROM {} WHERE key = ?1", table.rows));
-  const ResetAtEnd reset(row);
-  row.bind(1, key);
-  SearchedText text;
-  if (row.step()) text = {std::string(row.text(0)), static_cast<std::size_t>(row.integer(1))};
-  return text;
-}
-
-/// Only where it differs: writing the text makes the search index forget and learn it again.
-void RecordWriter::update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
-                               const SearchedText& text) {
-  if (text == before) return;
-  auto& row = statements_.get(fmt::format("UPDATE {} SET text = ?2, own_bytes = ?3 WHERE key = ?1", table.rows));
-  row.bind_all(key, std::string_view(text.all), static_cast<std::int64_t>(text.own_bytes)).run();
-  unindex(table, key, before);
-  index(table, key, text);
-}
-
-/// By a statement of its own and not by a trigger: for each row that comes from a trigger, FTS5 first writes what it
-/// has gathered so far to the disk, and a page would take nearly twice the time.
-void RecordWriter::index(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
-  if (!table.spec.searchable) return;
-  auto& statement = statements_.get(fmt::format("INSERT INTO {}(rowid, text) VALUES (?1, ?2)", table.search));
-  statement.bind_all(key, std::string_view(text.all)).run();
-}
-
-/// The index cannot ask what a row's text was: it is told.
-void RecordWriter::unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
-  if (!table.spec.searchable) return;
-  auto& statement =
-      statements_.get(fmt::format("INSERT INTO {0}({0}, rowid, text) VALUES ('delete', ?1, ?2)", table.search));
-  statement.bind_all(key, std::string_view(text.all)).run();
 }
 
 std::optional<std::int64_t> RecordWriter::key_of(const CollectionTable& table, std::string_view id) {
@@ -245,10 +211,10 @@ void RecordWriter::keep_text(const std::string& collection, std::string_view id,
   const auto key = key_of(table, id);
   if (!key) return;
   if (any_left_out_) left_out_.forget(table.set, id, LeftOutPart::kKeptText);
-  const auto before = text_of(table, *key);
+  const auto before = texts_.of(table, *key);
   auto text = before;
   text.set_kept(searched_text(kept, table.spec));
-  update_text(table, *key, before, text);
+  texts_.update(table, *key, before, text);
 }
 
 void RecordWriter::leave_out(const Record& record, std::string_view why, std::int64_t now_ms) {
@@ -271,11 +237,12 @@ std::optional<LeftOutCounts> RecordWriter::left_out() {
 
 void RecordWriter::update(const CollectionTable& table, const Record& record, const std::string* kept,
                           std::int64_t key) {
-  const auto before = text_of(table, key);
+  const auto before = texts_.of(table, key);
   auto text = before;
   text.set_own(own_text(table, record));
   if (kept) text.set_kept(searched_text(*kept, table.spec));
-  update_text(table, key, before, text);
+  text.leave_out_accents();  // see put()
+  texts_.update(table, key, before, text);
   std::string fields;
   for (std::size_t i = 0; i < table.spec.fields.size(); ++i) {
     fields += fmt::format(", f_{} = ?{}", table.spec.fields[i].name, i + 6);
@@ -329,7 +296,7 @@ void RecordWriter::remove(const CollectionTable& table, std::int64_t key, std::s
 }
 
 void RecordWriter::remove_rows(const CollectionTable& table, std::int64_t key) {
-  if (table.spec.searchable) unindex(table, key, text_of(table, key));
+  if (table.spec.searchable) texts_.unindex(table, key, texts_.of(table, key));
   for (const auto* name : {&table.rows, &table.seen}) {
     auto& statement = statements_.get(fmt::format("DELETE FROM {} WHERE key = ?1", *name));
     statement.bind(1, key);

@@ -5,12 +5,20 @@
 #include <sqlite3.h>
 
 #include "core/replica/gram_index.hpp"
+#include "core/replica/refold.hpp"
 #include "core/replica/sync_shared.hpp"
 #include "core/storage/database.hpp"
 #include "core/util/error.hpp"
 #include "core/util/fault_point.hpp"
 
 namespace krux {
+namespace {
+
+/// Between two passes; a million texts with accents are done in some hours.
+constexpr std::int64_t kRefoldMs = 2'000;
+
+}  // namespace
+
 Replica::Shared::Shared(std::filesystem::path f, std::vector<CollectionSpec> collections, const Clock& c,
                         SearchBudget budget)
     : file(std::move(f)),
@@ -192,7 +200,28 @@ void Replica::require_full_sync() {
   shared_->state.full_done = false;
 }
 
+/// Whether there is more to do. The lock is taken for a few rows at a time: reads that keep what they fetch wait for
+/// it.
+bool Replica::refold_rows() {
+  const std::lock_guard guard(shared_->mutex);
+  auto& statements = shared_->writer();
+  const auto& sets = shared_->readers->sets();
+  for (const auto& tables : {sets.served, sets.filled}) {
+    for (const auto& [name, table] : tables->all()) {
+      if (refold_some(statements, table)) return true;
+    }
+  }
+  return false;
+}
+
 void Replica::idle() {
+  const auto began = shared_->clock.boot_ms();
+  try {
+    while (refold_rows() && shared_->clock.boot_ms() - began < kRefoldMs) {
+    }
+  } catch (const Error& error) {
+    spdlog::warn("texts in {} are brought up to date later: {}", shared_->file.filename().string(), error.what());
+  }
   const std::lock_guard guard(shared_->mutex);
   auto* const handle = shared_->writer().db();
   shared_->statements->clear();  // one that is open would keep its table

@@ -77,7 +77,8 @@ class Replica {
   /// The service no longer knows a cursor: all cursors are dropped, the rows stay until a full pass has swept them.
   void require_full_sync();
 
-  /// Between passes: drops what was replaced, and brings the log back to nothing, as far as readers allow.
+  /// Between passes: drops what was replaced, brings searched texts of earlier versions up to date (some of them, for
+  /// two seconds), and the log back to nothing, as far as readers allow.
   void idle();
 
   /// The account is disconnected: ends sessions and deletes the files.
@@ -90,6 +91,7 @@ class Replica {
   explicit Replica(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   /// For what a read keeps: with the records that are read.
   std::shared_ptr<SyncSession> begin_keeping();
+  bool refold_rows();
   std::shared_ptr<Shared> shared_;
 };
 

@@ -366,7 +366,10 @@ class FakeStore {
     const bool by_time = spec.order == Order::kTime;
     row.synced_at_ms = clock_.now_ms;
     const auto old = rows.find(id);
-    if (old != rows.end() && (!by_time || old->second.order_ms == row.order_ms)) {
+    const auto stays = [&](const Row& before) {
+      return !by_time || (before.order_ms == row.order_ms && before.order_key == row.order_key);
+    };
+    if (old != rows.end() && stays(old->second)) {
       row.sequence = old->second.sequence;
     } else {
       row.sequence = ++sequences_[{spec.name, by_time ? row.order_ms : 0}];
