@@ -73,8 +73,8 @@ std::optional<std::int64_t> RecordWriter::free_key(const Prepared& p, const Reco
   if (!p.table->by_time()) return next_key(p, record);
   if (record.order_key.empty()) {
     const auto key = next_key(p, record);
-    // What has an order of its own may have taken the end of the range.
-    return key ? key : make_room(*p.table, record);
+    // What has an order of its own may have taken the end of the range; without any, places are as they came.
+    return key || !has_order_keys(*p.table, record.order_ms) ? key : make_room(*p.table, record);
   }
   const auto range = keys_of(record.order_ms);
   const auto place = place_of(p, record);
@@ -85,6 +85,16 @@ std::optional<std::int64_t> RecordWriter::free_key(const Prepared& p, const Reco
   if (first) return std::max(range.low, place.older - kStep);
   if (last) return std::min(range.high, place.newer + kStep);
   return place.newer + 1 + (room - 1) / 2;
+}
+
+/// Of a millisecond: those with an order_key stand first.
+bool RecordWriter::has_order_keys(const CollectionTable& table, std::int64_t order_ms) {
+  const auto range = keys_of(order_ms);
+  auto& first = statements_.get(
+      fmt::format("SELECT order_key FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY key LIMIT 1", table.rows));
+  const ResetAtEnd reset(first);
+  first.bind_all(range.low, range.high);
+  return first.step() && !first.text(0).empty();
 }
 
 /// Gives the records of a millisecond keys in their order with room between them, and at both ends where there is some;

@@ -91,6 +91,7 @@ class RecordWriter {
   std::optional<std::int64_t> next_key(const Prepared& p, const Record& record);
   bool is_in_place(const Prepared& p, const Record& record, const Present& present);
   static Place place_of(const Prepared& p, const Record& record);
+  bool has_order_keys(const CollectionTable& table, std::int64_t order_ms);
   std::optional<std::int64_t> make_room(const CollectionTable& table, const Record& record);
   void rekey(const CollectionTable& table, std::int64_t from, std::int64_t to);
   std::optional<std::int64_t> key_of(const CollectionTable& table, std::string_view id);
