@@ -30,7 +30,7 @@ PAGES = {
         begins=False, words={"ID": WAITING, "FILE": "key"},
         after="kruxos --json approve list | jq -e '[.recent[] | select(.state == \"cancelled\")] | length == 1'"),
     "docs/tiers.md": Page(
-        after="kruxos policy check slack.send --agent helper --policies ~/.config/kruxos/policies | grep -q approval_required"),
+        after="kruxos policy check slack.send --agent helper --arguments '{\"channel\": \"general\", \"text\": \"Hi\"}' --policies ~/.config/kruxos/policies | grep -q approval_required"),
     "docs/troubleshooting.md": Page(words={"ID": WAITING}, calls=(send("Hello"),)),
     "docs/approvals.md": Page(
         words={"ID": WAITING}, policy=ASKS, calls=(send("one"), send("two"), send("three")),
@@ -57,6 +57,7 @@ ELSEWHERE = {
     "docs/gmail.md": "it has no commands",
     "test/emulators/README.md": "test/contract starts the emulators and seeds them",
     "docs/benchmarks.md": "they take minutes to hours, and say nothing on a machine that does other things",
+    "sdk/python/README.md": "make test-peers installs the package and runs its tests",
     "docs/injection.md": "it needs packages from PyPI, and minutes",
     "CONTRIBUTING.md": "they build; .ci/run runs them",
 }

@@ -14,11 +14,12 @@ from document import ROOT
 PASSPHRASE, TOKEN = "a sentence of a test", "xoxb-test"
 CLIENT, SECRET = "krux-test.apps.googleusercontent.com", "GOCSPX-krux-test"
 PERSON = "ada@example.com"
-# Time in which nobody waits for a window, and in which what is asked of a write is still true.
+# The shipped settings, but for ports, addresses, and what each try of a passphrase costs.
 CONFIG = """plugins_dir: {tree}/adapters
 definitions_dir: {tree}/definitions
 policies_dir: {tree}/policies
 server: {{port: {gateway}, health_port: {health}, web_port: {page}}}
+vault: {{argon2_passes: 1, argon2_memory_mib: 16}}
 services:
   slack: {{api_base_url: "{slack}/api/"}}
   gmail:
