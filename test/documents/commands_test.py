@@ -46,7 +46,8 @@ def script_of(page, how, setting):
     lines = ["set -e -o pipefail", how.before]
     for number, block in enumerate(b for b in document.parts(page)[0] if b.language == "sh" and not not_run(b)):
         text = block.text.replace("--client-id ID", f"--client-id {CLIENT}").replace("127.0.0.1:7700", f"127.0.0.1:{setting.gateway}")
-        text = text.replace("--port 9009", f"--port {setting.spare}").replace("127.0.0.1:9009", f"127.0.0.1:{setting.spare}")
+        for port, free in ((9009, setting.spare), (9010, setting.other)):
+            text = text.replace(f"--port {port}", f"--port {free}").replace(f"127.0.0.1:{port}", f"127.0.0.1:{free}")
         file = setting.directory / f"block-{number}.sh"
         file.write_text(text)
         lines.append(f"echo '{MARK}{block}'")

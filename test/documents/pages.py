@@ -32,6 +32,7 @@ PAGES = {
     "docs/tiers.md": Page(
         after="kruxos policy check slack.send --agent helper --arguments '{\"channel\": \"general\", \"text\": \"Hi\"}' --policies ~/.config/kruxos/policies | grep -q approval_required"),
     "docs/troubleshooting.md": Page(words={"ID": WAITING}, calls=(send("Hello"),)),
+    "docs/faq.md": Page(begins=False, after="kruxos connect status | grep -q 'ada@example.com'"),
     "docs/approvals.md": Page(
         words={"ID": WAITING}, policy=ASKS, calls=(send("one"), send("two"), send("three")),
         after="kruxos --json approve list | jq -e '.pending | length >= 1'"),

@@ -78,7 +78,7 @@ class Setting:
         for path in self.tree.rglob("*"):
             if not path.is_symlink() and not path.is_relative_to(self.tree / "build"):
                 path.chmod(0o755 if path.is_dir() or path.parent.name in ("bin", "scripts") else 0o644)
-        self.gateway, self.health, self.page, self.spare = free_ports(4)
+        self.gateway, self.health, self.page, self.spare, self.other = free_ports(5)
         self.slack = self.emulator("slack-emulator", "--token", TOKEN)
         self.gmail = self.emulator("gmail-emulator", "--address", PERSON)
         (self.directory / "kruxos.yaml").write_text(CONFIG.format(**vars(self)))
