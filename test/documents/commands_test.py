@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The documents' commands, run as they stand against the bundled emulators.
 
-    test/documents/commands_test.py BUILD [PAGE]...     (BUILD: build/dev, or another directory with bin and adapters; --list: what is run)
+    test/documents/commands_test.py BUILD [PAGE]... [--verbose]   (BUILD: build/dev, or another directory with bin and adapters)
+    test/documents/commands_test.py --accounted    (each block is run, or stands on a list with the reason)
+    test/documents/commands_test.py --pages        (whose commands are run)
 """
 import pathlib
 import re
@@ -83,14 +85,18 @@ def problem_of(page, build):
 
 def main():
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
-    problems = accounted_for()
-    if "--list" not in sys.argv:
+    if "--pages" in sys.argv:
+        sys.exit(print("\n".join(PAGES)))
+    problems = []
+    if "--accounted" in sys.argv:
+        problems = accounted_for()
+    else:
         build, *wanted = arguments or sys.exit(__doc__)
         for page in wanted or PAGES:
             problem = problem_of(page, pathlib.Path(build).resolve())
             print(f"{'FAILED' if problem else 'ok':6} {page}", flush=True)
             problems += [problem] if problem else []
-    print("\n".join(problems) or "Every command is run, or named with the reason why not.")
+    print("\n".join(problems) or "Nothing is amiss.")
     sys.exit(bool(problems))
 
 

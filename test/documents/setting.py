@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -44,13 +45,18 @@ exit 1
 
 
 def free_ports(count):
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
+    """Below those that a kernel hands out, so that no connection takes one before the program that it is for."""
+    free = []
+    for port in random.sample(range(20_000, 30_000), 500):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        free.append(port)
+        if len(free) == count:
+            return free
+    raise RuntimeError("no port is free")
 
 
 class Setting:

@@ -19,6 +19,14 @@ ANSWERS = (
     (r"\[y/N\] $", "y\n"),
     (r"j, k: next, previous   Enter: look at it   q: end\r?\n$", "q"),
 )
+ASKED_OPENLY = r"\[y/N\]"
+
+
+def wait_for_silence(terminal):
+    """A program prints its question, then turns the echo off, and with it forgets what was typed before."""
+    end = time.monotonic() + 10
+    while termios.tcgetattr(terminal)[3] & termios.ECHO and time.monotonic() < end:
+        time.sleep(0.002)
 
 
 def run(script, environment, directory, words, seconds):
@@ -45,7 +53,8 @@ def run(script, environment, directory, words, seconds):
         for question, answer in ANSWERS:
             if re.search(question, shown[asked_from:]):
                 asked_from = len(shown)
-                time.sleep(0.05)  # the program has printed the question, and is about to turn the echo off
+                if not question.startswith(ASKED_OPENLY):
+                    wait_for_silence(upper)
                 os.write(upper, words.get(answer.strip(), answer.strip()).encode() + answer[len(answer.strip()):].encode())
                 break
     else:
