@@ -272,6 +272,10 @@ int main(int argc, char** argv) {
   Replica store(file, collections(), clock);
   if (store.counts().at("messages") != messages) wrong("messages are missing");
   print_figure(fmt::format("opening {} messages", messages), ms_since(start), "ms");
+  const auto idle = Watch::now();
+  while (store.idle()) {
+  }
+  print_figure(fmt::format("bringing the index of {} together", messages), ms_since(idle), "ms");
   const auto kinds = search(store, corpus);
   check_search(kinds, messages);
   print_kinds(kinds, messages);

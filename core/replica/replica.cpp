@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 #include <sqlite3.h>
 
+#include <limits>
+
 #include "core/replica/gram_index.hpp"
 #include "core/replica/sync_shared.hpp"
 #include "core/storage/database.hpp"
@@ -32,6 +34,7 @@ Replica::Shared::Shared(std::filesystem::path f, std::vector<CollectionSpec> col
 
 void Replica::Shared::load() {
   auto* const handle = db->getHandle();
+  unmerged = std::numeric_limits<std::int64_t>::max() / 2;  // a replica of before this was counted
   Statement values(handle, "SELECT name, value FROM state");
   while (values.step()) {
     const auto name = values.text(0);
@@ -39,6 +42,7 @@ void Replica::Shared::load() {
     if (name == "complete_through_ms") state.complete_through_ms = values.integer(1);
     if (name == "generation") state.generation = values.integer(1);
     if (name == "full_done") state.full_done = values.integer(1) != 0;
+    if (name == "unmerged") unmerged = values.integer(1);
   }
   state.whole = true;
   Statement rows(handle, "SELECT name, collection, rows, role, complete FROM collections WHERE role <> 'old'");
@@ -200,24 +204,6 @@ void Replica::build_anew() {
           "UPDATE collections SET role = 'old' WHERE role = 'fills';"
           "UPDATE collections SET version = -1 WHERE role = 'serves'");  // no adapter declares that one
   transaction.commit();
-}
-
-void Replica::idle() {
-  const std::lock_guard guard(shared_->mutex);
-  auto* const handle = shared_->writer().db();
-  shared_->statements->clear();  // one that is open would keep its table
-  try {
-    drop_old_sets(handle);
-  } catch (const Error& error) {
-    spdlog::warn("what was replaced in {} is dropped later: {}", shared_->file.filename().string(), error.what());
-  }
-  if (shared_->left_out_rows > 0) {
-    LeftOutTable(*shared_->statements).sweep_sets();
-    shared_->count_left_out();
-  }
-  sqlite3_busy_timeout(handle, 0);
-  sqlite3_wal_checkpoint_v2(handle, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
-  sqlite3_busy_timeout(handle, 5000);
 }
 
 void Replica::remove() {

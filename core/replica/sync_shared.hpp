@@ -25,6 +25,11 @@ struct Replica::Shared {
   /// Under `mutex`, once it is committed.
   void filled_is_served();
   void count_left_out();  ///< under `mutex`
+  void drop_replaced();
+  /// Under `mutex`: a part of what is to be merged of the search indexes. False: nothing is left.
+  bool merge_indexes();
+  void count_unmerged();
+  std::int64_t records() const;
 
   const std::filesystem::path file;
   const Clock& clock;
@@ -33,7 +38,9 @@ struct Replica::Shared {
   std::unique_ptr<SQLite::Database> db;
   std::unique_ptr<StatementCache> statements;             ///< dies before db
   std::map<std::string, std::int64_t> newest_generation;  ///< by set, of those into which reads have put something
-  std::int64_t left_out_rows = 0;                         ///< of all sets: state has those of the sets that are served
+  std::int64_t unmerged = 0;       ///< changes since the search indexes were brought together, as far as `counted`
+  RecordChanges counted;           ///< of `changes`
+  std::int64_t left_out_rows = 0;  ///< of all sets: state has those of the sets that are served
   std::shared_ptr<ReplicaReaderPool> readers;
 
   /// Of what is told of the replica, taken after `mutex`: whoever asks does not wait for a commit.

@@ -86,7 +86,7 @@ TEST_CASE("on a terminal the browser is the way where the service has it, and a 
   f.console.terminal = false;
   f.console.lines = {"tok-2"};
   CHECK(f.run({"connect", "x"}) == 0);
-  CHECK(has(f.api.asked().at(0), "connect x tok-2 operator:"));
+  CHECK(has(f.api.asked().at(1), "connect x tok-2 operator:"));
 }
 
 TEST_CASE("an address that is pasted while the browser is waited for is handed on", "[cli]") {
@@ -108,6 +108,10 @@ TEST_CASE("an address that is pasted while the browser is waited for is handed o
 TEST_CASE("an attempt that fails says why", "[cli]") {
   Browser f;
   f.api.answers["oauth_attempt"] = attempt("failed", R"(,"message":"The access was denied in the browser.")");
+  CHECK(f.run({"connect", "x", "--client-id", "id"}) == 2);  // nothing was begun without the app's secret
+  CHECK(has(f.err(), "client secret is missing"));
+  CHECK(f.api.asked() == std::vector<std::string>{"connection x"});
+  const ClientSecret secret("s3cret");
   CHECK(f.run({"connect", "x", "--client-id", "id"}) == 1);
   CHECK(has(f.err(), "Not connected: The access was denied in the browser."));
 }

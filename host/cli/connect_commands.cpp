@@ -6,6 +6,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/cli/secret_body.hpp"
 #include "host/http/http_types.hpp"
 
@@ -42,50 +43,6 @@ std::map<std::string, std::string> settings_of(const ConnectArguments& arguments
     settings[given.substr(0, equals)] = given.substr(equals + 1);
   }
   return settings;
-}
-
-int show_connections(const Session& session) {
-  const auto answer = session.host.get("/v1/connections");
-  if (session.printed(answer)) return kOk;
-  Table table({{"SERVICE"},
-               {"NAME"},
-               {"ACCOUNT", false, true},
-               {"PROFILE"},
-               {"STATE"},
-               {"CONNECTED"},
-               {"ACCESS ENDS", false, true}});
-  Table own({{"OWN", false, true}, {"", false, true}});
-  Table problems({{"PROBLEM", false, true}, {"", false, true}});
-  for (const auto& connection : items(answer.json, "connections").GetArray()) {
-    const auto state = text(connection, "state"), problem = text(connection, "problem");
-    const auto missing = joined(items(connection, "missing_scopes"));
-    const auto name = fmt::format("{} {}", text(connection, "service"), text(connection, "name"));
-    table.add({text(connection, "service"),
-               text(connection, "name"),
-               text(connection, "account_name"),
-               text(connection, "profile"),
-               {state, state == "connected"       ? Style::kGood
-                       : state == "not connected" ? Style::kDim
-                                                  : Style::kWarn},
-               relative(number(connection, "connected_at_ms"), session.now_ms),
-               access_ends(connection, session.now_ms)});
-    if (const auto has = own_of(connection); !has.empty()) own.add({name, has});
-    if (!problem.empty()) problems.add({{name, Style::kWarn}, problem});
-    if (!missing.empty()) problems.add({{name, Style::kWarn}, "lacks the scopes " + missing});
-  }
-  if (table.empty()) {
-    session.console.out() << "There is no service to connect; `kruxos plugin list` shows the adapters.\n";
-    return kOk;
-  }
-  table.print(session.console);
-  if (!own.empty()) {
-    session.console.out() << "\n";
-    own.print(session.console);
-  }
-  if (problems.empty()) return kOk;
-  session.console.out() << "\n";
-  problems.print(session.console);
-  return kOk;
 }
 
 void print_lines(std::ostream& out, std::string_view rest) {
@@ -181,9 +138,15 @@ SecretBytes client_secret_of(const Session& session, const JsonValue& flow) {
     ::unsetenv(variable);  // the browser that is started next would have it
     return secret;
   }
-  if (text(flow, "client_secret") != "required" || !session.console.reads_terminal()) return {};
-  auto secret = session.console.read_secret("Client secret (not shown while you type): ");
+  if (text(flow, "client_secret") != "required") return {};
+  SecretBytes secret;
+  if (session.console.reads_terminal())
+    secret = session.console.read_secret("Client secret (not shown while you type): ");
   trim(secret);
+  if (secret.empty())
+    throw CliError(kUsage,
+                   "The app's client secret is missing: give it in KRUXOS_CLIENT_SECRET, or type it. Nothing was "
+                   "changed.");
   return secret;
 }
 
@@ -241,16 +204,60 @@ int connect_in_browser(const Session& session, const ConnectArguments& arguments
 
 }  // namespace
 
+int list_connections(const Session& session) {
+  const auto answer = session.host.get("/v1/connections");
+  if (session.printed(answer)) return kOk;
+  Table table({{"SERVICE"},
+               {"NAME"},
+               {"ACCOUNT", false, true},
+               {"PROFILE"},
+               {"STATE"},
+               {"CONNECTED"},
+               {"ACCESS ENDS", false, true}});
+  Table own({{"OWN", false, true}, {"", false, true}});
+  Table problems({{"PROBLEM", false, true}, {"", false, true}});
+  for (const auto& connection : items(answer.json, "connections").GetArray()) {
+    const auto state = text(connection, "state"), problem = text(connection, "problem");
+    const auto missing = joined(items(connection, "missing_scopes"));
+    const auto name = fmt::format("{} {}", text(connection, "service"), text(connection, "name"));
+    table.add({text(connection, "service"),
+               text(connection, "name"),
+               text(connection, "account_name"),
+               text(connection, "profile"),
+               {state, state == "connected"       ? Style::kGood
+                       : state == "not connected" ? Style::kDim
+                                                  : Style::kWarn},
+               relative(number(connection, "connected_at_ms"), session.now_ms),
+               access_ends(connection, session.now_ms)});
+    if (const auto has = own_of(connection); !has.empty()) own.add({name, has});
+    if (!problem.empty()) problems.add({{name, Style::kWarn}, problem});
+    if (!missing.empty()) problems.add({{name, Style::kWarn}, "lacks the scopes " + missing});
+  }
+  if (table.empty()) {
+    session.console.out() << "There is no service to connect; `kruxos plugin list` shows the adapters.\n";
+    return kOk;
+  }
+  table.print(session.console);
+  if (!own.empty()) {
+    session.console.out() << "\n";
+    own.print(session.console);
+  }
+  if (problems.empty()) return kOk;
+  session.console.out() << "\n";
+  problems.print(session.console);
+  return kOk;
+}
+
 int connect_service(const Session& session, const ConnectArguments& arguments) {
-  if (arguments.service == "status") return show_connections(session);
+  if (arguments.service == "status") return list_connections(session);
   const auto target = "/v1/connections/" + url_encode(arguments.service);
   // A token that is piped in needs nothing else.
   const bool asks_for_browser =
       arguments.setup || !arguments.client_id.empty() || !arguments.profile.empty() || !arguments.flow.empty();
   const bool piped = !session.console.reads_terminal() && !asks_for_browser;
-  if (piped) return connect_by_token(session, arguments, target, JsonValue(rapidjson::kObjectType));
-  const auto known = session.host.get(target);
+  const auto known = about_service(session, arguments.service, [&] { return session.host.get(target); });
   const auto& connection = part(known.json, "connection");
+  if (piped) return connect_by_token(session, arguments, target, connection);
   const auto& oauth = part(connection, "oauth");
   const bool by_browser = !arguments.token && !items(oauth, "flows").Empty();
   if (!by_browser && asks_for_browser)

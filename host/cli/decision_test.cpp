@@ -302,7 +302,7 @@ TEST_CASE("many writes are decided at once, as they were shown", "[cli]") {
   CHECK(has(f.api.asked().back(), "decide reject w_1:h_w_1"));
   f.api.answers["writes dead_letter"] = R"({"writes":[]})";
   CHECK(f.run({"dlq", "discard", "--all", "--yes"}) == 0);
-  CHECK(has(f.err(), "No write is dead_letter."));
+  CHECK(has(f.err(), "No write is in the dead letter queue."));
 }
 
 TEST_CASE("what is held as a copy is completed where it was found, and released where it was not", "[cli]") {

@@ -9,6 +9,8 @@ namespace {
 // Of the definition's inputs, which the host has checked. A character may be a token: two texts share what an answer
 // may have of them.
 constexpr std::int64_t kMostChars = 16'000, kUsualChars = 8'000, kMostOfEach = 8'000, kFarthest = 1'000'000'000;
+/// Enough to see what it is about: nobody is to read it all.
+constexpr std::size_t kMostHidden = 1'000;
 
 std::int64_t most_chars(const Json& params) {
   const auto most = flag_of(params, "include_html") ? kMostOfEach : kMostChars;
@@ -71,6 +73,9 @@ std::string body_json(const Json& kept, const Window& window, bool with_html) {
   }
   if (next) out.integer("next_offset", static_cast<std::int64_t>(*next));
   if (flag_of(kept, "is_cut")) out.flag("is_cut", true);
+  if (const auto hidden = excerpt(text_of(kept, "hidden_text"), 0, kMostHidden); hidden.total > 0) {
+    out.text("hidden_text", hidden.text).integer("hidden_total_chars", static_cast<std::int64_t>(hidden.total));
+  }
   if (const auto* problems = array_of(kept, "problems")) out.raw("problems", json_text(*problems));
   write_text("cached_at", text_of(kept, "cached_at"), out);
   return out.done();

@@ -80,7 +80,7 @@ TEST_CASE("what is no text is named, without its bytes, and nothing is fetched f
   AttachmentDesk desk;
   desk.keep("head", R"({"subject":"Plans"})");
   desk.keep("body",
-            R"("body":{"text_plain":"x"},"attachments":[{"id":"2","filename":"r.pdf",)"
+            R"("body":{"form":2,"text_plain":"x"},"attachments":[{"id":"2","filename":"r.pdf",)"
             R"("mime_type":"application/pdf","size":8},{"id":"5","filename":"","mime_type":"image/png","size":2}])");
   const auto pdf = desk.attachment(asked("2"));
   CHECK(text_of(pdf, "filename") == "r.pdf");
@@ -94,7 +94,8 @@ TEST_CASE("what is no text is named, without its bytes, and nothing is fetched f
 TEST_CASE("an attachment of a mail whose body is there is fetched with the mail") {
   AttachmentDesk desk;
   desk.keep("head", R"({"subject":"Plans"})");
-  desk.keep("body", R"("body":{"text_plain":"x"},"attachments":[{"id":"3","mime_type":"application/json","size":7}])");
+  desk.keep("body",
+            R"("body":{"form":2,"text_plain":"x"},"attachments":[{"id":"3","mime_type":"application/json","size":7}])");
   desk.expect_mail();
   CHECK(text_of(desk.attachment(asked("3")), "text") == "{\"a\":1}");
   CHECK(text_of(desk.attachment(asked("3")), "text") == "{\"a\":1}");
@@ -129,7 +130,7 @@ TEST_CASE("an attachment that is not there is refused with those that are") {
   }
   AttachmentDesk bare;
   bare.keep("head", R"({"subject":"Plans"})");
-  bare.keep("body", R"("body":{"text_plain":"x"},"attachments":[])");
+  bare.keep("body", R"("body":{"form":2,"text_plain":"x"},"attachments":[])");
   CHECK_THAT(bare.refusal(asked("1")), Catch::Contains("it has none at all"));
   AttachmentDesk gone;
   gone.host.expect("GET", kUrl).answers(500, "{}");
@@ -139,7 +140,8 @@ TEST_CASE("an attachment that is not there is refused with those that are") {
 TEST_CASE("a kept text that cannot be read is fetched again") {
   AttachmentDesk desk;
   desk.keep("head", R"({"subject":"Plans"})");
-  desk.keep("body", R"("body":{"text_plain":"x"},"attachments":[{"id":"3","mime_type":"application/json","size":7}])");
+  desk.keep("body",
+            R"("body":{"form":2,"text_plain":"x"},"attachments":[{"id":"3","mime_type":"application/json","size":7}])");
   desk.keep("text 3", R"({"text":)");
   desk.expect_mail();
   CHECK(text_of(desk.attachment(asked("3")), "text") == "{\"a\":1}");

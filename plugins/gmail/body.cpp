@@ -52,6 +52,20 @@ std::string attachments_json(const std::vector<MailAttachment>& attachments) {
   return out + "]";
 }
 
+/// As long as Gmail's snippets.
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kLongestSnippet = 200;
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank) out += c;
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+    if (out.size() > kLongestSnippet) break;
+  }
+  cut_text(out, kLongestSnippet);
+  return out;
+}
+
 }  // namespace
 
 kruxos::ProxyError no_such_message(const std::string& id) {
@@ -68,16 +82,17 @@ Body body_of(std::string_view mail, const std::string& id, std::int64_t now_ms) 
   const auto& content = parsed.content();
   const MailHead& head = content;
   bool is_cut = false;
-  const auto& readable = content.text_plain.empty() ? content.html_as_text : content.text_plain;
   ObjectWriter body;
-  body.text("message_id", id).raw("text_plain", bounded_json(readable, is_cut));
+  body.integer("form", kBodyForm).text("message_id", id).raw("text_plain", bounded_json(content.text_plain, is_cut));
   body.raw("text_html", bounded_json(content.text_html, is_cut)).text("cached_at", format_rfc3339(now_ms));
+  bool is_hidden_cut = false;
+  if (!content.hidden_text.empty()) body.raw("hidden_text", bounded_json(content.hidden_text, is_hidden_cut));
   if (is_cut) body.flag("is_cut", true);
   std::string problems = "[";
   for (const auto& problem : content.problems) problems += (problems.size() > 1 ? "," : "") + quoted(problem);
   if (problems.size() > 1 && problems.size() < 65'536) body.raw("problems", problems + "]");
-  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), readable,
-           bounded(head)};
+  Body out{"\"body\":" + body.done() + ",\"attachments\":" + attachments_json(content.attachments), content.text_plain,
+           content.hidden_text.empty() ? "" : one_line(content.text_plain), bounded(head)};
   cut_text(out.text, kMostSearched);
   return out;
 }

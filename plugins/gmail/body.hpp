@@ -15,11 +15,15 @@ struct Body {
   /// {"body":{"message_id","text_plain","text_html","cached_at"},"attachments":[…]} without the outer braces.
   std::string json;
   std::string text;  ///< that is searched
-  MailHead head;     ///< as the mail itself says, within a record's bounds
+  /// The beginning of the text where the mail hides some: Gmail's snippet may show that. Else empty.
+  std::string snippet;
+  MailHead head;  ///< as the mail itself says, within a record's bounds
 };
 
 /// The name of the blob beside a message's record: Body::json as it was kept.
 inline constexpr const char* kBodyBlob = "body";
+/// The member "form" of a body as body_of() makes it. 2: hidden text is told apart, each part has its text.
+inline constexpr std::int64_t kBodyForm = 2;
 
 /// The mail as it was sent. Throws ProxyError: MessageNotFound where Gmail no longer has it, BodyFetchFailed where it
 /// cannot be had now.

@@ -49,6 +49,20 @@ struct Service {
 
 }  // namespace
 
+TEST_CASE("what a mail hides is kept apart, and is neither searched nor shown as its beginning") {
+  const auto body = body_of(
+      "MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
+      "<div style=\"display:none\">PREHEADER</div><p>The  message</p><p>goes on</p>",
+      "m1", 0);
+  const auto json = json_of(body);
+  CHECK(text_of(json["body"], "text_plain") == "The message\n\ngoes on");
+  CHECK(text_of(json["body"], "hidden_text") == "PREHEADER");
+  CHECK(body.text.find("PREHEADER") == std::string::npos);
+  CHECK(body.snippet == "The message goes on");
+  CHECK_FALSE(json_of(body_of(kMail, "m1", 0))["body"].HasMember("hidden_text"));
+  CHECK(body_of(kMail, "m1", 0).snippet.empty());
+}
+
 TEST_CASE("a body has its text, its HTML and its attachments") {
   const auto body = body_of(kMail, "m1", 1'700'000'000'000);
   const auto json = json_of(body);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <kruxos/kit/http.hpp>
 
+#include "mail/invisible.hpp"
 #include "mail/sender_check.hpp"
 #include "mail/utf8.hpp"
 #include "message_text.hpp"
@@ -229,7 +230,7 @@ std::optional<Message> message_from_gmail(const Json& json) {
   if (m.id.empty() || m.id.size() > kLongestId || !date) return std::nullopt;
   m.date_ms = std::clamp(*date, -kFarthestMs, kFarthestMs);
   m.thread_id = cut(std::string(text_of(json, "threadId")), kLongestId);
-  m.snippet = cut(without_entities(std::string(text_of(json, "snippet"))), kLongestHeader);
+  m.snippet = cut(set_apart_invisible(without_entities(text_of(json, "snippet"))).seen, kLongestHeader);
   m.size = std::max<std::int64_t>(0, integer_of(json, "sizeEstimate"));
   m.labels = texts_of(json, "labelIds");
   if (m.labels.size() > kMostLabels) m.labels.resize(kMostLabels);

@@ -22,12 +22,15 @@ void keep(const kruxos::Reader& reader, const std::string& id, const Body& body)
   }
 }
 
-/// A body as it was kept, with what the mail itself says of its head; null where there is none, or none that can be
-/// read.
+/// A body as it was kept, with what the mail itself says of its head; null where there is none, or none that this
+/// version has made.
 rapidjson::Document kept_content(const kruxos::Reader& reader, const std::string& id) {
   const auto body = reader.blob(kMessages, id, kHeadBlob) ? reader.blob(kMessages, id, kBodyBlob) : std::nullopt;
   auto content = body ? parse("{" + *body + "}") : rapidjson::Document();
-  return content.HasParseError() ? rapidjson::Document() : std::move(content);
+  if (content.HasParseError()) return {};
+  const auto* kept = member(content, "body");
+  const bool is_current = kept && kept->IsObject() && integer_of(*kept, "form") == kBodyForm;
+  return is_current ? std::move(content) : rapidjson::Document();
 }
 
 }  // namespace

@@ -103,13 +103,35 @@ TEST_CASE("what a message does not have is left out") {
         R"({"id":"m9","date":"1970-01-01T00:00:00.000Z","is_read":true,"has_attachments":false})");
 }
 
+TEST_CASE("a read tells what the mail hides from its text, and how much there is of it") {
+  Desk desk;
+  const auto mail = "Subject: Plans\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Hello</p><p hidden>" +
+                    std::string(3'000, 'x') + "</p>";
+  const auto answer = "{\"raw\":\"" + krux::test::gmail::encode_base64url(mail) + "\"}";
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, answer);
+  const auto out = desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch);
+  CHECK(text_of(out["body"], "text_plain") == "Hello");
+  CHECK(text_of(out["body"], "hidden_text") == std::string(1'000, 'x'));
+  CHECK(integer_of(out["body"], "hidden_total_chars") == 3'000);
+}
+
+TEST_CASE("a body that an earlier version has kept is fetched anew: what was hidden is part of its text") {
+  Desk desk;
+  desk.keep("head", R"({"subject":"Plans"})");
+  desk.keep("body", R"("body":{"message_id":"m1","text_plain":"PREHEADER Hello"},"attachments":[])");
+  desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, kAnswer);
+  const auto out = desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch);
+  CHECK(text_of(out["body"], "text_plain") == "Hello\n");
+}
+
 TEST_CASE("a long text comes in parts, and its HTML when it is asked for") {
   Desk desk;
   desk.keep("head", R"({"subject":"Plans"})");
-  desk.keep("body",
-            R"("body":{"message_id":"m1","text_plain":"a\u00e4\u20ac\ud83d\ude00z","text_html":"<p>longer</p>",)"
-            R"("cached_at":"2023-11-14T22:13:20.000Z","is_cut":true,"problems":["It is odd."]},)"
-            R"("attachments":[{"id":"1","filename":"","mime_type":"text/csv","size":5}])");
+  desk.keep(
+      "body",
+      R"("body":{"form":2,"message_id":"m1","text_plain":"a\u00e4\u20ac\ud83d\ude00z","text_html":"<p>longer</p>",)"
+      R"("cached_at":"2023-11-14T22:13:20.000Z","is_cut":true,"problems":["It is odd."]},)"
+      R"("attachments":[{"id":"1","filename":"","mime_type":"text/csv","size":5}])");
   const auto body = [&](const std::string& more) {
     return json_text(desk.read("email.read", R"({"message_id":"m1")" + more + "}")["body"]);
   };
@@ -131,8 +153,8 @@ TEST_CASE("a long text comes in parts, and its HTML when it is asked for") {
 TEST_CASE("a newsletter of 230 KB costs no more than was asked for") {
   Desk desk;
   desk.keep("head", R"({"subject":"News"})");
-  desk.keep("body", R"("body":{"message_id":"m1","text_plain":")" + std::string(50'000, 't') + R"(","text_html":")" +
-                        std::string(230'000, 'h') + R"("},"attachments":[])");
+  desk.keep("body", R"("body":{"form":2,"message_id":"m1","text_plain":")" + std::string(50'000, 't') +
+                        R"(","text_html":")" + std::string(230'000, 'h') + R"("},"attachments":[])");
   const auto out = desk.read("email.read", R"({"message_id":"m1"})");
   CHECK(text_of(out["body"], "text_plain").size() == 8'000);
   CHECK(integer_of(out["body"], "next_offset") == 8'000);
@@ -166,7 +188,7 @@ TEST_CASE("a body that was fetched is kept, and found by its words") {
 TEST_CASE("a body that is kept is not fetched again") {
   Desk desk;
   desk.keep("head", R"({"subject":"Other plans","from":[{"name":"Bob","address":"bob@example.com"}],"cut":["to"]})");
-  desk.keep("body", R"("body":{"message_id":"m1","text_plain":"kept"},"attachments":[])");
+  desk.keep("body", R"("body":{"form":2,"message_id":"m1","text_plain":"kept"},"attachments":[])");
   const auto out = desk.read("email.read", R"({"message_id":"m1"})");
   CHECK(text_of(out["body"], "text_plain") == "kept");
   const auto& message = out["message"];
@@ -177,7 +199,7 @@ TEST_CASE("a body that is kept is not fetched again") {
 
 TEST_CASE("a body that an earlier version kept is fetched again, with what the mail's header says") {
   Desk desk;
-  desk.keep("body", R"("body":{"message_id":"m1","text_plain":"kept"},"attachments":[])");
+  desk.keep("body", R"("body":{"form":2,"message_id":"m1","text_plain":"kept"},"attachments":[])");
   desk.host.expect("GET", "gmail/v1/users/me/messages/m1?format=raw&fields=raw").answers(200, kAnswer);
   CHECK(text_of(desk.read("email.read", R"({"message_id":"m1"})", CallKind::kFetch)["body"], "text_plain") ==
         "Hello\n");

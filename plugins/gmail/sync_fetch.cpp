@@ -112,6 +112,7 @@ void Sync::take_fetched(Step& step, const std::string& id, const Fetched& fetche
   const auto body = options_.fetch_bodies ? body_for(step, id) : std::nullopt;
   if (body) {
     static_cast<MailHead&>(*message) = body->head;
+    if (!body->snippet.empty()) message->snippet = body->snippet;
   } else if (has_doubtful_sender(fetched.body) && !take_head(step, *message)) {
     return;
   }

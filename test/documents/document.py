@@ -17,10 +17,10 @@ class Block:
 
 
 def pages():
-    """All documents, by their path below the root."""
+    """All documents, by their path below the root; of docs/cli.md itself and not the parts of which it is made."""
     for path in sorted(ROOT.rglob("*.md")):
         name = path.relative_to(ROOT)
-        if name.parts[0] not in ("build", ".git") and "node_modules" not in name.parts:
+        if name.parts[0] not in ("build", ".git") and "node_modules" not in name.parts and name.parts[:3] != ("host", "cli", "help"):
             yield str(name)
 
 

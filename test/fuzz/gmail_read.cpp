@@ -21,7 +21,7 @@ void check_line(std::string_view text) {
 }
 
 void check(const gmail::MailContent& content) {
-  for (const auto* text : {&content.text_plain, &content.text_html, &content.html_as_text}) {
+  for (const auto* text : {&content.text_plain, &content.text_html, &content.quoted_html, &content.hidden_text}) {
     check_text(*text);
     require(text->size() <= gmail::kMostBodyBytes, "texts are bounded");
   }

@@ -88,6 +88,27 @@ TEST_CASE("the emulators are installed, and serve") {
   }
 }
 
+TEST_CASE("manual pages and completions are installed where man and the shells look") {
+  const support::Scratch scratch;
+  const auto prefix = fs::canonical(scratch.path());
+  must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", "command_documents"});
+  const auto bytes_of = [&](const char* file) {
+    std::ostringstream text;
+    text << std::ifstream(prefix / file).rdbuf();
+    return text.str();
+  };
+  CHECK_THAT(bytes_of("share/man/man1/kruxos.1"), Catch::Contains(".TH KRUXOS 1"));
+  CHECK_THAT(bytes_of("share/man/man8/kruxosd.8"), Catch::Contains(".TH KRUXOSD 8"));
+  for (const auto& [shell, file] : {std::pair("bash", "share/bash-completion/completions/kruxos"),
+                                    std::pair("zsh", "share/zsh/site-functions/_kruxos"),
+                                    std::pair("fish", "share/fish/vendor_completions.d/kruxos.fish")}) {
+    INFO(file);
+    const auto printed = run({{KRUXOS_COMMAND, "completion", shell}, {}}).out;
+    CHECK_FALSE(printed.empty());
+    CHECK(bytes_of(file) == printed);
+  }
+}
+
 TEST_CASE("the mock is installed, and is an adapter that the host takes") {
   const support::Scratch scratch;
   const auto prefix = fs::canonical(scratch.path());

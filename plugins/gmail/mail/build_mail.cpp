@@ -122,7 +122,7 @@ class Builder {
 
   Held<GMimeObject> bodies() {
     if (draft_.html.empty()) return text_part("plain", draft_.text);
-    const auto plain = draft_.text.empty() ? html_to_text(draft_.html, kMostBodyBytes) : draft_.text;
+    const auto plain = draft_.text.empty() ? html_to_text(draft_.html, kMostBodyBytes).seen : draft_.text;
     auto both = multipart("alternative", 2);
     g_mime_multipart_add(GMIME_MULTIPART(both.get()), text_part("plain", plain).get());
     g_mime_multipart_add(GMIME_MULTIPART(both.get()), text_part("html", draft_.html).get());
@@ -190,7 +190,7 @@ class Builder {
       });
     }
     // Read in order: the offset is where it stands.
-    const std::shared_ptr<GMimeStream> stream(decoded_stream(part).release(), Unref());
+    const std::shared_ptr<GMimeStream> stream = decoded_stream(part);
     return {size, [stream](std::uint64_t, char* buffer, std::size_t capacity) {
               ssize_t got = 0;
               while (stream && got == 0 && !g_mime_stream_eos(stream.get())) {

@@ -1,6 +1,5 @@
 #include "charset.hpp"
 
-#include <gmime/gmime.h>
 #include <iconv.h>
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "charset_labels.hpp"
 #include "utf8.hpp"
 
 namespace gmail {
@@ -22,21 +22,9 @@ constexpr std::array kCharsets = {
     "CP1252",     "CP1253",      "CP1254",      "CP1255",      "CP1256",      "CP1257",      "CP1258",     "KOI8-R",
     "KOI8-U",     "GBK",         "GB18030",     "EUC-CN",      "BIG5",        "BIG5-HKSCS",  "SHIFT-JIS",  "CP932",
     "EUC-JP",     "ISO-2022-JP", "EUC-KR",      "CP949",       "ISO-2022-KR", "ISO-2022-CN", "TIS-620",    "CP874",
-    "UTF-7",      "MACINTOSH",   "UTF-16",      "UTF-32",      "EUC-TW",      "MAC-UK",      "IBM437",     "IBM850",
-    "IBM852",     "IBM866",
+    "UTF-7",      "MACINTOSH",   "UTF-16LE",    "UTF-16BE",    "UTF-32",      "EUC-TW",      "MAC-UK",     "IBM437",
+    "IBM850",     "EUC-JP-MS",   "IBM852",      "IBM866",
 };
-
-/// What neither GMime nor the C library knows by the name that mail programs give it.
-constexpr std::array<std::pair<std::string_view, const char*>, 8> kOtherNames = {{
-    {"windows-31j", "CP932"},
-    {"x-sjis", "SHIFT-JIS"},
-    {"x-gbk", "GBK"},
-    {"gb_2312-80", "EUC-CN"},
-    {"unicode-1-1-utf-7", "UTF-7"},
-    {"iso-8859-8-i", "ISO-8859-8"},
-    {"x-mac-roman", "MACINTOSH"},
-    {"x-mac-cyrillic", "MAC-UK"},
-}};
 
 class Converter {
  public:
@@ -69,28 +57,16 @@ class Converter {
       ++in;
       --left;
     }
-    return out;
+    // Some keep the last character back, for a mark that may follow it.
+    auto* to = chunk.data();
+    auto room = chunk.size();
+    iconv(handle_, nullptr, nullptr, &to, &room);
+    return out.append(chunk.data(), chunk.size() - room);
   }
 
  private:
   iconv_t handle_;
 };
-
-/// The name that iconv knows; empty where it is no name of a charset at all.
-std::string iconv_name(std::string_view charset) {
-  if (charset.empty() || charset.size() > 40) return {};
-  for (const char c : charset) {
-    const bool fits = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-                      c == '_' || c == '.' || c == ':' || c == '+';
-    if (!fits) return {};
-  }
-  const std::string wanted(charset);
-  for (const auto& [other, name] : kOtherNames) {
-    if (g_ascii_strcasecmp(wanted.c_str(), std::string(other).c_str()) == 0) return name;
-  }
-  const auto* const name = g_mime_charset_iconv_name(wanted.c_str());
-  return name ? name : "";
-}
 
 std::string normal_lines(std::string text) {
   std::size_t to = 0;
@@ -106,26 +82,52 @@ std::string normal_lines(std::string text) {
   return text;
 }
 
-bool is_name(const std::string& name, const char* of) {
-  return g_ascii_strcasecmp(name.c_str(), of) == 0;
+std::string valid_text(std::string_view bytes) {
+  using namespace kruxos::kit::detail;
+  return cleaned(bytes, [](char32_t) { return Becomes::kItself; });
+}
+
+std::string converted(std::string_view bytes, const char* from, bool& known) {
+  const Converter converter(from);
+  if (converter.ok()) return converter.convert(bytes);
+  known = false;
+  return std::string(bytes);
+}
+
+/// The charset that a mark at the beginning names, which is then left out; empty where there is none.
+std::string_view take_mark(std::string_view& bytes, bool says_wide) {
+  for (const auto& [mark, name] : {std::pair<std::string_view, std::string_view>{"\xef\xbb\xbf", "UTF-8"},
+                                   {"\xff\xfe", "UTF-16LE"},
+                                   {"\xfe\xff", "UTF-16BE"}}) {
+    if (!bytes.starts_with(mark) || (name != "UTF-8" && !says_wide)) continue;
+    bytes.remove_prefix(mark.size());
+    return name;
+  }
+  return {};
 }
 
 }  // namespace
 
 std::string to_utf8(std::string_view bytes, std::string_view charset, bool& known) {
-  const auto name = iconv_name(charset);
+  auto name = iconv_name(charset);
   known = charset.empty() || !name.empty();
-  const bool says_utf8 = is_name(name, "utf-8") || is_name(name, "utf8");
-  const bool says_ascii = is_name(name, "us-ascii") || is_name(name, "ascii");
-  if (!name.empty() && !says_utf8 && !says_ascii) {
-    const Converter converter(name.c_str());
-    if (converter.ok()) return normal_lines(clean_text(converter.convert(bytes)));
+  const auto mark = take_mark(bytes, name.empty() || name.starts_with("UTF-16"));
+  if (!mark.empty()) name = mark;
+  std::string japanese;
+  if (name == "ISO-2022-JP" && iso_2022_jp_as_cp932(bytes, japanese)) {
+    return normal_lines(valid_text(converted(japanese, "CP932", known)));
+  }
+  if (name == "ISO-2022-JP") name = "ISO-2022-JP-2";
+  if (!name.empty() && name != "UTF-8" && name != "US-ASCII") {
+    bool is_there = true;
+    const auto text = converted(bytes, name.c_str(), is_there);
+    if (is_there) return normal_lines(valid_text(text));
     known = false;
   }
   // Programs call mail ASCII, or nothing, that is UTF-8 or Windows-1252.
-  if (says_utf8 || is_utf8(bytes)) return normal_lines(clean_text(bytes));
-  const Converter western("CP1252");
-  return normal_lines(clean_text(western.ok() ? western.convert(bytes) : std::string(bytes)));
+  if (name == "UTF-8" || is_utf8(bytes)) return normal_lines(valid_text(bytes));
+  bool is_there = true;
+  return normal_lines(valid_text(converted(bytes, "CP1252", is_there)));
 }
 
 void load_charsets() {

@@ -11,7 +11,7 @@ namespace KRUXOS_TEST_FILE {
 namespace {
 
 std::string text(std::string_view html) {
-  return gmail::html_to_text(html, 100'000);
+  return gmail::html_to_text(html, 100'000).seen;
 }
 
 }  // namespace
@@ -49,6 +49,31 @@ TEST_CASE("a comment hides no more than it does in a mail program, and what stan
   CHECK(text("a<noscript>b</noscript>c") == "abc");
 }
 
+TEST_CASE("character references are those of HTML5") {
+  CHECK(text("&Eacute;t&eacute; &oelig;uvre &ne; &dagger; &NotEqualTilde; &Aacute &amp &notit; "
+             "&CounterClockwiseContourIntegral;") == "Été œuvre ≠ † ≂̸ Á & ¬it; ∳");
+  CHECK(text("&#128; &#x93;q&#x94; &#0; &#xD800; &#x110000; &#65 &#x41 &# &#x &#;") ==
+        "€ “q” \uFFFD \uFFFD \uFFFD A A &# &#x &#;");
+  CHECK(text("<a href='https://x.example/?a=1&copy=2&amp;b&copy;'>y</a>") == "y (https://x.example/?a=1&copy=2&b©)");
+}
+
+TEST_CASE("SVG, MathML and elements with other text are read as browsers do") {
+  CHECK(text("before <svg/> after") == "before after");
+  CHECK(text("before <math/> after") == "before after");
+  CHECK(text("a<svg><title>no</title><text>drawn</text></svg>b") == "adrawnb");
+  CHECK(text("a<svg><style>x</style><script>y</script><![CDATA[<b>]]></svg>b") == "a<b>b");
+  CHECK(text("a<![CDATA[b]]>c") == "ac");
+  CHECK(text("a<textarea><b>&amp;</textarea>b") == "a\n<b>&\nb");
+  CHECK(text("<xmp>&amp;<i></xmp>") == "&amp;<i>");
+  CHECK(text("a<noscript><b>b</b></noscript><noembed>x</noembed><noframes>y</noframes>c") == "abc");
+  CHECK(text("a<script><!--<script></script>x</script>b") == "ab");
+  CHECK(text("a<script><!--x</script>b") == "ab");
+  CHECK(text("a<script></scripty></script>b") == "ab");
+  CHECK(text("<title>a<b></title>c</b>") == "c");
+  CHECK(text("a</>b</ >c<?d>e<!f>g") == "abceg");
+  CHECK(text("<plaintext></plaintext><b>") == "</plaintext><b>");
+}
+
 TEST_CASE("letters that nobody sees, and marks that turn the direction, do not come through") {
   CHECK(text("a\U000E0069\U000E0067\U000E007Fb") == "ab");
   CHECK(text("a&#xE0069;&#917607;b") == "ab");
@@ -72,15 +97,15 @@ TEST_CASE("links show where they lead, where that is not what they say") {
 TEST_CASE("HTML that is none is read as far as it goes") {
   CHECK(text("a < b and c > d") == "a < b and c > d");
   CHECK(text("a<") == "a<");
-  CHECK(text("a</") == "a");
+  CHECK(text("a</") == "a</");
   CHECK(text("a<b") == "a");
   CHECK(text("a<b c=\"d") == "a");
   CHECK(text("</p></p>a") == "a");
   CHECK(text("&#0;&#xD800;&#99999999999;&#;&#x;").find('\0') == std::string::npos);
   CHECK(text(std::string("a\0b", 3)) == std::string("a\0b", 3));  // the host makes U+FFFD of it, and counts
   CHECK(gmail::is_utf8(text("\xff\xfe<p>\xc3")));
-  CHECK(gmail::html_to_text(std::string(1000, 'a'), 10) == "aaaaaaaaaa");
-  CHECK(gmail::html_to_text("ääääää", 5) == "ää");
+  CHECK(gmail::html_to_text(std::string(1000, 'a'), 10).seen == "aaaaaaaaaa");
+  CHECK(gmail::html_to_text("ääääää", 5).seen == "ää");
 }
 
 TEST_CASE("no bytes of HTML break the reader, and its time is in proportion") {

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "charset.hpp"
+#include "html_tokens.hpp"
 #include "sink_stream.hpp"
 #include "utf8.hpp"
 
@@ -35,10 +36,53 @@ GMimeObject* child_at(GMimeObject* parent, int index) {
   return g_mime_multipart_get_part(multipart, index);
 }
 
+/// What stands behind "Content-Type:".
+std::string_view raw_type(GMimeObject* part) {
+  auto* const header = g_mime_header_list_get_header(g_mime_object_get_header_list(part), "Content-Type");
+  const auto* const value = header ? g_mime_header_get_raw_value(header) : nullptr;
+  return value ? value : "";
+}
+
+/// The name of a type that has no subtype, of which GMime reads nothing.
+std::string name_of_broken_type(GMimeObject* part) {
+  const auto raw = raw_type(part);
+  const auto parameters = raw.find(';');
+  if (parameters == std::string_view::npos || raw.substr(0, parameters).find('/') != std::string_view::npos) return {};
+  const auto whole = "application/octet-stream" + std::string(raw.substr(parameters));
+  const Held<GMimeContentType> type(g_mime_content_type_parse(nullptr, whole.c_str()));
+  const auto* const name = type ? g_mime_content_type_get_parameter(type.get(), "name") : nullptr;
+  return name ? name : "";
+}
+
+/// "text", "text/" and nothing at all: what a part is that does not say it (RFC 2045, 5.2).
+bool is_plain_by_default(GMimeObject* part) {
+  const auto raw = raw_type(part);
+  const auto type = lower_ascii(without_blanks(raw.substr(0, raw.find(';'))));
+  return type.empty() || type == "text" || type == "text/";
+}
+
 std::string parameter(GMimeObject* part, const char* of_disposition, const char* of_type) {
   const auto* value = g_mime_object_get_content_disposition_parameter(part, of_disposition);
   if (!value || !*value) value = g_mime_object_get_content_type_parameter(part, of_type);
   return value ? value : "";
+}
+
+/// How many "=" a base64 text lacks at its end: GMime leaves out the bytes that they would end. 0 for one that is long,
+/// which would have to be read twice.
+std::size_t missing_padding(GMimeStream* text) {
+  constexpr std::int64_t kLongest = 4 << 20;
+  if (g_mime_stream_length(text) > kLongest) return 0;
+  std::size_t letters = 0;
+  bool padded = false;
+  copy_stream(text, [&](std::string_view piece) {
+    for (const char c : piece) {
+      padded = padded || c == '=';
+      letters += g_ascii_isalnum(c) || c == '+' || c == '/' ? 1 : 0;
+    }
+    return !padded;
+  });
+  g_mime_stream_reset(text);
+  return padded || letters % 4 < 2 ? 0 : 4 - letters % 4;
 }
 
 }  // namespace
@@ -87,8 +131,16 @@ Held<GMimeStream> decoded_stream(GMimePart* part) {
   // A stream of its own: the part's keeps its place.
   Held<GMimeStream> view(g_mime_stream_substream(source, source->bound_start, source->bound_end));
   g_mime_stream_reset(view.get());
+  const auto encoding = g_mime_data_wrapper_get_encoding(content);
+  if (const auto padding = encoding == GMIME_CONTENT_ENCODING_BASE64 ? missing_padding(view.get()) : 0; padding > 0) {
+    const Held<GMimeStream> more(g_mime_stream_mem_new_with_buffer("==", padding));
+    Held<GMimeStream> both(g_mime_stream_cat_new());
+    g_mime_stream_cat_add_source(GMIME_STREAM_CAT(both.get()), view.get());
+    g_mime_stream_cat_add_source(GMIME_STREAM_CAT(both.get()), more.get());
+    view = std::move(both);
+  }
   Held<GMimeStream> decoded(g_mime_stream_filter_new(view.get()));
-  const Held<GMimeFilter> filter(g_mime_filter_basic_new(g_mime_data_wrapper_get_encoding(content), FALSE));
+  const Held<GMimeFilter> filter(g_mime_filter_basic_new(encoding, FALSE));
   g_mime_stream_filter_add(GMIME_STREAM_FILTER(decoded.get()), filter.get());
   return decoded;
 }
@@ -103,6 +155,7 @@ bool copy_stream(GMimeStream* from, const ByteSink& sink) {
 }
 
 std::string mime_type_of(GMimeObject* part) {
+  if (GMIME_IS_PART(part) && is_plain_by_default(part)) return "text/plain";
   auto* const type = g_mime_object_get_content_type(part);
   const HeldText text(type ? g_mime_content_type_get_mime_type(type) : nullptr);
   std::string out;
@@ -115,6 +168,7 @@ std::string mime_type_of(GMimeObject* part) {
 
 std::string filename_of(GMimeObject* part) {
   auto name = clean_line(parameter(part, "filename", "name"));
+  if (name.empty()) name = clean_line(name_of_broken_type(part));
   for (char& c : name) {
     if (c == '/' || c == '\\') c = '_';
   }

@@ -92,7 +92,12 @@ class Parser {
       one.push_back(primary(op));
       return counted({TermKind::kNoneOf, {}, 0, std::move(one)});
     }
-    if (prefixed && text_[at_] == '+') ++at_;
+    // A telephone number's is a part of it.
+    if (prefixed && text_[at_] == '+' && (text_[at_ + 1] < '0' || text_[at_ + 1] > '9')) {
+      throw QueryProblem(at_,
+                         "'+' for exact words cannot be answered from the local copy of the mailbox, where words are "
+                         "found as parts of words too; leave it out");
+    }
     return primary(op);
   }
 
@@ -129,6 +134,13 @@ class Parser {
     const auto start = at_;
     const auto end = word_end();
     const auto found = text_.substr(start, end - start);
+    const auto next = text_.find_first_not_of(' ', end);
+    if (found == "AROUND" && next != std::string_view::npos && text_[next] >= '0' && text_[next] <= '9') {
+      throw QueryProblem(
+          start,
+          "'AROUND' cannot be answered from the local copy of the mailbox; leave it and its number out to "
+          "find what has both words, or put it in quotes to look for it as text");
+    }
     const auto colon = found.find(':');
     const auto name = found.substr(0, colon);
     if (colon == std::string_view::npos || !is_name(name) || !has_letter(name)) {

@@ -253,14 +253,16 @@ std::string unknown_operator(std::string_view name) {
   std::size_t least = word.size() <= 3 ? 2 : 3;
   for (const auto& op : kOperators) {
     if (op.takes == Takes::kNothing) continue;
-    if (const auto d = distance(word, op.name); d < least) {
+    // "larger_than:", as older_than: is.
+    const bool is_longer_form = word == std::string(op.name) + "_than";
+    if (const auto d = is_longer_form ? 0 : distance(word, op.name); d < least) {
       least = d;
       nearest = &op;
     }
   }
   auto sentence = "there is no operator '" + std::string(name) + ":'";
-  if (nearest) sentence += "; did you mean '" + std::string(nearest->name) + ":'";
-  return sentence + "? Put it in quotes to look for it as text";
+  if (!nearest) return sentence + "; put it in quotes to look for it as text";
+  return sentence + "; did you mean '" + std::string(nearest->name) + ":'? Put it in quotes to look for it as text";
 }
 
 }  // namespace gmail

@@ -60,7 +60,6 @@ TEST_CASE("words side by side must all stand there") {
   CHECK(tree("dinner movie") == "(all text:dinner text:movie)");
   CHECK(tree("dinner AND movie") == "(all text:dinner text:movie)");
   CHECK(tree("\"dinner and movie\" tonight") == "(all text:dinner and movie text:tonight)");
-  CHECK(tree("+unicorn") == "text:unicorn");
   CHECK(tree("Grüße Zürich") == "(all text:Grüße text:Zürich)");
   CHECK(tree("and or not") == "(all text:and text:or text:not)");
 }
@@ -157,7 +156,16 @@ TEST_CASE("errors say where and what to do instead") {
   CHECK(refusal("Grüße form:amy") ==
         "The query cannot be read at character 7: there is no operator 'form:'; did you mean 'from:'? Put it in quotes "
         "to look for it as text.");
-  CHECK(refusal("zzzzzz:amy").find("there is no operator 'zzzzzz:'? Put") != std::string::npos);
+  CHECK(refusal("zzzzzz:amy").find("there is no operator 'zzzzzz:'; put it in quotes") != std::string::npos);
+  CHECK(refusal("larger_than:2M").find("did you mean 'larger:'?") != std::string::npos);
+  CHECK(refusal("smaller_than:2M").find("did you mean 'smaller:'?") != std::string::npos);
+  CHECK(refusal("holiday AROUND 10 vacation").find("at character 9: 'AROUND' cannot be answered") != std::string::npos);
+  CHECK(tree("a AROUND") == "(all text:a text:AROUND)");
+  CHECK(tree("AROUND here") == "(all text:AROUND text:here)");
+  CHECK(tree("\"AROUND\" 10") == "(all text:AROUND text:10)");
+  CHECK(refusal("a +unicorn").find("at character 3: '+' for exact words") != std::string::npos);
+  CHECK(refusal("+\"a b\"").find("'+' for exact words") != std::string::npos);
+  CHECK(tree("+49171 a+b c+") == "(all text:+49171 text:a+b text:c+)");
   CHECK(refusal("is:unraed").find("'is:' takes unread, read, starred or important here") != std::string::npos);
   CHECK(refusal("list:a@b").find("cannot be answered from the local copy") != std::string::npos);
   CHECK(refusal("in:snoozed").find("does not tell programs") != std::string::npos);

@@ -35,9 +35,13 @@ struct MailContent : MailHead {
   std::optional<std::int64_t> date_ms{};  ///< Unix milliseconds, as the sender has it
   std::string message_id{};               ///< without angle brackets
   std::vector<std::string> in_reply_to{}, references{};
-  std::string text_plain{}, text_html{};  ///< the bodies; several parts of a kind one after the other
-  bool is_cut = false;                    ///< whether one of them is longer than what is read of it
-  std::string html_as_text{};             ///< html_to_text of text_html
+  /// The mail as text: of each part its plain text, or its HTML as text (html_text.hpp) where it has none that says
+  /// something. Several parts one after the other.
+  std::string text_plain{};
+  std::string text_html{};    ///< its HTML parts
+  std::string quoted_html{};  ///< the same as text_plain in HTML; empty where the mail has none
+  std::string hidden_text{};  ///< what the mail holds and keeps from the eyes of a person
+  bool is_cut = false;        ///< whether one of them is longer than what is read of it
   std::vector<MailAttachment> attachments{};
   /// What is wrong with the mail, or was cut, as sentences.
   std::vector<std::string> problems{};

@@ -7,6 +7,7 @@
 
 #include "gmime.hpp"
 #include "input.hpp"
+#include "read_parts.hpp"
 #include "recipients.hpp"
 #include "utf8.hpp"
 
@@ -97,24 +98,6 @@ std::string date_line(std::int64_t ms) {
   if (!gmtime_r(&seconds, &parts) || std::strftime(text.data(), text.size(), "%a, %d %b %Y %H:%M UTC", &parts) == 0)
     return {};
   return text.data();
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '\n') {
-      out += "<br>\n";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 std::string about(const MailContent& original) {
@@ -210,9 +193,9 @@ void forward(const ParsedMail& original, std::string_view note, MessageDraft& dr
   }
   const auto block = about(content);
   const auto before = note.empty() ? std::string() : std::string(note) + "\n\n";
-  draft.text = before + block + with_nuls_shown(content.text_plain.empty() ? content.html_as_text : content.text_plain);
-  if (!content.text_html.empty())
-    draft.html = "<div>" + escaped(before + block) + "</div>\n" + with_nuls_shown(content.text_html);
+  draft.text = before + block + with_nuls_shown(content.text_plain);
+  if (!content.quoted_html.empty())
+    draft.html = "<div>" + as_html(before + block) + "</div>\n" + with_nuls_shown(content.quoted_html);
   for (const auto& one : content.attachments) draft.attachments.push_back(passed_on(original, one));
 }
 
