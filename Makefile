@@ -7,7 +7,7 @@ benches  := bench-replica bench-write bench-audit bench-gateway bench-isolation 
 ARGS     ?=
 PREFIX   ?= /usr/local
 
-.PHONY: help demo demo-all test test-peers run build install bench bench-injection format lint clean
+.PHONY: help demo demo-all test test-peers run build install uninstall package bench bench-injection format lint clean
 
 help:
 	@echo 'make demo     build everything needed and show in three acts what it is for, against emulated services'
@@ -17,6 +17,8 @@ help:
 	@echo 'make run      start the host with its defaults (make run ARGS="--config FILE")'
 	@echo 'make build    build the host, the kruxos command and the adapters into build/dev/bin'
 	@echo 'make install  build a release and install it below PREFIX (make install PREFIX=~/kruxos)'
+	@echo 'make uninstall  remove what make install put below PREFIX; data and keys stay'
+	@echo 'make package  build packages for Debian 12 into build/release/packages'
 	@echo 'make bench    build and run the benchmarks'
 	@echo 'make bench-injection  goals of injections that a hijacked agent reaches through the host (needs PyPI)'
 	@echo 'make format   format the sources     make lint   clang-tidy over what changed'
@@ -52,8 +54,14 @@ build:
 install:
 	@scripts/setup
 	@scripts/build release
-	@cmake --install build/release --prefix "$(PREFIX)" >/dev/null
-	@echo "Installed below $(PREFIX)"
+	@scripts/install "$(PREFIX)"
+
+uninstall:
+	@scripts/uninstall "$(PREFIX)"
+
+package:
+	@scripts/setup --package
+	@scripts/package
 
 bench:
 	@scripts/setup --bench

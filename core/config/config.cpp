@@ -1,8 +1,6 @@
 #include "core/config/config.hpp"
 
 #include <fmt/format.h>
-#include <pwd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include "core/util/json.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
+#include "core/util/user_directories.hpp"
 
 namespace krux {
 namespace {
@@ -209,26 +208,14 @@ class Loader {
   std::map<std::string, std::map<std::string, std::string>> adapter_;
 };
 
-fs::path home() {
-  const char* variable = std::getenv("HOME");
-  if (variable && *variable == '/') return variable;
-  const auto* user = getpwuid(geteuid());
-  return user && user->pw_dir && *user->pw_dir == '/' ? user->pw_dir : "/";
-}
-
-/// As the XDG base directories have it: what is kept over restarts and belongs to this machine.
-fs::path state_home() {
-  const char* variable = std::getenv("XDG_STATE_HOME");
-  return variable && *variable == '/' ? fs::path(variable) : home() / ".local/state";
-}
-
 void set_default_directories(Config& config, const fs::path& executable) {
   std::error_code error;
   const auto program = executable.empty() ? fs::read_symlink("/proc/self/exe", error) : fs::absolute(executable);
   const auto prefix = program.parent_path().parent_path();
-  config.data_dir = home() / ".local/share/kruxos";
-  config.places_dir = state_home() / "kruxos/places";
-  config.vault_key_file = home() / ".config/kruxos/vault.key";
+  const auto user = user_directories();
+  config.data_dir = user.data;
+  config.places_dir = user.state / "places";
+  config.vault_key_file = user.config / "vault.key";
   config.plugins_dir = prefix / "lib/kruxos/adapters";
   config.definitions_dir = prefix / "share/kruxos/definitions";
   if (const auto policies = prefix / "share/kruxos/policies"; fs::exists(policies, error))

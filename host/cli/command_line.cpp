@@ -12,6 +12,7 @@
 #include "core/util/json_out.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
+#include "core/util/user_directories.hpp"
 #include "host/cli/commands.hpp"
 #include "host/cli/completing.hpp"
 #include "host/cli/help_page.hpp"
@@ -27,8 +28,7 @@ constexpr int kTimeoutSeconds = 120;
 
 std::string default_data_dir() {
   if (const char* given = std::getenv("KRUXOS_DATA_DIR"); given && *given) return given;
-  const char* home = std::getenv("HOME");
-  return std::string(home ? home : "") + "/.local/share/kruxos";
+  return data_dir_for_commands().string();
 }
 
 std::filesystem::path socket_of(const std::string& socket, const std::string& data_dir) {

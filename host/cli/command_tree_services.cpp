@@ -32,6 +32,28 @@ void add_disconnect_command(CLI::App& app, Parsed& p) {
   disconnect->add_flag("--receipts", p.receipts, "Show all receipts")->excludes(receipt);
 }
 
+void add_replica_commands(CLI::App& app, Parsed& p) {
+  auto* replica = group(app, "replica", "Whether the local copy of an account has what its service has");
+  const auto add_one = [&](const char* name, const char* what, int (*run)(const Session&, const ReplicaArguments&)) {
+    auto* one = add(replica, name, what, p, [&p, run](const Session& s) { return run(s, p.replica); });
+    one->add_option("SERVICE", p.replica.service, "Which service")->required()->type_name("SERVICE");
+    one->add_option("ACCOUNT", p.replica.account,
+                    "Its account, where there are several: name, or the beginning of its id")
+        ->type_name("ACCOUNT");
+    return one;
+  };
+  auto* verify = add_one("verify", "Compare it with the service, and name what differs", verify_replica);
+  auto* records = verify->add_option("--records", p.replica.records, "About how many records are compared (1000)")
+                      ->type_name("N")
+                      ->check(whole_number(1, 100'000'000));
+  verify->add_flag("--all", p.replica.all, "All that the service gives: as many requests as connecting it anew")
+      ->excludes(records);
+  verify->add_option("--minutes", p.replica.minutes, "How long a second sync may take (30)")
+      ->type_name("MINUTES")
+      ->check(whole_number(1, 1440));
+  add_one("rebuild", "Fetch all of it anew, beside what agents read until then", rebuild_replica);
+}
+
 }  // namespace
 
 void add_service_commands(CLI::App& app, Parsed& p) {
@@ -65,6 +87,7 @@ void add_service_commands(CLI::App& app, Parsed& p) {
       add(&app, "sync", "Sync a service now", p, [&p](const Session& s) { return sync_service(s, p.service, p.wait); });
   sync->add_option("SERVICE", p.service, "Which service")->required()->type_name("SERVICE");
   sync->add_flag("--wait", p.wait, "Wait until the pass is done, and show its progress");
+  add_replica_commands(app, p);
   add_disconnect_command(app, p);
 }
 

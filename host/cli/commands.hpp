@@ -82,6 +82,15 @@ int show_receipt(const Session& session, const std::string& id);
 int list_receipts(const Session& session);
 int sync_service(const Session& session, const std::string& service, bool wait);
 
+struct ReplicaArguments {
+  std::string service, account;  ///< account: may be empty
+  int records = 1'000, minutes = 30;
+  bool all = false;
+};
+/// kFailed where something differs.
+int verify_replica(const Session& session, const ReplicaArguments& arguments);
+int rebuild_replica(const Session& session, const ReplicaArguments& arguments);
+
 struct BackupArguments {
   std::string directory, key_file;
   bool without_replicas = false;

@@ -33,6 +33,7 @@ struct Parsed {
   const CLI::App* wrapping = nullptr;  ///< its words are another program's
   BundleArguments bundle;
   BackupArguments backup;
+  ReplicaArguments replica;
   McpArguments mcp;
   PolicyArguments policy;
   PauseArguments pause;

@@ -47,6 +47,33 @@ TEST_CASE("a terminal's lines are not longer than it is wide", "[cli]") {
   CHECK(console.out_text.str().find("xx…") != std::string::npos);
 }
 
+TEST_CASE("ids give way first, down to what is enough to type", "[cli]") {
+  const std::string one = "w_01a20595-99d5-7000-8000-000000000001", two = "w_01a20595-99d6-7000-8000-000000000002";
+  FakeConsole console;
+  Table table({id_column("ID"), {"AGENT"}, {"CONTENT", false, true}, {"N", true}});
+  table.add({one, "al", std::string(60, 'x'), "3"});
+  table.add({two, "al", "short", "4"});
+  table.print(console);
+  CHECK_THAT(console.out_text.str(), Catch::Contains(one) && Catch::Contains(two));  // elsewhere nothing is cut
+  console.terminal = true;
+  for (const int columns : {100, 60, 44, 30}) {
+    console.columns = columns;
+    console.out_text.str("");
+    table.print(console);
+    const auto text = console.out_text.str();
+    INFO(text);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= columns);
+    CHECK_THAT(text, Catch::Contains("w_01a20595-99d5  ") && Catch::Contains("w_01a20595-99d6  "));
+    CHECK_THAT(text, !Catch::Contains("99d5-") && Catch::Contains("xxxxxxxxxx") && Catch::Contains("short"));
+    CHECK((text.find("N 3") != std::string::npos) == (columns < 44));  // folded: no title above
+  }
+  CHECK(enough_of_ids({one, "w_01a20595-99d5-7001-8000-000000000002"}) == 20);
+  CHECK(enough_of_ids({"agent_01a20595-99d5-7000-8000-000000000001"}) == 19);
+  CHECK(enough_of_ids({"", "w_1"}) == 3);
+  CHECK(enough_of_ids({}) == 0);
+}
+
 TEST_CASE("text cannot steer the terminal, and colours are only the table's own", "[cli]") {
   FakeConsole console;
   Table table({{"TEXT"}});

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -21,6 +22,7 @@
 #include "host/process/host_options.hpp"
 #include "host/process/host_process.hpp"
 #include "host/process/logging.hpp"
+#include "host/process/service_manager.hpp"
 
 namespace krux {
 namespace {
@@ -40,12 +42,25 @@ sigset_t handled_signals() {
   return set;
 }
 
+std::int64_t monotonic_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+void warn_of_trouble(const ServiceManager& manager) {
+  if (!manager.trouble().empty()) spdlog::warn("{}", manager.trouble());
+}
+
 /// Serves until told to stop.
-void serve(HostProcess& host, const sigset_t& signals) {
+void serve(HostProcess& host, const sigset_t& signals, ServiceManager& manager) {
   for (;;) {
+    manager.ready(host.ready_line());
+    warn_of_trouble(manager);
     int signal = 0;
-    if (sigwait(&signals, &signal) != 0) continue;
+    while (sigwait(&signals, &signal) != 0) {
+    }
     if (signal != SIGHUP) return;
+    manager.reloading(monotonic_us());
     host.reload();
   }
 }
@@ -58,7 +73,8 @@ void serve(HostProcess& host, const sigset_t& signals) {
   _exit(code);
 }
 
-int run(const HostCommandLine& line, Clock& clock, const std::function<void()>& on_ready, const sigset_t& signals) {
+int run(const HostCommandLine& line, Clock& clock, const std::function<void()>& on_ready, const sigset_t& signals,
+        ServiceManager& manager) {
   auto config = load_config(line.config_file, environment(), line.settings);
   config.held = line.held;
   check_paths(config);
@@ -74,8 +90,9 @@ int run(const HostCommandLine& line, Clock& clock, const std::function<void()>& 
   std::fflush(stdout);
   spdlog::info("{}", host.ready_line());
   if (on_ready) on_ready();
-  serve(host, signals);
+  serve(host, signals, manager);
   spdlog::info("stopping");
+  manager.stopping("stopping");
   if (!host.stop(kStopMs)) {
     // All that was acknowledged is committed; what is left is memory that a hanging adapter may still use.
     spdlog::warn("an adapter's call did not return; the process ends without it");
@@ -103,11 +120,12 @@ int run_host(int argc, char** argv, Clock& clock, const std::function<void()>& o
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   // Blocked before the first thread is made, so that all threads inherit it and sigwait() alone gets them.
+  auto manager = ServiceManager::from_environment();
   const auto signals = handled_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   try {
     if (sodium_init() < 0) throw ConfigError("libsodium could not be initialised: the system gives no random numbers.");
-    leave(run(line, clock, on_ready, signals));
+    leave(run(line, clock, on_ready, signals, manager));
   } catch (const std::exception& error) {
     // Whatever was said before, also of a store that would go on by itself: nothing does any more.
     fmt::print(stderr, "kruxosd: {} The host has ended.\n", printable(error.what()));

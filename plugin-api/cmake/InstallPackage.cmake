@@ -30,3 +30,10 @@ install(EXPORT KruxosPluginApi NAMESPACE Kruxos:: FILE KruxosPluginApiTargets.cm
 install(FILES cmake/KruxosAddPlugin.cmake cmake/KruxosKit.cmake plugin.map ${CMAKE_CURRENT_BINARY_DIR}/KruxosPluginApiConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/KruxosPluginApiConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT plugin_api)
+# For those whose build is no CMake: `pkg-config --cflags kruxos-plugin-api`, and `--variable=plugin_map` for the linker.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/kruxos-plugin-api.pc.in ${CMAKE_CURRENT_BINARY_DIR}/kruxos-plugin-api.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/kruxos-plugin-api.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig COMPONENT plugin_api)
+# Its terms and where to read on.
+cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH above)
+install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/README.md ${above}/LICENSE ${above}/NOTICE
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/kruxos-plugin-dev COMPONENT plugin_api)

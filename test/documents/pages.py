@@ -47,10 +47,11 @@ PAGES = {
 }
 ELSEWHERE = {
     "docs/cli.md": "test/e2e/chain_test.cpp runs its line of jq; the others are of every page here",
-    "docs/operations.md": "test/e2e/copies_test.cpp and host/cli's tests back up, restore and release",
+    "docs/operations.md": "test/e2e/copies_test.cpp and host/cli's tests back up, restore and release; packages and containers need a machine of their own",
     "docs/certify.md": "test/certify runs the kit over every adapter and over defects",
     "docs/testing.md": "test/package/testing_page_test.cpp follows it on an installed host",
     "docs/adapter-guide.md": "test/package/whole_host_test.cpp makes, builds and connects the adapter of this page",
+    "plugin-api/README.md": "test/package builds an adapter so",
     "docs/sdk.md": "sdk/python/tests/test_docs.py runs each example, test_stubs.py the command",
     "docs/wrapping.md": "test/e2e/wrapped_test.cpp wraps a server at an address and one that is a program",
     "docs/bundles.md": "test/bundles installs, replaces and removes a bundle by these commands",

@@ -84,7 +84,15 @@ TEST_CASE("what a replica lacks and has otherwise is named, and a rebuild mends 
   std::vector<std::string> expected{fresh + " missing", rig.bridge + " other"};
   std::sort(expected.begin(), expected.end());
   CHECK(Compared::named(verified) == expected);
-  CHECK(rig.ask("rebuild", "{}").status == 200);
+  // As a person sees it.
+  auto seen = std::async(std::launch::async, [&] { return rig.kruxos({"replica", "verify", "gmail", "--all"}); });
+  REQUIRE(rig.pass_time([&] { return seen.wait_for(milliseconds(0)) == std::future_status::ready; }));
+  const auto shown = seen.get();
+  CHECK(shown.status.code == 1);
+  INFO(shown.out);
+  CHECK(shown.out.find("2 differ:") != std::string::npos);
+  CHECK(shown.out.find("missing here") != std::string::npos);
+  CHECK(rig.kruxos({"replica", "rebuild", "gmail"}).status.ok());
   REQUIRE(rig.pass_time([&] { return rig.is_true(); }));
   CHECK(number_at(rig.verify(), "/differ") == 0);
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "host_fixture.hpp"
+#include "support/notify_socket.hpp"
 #include "support/safe_file.hpp"
 
 namespace KRUXOS_TEST_FILE {
@@ -200,6 +201,30 @@ TEST_CASE("an adapter that is no library costs itself alone") {
   CHECK(size_at(plugins, "/plugins") == 2);
   CHECK(text_of(plugins).find("refused") != std::string::npos);
   CHECK(rig.invoke("slack.channels").ok());
+}
+
+TEST_CASE("a service manager hears when the host serves, reads its definitions anew, and stops") {
+  const support::Scratch dir;
+  const auto address = (dir.path() / "notify").string();
+  const support::NotifySocket manager(address);
+  Rig rig({.env = {{"NOTIFY_SOCKET", address}}});
+  constexpr int kSoonMs = 15'000;
+  rig.start();
+  CHECK(manager.next(kSoonMs).starts_with("READY=1\nSTATUS=ready http://127.0.0.1:"));
+  CHECK(kill(rig.host().pid(), SIGHUP) == 0);
+  CHECK(manager.next(kSoonMs).starts_with("RELOADING=1\nMONOTONIC_USEC="));
+  CHECK(manager.next(kSoonMs).starts_with("READY=1\n"));
+  CHECK(rig.stop().ok());
+  CHECK(manager.next(kSoonMs) == "STOPPING=1\nSTATUS=stopping");
+}
+
+TEST_CASE("a start that fails tells the service manager nothing") {
+  const support::Scratch dir;
+  const auto address = (dir.path() / "notify").string();
+  const support::NotifySocket manager(address);
+  Rig rig({.config = "log: {level: loud}\n", .env = {{"NOTIFY_SOCKET", address}}});
+  refusal(rig);
+  CHECK(manager.next() == "nothing");
 }
 
 }  // namespace KRUXOS_TEST_FILE

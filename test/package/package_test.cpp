@@ -73,6 +73,27 @@ TEST_CASE("a package of another ABI major is not taken") {
   }
 }
 
+TEST_CASE("the command line of the package's README builds an adapter without CMake") {
+  const Machine machine;
+  const auto doc = machine.prefix / "share/doc/kruxos-plugin-dev";
+  CHECK(fs::exists(doc / "LICENSE"));
+  CHECK(fs::exists(doc / "NOTICE"));
+  std::ifstream readme(doc / "README.md");
+  const std::string text(std::istreambuf_iterator<char>(readme), {});
+  const auto begin = text.find("  c++ ");
+  REQUIRE(begin != std::string::npos);
+  const auto command = text.substr(begin, text.find("  ```", begin) - begin);
+  const auto example = machine.prefix / "share/kruxos/examples/tasks_adapter";
+  fs::copy_file(example / "tasks_adapter.cpp", machine.home / "adapter.cpp");
+  fs::copy_file(example / "tasks_adapter.hpp", machine.home / "tasks_adapter.hpp");
+  must({"env", "PKG_CONFIG_PATH=" + (machine.prefix / "share/pkgconfig").string(), "sh", "-euc", command},
+       machine.home);
+  must({KRUXOS_COMMAND, "plugin", "verify", machine.home / "name.so", "--definitions", example / "definitions"});
+  const auto version =
+      run({{"pkg-config", "--modversion", machine.prefix / "share/pkgconfig/kruxos-plugin-api.pc"}, {}});
+  CHECK(version.out.starts_with("1."));
+}
+
 TEST_CASE("the emulators are installed, and serve") {
   const support::Scratch scratch;
   const auto prefix = fs::canonical(scratch.path());
