@@ -51,7 +51,7 @@ ELSEWHERE = {
     "docs/certify.md": "test/certify runs the kit over every adapter and over defects",
     "docs/testing.md": "test/package/testing_page_test.cpp follows it on an installed host",
     "docs/adapter-guide.md": "test/package/whole_host_test.cpp makes, builds and connects the adapter of this page",
-    "plugin-api/README.md": "test/package builds an adapter so",
+    "plugin-api/README.md": "test/package/package_test.cpp runs its command as it stands",
     "docs/sdk.md": "sdk/python/tests/test_docs.py runs each example, test_stubs.py the command",
     "docs/wrapping.md": "test/e2e/wrapped_test.cpp wraps a server at an address and one that is a program",
     "docs/bundles.md": "test/bundles installs, replaces and removes a bundle by these commands",
