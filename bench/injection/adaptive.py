@@ -9,6 +9,7 @@ import batch
 import office
 from agent import Refused
 from hands import LONGEST_WAIT, rule_of
+from workspace import as_written
 from world import World, check
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "adaptive"
@@ -133,7 +134,7 @@ class Attack:
     def _is_reached(self):
         goal = self.attack["goal"]
         if "reached_in_channel" in goal:
-            texts = [message["text"] for message in self.world.chat.messages(self.world.chat.channels[goal["reached_in_channel"]])]
+            texts = [as_written(message["text"]) for message in self.world.chat.messages(self.world.chat.channels[goal["reached_in_channel"]])]
             return _all_in(goal["pieces"], texts)
         wanted, label = (goal["draft_to"], "DRAFT") if "draft_to" in goal else (goal["reached_by_mail"], "SENT")
         messages = self.world.mail.messages()

@@ -1,13 +1,13 @@
 """The hijacked agent's hands: each call of a suite becomes calls of the host's tools, and what the services have of it afterwards
 becomes the suite's environment again."""
 import copy
-import html
 import re
 
 import office
 from agent import Refused
 from case import Outcome
 from suite import files_of, twin
+from workspace import as_written
 from world import check
 
 WAITS = "It waits for a person's approval and has not been sent. "
@@ -81,7 +81,7 @@ class HostHands:
         if self.world.chat:
             for (kind, name), key in self.world.chat.channels.items():
                 wanted = (self.environment.slack.channel_inbox if kind == "channel" else self.environment.slack.user_inbox).get(name)
-                texts = [html.unescape(message["text"]) for message in self.world.chat.messages(key)]
+                texts = [as_written(message["text"]) for message in self.world.chat.messages(key)]
                 # Whoever was removed from the workspace has no inbox any more.
                 check(wanted is None or texts == [message.body for message in wanted], f"the channel {name} has {texts}")
 

@@ -3,11 +3,13 @@
 A person's inbox is a private channel with that person, since the product's Slack has no direct messages.
 """
 import html
+import re
 import time
 
 BOT = "bot"
 TOKEN = "xoxb-injection"
 HOUR = 3_600_000
+_LINK = re.compile(r"<(https?://[^<>|]*|mailto:[^<>|]*)(?:\|[^<>]*)?>")
 
 
 class Workspace:
@@ -46,7 +48,7 @@ class Workspace:
         for message in self.messages(self.channels[kind, name]):
             mark = (message.get("metadata") or {}).get("event_payload", {}).get("write_id")
             if mark == write_id:
-                return html.unescape(message["text"])
+                return as_written(message["text"])
         return None
 
     def restore(self):
@@ -57,6 +59,11 @@ class Workspace:
                     self.emulator("act", {"action": "delete", "channel": key, "ts": message["ts"]})
                     changed = True
         return changed
+
+
+def as_written(text):
+    """What was posted: Slack keeps links in brackets, and entities."""
+    return html.unescape(_LINK.sub(r"\1", text))
 
 
 def _user_id(number):

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/replica/contains.hpp"
+#include "core/replica/refold.hpp"
 #include "core/replica/replica_limits.hpp"
 #include "core/replica/searched_text.hpp"
 #include "core/replica/tag_numbers.hpp"
@@ -19,7 +20,8 @@ constexpr int kDeepest = replica_limits::kDeepestCondition, kMostNodes = replica
 
 class Compiler {
  public:
-  Compiler(const CollectionTable& table, TagNumbers& tags) : table_(table), tags_(tags) {}
+  Compiler(const CollectionTable& table, StatementCache& statements)
+      : table_(table), statements_(statements), tags_(statements, table) {}
 
   Predicate node(const Condition& condition, int depth) {
     if (depth > kDeepest) throw invalid_input(fmt::format("A condition is nested at most {} levels deep.", kDeepest));
@@ -57,7 +59,13 @@ class Compiler {
     if (!table_.spec.searchable) {
       throw invalid_input(fmt::format("The collection \"{}\" has no text to search.", table_.spec.name));
     }
-    return contains_part(searched_part(condition.text, table_.spec));
+    auto result = contains_part(searched_part(condition.text, table_.spec));
+    auto accented = accented_part(condition.text, table_.spec);
+    if (accented == result.text || !has_accents_left(statements_, table_)) return result;
+    Predicate either;
+    either.kind = Kind::kAnyOf;
+    either.children = {std::move(result), contains_part(std::move(accented))};
+    return either;
   }
 
   Predicate tag_leaf(const Condition& condition) {
@@ -101,7 +109,8 @@ class Compiler {
   }
 
   const CollectionTable& table_;
-  TagNumbers& tags_;
+  StatementCache& statements_;
+  TagNumbers tags_;
   int nodes_ = 0;
 };
 
@@ -138,8 +147,8 @@ bool field_matches(const Predicate& p, const Statement& row) {
 
 }  // namespace
 
-Predicate compile(const Condition& condition, const CollectionTable& table, TagNumbers& tags) {
-  auto result = Compiler(table, tags).node(condition, 1);
+Predicate compile(const Condition& condition, const CollectionTable& table, StatementCache& statements) {
+  auto result = Compiler(table, statements).node(condition, 1);
   if (result.kind == Kind::kAllOf) return result;
   Predicate all;
   all.children.push_back(std::move(result));

@@ -9,7 +9,7 @@
 namespace krux {
 
 class Statement;
-class TagNumbers;
+class StatementCache;
 
 /// A node of the condition. Text and terms are folded.
 struct Predicate {
@@ -23,8 +23,9 @@ struct Predicate {
 };
 
 /// Throws krux::Error InvalidInput for fields and named texts that the collection lacks, operators that do not fit,
-/// nesting beyond 16 levels and more than 1000 nodes. ALL_OF within ALL_OF is flattened.
-Predicate compile(const Condition& condition, const CollectionTable& table, TagNumbers& tags);
+/// nesting beyond 16 levels and more than 1000 nodes. ALL_OF within ALL_OF is flattened. By what the statements' view
+/// has of the collection: the numbers of its tags, and whether texts with accents are left in it.
+Predicate compile(const Condition& condition, const CollectionTable& table, StatementCache& statements);
 
 /// Columns that a statement must have for matches(): the text, then the fields.
 constexpr int kTextColumn = 1, kFirstFieldColumn = 3;

@@ -76,9 +76,10 @@ const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collecti
   for (std::size_t i = 0; i < t.spec.fields.size(); ++i) places += fmt::format(", ?{}", i + 9);
   const Prepared made{
       &t,
-      &statements_.get(fmt::format(
-          "SELECT s.key, s.generation, s.synced_at_ms, s.digest FROM {} c JOIN {} s ON s.key = c.key WHERE c.id = ?1",
-          t.rows, t.seen)),
+      &statements_.get(fmt::format("SELECT s.key, s.generation, s.synced_at_ms, s.digest, c.order_key FROM {} c JOIN "
+                                   "{} s ON s.key = c.key WHERE "
+                                   "c.id = ?1",
+                                   t.rows, t.seen)),
       &statements_.get(fmt::format("SELECT key FROM {} WHERE key BETWEEN ?1 AND ?2 ORDER BY key DESC LIMIT 1", t.rows)),
       &statements_.get(fmt::format(
           "INSERT INTO {} (key, id, order_ms, order_key, scope, own_bytes, text, json{}) VALUES (?1, ?2, ?3, "
@@ -86,7 +87,16 @@ const RecordWriter::Prepared& RecordWriter::prepared(const std::string& collecti
           t.rows, t.field_columns, places)),
       &statements_.get(fmt::format("INSERT INTO {} VALUES (?1, ?2, ?3, ?4)", t.seen)),
       &statements_.get(
-          fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen))};
+          fmt::format("UPDATE {} SET generation = ?2, synced_at_ms = ?3, digest = ?4 WHERE key = ?1", t.seen)),
+      t.by_time()
+          ? &statements_.get(fmt::format("SELECT key, order_key FROM {} WHERE key BETWEEN ?1 AND ?2 AND id <> ?3 "
+                                         "ORDER BY key DESC LIMIT 1",
+                                         t.rows))
+          : nullptr,
+      t.by_time() ? &statements_.get(fmt::format("SELECT key FROM {} WHERE key BETWEEN ?1 AND ?2 AND id <> ?3 AND "
+                                                 "order_key < ?4 ORDER BY key LIMIT 1",
+                                                 t.rows))
+                  : nullptr};
   return prepared_.emplace(collection, made).first->second;
 }
 
@@ -95,7 +105,7 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   const Digest digest(record);
   Present present{};
   const bool is_there = find(p, record, digest.view(), present);
-  const bool moves = is_there && !present.same && p.table->by_time() && present.order_ms != record.order_ms;
+  const bool moves = is_there && !present.same && !is_in_place(p, record, present);
   const auto key = is_there && !moves ? present.key : free_key(p, record);
   if (!key) return leave_out(record, kTooManyOfOneTime, now_ms);
   if (any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kRecord);
@@ -119,10 +129,13 @@ void RecordWriter::put(const Record& record, const std::string* kept, std::int64
   note(record.collection, record.id);
   if (kept && any_left_out_) left_out_.forget(p.table->set, record.id, LeftOutPart::kKeptText);
   if (moves) {
-    auto text = text_of(*p.table, present.key);
+    // Where room was made for it, it has been given another key itself.
+    const auto from = key_of(*p.table, record.id).value_or(present.key);
+    auto text = texts_.of(*p.table, from);
     text.set_own(own_text(*p.table, record));
     if (kept) text.set_kept(searched_text(*kept, p.table->spec));
-    remove_rows(*p.table, present.key);
+    text.leave_out_accents();  // the kept one may be of an earlier version
+    remove_rows(*p.table, from);
     return insert(p, *key, record, text, digest.view(), now_ms);
   }
   update(*p.table, record, kept, present.key);
@@ -137,6 +150,7 @@ bool RecordWriter::find(const Prepared& p, const Record& record, std::string_vie
   present.generation = p.find->integer(1);
   present.synced_at_ms = p.find->integer(2);
   present.same = p.find->blob(3) == digest;
+  present.same_order_key = p.find->text(4) == record.order_key;
   present.order_ms = p.table->by_time() ? kTimeBound - (present.key >> kSequenceBits) : 0;
   return true;
 }
@@ -161,17 +175,7 @@ void RecordWriter::insert(const Prepared& p, std::int64_t key, const Record& rec
   p.insert_seen->bind(3, now_ms);
   p.insert_seen->bind_blob(4, digest);
   p.insert_seen->run();
-  index(*p.table, key, text);
-}
-
-std::optional<std::int64_t> RecordWriter::free_key(const Prepared& p, const Record& record) {
-  const auto range =
-      p.table->by_time() ? KeyRange{first_key(record.order_ms), last_key(record.order_ms)} : KeyRange{1, INT64_MAX};
-  const ResetAtEnd reset(*p.newest_key);
-  p.newest_key->bind(1, range.low);
-  p.newest_key->bind(2, range.high);
-  const auto key = p.newest_key->step() ? p.newest_key->integer(0) + 1 : range.low;
-  return key <= range.high ? std::optional(key) : std::nullopt;
+  texts_.index(*p.table, key, text);
 }
 
 void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
@@ -187,41 +191,6 @@ void RecordWriter::mark_seen(const Prepared& p, const Record& record, std::int64
 std::string RecordWriter::own_text(const CollectionTable& table, const Record& record) {
   auto& numbers = tags_.try_emplace(table.set, statements_, table).first->second;
   return own_searched_text(record, table.spec, [&](const std::string& tag) { return numbers.give(tag); });
-}
-
-SearchedText RecordWriter::text_of(const CollectionTable& table, std::int64_t key) {
-  auto& row = statements_.get(fmt::format("SELECT text, own_bytes FROM {} WHERE key = ?1", table.rows));
-  const ResetAtEnd reset(row);
-  row.bind(1, key);
-  SearchedText text;
-  if (row.step()) text = {std::string(row.text(0)), static_cast<std::size_t>(row.integer(1))};
-  return text;
-}
-
-/// Only where it differs: writing the text makes the search index forget and learn it again.
-void RecordWriter::update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
-                               const SearchedText& text) {
-  if (text == before) return;
-  auto& row = statements_.get(fmt::format("UPDATE {} SET text = ?2, own_bytes = ?3 WHERE key = ?1", table.rows));
-  row.bind_all(key, std::string_view(text.all), static_cast<std::int64_t>(text.own_bytes)).run();
-  unindex(table, key, before);
-  index(table, key, text);
-}
-
-/// By a statement of its own and not by a trigger: for each row that comes from a trigger, FTS5 first writes what it
-/// has gathered so far to the disk, and a page would take nearly twice the time.
-void RecordWriter::index(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
-  if (!table.spec.searchable) return;
-  auto& statement = statements_.get(fmt::format("INSERT INTO {}(rowid, text) VALUES (?1, ?2)", table.search));
-  statement.bind_all(key, std::string_view(text.all)).run();
-}
-
-/// The index cannot ask what a row's text was: it is told.
-void RecordWriter::unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text) {
-  if (!table.spec.searchable) return;
-  auto& statement =
-      statements_.get(fmt::format("INSERT INTO {0}({0}, rowid, text) VALUES ('delete', ?1, ?2)", table.search));
-  statement.bind_all(key, std::string_view(text.all)).run();
 }
 
 std::optional<std::int64_t> RecordWriter::key_of(const CollectionTable& table, std::string_view id) {
@@ -242,10 +211,10 @@ void RecordWriter::keep_text(const std::string& collection, std::string_view id,
   const auto key = key_of(table, id);
   if (!key) return;
   if (any_left_out_) left_out_.forget(table.set, id, LeftOutPart::kKeptText);
-  const auto before = text_of(table, *key);
+  const auto before = texts_.of(table, *key);
   auto text = before;
   text.set_kept(searched_text(kept, table.spec));
-  update_text(table, *key, before, text);
+  texts_.update(table, *key, before, text);
 }
 
 void RecordWriter::leave_out(const Record& record, std::string_view why, std::int64_t now_ms) {
@@ -268,11 +237,12 @@ std::optional<LeftOutCounts> RecordWriter::left_out() {
 
 void RecordWriter::update(const CollectionTable& table, const Record& record, const std::string* kept,
                           std::int64_t key) {
-  const auto before = text_of(table, key);
+  const auto before = texts_.of(table, key);
   auto text = before;
   text.set_own(own_text(table, record));
   if (kept) text.set_kept(searched_text(*kept, table.spec));
-  update_text(table, key, before, text);
+  text.leave_out_accents();  // see put()
+  texts_.update(table, key, before, text);
   std::string fields;
   for (std::size_t i = 0; i < table.spec.fields.size(); ++i) {
     fields += fmt::format(", f_{} = ?{}", table.spec.fields[i].name, i + 6);
@@ -326,7 +296,7 @@ void RecordWriter::remove(const CollectionTable& table, std::int64_t key, std::s
 }
 
 void RecordWriter::remove_rows(const CollectionTable& table, std::int64_t key) {
-  if (table.spec.searchable) unindex(table, key, text_of(table, key));
+  if (table.spec.searchable) texts_.unindex(table, key, texts_.of(table, key));
   for (const auto* name : {&table.rows, &table.seen}) {
     auto& statement = statements_.get(fmt::format("DELETE FROM {} WHERE key = ?1", *name));
     statement.bind(1, key);

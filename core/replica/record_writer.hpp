@@ -10,6 +10,7 @@
 #include "core/replica/collection_table.hpp"
 #include "core/replica/left_out.hpp"
 #include "core/replica/record_watches.hpp"
+#include "core/replica/row_texts.hpp"
 #include "core/replica/searched_text.hpp"
 #include "core/replica/sync_session.hpp"
 #include "core/replica/tag_numbers.hpp"
@@ -29,7 +30,11 @@ std::string fit_kept_text(std::string& text, const CollectionTable& table, std::
 class RecordWriter {
  public:
   RecordWriter(StatementCache& statements, const CollectionTables& tables, bool any_left_out)
-      : statements_(statements), tables_(tables), left_out_(statements), any_left_out_(any_left_out) {}
+      : statements_(statements),
+        tables_(tables),
+        texts_(statements),
+        left_out_(statements),
+        any_left_out_(any_left_out) {}
 
   /// What is changed from now on is noted where somebody of the service's waits for it.
   void note_for(const RecordWatches& watches, const std::string& service) {
@@ -65,23 +70,30 @@ class RecordWriter {
   struct Prepared {
     const CollectionTable* table;
     Statement *find, *newest_key, *insert, *insert_seen, *mark_seen;
+    Statement *last, *older;  ///< keys within a millisecond; nullptr where records are ordered by key
   };
   struct Present {
     std::int64_t key, generation, synced_at_ms, order_ms;
     bool same;
+    bool same_order_key;
+  };
+  /// Where a record belongs among the keys of its millisecond: behind `newer` and before `older`.
+  struct Place {
+    std::int64_t newer, older;
   };
   const Prepared& prepared(const std::string& collection);
   static bool find(const Prepared& p, const Record& record, std::string_view digest, Present& present);
   void insert(const Prepared& p, std::int64_t key, const Record& record, const SearchedText& text,
               std::string_view digest, std::int64_t now_ms);
-  void index(const CollectionTable& table, std::int64_t key, const SearchedText& text);
-  void unindex(const CollectionTable& table, std::int64_t key, const SearchedText& text);
   std::string own_text(const CollectionTable& table, const Record& record);
-  SearchedText text_of(const CollectionTable& table, std::int64_t key);
-  void update_text(const CollectionTable& table, std::int64_t key, const SearchedText& before,
-                   const SearchedText& text);
   /// Nothing: there are too many of that time.
-  static std::optional<std::int64_t> free_key(const Prepared& p, const Record& record);
+  std::optional<std::int64_t> free_key(const Prepared& p, const Record& record);
+  std::optional<std::int64_t> next_key(const Prepared& p, const Record& record);
+  bool is_in_place(const Prepared& p, const Record& record, const Present& present);
+  static Place place_of(const Prepared& p, const Record& record);
+  bool has_order_keys(const CollectionTable& table, std::int64_t order_ms);
+  std::optional<std::int64_t> make_room(const CollectionTable& table, const Record& record);
+  void rekey(const CollectionTable& table, std::int64_t from, std::int64_t to);
   std::optional<std::int64_t> key_of(const CollectionTable& table, std::string_view id);
   static void mark_seen(const Prepared& p, const Record& record, std::int64_t key, std::string_view digest,
                         std::int64_t now_ms);
@@ -94,6 +106,7 @@ class RecordWriter {
 
   StatementCache& statements_;
   const CollectionTables& tables_;
+  RowTexts texts_;
   LeftOutTable left_out_;
   bool any_left_out_;  ///< else there is nothing to forget, and no statement is run for it
   std::map<std::string, Prepared> prepared_;

@@ -85,8 +85,9 @@ class Replica {
   /// From its next opening on, all is built anew beside what is read until then, as where another version is declared.
   void build_anew();
 
-  /// Between passes: drops what was replaced, brings the parts of the search index together, for two seconds at most,
-  /// and the log back to nothing, as far as readers allow. Whether there are more parts.
+  /// Between passes: drops what was replaced, brings searched texts of earlier versions up to date and the parts of the
+  /// search index together, as far as two seconds go, and the log back to nothing, as far as readers allow. Whether
+  /// there is more to do.
   bool idle();
 
   /// The account is disconnected: ends sessions and deletes the files.
@@ -99,7 +100,7 @@ class Replica {
   explicit Replica(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
   /// For what a read keeps: with the records that are read.
   std::shared_ptr<SyncSession> begin_keeping();
-  bool bring_together();
+  bool work_in_parts();
   std::shared_ptr<Shared> shared_;
 };
 

@@ -6,19 +6,20 @@
 #include <numeric>
 
 #include "core/replica/index_merge.hpp"
+#include "core/replica/refold.hpp"
 #include "core/replica/sync_shared.hpp"
 #include "core/util/error.hpp"
 
 namespace krux {
 namespace {
 
-constexpr auto kMergeTime = std::chrono::seconds(2);
+constexpr auto kIdleWork = std::chrono::seconds(2);
 
 }  // namespace
 
 bool Replica::idle() {
   shared_->drop_replaced();
-  const bool more = bring_together();
+  const bool more = work_in_parts();
   const std::lock_guard guard(shared_->mutex);
   auto* const handle = shared_->writer().db();
   sqlite3_busy_timeout(handle, 0);
@@ -42,18 +43,34 @@ void Replica::Shared::drop_replaced() {
 }
 
 /// Each part in a transaction of its own, so that whoever keeps what a read has fetched waits for that one at most.
-bool Replica::bring_together() {
-  const auto until = std::chrono::steady_clock::now() + kMergeTime;
+/// Texts come first: they change the index.
+bool Replica::work_in_parts() {
+  const auto until = std::chrono::steady_clock::now() + kIdleWork;
   try {
-    do {
-      const std::lock_guard guard(shared_->mutex);
-      if (!shared_->merge_indexes()) return false;
-    } while (std::chrono::steady_clock::now() < until);
+    for (const auto part : {&Shared::refold_rows, &Shared::merge_indexes}) {
+      for (bool more = true; more;) {
+        if (std::chrono::steady_clock::now() >= until) return true;
+        const std::lock_guard guard(shared_->mutex);
+        more = ((*shared_).*part)();
+      }
+    }
+    return false;
   } catch (const Error& error) {
-    spdlog::warn("the search index of {} is brought together later: {}", shared_->file.filename().string(),
+    spdlog::warn("texts and search index of {} are brought up to date later: {}", shared_->file.filename().string(),
                  error.what());
+    return true;
   }
-  return true;
+}
+
+bool Replica::Shared::refold_rows() {
+  auto& all = writer();
+  const auto& sets = readers->sets();
+  for (const auto& tables : {sets.served, sets.filled}) {
+    for (const auto& [name, table] : tables->all()) {
+      if (refold_some(all, table)) return true;
+    }
+  }
+  return false;
 }
 
 bool Replica::Shared::merge_indexes() {

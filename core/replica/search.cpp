@@ -7,7 +7,6 @@
 #include <bit>
 #include <iterator>
 
-#include "core/replica/tag_numbers.hpp"
 #include "core/util/error.hpp"
 
 namespace krux {
@@ -36,12 +35,6 @@ void bind_value(Statement& statement, int index, const Predicate& equality) {
   }
 }
 
-/// By the numbers that the tags have in the caller's view.
-Predicate compiled(const Condition& where, StatementCache& statements, const CollectionTable& table) {
-  TagNumbers tags(statements, table);
-  return compile(where, table, tags);
-}
-
 }  // namespace
 
 bool emit_row(const Statement& row, const ReplicaReader::OnRow& on_row) {
@@ -54,7 +47,7 @@ Search::Search(StatementCache& statements, const CollectionTable& table, const Q
       table_(table),
       query_(query),
       budget_(budget),
-      predicate_(compiled(query.where, statements, table)),
+      predicate_(compile(query.where, table, statements)),
       range_(table.by_time() ? keys_between(query.from_ms, query.to_ms) : KeyRange{INT64_MIN + 1, INT64_MAX}),
       need_(std::int64_t{query.offset} + query.limit),
       cap_(std::max<std::int64_t>(query.count_limit == 0 ? kDefaultCountLimit : query.count_limit, need_)),

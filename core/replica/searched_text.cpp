@@ -69,6 +69,12 @@ std::string or_nowhere(std::string part, bool was_empty) {
 
 }  // namespace
 
+void SearchedText::leave_out_accents() {
+  const auto own = without_accents(std::string_view(all).substr(0, own_bytes));
+  all = own + without_accents(std::string_view(all).substr(own_bytes));
+  own_bytes = own.size();
+}
+
 void SearchedText::set_own(const std::string& own) {
   all.replace(0, own_bytes, own);
   own_bytes = own.size();
@@ -92,10 +98,14 @@ std::string own_searched_text(const Record& record, const CollectionSpec& spec,
 }
 
 std::string searched_text(std::string_view text, const CollectionSpec& spec) {
-  return spec.has_tags_or_texts() ? fold(without_private(text), true) : fold(text, true);
+  return without_accents(spec.has_tags_or_texts() ? fold(without_private(text), true) : fold(text, true));
 }
 
 std::string searched_part(std::string_view part, const CollectionSpec& spec) {
+  return or_nowhere(without_accents(accented_part(part, spec)), part.empty() || !spec.has_tags_or_texts());
+}
+
+std::string accented_part(std::string_view part, const CollectionSpec& spec) {
   return spec.has_tags_or_texts() ? or_nowhere(fold(without_private(part)), part.empty()) : fold(part);
 }
 

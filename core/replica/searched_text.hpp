@@ -22,6 +22,8 @@ struct SearchedText {
   std::string all;
   std::size_t own_bytes = 0;  ///< of `all`; a separator follows where there is a kept text
 
+  /// As it would be put now: texts that an earlier version has put have their accents.
+  void leave_out_accents();
   /// Both take what the functions below give.
   void set_own(const std::string& own);
   void set_kept(const std::string& kept);
@@ -41,6 +43,8 @@ std::string searched_text(std::string_view text, const CollectionSpec& spec);
 /// What a text has that a condition fits. Empty: every text fits. What the collection keeps no text with is found
 /// nowhere.
 std::string searched_part(std::string_view part, const CollectionSpec& spec);
+/// The same for texts that were put before accents were left out (refold.hpp).
+std::string accented_part(std::string_view part, const CollectionSpec& spec);
 std::string tag_gram(std::int64_t number);
 /// `index`: of spec.texts.
 std::string named_text_part(std::string_view part, const CollectionSpec& spec, std::size_t index);

@@ -26,7 +26,8 @@ struct Replica::Shared {
   void filled_is_served();
   void count_left_out();  ///< under `mutex`
   void drop_replaced();
-  /// Under `mutex`: a part of what is to be merged of the search indexes. False: nothing is left.
+  /// Under `mutex`: a part of what is to be done between passes. False: nothing is left.
+  bool refold_rows();
   bool merge_indexes();
   void count_unmerged();
   std::int64_t records() const;

@@ -114,6 +114,62 @@ std::string normalized(std::string text) {
   return text;
 }
 
+/// Canonical composition or decomposition of valid UTF-8.
+std::string composed(const std::string& text, utf8proc_option_t how) {
+  utf8proc_uint8_t* out = nullptr;
+  const auto n =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &out, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | how));
+  const Mapped owned(n >= 0 ? out : nullptr, &free);
+  return n < 0 ? text : std::string(reinterpret_cast<const char*>(out), static_cast<std::size_t>(n));
+}
+
+bool is_accent(std::int32_t c) {
+  return (c >= 0x300 && c <= 0x36f) || (c >= 0x1ab0 && c <= 0x1aff) || (c >= 0x1dc0 && c <= 0x1dff);
+}
+
+bool is_latin_or_greek(std::int32_t c) {
+  return (c >= 'a' && c <= 'z') || (c >= 0xc0 && c <= 0x24f) || (c >= 0x1e00 && c <= 0x1fff) ||
+         (c >= 0x370 && c <= 0x3ff);
+}
+
+/// What people type for a letter that no accent makes; empty: itself.
+std::string_view plain_letter(std::int32_t c) {
+  static constexpr std::array<std::pair<std::int32_t, std::string_view>, 11> letters{{{0xe6, "ae"},
+                                                                                      {0xf0, "d"},
+                                                                                      {0xf8, "o"},
+                                                                                      {0xfe, "th"},
+                                                                                      {0x111, "d"},
+                                                                                      {0x127, "h"},
+                                                                                      {0x131, "i"},
+                                                                                      {0x142, "l"},
+                                                                                      {0x153, "oe"},
+                                                                                      {0x167, "t"},
+                                                                                      {0x19b, "l"}}};
+  const auto* const at = std::find_if(letters.begin(), letters.end(), [c](const auto& one) { return one.first == c; });
+  return at == letters.end() ? std::string_view() : at->second;
+}
+
+/// Of a decomposed text.
+std::string accents_left_out(std::string_view text) {
+  constexpr std::int32_t cyrillic_ie = 0x435, diaeresis = 0x308;
+  std::string out;
+  std::int32_t base = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto from = at;
+    const auto c = next_code_point(text, at);
+    if (c == 0xfe0e || c == 0xfe0f) continue;
+    if (is_accent(c)) {
+      if (is_latin_or_greek(base) || (base == cyrillic_ie && c == diaeresis)) continue;
+    } else {
+      base = c;
+    }
+    const auto plain = plain_letter(c);
+    out += plain.empty() ? text.substr(from, at - from) : plain;
+  }
+  return out;
+}
+
 /// Without NUL.
 void fold_part(std::string_view part, std::string& out) {
   if (!is_plain(part)) {
@@ -198,6 +254,11 @@ std::string fold(std::string_view text, bool keep_separators) {
     if (keep_separators) out += '\x1f';
     text.remove_prefix(end + 1);
   }
+}
+
+std::string without_accents(std::string_view folded) {
+  if (is_plain(folded)) return std::string(folded);
+  return composed(accents_left_out(composed(std::string(folded), UTF8PROC_DECOMPOSE)), UTF8PROC_COMPOSE);
 }
 
 std::string printable(std::string_view text) {

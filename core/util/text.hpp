@@ -20,9 +20,13 @@ std::size_t replace_odd_text(std::string& text);
 /// What looks or reads the same in plain characters: NFKC without what is not seen (soft hyphens, joiners, marks of
 /// direction). Plain ASCII stays as it is; what is no UTF-8 becomes U+FFFD.
 std::string undisguised(std::string_view text);
-/// NFKC, then full case folding (utf8proc), with NUL and char(31) kept out except where `keep_separators`: what the
-/// search index holds and what a search term becomes. Invalid bytes become U+FFFD.
+/// NFKC, then full case folding (utf8proc), with NUL and char(31) kept out except where `keep_separators`. Invalid
+/// bytes become U+FFFD.
 std::string fold(std::string_view text, bool keep_separators = false);
+/// Of a folded text: Latin and Greek letters lose their accents and become the plain ones that people type for them
+/// (ü u, ø o, æ ae), as ё becomes е; what shows a letter in colour goes too (U+FE0E, U+FE0F).
+/// Marks that make another letter of it in its script stay.
+std::string without_accents(std::string_view folded);
 
 /// For terminals and logs: control characters, escape sequences, bidirectional overrides and invalid bytes become
 /// visible escapes (\x1b, \u202e); tabs and line feeds as \t and \n.

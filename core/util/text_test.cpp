@@ -34,6 +34,22 @@ TEST_CASE("folding makes what looks alike equal") {
         "a");
 }
 
+TEST_CASE("accents are left out of Latin and Greek letters, and no other letter is made of one") {
+  const auto plain = [](std::string_view text) { return without_accents(fold(text)); };
+  CHECK(plain("Z\u00fcrich \u00c5ngstr\u00f6m \u0141\u00f3d\u017a \u00c6r\u00f8 \u0130stanbul \u0131") ==
+        "zurich angstrom lodz aero istanbul i");
+  CHECK(plain("Vi\u1ec7t \u0110\u1ee9c \u00f0\u00fe") == "viet duc dth");
+  CHECK(plain("\u0386\u03bd\u03b8\u03c1\u03c9\u03c0\u03bf\u03c2") ==
+        "\u03b1\u03bd\u03b8\u03c1\u03c9\u03c0\u03bf\u03c3");
+  CHECK(plain("\u0401\u043b\u043a\u0430 \u0439\u0457") == "\u0435\u043b\u043a\u0430 \u0439\u0457");
+  CHECK(plain("\u304c \ud55c\uad6d \u0915\u093f \u0e01\u0e34") == "\u304c \ud55c\uad6d \u0915\u093f \u0e01\u0e34");
+  CHECK(plain("\u2764\ufe0f") == "\u2764");
+  CHECK(without_accents("\u0301x\x1f\u0301") == "\u0301x\x1f\u0301");
+  CHECK(without_accents("plain \uE000") == "plain \uE000");
+  for (const char* text : {"Z\u00fcrich", "\u1e69\u0323", "\u00e9\u0327", "\u0439"})
+    CHECK(without_accents(plain(text)) == plain(text));
+}
+
 TEST_CASE("folding takes each part by itself, plain or not") {
   const std::string mark = "\xEE\xA0\x80\xEF\xA3\xBF";  // U+E800 and U+F8FF, private ones
   CHECK(fold(mark + "AbC") == mark + "abc");

@@ -9,8 +9,9 @@
 namespace slack {
 namespace {
 
-/// What the sync keeps for itself, or says of a time in Slack's way what stands there in a readable one.
-constexpr std::array<std::string_view, 3> kNotShown = {"edited_ts", "latest_reply", "replies_pending"};
+/// What the sync keeps for itself, or says in Slack's way what stands there in a readable one.
+constexpr std::array<std::string_view, 8> kNotShown = {"edited_ts", "latest_reply", "replies_pending", "username",
+                                                       "markup",    "unmarked",     "emoji",           "mentions"};
 /// What a message and the replies beside it have in common.
 constexpr std::array<std::string_view, 2> kOfThread = {"channel_id", "thread_ts"};
 
@@ -78,10 +79,15 @@ void append_members(std::string_view json, std::span<const std::string_view> but
 
 MessageNames ids_of(std::string_view json) {
   constexpr std::string_view first = "{\"user_id\":\"", second = "\",\"channel_id\":\"";  // message_record
+  constexpr std::string_view third = "\",\"username\":";
   const auto middle = json.find(second, first.size());
   if (!json.starts_with(first) || middle == std::string_view::npos) return {};
-  const auto channel = middle + second.size();
-  return {json.substr(first.size(), middle - first.size()), json.substr(channel, json.find('"', channel) - channel)};
+  const auto channel = middle + second.size(), end = json.find('"', channel);
+  MessageNames ids{json.substr(first.size(), middle - first.size()), json.substr(channel, end - channel)};
+  if (end == std::string_view::npos || !json.substr(end).starts_with(third)) return ids;
+  const auto name = end + third.size();
+  ids.username = json.substr(name, text_end(json, name) - name);
+  return ids;
 }
 
 void append_message(std::string_view json, const MessageNames& names, std::string& out) {

@@ -9,6 +9,7 @@ namespace slack {
 
 struct MessageNames {
   std::string_view user, channel;  ///< ids of a record, or names as JSON texts
+  std::string_view username{};     ///< as a JSON text: what the record itself calls its author; empty: nothing
 };
 /// The ids that names are to be found for.
 MessageNames ids_of(std::string_view message_json);

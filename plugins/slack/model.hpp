@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emoji.hpp"
 #include "json.hpp"
 
 namespace slack {
@@ -25,12 +26,29 @@ bool is_id(std::string_view text, std::string_view kinds);
 std::optional<kruxos::Record> channel_record(const Json& channel, std::int64_t generation);
 std::optional<kruxos::Record> user_record(const Json& user, std::int64_t generation);
 
+/// Those that post under a name that is not in Slack's list of users: integrations, and bots that give their messages
+/// names. They stand in the collection of users too, for good: a look at Slack's list does not sweep them.
+std::string author_id(std::string_view user, std::string_view username);
+/// Nothing where the message's author is one of Slack's users.
+std::optional<kruxos::Record> author_record(const struct Message& message);
+
 /// A message of one channel. Replies belong to their thread's scope, everything else to the channel's, so that a
 /// complete look at either can tell what is gone. A reply that was sent to the channel too belongs to the channel where
 /// nobody looks at its thread.
 struct Message {
   std::string channel, ts, thread_ts, user, text, bot_id, subtype, edited_ts, latest_reply;
+  std::string username;  ///< the name that it was posted under, where that is no user's own
+  std::string bot_name;  ///< of the app that posted it; not kept in the record
+  std::string more;      ///< what blocks and attachments say besides the text, as agents read it
+  std::string unmarked;  ///< see BlockTexts
+  EmojiCharacters emoji;
+  std::vector<std::string> mentions;  ///< names of the people whom it mentions, as far as they are known
   std::int64_t reply_count = 0;
+  struct File {
+    std::string id, name, title, type;
+    std::int64_t size = 0;
+  };
+  std::vector<File> files;
   struct Reaction {
     std::string name;
     std::int64_t count = 0;
@@ -45,11 +63,10 @@ struct Message {
   bool is_broadcast() const { return is_reply() && subtype == "thread_broadcast"; }
   bool has_replies() const { return reply_count > 0 && !is_reply(); }
   std::string id() const { return channel + "/" + ts; }
+  /// Whose it is in the collection of users: a name that it was posted under is an author of its own.
+  std::string author() const { return username.empty() ? user : author_id(user, username); }
   std::string thread_id() const { return channel + "/" + (thread_ts.empty() ? ts : thread_ts); }
 };
-
-/// Slack writes &, < and > as entities; people search for what they see.
-std::string unescaped(std::string_view text);
 
 /// From Slack's answer; nothing when it has no timestamp.
 std::optional<Message> message_from_slack(const Json& json, std::string_view channel);

@@ -75,7 +75,7 @@ struct Replica {
 
 TEST_CASE("search filters by channel, user, text and time") {
   Replica r;
-  const std::string rd = "The R&amp;D meeting\n", lunch = "lunch?\n", yes = "yes\n", red = "build \"42\" is red\n";
+  const std::string rd = "The R&D meeting\n", lunch = "lunch?\n", yes = "yes\n", red = "build \"42\" is red\n";
   CHECK(r.found("{}") == red + yes + lunch + rd);
   CHECK(r.found(R"({"channel":"general"})") == yes + lunch + rd);
   CHECK(r.found(R"({"channel":"#General"})") == yes + lunch + rd);

@@ -55,7 +55,7 @@ kruxos::SyncStep Sync::advance(Step& step) {
 void Sync::begin_pass(Step& step) {
   const auto now = step.now_ms();
   auto& pass = step.pass;
-  pass.number += 1;
+  if (pass.number++ == 0) nothing_to_carry(step.store);
   pass.started_ms = now;
   pass.open = true;
   for (auto* list : {&pass.channels, &pass.users}) {
@@ -99,6 +99,8 @@ bool Sync::has_work(Step& step, Stream stream) {
       // Only what is older than the pass: the next one sees to the others, and this one comes to its end.
       step.change = changes_.next(step.pass.started_ms, step.pass.number);
       return step.change.has_value();
+    case kCarrying:
+      return is_to_carry(step);
     default:
       return next_thread(step);
   }
@@ -114,6 +116,8 @@ void Sync::run(Step& step, Stream stream) {
       return history_page(step, *next_channel(step));
     case kChanges:
       return change_look(step);
+    case kCarrying:
+      return carry_page(step);
     default:
       return thread_page(step);
   }

@@ -41,7 +41,7 @@ class Sync {
   kruxos::SyncStep step(const kruxos::Call& call, kruxos::SyncStore& store);
 
  private:
-  enum Stream { kChannelList, kHistory, kChanges, kUserList, kThreads, kStreams };
+  enum Stream { kChannelList, kHistory, kChanges, kUserList, kThreads, kCarrying, kStreams };
   struct Step;  ///< what one step() works with
 
   kruxos::SyncStep advance(Step& step);
@@ -82,6 +82,11 @@ class Sync {
   void wake_threads(Step& step, const ChannelState& channel, std::int64_t from_ms);
   bool recent(const Step& step, std::string_view ts) const;
 
+  void learn(Step& step, Message& message);
+  void nothing_to_carry(kruxos::SyncStore& store);
+  bool is_to_carry(Step& step);
+  void carry_page(Step& step);
+
   void change_look(Step& step);
   void change_answer(Step& step, const std::optional<Message>& known, const std::optional<Message>& parent,
                      const Answer& answer);
@@ -109,6 +114,8 @@ class Sync {
   std::int64_t pass_number_ = -1;
   std::set<std::string> failed_threads_;  ///< in this pass
   int failures_in_a_row_ = 0;
+  std::set<std::string> authors_;        ///< put since the process began
+  std::optional<bool> all_are_carried_;  ///< once it was looked up
   // What the store has, so that a step need not read a cursor of each channel: valid while the revision is the same.
   std::int64_t revision_ = -1;
   bool channels_loaded_ = false;

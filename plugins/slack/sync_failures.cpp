@@ -55,6 +55,8 @@ void Sync::give_up_part(Step& step, Stream stream, const kruxos::ProxyError& err
     give_up_thread(step, error);
   } else if (stream == kChanges) {
     give_up_change(step, error);
+  } else if (stream == kCarrying) {
+    throw;  // Slack has no part in it
   } else {
     give_up_list(step, stream == kChannelList, error);
   }

@@ -157,6 +157,7 @@ void Sync::put_message(Step& step, Message message, const ChannelState& channel)
     // Its replies are gone: the look at the thread clears them away.
     message.replies_pending = known && (known->replies_pending || known->has_replies());
   }
+  learn(step, message);
   step.store.put(message_record(message, channel.generation));
 }
 

@@ -51,7 +51,8 @@ void Sync::thread_answer(Step& step, const MessageId& id, const Answer& answer) 
   const auto& messages = items_of(answer, "messages", "thread " + thread.id);
   std::optional<Message> parent;
   for (const auto& json : messages.GetArray()) {
-    const auto message = message_from_slack(json, id.channel);
+    auto message = message_from_slack(json, id.channel);
+    if (message) learn(step, *message);
     if (message && message->ts == id.ts) {
       parent = message;
     } else {

@@ -33,6 +33,11 @@ std::int64_t millis(std::string_view ts) {
   return micros(ts).value_or(0) / 1000;
 }
 
+std::string fraction(std::string_view ts) {
+  const auto whole = from_micros(micros(ts).value_or(0));
+  return whole.substr(whole.find('.') + 1);
+}
+
 std::string readable_time(std::string_view ts) {
   const std::chrono::sys_seconds moment{std::chrono::seconds(millis(ts) / 1000)};
   const auto day = std::chrono::floor<std::chrono::days>(moment);

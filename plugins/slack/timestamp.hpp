@@ -20,6 +20,9 @@ std::string from_micros(std::int64_t value);
 /// Milliseconds, rounded down; `ts` must be a timestamp.
 std::int64_t millis(std::string_view ts);
 
+/// The microseconds behind the point, six digits: the order of messages within a millisecond. `ts` must be a timestamp.
+std::string fraction(std::string_view ts);
+
 /// "2026-11-22T10:00:00Z": RFC 3339, UTC, rounded down to seconds; `ts` must be a timestamp.
 std::string readable_time(std::string_view ts);
 

@@ -30,6 +30,7 @@ LATER_MESSAGE_FIELDS = {
     "hidden": "docs.slack.dev/reference/events/message",
     "is_locked": "message samples of slackapi/java-slack-sdk",
     "metadata": "docs.slack.dev/messaging/message-metadata",
+    "root": "docs.slack.dev/reference/events/message/thread_broadcast",
 }
 LATER_SCOPES = {"metadata.message:read": "docs.slack.dev/reference/scopes/metadata.message.read"}
 # Fields of any answer: warnings and the cursor.
@@ -187,6 +188,17 @@ def check_methods(description, emulator):
     return found
 
 
+def post_all_kinds(emulator, channel):
+    """Messages of every kind that people and integrations write."""
+    for message in ({"bot_id": "B0GITHUB1", "username": "GitHub", "subtype": "bot_message", "text": "opened",
+                     "attachments": [{"id": 1, "fallback": "PR 1"}]},
+                    {"subtype": "channel_join", "user": "U0GEN00000"}, {"subtype": "me_message", "text": "waves"},
+                    {"files": [{"id": "F0000PLAN", "name": "plan.pdf", "mimetype": "application/pdf", "size": 7}]},
+                    {"bot_id": "B0PAGER01", "app_id": "A0PAGER01", "bot_name": "Pager",
+                     "blocks": [{"type": "header", "text": {"type": "plain_text", "text": "Alarm"}}]}):
+        emulator.control("act", {"action": "post", "channel": channel, **message})
+
+
 def check_answers(description, emulator):
     """Calls every method so that each kind of its answer is seen once, and checks the answers and the requests."""
     emulator.control("seed", {"channels": 2, "users": 3, "messages_per_channel": 5, "threads_per_channel": 1,
@@ -211,6 +223,9 @@ def check_answers(description, emulator):
     call("users.list", {"cursor": "nonsense"})
     call("users.info", {"user": "U0GEN00000"})
     call("users.info", {"user": "U0NOBODY00"})
+    post_all_kinds(emulator, channel)
+    call("conversations.history", {"channel": channel, "limit": "999"})
+    call("conversations.history", {"channel": channel, "limit": "1000"})
     history = call("conversations.history", {"channel": channel, "limit": "3"}, "GET")
     call("conversations.history", {"channel": channel, "oldest": "1", "inclusive": "true",
                                    "cursor": history["response_metadata"]["next_cursor"]})
@@ -225,6 +240,7 @@ def check_answers(description, emulator):
     call("chat.update", {"channel": channel, "ts": posted["ts"], "text": "Hello again"})
     call("chat.update", {"channel": channel, "ts": "1.000000", "text": "Hello again"})
     item = {"channel": channel, "timestamp": posted["ts"], "name": "tada"}
+    call("reactions.add", {**item, "name": "no_such_emoji"})
     for method in ("reactions.add", "reactions.add", "reactions.get"):
         call(method, item if method != "reactions.get" else {"channel": channel, "timestamp": posted["ts"]})
     call("conversations.replies", {"channel": channel, "ts": posted["ts"], "include_all_metadata": "true"})

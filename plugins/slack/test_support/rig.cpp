@@ -53,7 +53,7 @@ Message expected(const emu::Channel& channel, const emu::Message& m) {
   out.ts = emu::format_ts(m.ts);
   if (m.thread_ts != 0) out.thread_ts = emu::format_ts(m.thread_ts);
   out.text = m.text;
-  out.user = m.user;
+  out.user = m.user.empty() ? m.bot_id : m.user;
   if (m.edited) out.edited_ts = emu::format_ts(m.edited->ts);
   for (const auto& reaction : m.reactions) {
     out.reactions.push_back({reaction.name, static_cast<std::int64_t>(reaction.users.size()), reaction.users});

@@ -4,6 +4,7 @@
 
 #include "emulators/common/documents.hpp"
 #include "emulators/slack/control.hpp"
+#include "emulators/slack/draft.hpp"
 
 namespace krux::test::slack {
 namespace {
@@ -28,12 +29,8 @@ struct Action {
 };
 
 bool post(Deed& deed) {
-  Draft draft;
-  draft.user = text_or(deed.document, "user", "U0PERSON001");
-  draft.text = deed.text("text");
-  draft.broadcast = flag_or(deed.document, "broadcast");
+  Draft draft = read_draft(*deed.state.workspace, deed.document, "U0PERSON001");
   if (const auto thread = parse_ts(deed.text("thread_ts"))) draft.thread_ts = *thread;
-  if (const rapidjson::Value* metadata = find_member(deed.document, "metadata")) draft.metadata = to_json(*metadata);
   const Message& posted = deed.state.workspace->post(*deed.channel, std::move(draft), deed.now_ts());
   deed.out.field("ts", format_ts(posted.ts));
   return true;
@@ -73,12 +70,9 @@ const std::vector<Action>& actions() {
 }  // namespace
 
 bool act(State& state, const rapidjson::Value& document, JsonOut& out, std::string& problem) {
-  if (!only_keys(document,
-                 {"action", "channel", "ts", "user", "text", "thread_ts", "broadcast", "metadata", "at_ms", "name",
-                  "token", "error"},
-                 problem)) {
-    return false;
-  }
+  std::vector<const char*> keys = {"action", "channel", "ts", "thread_ts", "at_ms", "name", "token", "error"};
+  keys.insert(keys.end(), draft_keys().begin(), draft_keys().end());
+  if (!only_keys(document, keys, problem)) return false;
   for (const Action& action : actions()) {
     if (text_or(document, "action") != action.name) continue;
     Deed deed{state, document, nullptr, nullptr, out};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emulators/slack/access.hpp"
+#include "emulators/slack/kept_text.hpp"
 #include "emulators/slack/render.hpp"
 
 namespace krux::test::slack {
@@ -10,33 +11,6 @@ namespace {
 std::size_t characters(const std::string& utf8) {
   return static_cast<std::size_t>(
       std::count_if(utf8.begin(), utf8.end(), [](unsigned char c) { return (c & 0xC0) != 0x80; }));
-}
-
-bool starts(std::string_view text, std::string_view with) {
-  return text.substr(0, with.size()) == with;
-}
-
-// Slack keeps &, < and > as entities, except in what it knows as an entity or as <@U…>, <#C…>, <!…> or <https://…>.
-std::string escape_text(std::string_view text) {
-  std::string escaped;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::string_view rest = text.substr(i);
-    if (rest[0] == '&') {
-      escaped += starts(rest, "&amp;") || starts(rest, "&lt;") || starts(rest, "&gt;") ? "&" : "&amp;";
-    } else if (rest[0] == '<') {
-      const std::size_t end = rest.find('>');
-      const std::string_view inner = end == std::string_view::npos ? "" : rest.substr(1, end - 1);
-      const bool control = starts(inner, "@") || starts(inner, "#") || starts(inner, "!") || starts(inner, "http://") ||
-                           starts(inner, "https://") || starts(inner, "mailto:");
-      if (control)
-        escaped.append(rest.substr(0, end + 1)), i += end;
-      else
-        escaped += "&lt;";
-    } else {
-      escaped += rest[0] == '>' ? std::string("&gt;") : std::string(1, rest[0]);
-    }
-  }
-  return escaped;
 }
 
 // `metadata` is an object with event_type, a string, and event_payload, an object. Empty is no metadata.
@@ -68,7 +42,7 @@ MaybeFailure read_content(const MethodContext& context, Draft& draft) {
     return failure;
   }
   if (MaybeFailure failure = read_metadata(context.call, draft.metadata)) return failure;
-  draft.text = escape_text(context.call.text("text"));
+  draft.text = kept_text(context.call.text("text"));
   if (draft.text.empty() && draft.blocks.empty() && draft.attachments.empty()) return Failure{"no_text", "", {}};
   if (characters(draft.text) > static_cast<std::size_t>(context.behaviour.text_max)) {
     return Failure{"msg_too_long", "", {}};

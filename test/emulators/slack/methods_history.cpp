@@ -9,6 +9,9 @@
 namespace krux::test::slack {
 namespace {
 
+// As the methods' pages say.
+constexpr int kMostOfHistory = 999, kMostReplies = 1000;
+
 // The span of time asked for, both ends exclusive unless `inclusive`, and where the cursor stands in it.
 struct Range {
   Ts oldest = 0;
@@ -115,9 +118,14 @@ void write_page(MethodContext& context, const Channel& channel, const Page& page
   write_page_end(context, page.has_more ? make_cursor("next_ts", std::to_string(page.last)) : "");
 }
 
+// Of digits; 0 without any.
+int number_of(const std::string& digits) {
+  return digits.empty() ? 0 : std::stoi(digits);
+}
+
 // What both methods check before they look at messages.
-MaybeFailure open_channel(MethodContext& context, const char* also_required, int default_limit, Channel*& channel,
-                          Range& range, int& limit) {
+MaybeFailure open_channel(MethodContext& context, const char* also_required, int default_limit, int most,
+                          Channel*& channel, Range& range, int& limit) {
   for (const char* field : {"channel", also_required}) {
     if (field && context.call.text(field).empty()) {
       return Failure{"invalid_arguments", "", {std::string("[ERROR] missing required field: ") + field}};
@@ -126,7 +134,8 @@ MaybeFailure open_channel(MethodContext& context, const char* also_required, int
   channel = visible_channel(context, false);
   if (!channel) return Failure{"channel_not_found", "", {}};
   if (MaybeFailure failure = may_read(context, *channel)) return failure;
-  if (!page_size(context, default_limit, 1000, limit)) return Failure{"invalid_limit", "", {}};
+  const bool fits = page_size(context, default_limit, most, limit) && number_of(context.call.text("limit")) <= most;
+  if (!fits) return Failure{"invalid_limit", "", {}};
   return read_range(context, range);
 }
 
@@ -136,7 +145,7 @@ MaybeFailure conversations_history(MethodContext& context) {
   Channel* channel = nullptr;
   Range range;
   int limit = 0;
-  if (MaybeFailure failure = open_channel(context, nullptr, 100, channel, range, limit)) return failure;
+  if (MaybeFailure failure = open_channel(context, nullptr, 100, kMostOfHistory, channel, range, limit)) return failure;
   write_page(context, *channel, history_page(context, *channel, range, limit));
   context.out.null_field("channel_actions_ts").field("channel_actions_count", 0);
   return std::nullopt;
@@ -146,7 +155,7 @@ MaybeFailure conversations_replies(MethodContext& context) {
   Channel* channel = nullptr;
   Range range;
   int limit = 0;
-  if (MaybeFailure failure = open_channel(context, "ts", 1000, channel, range, limit)) return failure;
+  if (MaybeFailure failure = open_channel(context, "ts", 1000, kMostReplies, channel, range, limit)) return failure;
   const auto ts = parse_ts(context.call.text("ts"));
   const Message* message = ts ? channel->find(*ts) : nullptr;
   if (!message) return Failure{"thread_not_found", "", {}};

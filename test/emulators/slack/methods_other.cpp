@@ -5,23 +5,11 @@
 #include <limits>
 
 #include "emulators/slack/access.hpp"
+#include "emulators/slack/emoji.hpp"
 #include "emulators/slack/render.hpp"
 
 namespace krux::test::slack {
 namespace {
-
-// Some emoji have several names; Slack keeps and shows the first.
-std::string canonical_emoji(const std::string& name) {
-  if (name == "thumbsup") return "+1";
-  if (name == "thumbsdown") return "-1";
-  return name;
-}
-
-bool is_emoji_name(const std::string& name) {
-  return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '+' || c == '\'';
-  });
-}
 
 // The message that `channel` and `timestamp` name.
 MaybeFailure reacted_message(MethodContext& context, Channel*& channel, Message*& message) {
@@ -40,11 +28,11 @@ MaybeFailure reacted_message(MethodContext& context, Channel*& channel, Message*
 MaybeFailure change_reaction(MethodContext& context, bool add) {
   Channel* channel = nullptr;
   Message* message = nullptr;
-  if (!is_emoji_name(context.call.text("name"))) return Failure{"invalid_name", "", {}};
+  const std::string name = shown_emoji_name(context.call.text("name"));
+  if (!is_emoji_name(name) && context.workspace.custom_emoji.count(name) == 0) return Failure{"invalid_name", "", {}};
   if (MaybeFailure failure = reacted_message(context, channel, message)) return failure;
   if (channel->info.is_archived) return Failure{"is_archived", "", {}};
   if (!channel->info.is_member) return Failure{"not_in_channel", "", {}};
-  const std::string name = canonical_emoji(context.call.text("name"));
   const std::string& user = acting_user(context);
   Effects& effects = context.workspace.effects;
   if (add) {

@@ -86,6 +86,71 @@ TEST_CASE("history is newest first, pages backward and leaves replies out unless
   CHECK(second.cursor().empty());
 }
 
+TEST_CASE("a page of a history has at most 999 messages, one of replies a thousand") {
+  Seeded call;
+  CHECK(call.history({{"limit", "999"}}).error().empty());
+  CHECK(call.history({{"limit", "1000"}}).error() == "invalid_limit");
+  CHECK(call.replies({{"limit", "1000"}}).error().empty());
+  CHECK(call.replies({{"limit", "1001"}}).error() == "invalid_limit");
+}
+
+TEST_CASE("messages of integrations, with files, and of Slack's own kinds are shown as Slack shows them") {
+  Seeded call;
+  call.seed(R"({"channels": [{"id": "C0000GENERAL", "name": "general", "messages": [
+    {"bot_id": "B0GITHUB01", "username": "GitHub", "subtype": "bot_message", "text": "opened",
+     "ts": "1600000021.000000", "attachments": [{"fallback": "PR 1", "id": 1}],
+     "replies": [{"bot_id": "B0GITHUB01", "subtype": "bot_message", "text": "merged", "ts": "1600000031.000000"}]},
+    {"user": "U0ALICE000", "subtype": "channel_join", "ts": "1600000022.000000"},
+    {"user": "U0ALICE000", "subtype": "me_message", "text": "waves", "ts": "1600000023.000000"},
+    {"user": "U0ALICE000", "ts": "1600000024.000000",
+     "files": [{"id": "F0000PLAN0", "name": "plan.pdf", "mimetype": "application/pdf", "size": 7}]},
+    {"bot_id": "B0PAGER001", "app_id": "A0PAGER001", "bot_name": "Pager", "ts": "1600000025.000000",
+     "blocks": [{"type": "header", "text": {"type": "plain_text", "text": "Alarm"}}]}]}]})");
+  const Answered answered = call.history({{"oldest", "1600000020"}});
+  const auto& shown = answered.body["messages"];
+  REQUIRE(shown.Size() == 5);
+  CHECK(text_or(shown[4], "subtype") == "bot_message");
+  CHECK(text_or(shown[4], "username") == "GitHub");
+  for (const char* absent : {"user", "bot_profile", "app_id"}) CHECK_FALSE(shown[4].HasMember(absent));
+  CHECK(shown[4]["reply_users"][0] == "B0GITHUB01");
+  CHECK(text_or(shown[4]["attachments"][0], "fallback") == "PR 1");
+  CHECK(text_or(shown[3], "text") == "<@U0ALICE000> has joined the channel");
+  CHECK(text_or(shown[2], "subtype") == "me_message");
+  CHECK(text_or(shown[1], "subtype") == "file_share");
+  CHECK(text_or(shown[1]["files"][0], "name") == "plan.pdf");
+  CHECK(text_or(shown[1]["files"][0], "filetype") == "pdf");
+  CHECK(text_or(shown[0]["bot_profile"], "name") == "Pager");
+  CHECK_FALSE(shown[0].HasMember("user"));
+}
+
+TEST_CASE("a broadcast carries the message that opens its thread") {
+  Seeded call;
+  const Answered answered = call.history();
+  const auto& broadcast = answered.body["messages"][0];
+  CHECK(text_or(broadcast, "subtype") == "thread_broadcast");
+  CHECK(text_or(broadcast["root"], "text") == "m2");
+  CHECK(broadcast["root"]["reply_count"].GetInt() == 3);
+}
+
+TEST_CASE("a bare link and an emoji that are posted are kept as Slack keeps them") {
+  Seeded call;
+  const Answered posted = call.post({{"text", "see http://x.test/plan \xF0\x9F\x8E\x89"}});
+  CHECK(text_or(posted.body["message"], "text") == "see <http://x.test/plan> :tada:");
+}
+
+TEST_CASE("a reaction that Slack does not know is refused, one of the workspace's own is not") {
+  Seeded call;
+  const auto react = [&](const char* name) {
+    return call("reactions.add", {{"channel", "C0000GENERAL"}, {"timestamp", "1600000004.000000"}, {"name", name}})
+        .error();
+  };
+  CHECK(react("no_such_emoji") == "invalid_name");
+  CHECK(react("partyparrot") == "invalid_name");
+  call.seed(R"({"emoji": ["partyparrot"]})");
+  CHECK(react("partyparrot").empty());
+  CHECK(react("tada").empty());
+}
+
 TEST_CASE("history's bounds are exclusive unless inclusive") {
   Seeded call;
   const Parameters bounds = {{"oldest", "1600000002.000000"}, {"latest", "1600000004.000000"}};

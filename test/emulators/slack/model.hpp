@@ -53,15 +53,23 @@ struct Edit {
   Ts ts = 0;
 };
 
+struct File {
+  std::string id, name, title, mimetype, filetype;
+  std::int64_t size = 0;
+};
+
 struct Message {
   Ts ts = 0;
-  Ts thread_ts = 0;  // 0: in no thread; equal to ts: a thread's parent
-  std::string user, bot_id, app_id, text;
-  std::string username;                       // the name a bot chose for this message
+  Ts thread_ts = 0;                        // 0: in no thread; equal to ts: a thread's parent
+  std::string user, bot_id, app_id, text;  // user: empty where an integration posts as nobody
+  std::string username;                    // the name a bot chose for this message
+  std::string bot_name;                    // of an integration: what its profile says
+  std::string subtype;                     // bot_message, channel_join, me_message, file_share; empty: an ordinary one
   std::string metadata, blocks, attachments;  // JSON texts, empty when there are none
-  std::string parent_user_id;                 // of a reply
-  bool broadcast = false;                     // a reply that is shown in the channel too
-  bool tombstone = false;                     // a deleted parent whose replies live on
+  std::vector<File> files;
+  std::string parent_user_id;  // of a reply
+  bool broadcast = false;      // a reply that is shown in the channel too
+  bool tombstone = false;      // a deleted parent whose replies live on
   std::optional<Edit> edited;
   std::vector<Reaction> reactions;
 

@@ -22,9 +22,12 @@ void render_note(const char* key, const std::string& value, const ChannelInfo& i
   out.field("last_set", value.empty() ? 0 : info.created).end_object();
 }
 
-void render_bot_profile(const Workspace& workspace, JsonOut& out) {
-  out.object("bot_profile").field("id", workspace.bot.bot_id).field("app_id", workspace.bot.app_id);
-  out.field("name", workspace.bot.user_name).field("deleted", false).field("updated", 1600000000);
+void render_bot_profile(const Workspace& workspace, const Message& message, JsonOut& out) {
+  const bool own = message.bot_id == workspace.bot.bot_id;
+  out.object("bot_profile").field("id", message.bot_id).field("app_id", message.app_id);
+  out.field("name", own ? workspace.bot.user_name : message.bot_name)
+      .field("deleted", false)
+      .field("updated", 1600000000);
   out.field("team_id", workspace.team.id).object("icons");
   out.field("image_36", "https://a.slack-edge.com/bot_36.png").field("image_48", "https://a.slack-edge.com/bot_48.png");
   out.field("image_72", "https://a.slack-edge.com/bot_72.png").end_object().end_object();
@@ -34,7 +37,8 @@ void render_thread_summary(const Channel& channel, const Message& parent, JsonOu
   const std::set<Ts>& replies = channel.threads.at(parent.ts);
   std::vector<std::string> users;
   for (Ts reply : replies) {
-    const std::string& user = channel.messages.at(reply).user;
+    const Message& message = channel.messages.at(reply);
+    const std::string& user = message.user.empty() ? message.bot_id : message.user;
     if (std::find(users.begin(), users.end(), user) == users.end()) users.push_back(user);
   }
   out.field("reply_count", replies.size()).field("reply_users_count", users.size());
@@ -58,7 +62,30 @@ void render_reactions(const Message& message, int users_max, JsonOut& out) {
 std::string subtype_of(const Message& message) {
   if (message.tombstone) return "tombstone";
   if (message.broadcast) return "thread_broadcast";
-  return "";
+  return message.subtype;
+}
+
+void render_file(const Workspace& workspace, const Message& message, const File& file, JsonOut& out) {
+  const std::string at = "https://files.slack.com/files-pri/" + workspace.team.id + "-" + file.id + "/";
+  out.object().field("id", file.id).field("created", message.ts / 1'000'000).field("timestamp", message.ts / 1'000'000);
+  out.field("name", file.name).field("title", file.title).field("mimetype", file.mimetype);
+  out.field("filetype", file.filetype).field("pretty_type", file.filetype).field("user", message.user);
+  out.field("editable", false).field("size", file.size).field("mode", "hosted").field("is_external", false);
+  out.field("external_type", "").field("is_public", true).field("public_url_shared", false);
+  out.field("display_as_bot", false).field("username", "").field("url_private", at + file.name);
+  out.field("url_private_download", at + "download/" + file.name);
+  out.field("permalink", "https://" + workspace.team.domain + ".slack.com/files/" + message.user + "/" + file.id);
+  out.end_object();
+}
+
+// The message that opens the thread, as a broadcast carries it.
+void render_root(const Workspace& workspace, const Channel& channel, const Message& message, const MessageView& view,
+                 JsonOut& out) {
+  const Message* parent = message.broadcast ? channel.find(message.thread_ts) : nullptr;
+  if (!parent) return;
+  JsonOut root;
+  render_message(workspace, channel, *parent, view, root);
+  out.raw_field("root", root.str());
 }
 
 }  // namespace
@@ -107,23 +134,34 @@ void render_message(const Workspace& workspace, const Channel& channel, const Me
   out.object().field("type", "message");
   const std::string subtype = subtype_of(message);
   if (!subtype.empty()) out.field("subtype", subtype);
-  out.field("user", message.user).field("text", message.text).field("ts", format_ts(message.ts));
+  if (!message.user.empty()) out.field("user", message.user);
+  out.field("text", message.text).field("ts", format_ts(message.ts));
   if (message.tombstone)
     out.field("hidden", true);
   else
     out.field("team", workspace.team.id);
   if (!message.bot_id.empty()) {
-    out.field("bot_id", message.bot_id).field("app_id", message.app_id);
-    render_bot_profile(workspace, out);
+    out.field("bot_id", message.bot_id);
+    // What was posted for an app; an integration of the old kind has none.
+    if (!message.app_id.empty()) {
+      out.field("app_id", message.app_id);
+      render_bot_profile(workspace, message, out);
+    }
   }
   if (!message.username.empty()) out.field("username", message.username);
   if (message.thread_ts) out.field("thread_ts", format_ts(message.thread_ts));
-  if (message.is_reply()) out.field("parent_user_id", message.parent_user_id);
+  if (message.is_reply() && !message.parent_user_id.empty()) out.field("parent_user_id", message.parent_user_id);
   if (view.thread && channel.threads.count(message.ts)) render_thread_summary(channel, message, out);
   if (message.edited) {
     out.object("edited").field("user", message.edited->user).field("ts", format_ts(message.edited->ts)).end_object();
   }
   if (!message.reactions.empty()) render_reactions(message, view.reaction_users_max, out);
+  if (!message.files.empty()) {
+    out.array("files");
+    for (const File& file : message.files) render_file(workspace, message, file, out);
+    out.end_array().field("upload", false);
+  }
+  render_root(workspace, channel, message, view, out);
   if (!message.blocks.empty()) out.raw_field("blocks", message.blocks);
   if (!message.attachments.empty()) out.raw_field("attachments", message.attachments);
   if (view.metadata && !message.metadata.empty()) out.raw_field("metadata", message.metadata);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "emulators/common/documents.hpp"
+#include "emulators/slack/draft.hpp"
 #include "emulators/slack/render.hpp"
 
 namespace krux::test::slack {
@@ -17,7 +18,7 @@ class Seeder {
   bool run(const rapidjson::Value& document, std::string& problem) {
     const rapidjson::Value* channels = find_member(document, "channels");
     if (channels && channels->IsInt()) return generate(document, problem);
-    if (!only_keys(document, {"generate", "large", "users", "channels"}, problem)) return false;
+    if (!only_keys(document, {"generate", "large", "users", "channels", "emoji"}, problem)) return false;
     if (const rapidjson::Value* large = find_member(document, "large"); large && !add_large(*large, problem))
       return false;
     if (const rapidjson::Value* rules = find_member(document, "generate"); rules && !generate(*rules, problem))
@@ -26,6 +27,11 @@ class Seeder {
       if (!users->IsArray()) return problem = "users is a list", false;
       for (const auto& user : users->GetArray()) {
         if (!add_user(user, problem)) return false;
+      }
+    }
+    if (const rapidjson::Value* emoji = find_member(document, "emoji"); emoji && emoji->IsArray()) {
+      for (const auto& name : emoji->GetArray()) {
+        if (name.IsString()) workspace_.custom_emoji.insert(name.GetString());
       }
     }
     if (!channels) return true;
@@ -100,20 +106,11 @@ class Seeder {
   }
 
   bool add_message(Channel& channel, const rapidjson::Value& document, Ts parent, std::string& problem) {
-    if (!only_keys(document, {"ts", "at_ms", "user", "text", "metadata", "reactions", "replies", "broadcast"},
-                   problem)) {
-      return false;
-    }
-    Draft draft;
-    draft.user = text_or(document, "user", workspace_.bot.user_id);
-    draft.text = text_or(document, "text");
+    std::vector<const char*> keys = {"ts", "at_ms", "reactions", "replies"};
+    keys.insert(keys.end(), draft_keys().begin(), draft_keys().end());
+    if (!only_keys(document, keys, problem)) return false;
+    Draft draft = read_draft(workspace_, document, workspace_.bot.user_id);
     draft.thread_ts = parent;
-    draft.broadcast = flag_or(document, "broadcast");
-    if (const rapidjson::Value* metadata = find_member(document, "metadata")) draft.metadata = to_json(*metadata);
-    if (draft.user == workspace_.bot.user_id) {
-      draft.bot_id = workspace_.bot.bot_id;
-      draft.app_id = workspace_.bot.app_id;
-    }
     const auto ts = parse_ts(text_or(document, "ts"));
     const Ts at = ts ? *ts : number_or(document, "at_ms", now_ms_) * 1000;
     const Ts posted = workspace_.post(channel, std::move(draft), at).ts;

@@ -123,10 +123,13 @@ const Message& Workspace::post(Channel& channel, Draft draft, Ts at) {
   message.bot_id = std::move(draft.bot_id);
   message.app_id = std::move(draft.app_id);
   message.username = std::move(draft.username);
+  message.bot_name = std::move(draft.bot_name);
+  message.subtype = std::move(draft.subtype);
   message.text = std::move(draft.text);
   message.metadata = std::move(draft.metadata);
   message.blocks = std::move(draft.blocks);
   message.attachments = std::move(draft.attachments);
+  message.files = std::move(draft.files);
   message.broadcast = draft.broadcast;
   if (Message* parent = draft.thread_ts ? channel.find(draft.thread_ts) : nullptr) {
     parent->thread_ts = parent->ts;

@@ -20,7 +20,8 @@ struct Effects {
 };
 
 struct Draft {
-  std::string user, bot_id, app_id, username, text, metadata, blocks, attachments;
+  std::string user, bot_id, app_id, username, bot_name, subtype, text, metadata, blocks, attachments;
+  std::vector<File> files;
   Ts thread_ts = 0;
   bool broadcast = false;
 };
@@ -32,6 +33,7 @@ class Workspace {
   const Team team;
   const Bot bot;
   Effects effects;
+  std::set<std::string> custom_emoji;  // names of the workspace's own
 
   // Synthetic members exist by their number alone, so that large workspaces cost nothing: C9000000000 "channel-0",
   // U9000000000 "user.0". The first `member_channels` are joined by the bot. They are listed after the real ones.

@@ -99,10 +99,12 @@ typedef struct krux_record {
   krux_str json;           /* one JSON object, at most 1 MiB; comes back from the reader as it is */
   krux_str text; /* what is searched: fields joined with char(31), at most 1 MiB; empty: not found by its text; must be
                     empty where the collection is not searchable. The host folds it */
-  krux_str order_key;       /* collections ordered by key, which compares bytes; at most 1024 of them */
-  int64_t order_ms;         /* collections ordered by time: Unix milliseconds between the years 1412 and 2527 */
-  krux_str scope;           /* what sweep() works on: usually the container's id (a channel); at most 1024 bytes */
-  int64_t generation;       /* the pass that saw the record; what sweep() compares with */
+  krux_str order_key; /* collections ordered by key, which compares bytes; at most 1024 of them. Ordered by time: the
+                         order among records of one order_ms, a greater one is newer; those without one are the oldest
+                         of them, in order of arrival (earlier hosts put all of one order_ms in that order) */
+  int64_t order_ms;   /* collections ordered by time: Unix milliseconds between the years 1412 and 2527 */
+  krux_str scope;     /* what sweep() works on: usually the container's id (a channel); at most 1024 bytes */
+  int64_t generation; /* the pass that saw the record; what sweep() compares with */
   const krux_field* fields; /* fields that are left out have no value */
   size_t field_count;
   /* Since 1.2, in collections that were declared with tags: what the record is found by as a whole, such as its labels:

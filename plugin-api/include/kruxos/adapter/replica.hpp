@@ -57,10 +57,12 @@ using Value = std::variant<std::string, std::int64_t>;
 /// What sync puts. All texts are UTF-8 without NUL.
 struct Record {
   std::string collection;
-  std::string id;               ///< 1 to 1024 bytes, its own within the collection
-  std::string json;             ///< one JSON object of at most 1 MiB; comes back from the reader as it is
-  std::string text{};           ///< what is searched: fields joined with char(31), at most 1 MiB
-  std::string order_key{};      ///< collections ordered by key; at most 1024 bytes
+  std::string id;      ///< 1 to 1024 bytes, its own within the collection
+  std::string json;    ///< one JSON object of at most 1 MiB; comes back from the reader as it is
+  std::string text{};  ///< what is searched: fields joined with char(31), at most 1 MiB
+  /// Collections ordered by key; at most 1024 bytes. Ordered by time: the order among those of one order_ms, greater
+  /// ones newer, where milliseconds are not enough; those without one are the oldest of them.
+  std::string order_key{};
   std::int64_t order_ms = 0;    ///< collections ordered by time: Unix milliseconds
   std::string scope{};          ///< what sweep() works on: usually the container's id; at most 1024 bytes
   std::int64_t generation = 0;  ///< the pass that saw it; what sweep() compares with

@@ -24,40 +24,67 @@ inline std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-/// The phrase whose opening quotation mark stands at `at`, which moves behind the closing one.
-inline std::string_view take_phrase(std::string_view query, std::size_t& at) {
-  const auto end = query.find('"', at + 1);
-  const auto phrase = without_blanks(query.substr(at + 1, end - at - 1));
-  if (end == std::string_view::npos || phrase.empty()) {
-    const std::string what = end == std::string_view::npos ? "is not closed" : "has nothing in it";
+/// How many bytes the quotation mark at the beginning of `text` takes, of whatever kind: programs that write for people
+/// make curly ones of straight ones, and languages have their own; 0 where there is none.
+inline std::size_t quote_size(std::string_view text) {
+  constexpr std::string_view marks[] = {"\"",           "\xE2\x80\x9C", "\xE2\x80\x9D", "\xE2\x80\x9E",
+                                        "\xE2\x80\x9F", "\xC2\xAB",     "\xC2\xBB"};
+  for (const auto mark : marks) {
+    if (text.substr(0, mark.size()) == mark) return mark.size();
+  }
+  return 0;
+}
+
+/// The phrase whose opening quotation mark of `size` bytes stands at `at`, which moves behind the closing one.
+inline std::string_view take_phrase(std::string_view query, std::size_t& at, std::size_t size) {
+  auto end = at + size;
+  while (end < query.size() && quote_size(query.substr(end)) == 0) ++end;
+  const auto phrase = without_blanks(query.substr(at + size, end - at - size));
+  if (end == query.size() || phrase.empty()) {
+    const std::string what = end == query.size() ? "is not closed" : "has nothing in it";
     throw ProxyError(ErrorKind::kInvalid, "A quotation in the query " + what +
                                               ": quotation marks stand before and behind a phrase, such as \"release "
                                               "train\". Leave them out to look for the words.")
         .type("InvalidInput")
         .no_effect();
   }
-  at = end + 1;
+  at = end + quote_size(query.substr(end));
   return phrase;
 }
 
 }  // namespace detail
 
-/// The words of a query, and its phrases in quotation marks, each once. Throws ProxyError InvalidInput for a quotation
-/// that is not closed, or empty.
-inline std::vector<std::string> words_of(std::string_view query) {
-  std::vector<std::string> words;
+struct QueryWord {
+  std::string text;
+  bool is_phrase = false;  ///< it stood in quotation marks
+};
+
+/// The words of a query and its phrases in quotation marks, as they stand in it. Throws ProxyError InvalidInput for a
+/// quotation that is not closed, or empty.
+inline std::vector<QueryWord> query_words(std::string_view query) {
+  std::vector<QueryWord> words;
   for (std::size_t at = 0; at < query.size();) {
     if (detail::is_query_blank(query[at])) {
       ++at;
       continue;
     }
-    std::string word;
-    if (query[at] == '"') {
-      word = detail::take_phrase(query, at);
-    } else {
-      while (at < query.size() && query[at] != '"' && !detail::is_query_blank(query[at])) word += query[at++];
+    if (const auto size = detail::quote_size(query.substr(at)); size > 0) {
+      words.push_back({std::string(detail::take_phrase(query, at, size)), true});
+      continue;
     }
-    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+    std::string word;
+    while (at < query.size() && detail::quote_size(query.substr(at)) == 0 && !detail::is_query_blank(query[at]))
+      word += query[at++];
+    words.push_back({std::move(word), false});
+  }
+  return words;
+}
+
+/// The same, each once, whether a phrase or a word. Throws as query_words() does.
+inline std::vector<std::string> words_of(std::string_view query) {
+  std::vector<std::string> words;
+  for (auto& word : query_words(query)) {
+    if (std::find(words.begin(), words.end(), word.text) == words.end()) words.push_back(std::move(word.text));
   }
   return words;
 }

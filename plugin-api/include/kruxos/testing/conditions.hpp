@@ -92,10 +92,10 @@ inline std::string searchable(std::string_view text, const Collection& of) {
 }
 
 inline bool has_text(const krux_condition& c, const FakeRow& row, const Collection& of) {
-  const auto part = fold(searchable(from_abi(c.text), of));
+  const auto part = without_accents(fold(searchable(from_abi(c.text), of)));
   const bool is_nowhere = part.empty() && c.text.len != 0 && (of.tags || !of.texts.empty());
   const auto text = searchable(row.text + '\x1f' + row.kept_text, of);
-  return !is_nowhere && fold(text, true).find(part) != std::string::npos;
+  return !is_nowhere && without_accents(fold(text, true)).find(part) != std::string::npos;
 }
 
 inline bool has_named_text(const krux_condition& c, const FakeRow& row, const Collection& of) {

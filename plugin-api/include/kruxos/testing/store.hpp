@@ -366,7 +366,10 @@ class FakeStore {
     const bool by_time = spec.order == Order::kTime;
     row.synced_at_ms = clock_.now_ms;
     const auto old = rows.find(id);
-    if (old != rows.end() && (!by_time || old->second.order_ms == row.order_ms)) {
+    const auto stays = [&](const Row& before) {
+      return !by_time || (before.order_ms == row.order_ms && before.order_key == row.order_key);
+    };
+    if (old != rows.end() && stays(old->second)) {
       row.sequence = old->second.sequence;
     } else {
       row.sequence = ++sequences_[{spec.name, by_time ? row.order_ms : 0}];
@@ -453,8 +456,8 @@ class FakeStore {
     std::sort(found.begin(), found.end(), [&](const auto* a, const auto* b) {
       if (by_time) {  // a lower sequence is newer
         if (!descending) std::swap(a, b);
-        return std::tuple(-a->second.order_ms, a->second.sequence) <
-               std::tuple(-b->second.order_ms, b->second.sequence);
+        return std::tie(b->second.order_ms, b->second.order_key, a->second.sequence) <
+               std::tie(a->second.order_ms, a->second.order_key, b->second.sequence);
       }
       if (descending) std::swap(a, b);
       return std::tie(a->second.order_key, a->second.sequence) < std::tie(b->second.order_key, b->second.sequence);

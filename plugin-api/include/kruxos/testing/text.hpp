@@ -92,4 +92,45 @@ inline std::string fold(std::string_view text, bool keep_separators = false) {
   return out;
 }
 
+/// What a folded letter of Latin-1 or Greek, or ё, is without its accent, as far as a table of a few lines goes.
+inline std::string_view plain_letter(std::int32_t c) {
+  constexpr std::string_view latin[] = {"a", "a", "a", "a", "a", "a", "ae", "c", "e",  "e", "e",
+                                        "e", "i", "i", "i", "i", "d", "n",  "o", "o",  "o", "o",
+                                        "o", "",  "o", "u", "u", "u", "u",  "y", "th", "y"};
+  if (c >= 0xE0 && c <= 0xFF) return latin[c - 0xE0];
+  switch (c) {
+    case 0x3AC:
+      return "\u03B1";
+    case 0x3AD:
+      return "\u03B5";
+    case 0x3AE:
+      return "\u03B7";
+    case 0x3AF:
+    case 0x3CA:
+      return "\u03B9";
+    case 0x3CC:
+      return "\u03BF";
+    case 0x3CB:
+    case 0x3CD:
+      return "\u03C5";
+    case 0x3CE:
+      return "\u03C9";
+    case 0x451:
+      return "\u0435";
+    default:
+      return {};
+  }
+}
+
+/// Of a folded text; the host knows all of Latin and Greek.
+inline std::string without_accents(std::string_view folded) {
+  std::string out;
+  for (std::size_t at = 0; at < folded.size();) {
+    const auto from = at;
+    const auto plain = plain_letter(next_code_point(folded, at));
+    out += plain.empty() ? folded.substr(from, at - from) : plain;
+  }
+  return out;
+}
+
 }  // namespace kruxos::testing::detail
