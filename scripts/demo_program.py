@@ -41,9 +41,9 @@ def use_client(stage, address, key):
 def wait_for_reader(stage):
     """The line is good for as long as the demo's host runs."""
     if stage.fast or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print(dim("  It ends here, and the host with it. Next: README.md, \"Try it with your own Slack or Gmail\"."))
+        print(dim("  It ends here, and the host with it. Next: README.md, \"With your own Slack or Gmail\"."))
         return
-    print(dim("  The host runs until you press Enter: try the line above. Next: README.md, \"Try it with your own Slack or Gmail\"."))
+    print(dim("  The host runs until you press Enter: try the line above. Next: README.md, \"With your own Slack or Gmail\"."))
     try:
         input()
     except EOFError:

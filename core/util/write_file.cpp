@@ -48,7 +48,8 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view c
     ::unlink(beside.c_str());
     throw;
   }
-  if (!sync_directory(file.parent_path())) fail(file);
+  // A name alone stands in the directory in which the program works.
+  if (!sync_directory(file.has_parent_path() ? file.parent_path() : ".")) fail(file);
 }
 
 bool sync_directory(const std::filesystem::path& directory) {
