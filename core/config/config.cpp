@@ -191,8 +191,14 @@ class Loader {
 
   [[noreturn]] static void refuse(const std::string& given, const std::vector<std::string>& known, const YamlValue& key,
                                   const char* what, const char* more) {
+    // Those of the section that was meant, where there is such: all of them would hide the sentence.
+    const auto section = given.substr(0, given.find('.') + 1);
+    const auto is_near = [&](const std::string& name) { return !section.empty() && name.starts_with(section); };
+    const bool any_near = std::any_of(known.begin(), known.end(), is_near);
     std::string all;
-    for (const auto& name : known) all += (all.empty() ? "" : ", ") + name;
+    for (const auto& name : known) {
+      if (!any_near || is_near(name)) all += (all.empty() ? "" : ", ") + name;
+    }
     key.fail(fmt::format("there is no setting \"{}\"{}. {}: {}.{}", printable(given), did_you_mean(given, known), what,
                          all, more));
   }

@@ -32,7 +32,9 @@ asio::ssl::context make_tls_context(const std::string& extra_ca_file) {
     error_code error;
     context.load_verify_file(extra_ca_file, error);
     if (error) {
-      throw ConfigError(fmt::format("cannot load certificate authorities from {}: {}", extra_ca_file, error.message()));
+      throw ConfigError(fmt::format(
+          "No certificate authorities can be read from {}: {}. net.ca_file names a PEM file that the host may read.",
+          extra_ca_file, error.message()));
     }
   }
   context.set_verify_mode(asio::ssl::verify_peer);

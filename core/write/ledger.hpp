@@ -260,6 +260,8 @@ class Ledger {
   void count_into(WriteMeters* meters) { meters_ = meters; }
 
  private:
+  /// As list(), of those whose ids begin as the filter says, whatever else it says.
+  std::vector<WriteRecord> list_by_id(const WriteFilter& filter);
   struct Candidate {
     std::int64_t seq, due_at_ms;
     bool look;

@@ -137,6 +137,7 @@ std::optional<WriteRecord> Ledger::get(const std::string& write_id) {
 }
 
 std::vector<WriteRecord> Ledger::list(const WriteFilter& filter) {
+  if (!filter.id_begins.empty()) return list_by_id(filter);
   auto reader = readers_.lease();
   Pages pages(reader.sql(), filter, seq_of(reader.sql(), filter.before_write_id));
   if (filter.held_as_copy) {
@@ -161,6 +162,21 @@ std::vector<WriteRecord> Ledger::list(const WriteFilter& filter) {
     }
   }
   return pages.newest();
+}
+
+std::vector<WriteRecord> Ledger::list_by_id(const WriteFilter& filter) {
+  const auto range = seqs_of_beginning(filter.id_begins);
+  if (!range) return {};
+  auto reader = readers_.lease();
+  WriteFilter within;
+  within.limit = kLongestPage;
+  within.after_seq = range->first - 1;
+  Pages pages(reader.sql(), within, range->last + 1);
+  pages.of_all();
+  auto found = pages.newest();
+  std::erase_if(found, [&](const WriteRecord& write) { return !write.write_id.starts_with(filter.id_begins); });
+  if (found.size() > static_cast<std::size_t>(filter.limit)) found.resize(static_cast<std::size_t>(filter.limit));
+  return found;
 }
 
 std::vector<AttemptRecord> Ledger::history(const std::string& write_id, std::int64_t newest) {

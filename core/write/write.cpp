@@ -54,6 +54,20 @@ std::int64_t seq_of_id(const std::string& write_id) {
   return order_of_id(kIdPrefix, write_id).value_or(-1);
 }
 
+std::optional<SeqRange> seqs_of_beginning(std::string_view id_begins) {
+  for (const std::string_view prefix : {kIdPrefix, kRollbackPrefix, kCleanupPrefix}) {
+    if (!id_begins.starts_with(prefix)) continue;
+    const auto filled = [&](std::string id) {
+      id.insert(0, prefix);
+      return id_begins.size() > id.size() ? std::string() : std::string(id_begins) + id.substr(id_begins.size());
+    };
+    const auto first = order_of_id(prefix, filled("00000000-0000-7000-8000-000000000000"));
+    const auto last = order_of_id(prefix, filled("ffffffff-ffff-7fff-bfff-ffffffffffff"));
+    if (first && last) return SeqRange{*first, *last};
+  }
+  return std::nullopt;
+}
+
 bool is_forced(const WriteRecord& undo) {
   return undo.params_json.starts_with("{\"force\":true");  // canonical: the host wrote it
 }

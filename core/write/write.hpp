@@ -227,6 +227,7 @@ struct WriteFilter {
   bool held_as_copy = false;                  ///< only those that are held as a copy
   std::string session_id;                     ///< empty: any; with agent_id
   std::int64_t after_seq = 0;                 ///< only those behind it
+  std::string id_begins;                      ///< only those whose id begins so; empty: any
 };
 
 struct WriteCounts {  ///< kept as counters; never count(*)
@@ -251,6 +252,12 @@ inline constexpr const char *kIdPrefix = "w_", *kRollbackPrefix = "rb_", *kClean
 bool is_write_id(std::string_view id);
 /// The seq of the write with that id, should it exist; -1 of a text that is no id.
 std::int64_t seq_of_id(const std::string& write_id);
+
+/// The seqs that the writes have whose ids begin so; nothing where no id begins so.
+struct SeqRange {
+  std::int64_t first, last;
+};
+std::optional<SeqRange> seqs_of_beginning(std::string_view id_begins);
 
 /// Of writes that undo: whether it goes on although the service's state has changed since.
 bool is_forced(const WriteRecord& undo);

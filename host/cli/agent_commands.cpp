@@ -5,6 +5,8 @@
 #include "core/util/durations.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -47,14 +49,30 @@ std::string target(const std::string& name, std::string_view action = {}) {
   return std::string("/v1/agents/").append(url_encode(name)).append(action);
 }
 
-/// The key goes to standard output alone, so that it can be caught by a script.
+HostAnswer get_agent(const Session& session, const std::string& given) {
+  return about_agent(session, given, [&] { return session.host.get(target(whole_agent_id(session, given))); });
+}
+
+HostAnswer post_agent(const Session& session, const std::string& given, std::string_view action,
+                      std::string_view body = {}) {
+  return about_agent(session, given,
+                     [&] { return session.host.post(target(whole_agent_id(session, given), action), body); });
+}
+
+/// The key goes to standard output alone, so that it can be caught by a script. Nobody can ask for it again.
 int show_key(const Session& session, const HostAnswer& answer, std::string_view what) {
-  if (session.printed(answer)) return kOk;
   const auto& agent = part(answer.json, "agent");
+  const auto print = [&](const std::string& line) {
+    if (const auto why = session.console.print_at_once(line + "\n"); !why.empty())
+      throw CliError(kFailed, fmt::format("The key of agent {0} could not be written ({1}) and is lost: it is shown "
+                                          "once only. The agent is there. Make another key: kruxos agent rotate {0}",
+                                          printable(text(agent, "name")), why));
+    return static_cast<int>(kOk);
+  };
+  if (session.json) return print(answer.text);
   session.console.err() << fmt::format("{} {} ({}). Its key is shown this once only:\n", what,
                                        printable(text(agent, "name")), printable(text(agent, "agent_id")));
-  session.console.out() << printable(text(answer.json, "key")) << "\n";
-  return kOk;
+  return print(printable(text(answer.json, "key")));
 }
 
 }  // namespace
@@ -67,7 +85,7 @@ int create_agent(const Session& session, const std::string& name) {
 int list_agents(const Session& session) {
   const auto answer = session.host.get("/v1/agents");
   if (session.printed(answer)) return kOk;
-  Table table({{"NAME", false, true}, {"ID"}, {"STATE"}, {"CREATED"}, {"LAST SEEN"}});
+  Table table({{"NAME", false, true}, id_column("ID"), {"STATE"}, {"CREATED"}, {"LAST SEEN"}});
   const bool all_paused = !part(answer.json, "all_paused").ObjectEmpty();
   for (const auto& agent : items(answer.json, "agents").GetArray()) {
     table.add({text(agent, "name"), text(agent, "agent_id"), state_of(agent, all_paused),
@@ -84,7 +102,7 @@ int list_agents(const Session& session) {
 }
 
 int show_agent(const Session& session, const std::string& name) {
-  const auto answer = session.host.get(target(name));
+  const auto answer = get_agent(session, name);
   if (session.printed(answer)) return kOk;
   const auto& agent = part(answer.json, "agent");
   Listing listing;
@@ -110,14 +128,14 @@ int rotate_agent(const Session& session, const std::string& name, std::int64_t g
                   printable(name), ends);
   if (!session.confirm(question, yes)) return kFailed;
   const auto body = grace_minutes == 0 ? "" : fmt::format(R"({{"grace_seconds":{}}})", grace_minutes * 60);
-  return show_key(session, session.host.post(target(name, "/rotate"), body), "Made a new key for agent");
+  return show_key(session, post_agent(session, name, "/rotate", body), "Made a new key for agent");
 }
 
 int revoke_agent(const Session& session, const std::string& name, bool yes) {
   const auto question =
       fmt::format("{} is shut out for good, and its waiting writes are cancelled. Go on?", printable(name));
   if (!session.confirm(question, yes)) return kFailed;
-  const auto answer = session.host.post(target(name, "/revoke"));
+  const auto answer = post_agent(session, name, "/revoke");
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   out << "Agent " << printable(name) << " is revoked.\n";
@@ -134,7 +152,8 @@ int pause_agents(const Session& session, const PauseArguments& arguments) {
   must_be_named(arguments);
   const auto body =
       arguments.reason.empty() ? std::string() : fmt::format(R"({{"reason":{}}})", json_string(arguments.reason));
-  const auto answer = session.host.post(arguments.all ? "/v1/pause" : target(arguments.agent, "/pause"), body);
+  const auto answer =
+      arguments.all ? session.host.post("/v1/pause", body) : post_agent(session, arguments.agent, "/pause", body);
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   if (arguments.all) {
@@ -150,7 +169,7 @@ int pause_agents(const Session& session, const PauseArguments& arguments) {
 
 int resume_agents(const Session& session, const PauseArguments& arguments) {
   must_be_named(arguments);
-  const auto answer = session.host.post(arguments.all ? "/v1/resume" : target(arguments.agent, "/resume"));
+  const auto answer = arguments.all ? session.host.post("/v1/resume") : post_agent(session, arguments.agent, "/resume");
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   if (arguments.all) {

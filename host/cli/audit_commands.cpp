@@ -8,6 +8,8 @@
 #include "core/util/text.hpp"
 #include "host/cli/audit_row.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -69,12 +71,16 @@ AuditCheck check_of(const JsonValue& json) {
 
 }  // namespace
 
-int query_audit(const Session& session, const AuditArguments& arguments) {
+int query_audit(const Session& session, const AuditArguments& given) {
+  auto arguments = given;
+  arguments.write = whole_write_id(session, given.write);
+  arguments.agent = whole_agent_id(session, given.agent);
   const auto answer = session.host.get(target_of(arguments));
+  if (items(answer.json, "rows").Empty()) must_narrow_to_something(session, arguments.service, arguments.agent);
   if (session.printed(answer)) return kOk;
   if (const auto problem = text(answer.json, "problem"); !problem.empty())
     session.console.err() << "The log cannot be written at present: " << printable(problem) << "\n";
-  Table table({{"ROW", true}, {"TIME"}, {"KIND"}, {"AGENT"}, {"WRITE"}, {"WHAT", false, true}});
+  Table table({{"ROW", true}, {"TIME"}, {"KIND"}, {"AGENT"}, id_column("WRITE"), {"WHAT", false, true}});
   for (const auto& row : items(answer.json, "rows").GetArray())
     table.add({std::to_string(number(row, "seq")), text(row, "at"), text(row, "kind"), text(row, "agent"),
                text(row, "write_id"), audit_body_in_words(part(row, "body"))});
@@ -109,6 +115,7 @@ int export_audit(const Session& session, const AuditArguments& arguments) {
       session.console.out() << to_json(row) << "\n";
       after = number(row, "seq");
     }
+    if (!session.console.out()) break;
   }
   return kOk;
 }

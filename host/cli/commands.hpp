@@ -153,7 +153,8 @@ int rollback_write(const Session& session, const std::string& id, bool force, bo
 int list_held(const Session& session, const std::string& service);
 int list_dead_letters(const Session& session, const std::string& service);
 
-/// Shown by `kruxos completion bash`.
-extern const char* const kBashCompletion;
+/// `shell`: bash, zsh or fish.
+int print_completion(const Session& session, const std::string& shell);
+int print_version(const Session& session);
 
 }  // namespace krux::cli

@@ -86,7 +86,7 @@ TEST_CASE("on a terminal the browser is the way where the service has it, and a 
   f.console.terminal = false;
   f.console.lines = {"tok-2"};
   CHECK(f.run({"connect", "x"}) == 0);
-  CHECK(has(f.api.asked().at(0), "connect x tok-2 operator:"));
+  CHECK(has(f.api.asked().at(1), "connect x tok-2 operator:"));
 }
 
 TEST_CASE("an address that is pasted while the browser is waited for is handed on", "[cli]") {

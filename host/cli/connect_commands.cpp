@@ -6,6 +6,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/cli/secret_body.hpp"
 #include "host/http/http_types.hpp"
 
@@ -248,9 +249,9 @@ int connect_service(const Session& session, const ConnectArguments& arguments) {
   const bool asks_for_browser =
       arguments.setup || !arguments.client_id.empty() || !arguments.profile.empty() || !arguments.flow.empty();
   const bool piped = !session.console.reads_terminal() && !asks_for_browser;
-  if (piped) return connect_by_token(session, arguments, target, JsonValue(rapidjson::kObjectType));
-  const auto known = session.host.get(target);
+  const auto known = about_service(session, arguments.service, [&] { return session.host.get(target); });
   const auto& connection = part(known.json, "connection");
+  if (piped) return connect_by_token(session, arguments, target, connection);
   const auto& oauth = part(connection, "oauth");
   const bool by_browser = !arguments.token && !items(oauth, "flows").Empty();
   if (!by_browser && asks_for_browser)

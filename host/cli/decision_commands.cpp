@@ -8,6 +8,8 @@
 #include "core/util/error.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/cli/write_output.hpp"
 #include "host/cli/write_pages.hpp"
 #include "host/http/http_types.hpp"
@@ -122,6 +124,7 @@ class Deciding {
     while (const auto page = pages.next()) {
       for (auto& target : listed(items(page->json, "writes"))) all.push_back(std::move(target));
     }
+    if (all.empty()) must_narrow_to_something(session_, options_.service);
     if (all.empty()) session_.console.err() << none_of_all();
     // Pages begin with the newest; what goes out in order is decided in that order.
     std::reverse(all.begin(), all.end());
@@ -282,11 +285,16 @@ int decide_writes(const Session& session, const DecisionOptions& options) {
     throw CliError(kUsage, "This decision is a person's, and there is no terminal to ask on: add --yes.");
   if (!options.yes && session.json)
     throw CliError(kUsage, "With --json nothing is shown that you could decide about: add --yes.");
-  return Deciding(session, options).run();
+  auto named = options;
+  named.ids = whole_write_ids(session, options.ids);
+  named.agent = whole_agent_id(session, options.agent);
+  return Deciding(session, named).run();
 }
 
-int edit_write(const Session& session, const std::string& id, const std::vector<std::string>& assignments, bool yes) {
+int edit_write(const Session& session, const std::string& given, const std::vector<std::string>& assignments,
+               bool yes) {
   const auto changes = changes_of(assignments);
+  const auto id = whole_write_id(session, given);
   const auto before = session.host.get(write_path(id));
   const auto& write = part(before.json, "write");
   if (!yes && !session.json && session.console.reads_terminal()) {
@@ -301,7 +309,8 @@ int edit_write(const Session& session, const std::string& id, const std::vector<
   return report_write(session, answer);
 }
 
-int rollback_write(const Session& session, const std::string& id, bool force, bool yes) {
+int rollback_write(const Session& session, const std::string& given, bool force, bool yes) {
+  const auto id = whole_write_id(session, given);
   if (!yes && !session.json && session.console.reads_terminal()) {
     print_write(session, part(session.host.get(write_path(id)).json, "write"));
     session.console.out() << "\n";
@@ -323,57 +332,6 @@ int rollback_write(const Session& session, const std::string& id, bool force, bo
                                        printable(text(undo, "write_id")), printable(text(undo, "state")),
                                        printable(text(error, "message")));
   return ErrorType::named(text(error, "type")) == ErrorCode::kRollbackConflict ? kConflict : kFailed;
-}
-
-int list_held(const Session& session, const std::string& service) {
-  JsonDocument writes(rapidjson::kArrayType);
-  const bool whole =
-      all_writes(session.host, "held=1" + (service.empty() ? "" : "&service=" + url_encode(service)), writes);
-  if (session.json) {
-    session.console.out() << "{\"writes\":" << to_json(writes) << "}\n";
-    return whole ? kOk : tell_of_older(session);
-  }
-  if (writes.Empty()) {
-    session.console.out() << "No write is held as a copy.\n";
-    return kOk;
-  }
-  session.console.out()
-      << "This data directory may be a copy of one that went on, and its original may have sent these. Complete what "
-         "was found (kruxos held complete), then release or discard the rest (kruxos held release|discard).\n";
-  Table table({{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"STATE"}, {"ACCEPTED"}, {"EFFECT"}});
-  for (const auto& write : writes.GetArray())
-    table.add({text(write, "write_id"), text(write, "agent"), text(write, "operation"), text(write, "summary"),
-               text(write, "state"), relative(number(write, "created_at_ms"), session.now_ms), finding_of(write)});
-  table.print(session.console);
-  return whole ? kOk : tell_of_older(session);
-}
-
-int list_dead_letters(const Session& session, const std::string& service) {
-  JsonDocument writes(rapidjson::kArrayType);
-  const auto query = "state=dead_letter" + (service.empty() ? "" : "&service=" + url_encode(service));
-  const bool whole = all_writes(session.host, query, writes);
-  if (session.json) {
-    session.console.out() << "{\"writes\":" << to_json(writes) << "}\n";
-    return whole ? kOk : tell_of_older(session);
-  }
-  if (writes.Empty()) {
-    session.console.out() << "No write is in the dead letter queue.\n";
-    return kOk;
-  }
-  session.console.out() << "The last attempt of these did not happen. Those with a time are tried again by themselves; "
-                           "the others wait for you (kruxos dlq retry|discard ID).\n";
-  Table table(
-      {{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"TRIES", true}, {"NEXT"}, {"WHY", false, true}});
-  for (const auto& write : writes.GetArray()) {
-    const auto& error = part(write, "error");
-    table.add({text(write, "write_id"), text(write, "agent"), text(write, "operation"), text(write, "summary"),
-               std::to_string(number(write, "attempts")),
-               flag(write, "needs_operator") ? "waits for you" : relative(number(write, "due_at_ms"), session.now_ms),
-               fmt::format("{}{}: {}", flag(write, "irrevocable") ? "an earlier attempt may have had its effect; " : "",
-                           text(error, "type"), text(error, "message"))});
-  }
-  table.print(session.console);
-  return whole ? kOk : tell_of_older(session);
 }
 
 }  // namespace krux::cli

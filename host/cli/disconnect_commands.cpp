@@ -6,6 +6,8 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -29,7 +31,7 @@ std::string account_of(const JsonValue& receipt) {
 }
 
 void print_writes(const Session& session, const JsonValue& receipt) {
-  Table table({{"WRITE"}, {"OPERATION"}, {"", false, true}, {"WAS"}, {"IS"}});
+  Table table({id_column("WRITE"), {"OPERATION"}, {"", false, true}, {"WAS"}, {"IS"}});
   for (const auto& write : items(receipt, "writes").GetArray()) {
     const auto state = text(write, "state");
     table.add({text(write, "write_id"),
@@ -73,7 +75,10 @@ std::string question(const std::string& service, const std::string& account, boo
 
 }  // namespace
 
-int disconnect_service(const Session& session, const DisconnectArguments& a) {
+int disconnect_service(const Session& session, const DisconnectArguments& given) {
+  auto a = given;
+  if (!a.yes && session.console.reads_terminal()) must_be_service(session, a.service);  // before anything is asked
+  a.account = whole_account_id(session, a.service, given.account);
   if (!session.confirm(question(a.service, a.account, a.force), a.yes)) return kFailed;
   auto body = fmt::format(R"({{"force":{})", a.force);
   if (!a.account.empty()) body += fmt::format(R"(,"account":{})", json_string(a.account));
@@ -81,17 +86,19 @@ int disconnect_service(const Session& session, const DisconnectArguments& a) {
   body += "}";
   const int wait = a.wait_seconds >= 0 ? a.wait_seconds : kUsualWaitSeconds;
   const auto host = session.host.with_timeout(wait + kBesideWaitingSeconds);
-  return print_receipt(session, host.post("/v1/connections/" + url_encode(a.service) + "/disconnect", body));
+  return print_receipt(session, about_service(session, a.service, [&] {
+                         return host.post("/v1/connections/" + url_encode(a.service) + "/disconnect", body);
+                       }));
 }
 
 int show_receipt(const Session& session, const std::string& id) {
-  return print_receipt(session, session.host.get("/v1/receipts/" + url_encode(id)));
+  return print_receipt(session, session.host.get("/v1/receipts/" + url_encode(whole_receipt_id(session, id))));
 }
 
 int list_receipts(const Session& session) {
   const auto answer = session.host.get("/v1/receipts");
   if (session.printed(answer)) return kOk;
-  Table table({{"RECEIPT"}, {"ACCOUNT", false, true}, {"OUTCOME"}, {"BY"}, {"BEGUN"}});
+  Table table({id_column("RECEIPT"), {"ACCOUNT", false, true}, {"OUTCOME"}, {"BY"}, {"BEGUN"}});
   for (const auto& receipt : items(answer.json, "receipts").GetArray()) {
     const auto outcome = text(receipt, "outcome");
     table.add({text(receipt, "receipt_id"),

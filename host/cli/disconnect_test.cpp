@@ -15,6 +15,8 @@ const std::string kReceipt =
     R"("outcome":"failed","message":"The service may still know the token."}],"writes":[{"write_id":"w_1",)"
     R"("operation":"x.send","summary":"hello","was":"executing","state":"unknown"}]}})";
 
+const std::string kConnections = R"({"connections":[{"service":"x"}]})";
+
 }  // namespace
 
 TEST_CASE("disconnecting prints the receipt", "[cli]") {
@@ -28,7 +30,7 @@ TEST_CASE("disconnecting prints the receipt", "[cli]") {
     CHECK(has(f.out(), part));
   }
   CHECK(f.run({"disconnect", "x", "Acme", "--force", "--wait", "5"}) == 0);
-  CHECK(f.api.asked().front().starts_with("disconnect x Acme force 5000 operator:"));
+  CHECK(f.api.asked().back().starts_with("disconnect x Acme force 5000 operator:"));
   CHECK(f.run({"disconnect", "x", "--json"}) == 0);
   CHECK(f.out() == kReceipt + "\n");
 }
@@ -36,16 +38,18 @@ TEST_CASE("disconnecting prints the receipt", "[cli]") {
 TEST_CASE("disconnecting asks on a terminal", "[cli]") {
   CliFixture f;
   f.console.terminal = true;
+  f.api.answers["connections"] = kConnections;
   f.console.lines = {"n"};
   CHECK(f.run({"disconnect", "x"}) == 1);
   CHECK(has(f.console.prompts, "its waiting writes are cancelled"));
-  CHECK(f.api.asked().empty());
+  CHECK(f.api.asked() == std::vector<std::string>{"connections"});
   CHECK(f.run({"disconnect", "x", "--yes"}) == 0);
   CHECK(f.api.asked().size() == 1);
 }
 
 TEST_CASE("a disconnection that stopped is a conflict with its sentence", "[cli]") {
   CliFixture f;
+  f.api.answers["connections"] = kConnections;
   f.api.errors.emplace("disconnect", conflict("Stopped; the account stays connected."));
   CHECK(f.run({"disconnect", "x"}) == 5);
   CHECK(has(f.err(), "the account stays connected"));

@@ -15,9 +15,11 @@ class FakeConsole final : public cli::Console {
  public:
   std::ostringstream out_text, err_text;
   bool terminal = false, colour = false;
-  int columns = 80;
+  bool error_colour = false;
+  int columns = 80, rows = 24;
   std::deque<std::string> lines;  ///< what is typed
   std::function<void()> before_line = [] {};
+  std::string out_problem;  ///< why nothing can be written to out()
   std::string prompts, progress_text;
   bool in_keys = false;       ///< what it gives now
   bool line_in_keys = false;  ///< somebody has read a line where keys come
@@ -28,10 +30,16 @@ class FakeConsole final : public cli::Console {
 
   std::ostream& out() override { return out_text; }
   std::ostream& err() override { return err_text; }
+  std::string print_at_once(const std::string& text) override {
+    if (out_problem.empty()) out_text << text;
+    return out_problem;
+  }
   bool reads_terminal() const override { return terminal; }
   bool writes_terminal() const override { return terminal; }
   bool colours() const override { return colour; }
+  bool error_colours() const override { return error_colour; }
   int width() const override { return columns; }
+  int height() const override { return rows; }
   std::optional<std::string> read_line(const std::string& prompt) override {
     prompts += prompt;
     line_in_keys = line_in_keys || in_keys;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "core/storage/group_commit.hpp"
+#include "host/cli/cli_fixture.hpp"
 #include "host/cli/command_line.hpp"
 #include "host/cli/fake_console.hpp"
 #include "host/http/http_server.hpp"

@@ -4,13 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/cli/commands.hpp"
 #include "host/cli/mcp_bridge.hpp"
+#include "host/cli/usage_errors.hpp"
 
 namespace krux::cli {
 
@@ -38,6 +38,8 @@ struct Parsed {
   PauseArguments pause;
   AuditArguments audit;
   ReceiptArguments decision_receipt;
+  bool version = false, watch = false;
+  std::vector<std::string> help;  ///< the words of the command that it is about
   std::function<int(const Session&)> run;
 };
 
@@ -51,13 +53,11 @@ inline CLI::App* add(CLI::App* app, const char* name, const char* help, Parsed& 
 /// A time in minutes, with its unit: "30min", "2h", "7d".
 inline CLI::Option* add_time(CLI::App* command, const char* name, std::int64_t& minutes, const char* help,
                              std::int64_t most_minutes) {
-  return command->add_option(name, minutes, help)
-      ->transform(
-          CLI::AsNumberWithUnit(std::map<std::string, std::int64_t>{{"min", 1}, {"h", 60}, {"d", 24 * 60}},
-                                static_cast<CLI::AsNumberWithUnit::Options>(CLI::AsNumberWithUnit::CASE_INSENSITIVE |
-                                                                            CLI::AsNumberWithUnit::UNIT_REQUIRED)))
-      ->check(CLI::Range(std::int64_t{1}, most_minutes))
-      ->type_name("TIME");
+  return command->add_option(name, minutes, help)->transform(time_in_minutes(most_minutes))->type_name("TIME");
+}
+
+inline void add_watch(CLI::App* command, Parsed& parsed) {
+  command->add_flag("--watch", parsed.watch, "Show it again and again, until q or Ctrl-C; on a terminal");
 }
 
 inline CLI::App* group(CLI::App& app, const char* name, const char* help) {
@@ -66,7 +66,25 @@ inline CLI::App* group(CLI::App& app, const char* name, const char* help) {
   return command;
 }
 
-/// Commands about what agents want to write: approve, dlq, held.
+/// All commands and their options. What an option's value is stands in its type's name: AGENT, WRITE, SERVICE, FILE …;
+/// completing goes by that.
+void build_tree(CLI::App& app, Parsed& parsed);
+
+/// Its parts.
+void add_host_commands(CLI::App& app, Parsed& parsed);
+void add_plugin_commands(CLI::App& app, Parsed& parsed);
+void add_policy_commands(CLI::App& app, Parsed& parsed);
+void add_audit_commands(CLI::App& app, Parsed& parsed);
+void add_receipt_commands(CLI::App& app, Parsed& parsed);
+void add_adapter_commands(CLI::App& app, Parsed& parsed);
+void add_agent_commands(CLI::App& app, Parsed& parsed);
+void add_sign_in_commands(CLI::App& app, Parsed& parsed);
+void add_mcp_command(CLI::App& app, Parsed& parsed);
+void add_operator_commands(CLI::App& app, Parsed& parsed);
+void add_vault_commands(CLI::App& app, Parsed& parsed);
+void add_service_commands(CLI::App& app, Parsed& parsed);
+void add_backup_commands(CLI::App& app, Parsed& parsed);
+/// About what agents want to write: approve, dlq, held.
 void add_write_commands(CLI::App& app, Parsed& parsed);
 
 }  // namespace krux::cli

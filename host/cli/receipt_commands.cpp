@@ -10,6 +10,7 @@
 #include "core/util/write_file.hpp"
 #include "host/cli/audit_row.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -32,7 +33,7 @@ std::string in_words(const AuditRow& row) {
 }  // namespace
 
 int get_receipt(const Session& session, const ReceiptArguments& arguments) {
-  const auto answer = session.host.get("/v1/audit/receipts/" + url_encode(arguments.write));
+  const auto answer = session.host.get("/v1/audit/receipts/" + url_encode(whole_write_id(session, arguments.write)));
   if (arguments.file.empty()) {
     session.console.out() << answer.text << "\n";
     return kOk;

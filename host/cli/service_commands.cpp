@@ -5,6 +5,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -90,7 +91,7 @@ void print_sync(const Session& session, const JsonValue& sync, std::int64_t now_
 int sync_service(const Session& session, const std::string& service, bool wait) {
   const auto target = "/v1/sync/" + url_encode(service);
   const auto started = std::chrono::steady_clock::now();
-  const auto begun = session.host.post(target);
+  const auto begun = about_service(session, service, [&] { return session.host.post(target); });
   if (!wait) {
     if (!session.printed(begun)) print_sync(session, part(begun.json, "sync"), session.now_ms);
     return kOk;

@@ -4,6 +4,7 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
 #include "host/http/http_types.hpp"
 
 namespace krux::cli {
@@ -19,7 +20,7 @@ std::string known_by(const JsonValue& request) {
 }
 
 void show_requests(const Session& session, const JsonValue& answer) {
-  Table table({{"REQUEST"},
+  Table table({id_column("REQUEST"),
                {"CODE"},
                {"STATE"},
                {"CALLS ITSELF", false, true},
@@ -40,7 +41,7 @@ void show_requests(const Session& session, const JsonValue& answer) {
 }
 
 void show_grants(const Session& session, const JsonValue& answer) {
-  Table table({{"GRANT"},
+  Table table({id_column("GRANT"),
                {"AGENT"},
                {"CALLS ITSELF", false, true},
                {"GOES BACK TO", false, true},
@@ -88,7 +89,8 @@ int list_sign_in(const Session& session) {
   return kOk;
 }
 
-int accept_sign_in(const Session& session, const std::string& code, const std::string& agent, bool yes) {
+int accept_sign_in(const Session& session, const std::string& code, const std::string& named, bool yes) {
+  const auto agent = whole_agent_id(session, named);
   if (!yes && session.console.reads_terminal() && !session.confirm(question_of(session, code, agent), yes))
     return kFailed;
   const auto answer =
@@ -101,14 +103,16 @@ int accept_sign_in(const Session& session, const std::string& code, const std::s
   return kOk;
 }
 
-int reject_sign_in(const Session& session, const std::string& code_or_id) {
+int reject_sign_in(const Session& session, const std::string& given) {
+  const auto code_or_id = whole_sign_in_id(session, given);
   const auto answer = session.host.post(target_of("", code_or_id, "/reject"));
   if (session.printed(answer)) return kOk;
   session.console.out() << printable(code_or_id) << " is refused.\n";
   return kOk;
 }
 
-int end_sign_in(const Session& session, const std::string& grant_id, bool yes) {
+int end_sign_in(const Session& session, const std::string& given, bool yes) {
+  const auto grant_id = whole_sign_in_id(session, given);
   if (!session.confirm(fmt::format("What signed in with {} is shut out at once. Go on?", printable(grant_id)), yes))
     return kFailed;
   const auto answer = session.host.post(target_of("grants/", grant_id, "/end"));

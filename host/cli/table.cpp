@@ -11,7 +11,9 @@
 namespace krux::cli {
 namespace {
 
-constexpr int kGap = 2, kNarrowest = 8;
+constexpr int kGap = 2, kNarrowest = 16;
+/// Of an id made of a time: two of other milliseconds differ within so much behind its letters.
+constexpr std::size_t kDigitsOfTime = 13;
 
 /// The bytes of the character at `at` and the columns it takes.
 struct Glyph {
@@ -57,6 +59,11 @@ const char* escape_of(Style style) {
   return "";
 }
 
+std::string in_style(bool colours, std::string_view text, Style style) {
+  if (style == Style::kPlain || !colours) return std::string(text);
+  return std::string(escape_of(style)).append(text).append("\x1b[0m");
+}
+
 std::string padding(int width) {
   return std::string(static_cast<std::size_t>(std::max(0, width)), ' ');
 }
@@ -92,9 +99,26 @@ std::vector<std::string> wrap(std::string_view text, int width) {
   return lines;
 }
 
-std::string styled(Console& console, std::string_view text, Style style) {
-  if (style == Style::kPlain || !console.colours()) return std::string(text);
-  return std::string(escape_of(style)).append(text).append("\x1b[0m");
+std::string styled(const Console& console, std::string_view text, Style style) {
+  return in_style(console.colours(), text, style);
+}
+
+std::string styled_error(const Console& console, std::string_view text, Style style) {
+  return in_style(console.error_colours(), text, style);
+}
+
+std::size_t enough_of_ids(const std::vector<std::string>& ids) {
+  auto sorted = ids;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  std::size_t enough = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    enough = std::max(enough, std::min(sorted[i].size(), sorted[i].rfind('_') + 1 + kDigitsOfTime));
+    if (i == 0) continue;
+    const auto differs = std::mismatch(sorted[i - 1].begin(), sorted[i - 1].end(), sorted[i].begin(), sorted[i].end());
+    enough = std::max(enough, static_cast<std::size_t>(differs.second - sorted[i].begin()) + 1);
+  }
+  return enough;
 }
 
 void Table::add(std::vector<Cell> row) {
@@ -102,7 +126,13 @@ void Table::add(std::vector<Cell> row) {
   rows_.push_back(std::move(row));
 }
 
-std::vector<int> Table::widths(Console& console) const {
+int Table::width_for_ids(std::size_t column) const {
+  std::vector<std::string> ids;
+  for (const auto& row : rows_) ids.push_back(row[column].text);
+  return std::max(static_cast<int>(enough_of_ids(ids)), display_width(columns_[column].title));
+}
+
+std::optional<std::vector<int>> Table::widths(Console& console) const {
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     int width = display_width(columns_[i].title);
@@ -112,12 +142,18 @@ std::vector<int> Table::widths(Console& console) const {
   if (!console.writes_terminal()) return widths;
   const int gaps = kGap * (static_cast<int>(columns_.size()) - 1);
   int excess = std::accumulate(widths.begin(), widths.end(), gaps) - console.width();
+  for (std::size_t i = 0; i < columns_.size() && excess > 0; ++i) {
+    if (!columns_[i].id) continue;
+    const auto given_up = std::max(0, widths[i] - width_for_ids(i));
+    widths[i] -= given_up;
+    excess -= given_up;
+  }
   while (excess > 0) {  // the widest flexible column gives way first
     int* widest = nullptr;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].flexible && widths[i] > kNarrowest && (!widest || widths[i] > *widest)) widest = &widths[i];
     }
-    if (!widest) break;
+    if (!widest) return std::nullopt;
     --*widest;
     --excess;
   }
@@ -125,11 +161,20 @@ std::vector<int> Table::widths(Console& console) const {
 }
 
 void Table::print(Console& console) const {
-  const auto width = widths(console);
-  const auto line = [&](const std::vector<Cell>& cells) {
+  if (const auto width = widths(console)) {
+    print_in_lines(console, *width);
+  } else {
+    print_folded(console);
+  }
+}
+
+void Table::print_in_lines(Console& console, const std::vector<int>& width) const {
+  const auto line = [&](const std::vector<Cell>& cells, bool title) {
     std::string text;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const auto fitted = fit(cells[i].text, width[i]);
+      // What is left of an id is one to type: nothing stands for what was cut off.
+      const auto fitted = columns_[i].id && !title ? cells[i].text.substr(0, bytes_within(cells[i].text, width[i]))
+                                                   : fit(cells[i].text, width[i]);
       const auto space = padding(width[i] - display_width(fitted));
       const bool last = i + 1 == cells.size();
       if (columns_[i].right) text += space;
@@ -140,8 +185,32 @@ void Table::print(Console& console) const {
   };
   std::vector<Cell> titles;
   for (const auto& column : columns_) titles.emplace_back(column.title, Style::kBold);
-  line(titles);
-  for (const auto& row : rows_) line(row);
+  line(titles, true);
+  for (const auto& row : rows_) line(row, false);
+}
+
+void Table::print_folded(Console& console) const {
+  const int room = console.width();
+  for (const auto& row : rows_) {
+    std::string line;
+    int used = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      auto text = row[i].text;
+      if (text.empty()) continue;
+      if (columns_[i].id) text = text.substr(0, bytes_within(text, width_for_ids(i)));
+      if (columns_[i].right) text = columns_[i].title + " " + text;
+      const int indent = i == 0 ? 0 : kGap;
+      text = fit(text, room - indent);
+      const int width = display_width(text);
+      const bool fits = used > 0 && used + kGap + width <= room;
+      if (!fits && used > 0) console.out() << line << "\n";
+      if (!fits) line = padding(indent), used = indent;
+      if (fits) line += padding(kGap), used += kGap;
+      line += styled(console, text, i == 0 && row[i].style == Style::kPlain ? Style::kBold : row[i].style);
+      used += width;
+    }
+    console.out() << line << "\n";
+  }
 }
 
 void Listing::add(std::string label, Cell value) {

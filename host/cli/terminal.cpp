@@ -9,16 +9,22 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <string_view>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 namespace krux::cli {
 namespace {
 
 constexpr std::size_t kMaxSecret = 16 * 1024;
+constexpr std::array<std::string_view, 2> kSecretVariables{"KRUXOS_CLIENT_SECRET", "KRUXOS_API_KEY"};
 
 termios shown_settings;  // for the handler, which may touch nothing else
 
@@ -65,17 +71,47 @@ SecretBytes read_secret_line(bool* ended = nullptr) {
   return line;
 }
 
+bool colours_wanted() {
+  const char *no_color = std::getenv("NO_COLOR"), *term = std::getenv("TERM");
+  return !(no_color && *no_color) && !(term && std::strcmp(term, "dumb") == 0);
+}
+
+/// What a program that is started here may have of this one's environment: no secret.
+std::vector<char*> environment_of_others() {
+  std::vector<char*> kept;
+  for (char** at = environ; *at; ++at) {
+    const std::string_view one(*at);
+    const bool secret = std::any_of(kSecretVariables.begin(), kSecretVariables.end(), [&](std::string_view name) {
+      return one.starts_with(name) && one.size() > name.size() && one[name.size()] == '=';
+    });
+    if (!secret) kept.push_back(*at);
+  }
+  kept.push_back(nullptr);
+  return kept;
+}
+
 class SystemConsole final : public Console {
  public:
   std::ostream& out() override { return std::cout; }
   std::ostream& err() override { return std::cerr; }
+  std::string print_at_once(const std::string& text) override {
+    struct sigaction ignore {
+    }, before{};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &ignore, &before);
+    errno = 0;
+    std::cout << text << std::flush;
+    const int error = errno;
+    sigaction(SIGPIPE, &before, nullptr);
+    if (std::cout) return {};
+    return error == 0 ? "standard output is closed" : std::generic_category().message(error);
+  }
+
   bool reads_terminal() const override { return ::isatty(STDIN_FILENO) == 1; }
   bool writes_terminal() const override { return ::isatty(STDOUT_FILENO) == 1; }
 
-  bool colours() const override {
-    const char *no_color = std::getenv("NO_COLOR"), *term = std::getenv("TERM");
-    return writes_terminal() && !(no_color && *no_color) && !(term && std::strcmp(term, "dumb") == 0);
-  }
+  bool colours() const override { return colours_wanted() && writes_terminal(); }
+  bool error_colours() const override { return colours_wanted() && ::isatty(STDERR_FILENO) == 1; }
 
   int width() const override {
     winsize size{};
@@ -83,6 +119,11 @@ class SystemConsole final : public Console {
     const char* columns = std::getenv("COLUMNS");
     const int given = columns ? std::atoi(columns) : 0;
     return given > 0 ? given : 80;
+  }
+
+  int height() const override {
+    winsize size{};
+    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
   }
 
   std::optional<std::string> read_line(const std::string& prompt) override {
@@ -152,8 +193,9 @@ class SystemConsole final : public Console {
       posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
     std::string program = "xdg-open", argument = address;
     std::array<char*, 3> arguments{program.data(), argument.data(), nullptr};
+    auto others = environment_of_others();
     pid_t child = 0;
-    const int error = ::posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments.data(), environ);
+    const int error = ::posix_spawnp(&child, program.c_str(), &quiet, nullptr, arguments.data(), others.data());
     posix_spawn_file_actions_destroy(&quiet);
     return error == 0;
   }

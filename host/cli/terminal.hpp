@@ -16,10 +16,16 @@ class Console {
   virtual std::ostream& out() = 0;
   virtual std::ostream& err() = 0;
 
+  /// Writes to out() and waits until it is out. Why it could not be written; empty: it was. Also where nobody reads it
+  /// any more, which ends the program elsewhere.
+  virtual std::string print_at_once(const std::string& text) = 0;
+
   virtual bool reads_terminal() const = 0;
   virtual bool writes_terminal() const = 0;
-  virtual bool colours() const = 0;
-  virtual int width() const = 0;  ///< columns; what does not write to a terminal has no end of line
+  virtual bool colours() const = 0;        ///< of out()
+  virtual bool error_colours() const = 0;  ///< of err()
+  virtual int width() const = 0;           ///< columns; what does not write to a terminal has no end of line
+  virtual int height() const = 0;          ///< lines
 
   /// One line without its end; on a terminal after the prompt. Nothing at the end of the input.
   virtual std::optional<std::string> read_line(const std::string& prompt) = 0;
@@ -39,7 +45,7 @@ class Console {
   virtual bool open_browser(const std::string& address) = 0;
 };
 
-/// Standard input and output. Colours only on a terminal, unless NO_COLOR is set or TERM is "dumb".
+/// Standard input and output. Colours only where that stream is a terminal, unless NO_COLOR is set or TERM is "dumb".
 Console& system_console();
 
 }  // namespace krux::cli

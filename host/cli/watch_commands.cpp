@@ -8,27 +8,14 @@
 #include "core/util/clock.hpp"
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/watching.hpp"
 #include "host/cli/write_output.hpp"
 
 namespace krux::cli {
 namespace {
 
-constexpr int kLookEveryMs = 2000;
 constexpr std::int64_t kEnoughToTell = 10;
 constexpr const char* kClear = "\x1b[2J\x1b[H";
-
-/// A terminal that gives keys, or lines within, and what it gave before again however this ends.
-class Keys {
- public:
-  Keys(Console& console, bool keys) : console_(console), keys_(keys) { console_.read_keys(keys_); }
-  ~Keys() { console_.read_keys(!keys_); }
-  Keys(const Keys&) = delete;
-  Keys& operator=(const Keys&) = delete;
-
- private:
-  Console& console_;
-  const bool keys_;
-};
 
 class Watching {
  public:

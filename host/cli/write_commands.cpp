@@ -4,6 +4,8 @@
 
 #include "core/util/text.hpp"
 #include "host/cli/commands.hpp"
+#include "host/cli/ids.hpp"
+#include "host/cli/known_names.hpp"
 #include "host/cli/write_output.hpp"
 #include "host/cli/write_pages.hpp"
 #include "host/http/http_types.hpp"
@@ -51,6 +53,7 @@ int list_writes(const Session& session, const std::string& service, int recent) 
       session.host.get(fmt::format("/v1/writes?{}", query(fmt::format("state={}&limit={}", kEnded, recent), service)));
   const auto& ended = items(answer.json, "writes");
   const bool whole = all_waiting && all_pending;
+  if (waiting.Empty() && pending.Empty() && ended.Empty()) must_narrow_to_something(session, service);
   if (session.json) {
     session.console.out() << fmt::format(R"({{"needs_operator":{0},"needs_person":{0},"pending":{1},"recent":{2}}})",
                                          to_json(waiting), to_json(pending), to_json(ended))
@@ -77,7 +80,7 @@ int list_writes(const Session& session, const std::string& service, int recent) 
 }
 
 int show_write(const Session& session, const std::string& id) {
-  const auto answer = session.host.get(write_path(id));
+  const auto answer = session.host.get(write_path(whole_write_id(session, id)));
   if (session.printed(answer)) return kOk;
   const auto& write = part(answer.json, "write");
   print_write(session, write);
@@ -86,17 +89,19 @@ int show_write(const Session& session, const std::string& id) {
   return kOk;
 }
 
-int cancel_write(const Session& session, const std::string& id, bool yes) {
+int cancel_write(const Session& session, const std::string& given, bool yes) {
+  const auto id = whole_write_id(session, given);
   show_before(session, id, yes);
   if (!session.confirm("Cancel it?", yes)) return kFailed;
   return report_write(session, session.host.post(write_path(id, "/cancel")));
 }
 
-int decide_outcome(const Session& session, const std::string& id, const std::string& decision, bool yes) {
+int decide_outcome(const Session& session, const std::string& given, const std::string& decision, bool yes) {
   if (!yes && !session.console.reads_terminal())
     throw CliError(kUsage, "This decision is a person's, and there is no terminal to ask on: add --yes.");
   if (!yes && session.json)
     throw CliError(kUsage, "With --json nothing is shown that you could decide about: add --yes.");
+  const auto id = whole_write_id(session, given);
   const auto shown = show_before(session, id, yes);
   if (!session.confirm(question_for(decision), yes)) return kFailed;
   const auto expected = shown.empty() ? std::string() : ",\"expected_state\":" + json_string(shown);

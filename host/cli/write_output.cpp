@@ -107,7 +107,8 @@ std::string acceptances_so_far(const JsonValue& write) {
 void print_writes(const Session& session, const char* title, const char* time_title, const JsonValue& writes) {
   if (writes.Empty()) return;
   session.console.out() << styled(session.console, title, Style::kBold) << "\n";
-  std::vector<Column> columns{{"ID"}, {"AGENT"}, {"OPERATION"}, {"CONTENT", false, true}, {"STATE"}, {time_title}};
+  std::vector<Column> columns{id_column("ID"),          {"AGENT"}, {"OPERATION"},
+                              {"CONTENT", false, true}, {"STATE"}, {time_title}};
   const auto& all = writes.GetArray();
   const bool scheduled = std::any_of(all.begin(), all.end(), is_scheduled);
   if (scheduled) columns.push_back({"SCHEDULED FOR"});

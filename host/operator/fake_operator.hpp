@@ -121,6 +121,7 @@ class FakeOperator : public OperatorApi {
     return call("sync_now", service, who);
   }
   std::string writes(const WriteFilter& f) override {
+    if (!f.id_begins.empty()) return by_beginning(f.id_begins);
     std::string states;
     for (const auto state : f.states) states += std::string(states.empty() ? "" : ",") + krux::to_string(state);
     return call("writes",
@@ -211,6 +212,13 @@ class FakeOperator : public OperatorApi {
   }
 
  private:
+  /// Is not noted: any command may ask so before it does what it is for.
+  std::string by_beginning(const std::string& begins) {
+    const std::lock_guard lock(mutex_);
+    const auto found = answers.find("writes_by_id " + begins);
+    return found == answers.end() ? R"({"writes":[]})" : found->second;
+  }
+
   std::mutex mutex_;
   std::vector<std::string> asked_;
 };

@@ -105,6 +105,7 @@ std::string list_writes(const Call& call) {
   filter.states = states_of(call.query("state"));
   filter.needs_operator = call.query("needs_operator") == "1" || call.query("needs_person") == "1";
   filter.held_as_copy = call.query("held") == "1";
+  filter.id_begins = call.query("id");
   filter.limit = limit_of(call);
   filter.before_write_id = call.query("before");
   return call.api.writes(filter);

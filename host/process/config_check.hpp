@@ -28,6 +28,10 @@ struct ConfigSurroundings {
 /// bundles or the plugins directory, for heads of the log inside the data directory, and for two of these in one file.
 void check_paths(const Config& config);
 
+/// Throws ConfigError for what the start could not read or make: certificates, the authorities' file, the directories
+/// of data and keys. It makes nothing.
+void check_files(const Config& config);
+
 /// Throws ConfigError for the first service, operation of write_buffer.delays or setting of an adapter that there is
 /// not, with its line and what was probably meant. A typo there would take a window or a limit away without a word. Of
 /// what cannot be known now nothing is refused.

@@ -162,4 +162,33 @@ TEST_CASE("the webhook's secret has a file of its own, outside of what is copied
   CHECK_THAT(check(base + "webhook: {secret_file: keys/audit.key}\n"), Catch::Contains("is audit.key_file, too"));
 }
 
+TEST_CASE("a check finds what the start could not read or make, and makes nothing") {
+  const support::Scratch dir;
+  const auto problem = [&](const std::string& text) {
+    std::ofstream(dir.path() / "c.yaml") << text;
+    try {
+      check_files(load_config(dir.path() / "c.yaml", {}, {}));
+      return std::string("in order");
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+  };
+  const std::string base = "data_dir: data\nvault_key_file: keys/vault.key\naudit: {key_file: keys/audit.key}\n";
+  CHECK(problem(base) == "in order");
+  CHECK_FALSE(std::filesystem::exists(dir.path() / "data"));
+  CHECK_FALSE(std::filesystem::exists(dir.path() / "keys"));
+  std::ofstream(dir.path() / "file") << "x";
+  CHECK_THAT(problem("data_dir: file/data\nvault_key_file: keys/vault.key\naudit: {key_file: keys/audit.key}\n"),
+             Catch::StartsWith("data_dir: ") && Catch::Contains("file is no directory. Name another place."));
+  CHECK_THAT(problem("data_dir: data\nvault_key_file: file/vault.key\naudit: {key_file: keys/audit.key}\n"),
+             Catch::StartsWith("vault_key_file: ") && Catch::Contains("is no directory"));
+  std::filesystem::create_directory(dir.path() / "audit.key");
+  CHECK_THAT(problem("data_dir: data\nvault_key_file: keys/vault.key\naudit: {key_file: audit.key}\n"),
+             Catch::StartsWith("audit.key_file: ") && Catch::Contains("it is no file"));
+  CHECK_THAT(problem(base + "server: {tls: {certificate: file, key: file}}\n"),
+             Catch::Contains("server.tls.certificate") && Catch::Contains("cannot be used"));
+  CHECK_THAT(problem(base + "net: {ca_file: file}\n"),
+             Catch::StartsWith("No certificate authorities can be read from ") && Catch::Contains("net.ca_file"));
+}
+
 }  // namespace KRUXOS_TEST_FILE

@@ -423,6 +423,7 @@ void HostProcess::Parts::leave_place() {
 }
 
 void check_configuration(const Config& config) {
+  check_files(config);
   check_places_outside(config.places_dir, config.data_dir);
   DefinitionSet definitions(config.definitions_dir, config.policies_dir);
   const DefinitionSetIndex index(definitions);

@@ -18,6 +18,7 @@
 #include "core/util/text.hpp"
 #include "host/process/config_check.hpp"
 #include "host/process/descriptor_limit.hpp"
+#include "host/process/host_options.hpp"
 #include "host/process/host_process.hpp"
 #include "host/process/logging.hpp"
 
@@ -25,31 +26,6 @@ namespace krux {
 namespace {
 
 constexpr std::int64_t kStopMs = 5'000;
-
-struct CommandLine {
-  std::string config_file;
-  std::vector<std::string> settings;  ///< "server.port=7701"
-  bool check_only = false, held = false;
-};
-
-void add_options(CLI::App& app, CommandLine& line) {
-  app.add_option("--config", line.config_file, "configuration file (docs/configuration.md)");
-  app.add_flag("--check-config", line.check_only, "check configuration and definitions, and end");
-  app.add_flag("--held", line.held,
-               "take the data directory for a copy: hold every write that has not ended (docs/operations.md)");
-  app.add_option("--set", line.settings, "KEY=VALUE of the configuration, such as server.port=7701 (repeatable)");
-  const auto shorthand = [&](const std::string& flag, const std::string& key, const std::string& help) {
-    app.add_option_function<std::string>(
-        flag, [&line, key](const std::string& value) { line.settings.push_back(key + "=" + value); }, help);
-  };
-  shorthand("--data-dir", "data_dir", "where everything is kept");
-  shorthand("--plugins-dir", "plugins_dir", "where adapters are looked for");
-  shorthand("--definitions-dir", "definitions_dir", "where the services' definitions are");
-  shorthand("--host", "server.host", "address the gateway listens on");
-  shorthand("--port", "server.port", "port the gateway listens on; 0: a free one");
-  shorthand("--log-level", "log.level", "debug, info, warn, error or off");
-  app.set_version_flag("--version", "kruxosd " KRUXOS_VERSION);
-}
 
 std::vector<std::string> environment() {
   std::vector<std::string> all;
@@ -82,7 +58,7 @@ void serve(HostProcess& host, const sigset_t& signals) {
   _exit(code);
 }
 
-int run(const CommandLine& line, Clock& clock, const std::function<void()>& on_ready, const sigset_t& signals) {
+int run(const HostCommandLine& line, Clock& clock, const std::function<void()>& on_ready, const sigset_t& signals) {
   auto config = load_config(line.config_file, environment(), line.settings);
   config.held = line.held;
   check_paths(config);
@@ -111,9 +87,9 @@ int run(const CommandLine& line, Clock& clock, const std::function<void()>& on_r
 }  // namespace
 
 int run_host(int argc, char** argv, Clock& clock, const std::function<void()>& on_ready) {
-  CommandLine line;
-  CLI::App app("The KruxOS Service Proxy's host.");
-  add_options(app, line);
+  HostCommandLine line;
+  CLI::App app;
+  add_host_options(app, line);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
