@@ -15,7 +15,6 @@
 namespace krux {
 namespace {
 
-using cli::as_view;
 using Kind = TestedService::Kind;
 
 std::string text_of(const JsonValue& object, const char* name) {
@@ -123,8 +122,8 @@ void TestHost::connect(const TestedService& service) {
 
 /// What a test reads first should be there. A mock whose sync fails by its script has none.
 void TestHost::await_records(const TestedService& service) const {
-  using Clock = std::chrono::steady_clock;
-  for (const auto until = Clock::now() + std::chrono::seconds(10); Clock::now() < until;
+  using Steady = std::chrono::steady_clock;
+  for (const auto until = Steady::now() + std::chrono::seconds(10); Steady::now() < until;
        std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
     const auto status = control().get("/v1/status");
     for (const auto& one : items(status.json, "services").GetArray()) {
