@@ -66,8 +66,8 @@ TEST_CASE("the page on testing, followed word for word, touches nothing of the t
   const auto installed = files_below(prefix / "lib");
 
   // Whatever fails, the host does not stay behind.
-  const std::string commands = "trap 'kill ${HOST:-} 2>/dev/null || true' EXIT\n" +
-                               code_of(content_of(KRUXOS_TESTING_PAGE), "By hand", "sh");
+  const std::string commands =
+      "trap 'kill ${HOST:-} 2>/dev/null || true' EXIT\n" + code_of(content_of(KRUXOS_TESTING_PAGE), "By hand", "sh");
   Command shell{{"/bin/sh", "-eu", "-c", commands}, {}};
   shell.working_directory = work;
   shell.inherit_env = false;

@@ -50,7 +50,8 @@ TEST_CASE("of a bundle's policy and the tester's own one is in force, and he say
   const Bundle bundle;
   const auto policies = bundle.scratch.path() / "policies";
   fs::create_directory(policies);
-  support::write_safe(policies / "notes.yaml", "policy: 1\nservice: notes\ncapabilities:\n  notes.create: {tier: blocked}\n");
+  support::write_safe(policies / "notes.yaml",
+                      "policy: 1\nservice: notes\ncapabilities:\n  notes.create: {tier: blocked}\n");
   CHECK_THAT(refusal({"notes", bundle.directory, "--policies", policies}), Catch::Contains("Take notes.yaml out"));
   const StartedHost host({bundle.directory, "--policies", policies});
   CHECK(text_at(host.ready, "/services/0/adapter") == "bundle");

@@ -10,7 +10,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string script_file(const support::Scratch& scratch, const std::string& text, const char* name = "slack.mock.json") {
+std::string script_file(const support::Scratch& scratch, const std::string& text,
+                        const char* name = "slack.mock.json") {
   std::ofstream(scratch.path() / name) << text;
   return scratch.path() / name;
 }

@@ -14,8 +14,7 @@ namespace krux::test {
 
 inline Command test_host_command(const std::filesystem::path& temporary, const std::vector<std::string>& words) {
   Command command;
-  command.argv = {KRUXOS_COMMAND,  "test-host",         "--definitions", KRUXOS_DEFINITIONS,
-                  "--mock",        KRUXOS_MOCK_ADAPTER};
+  command.argv = {KRUXOS_COMMAND, "test-host", "--definitions", KRUXOS_DEFINITIONS, "--mock", KRUXOS_MOCK_ADAPTER};
   command.argv.insert(command.argv.end(), words.begin(), words.end());
   command.env = {{"TMPDIR", temporary.string()}, {"KRUXOS_DATA_DIR", "/nowhere"}};
   command.stdin_text = std::nullopt;
@@ -36,10 +35,10 @@ class StartedHost {
   Answer invoke_as(const std::string& key, const std::string& capability, const std::string& arguments) {
     const auto url = text_at(ready, "/url");
     const auto port = static_cast<std::uint16_t>(std::stoi(url.substr(url.rfind(':') + 1)));
-    const auto reply = http_request(port, "POST", "/rpc",
-                                    {{"authorization", "Bearer " + key}, {"content-type", "application/json"}},
-                                    R"({"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":{"capability":")" +
-                                        capability + R"(","arguments":)" + arguments + "}}");
+    const auto reply =
+        http_request(port, "POST", "/rpc", {{"authorization", "Bearer " + key}, {"content-type", "application/json"}},
+                     R"({"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":{"capability":")" + capability +
+                         R"(","arguments":)" + arguments + "}}");
     Answer answer;
     answer.status = reply.status;
     answer.document = parse(reply.body);
