@@ -152,7 +152,8 @@ class ScriptCheck {
       if (std::find(known.begin(), known.end(), name) == known.end())
         return prefix + fmt::format("The definition promises no \"{}\"{}.", printable(name), did_you_mean(name, known));
     }
-    const auto problem = output_problem(capability, *answer, true);
+    const bool all = !find_member(rule, "answers_as");  // which adds one
+    const auto problem = output_problem(capability, *answer, all);
     return problem.empty() ? "" : prefix + problem;
   }
 

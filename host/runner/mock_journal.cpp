@@ -19,6 +19,7 @@ constexpr std::string_view kMark = "kruxos-mock-journal";
 constexpr std::size_t kLongestEntry = 16 << 20;
 
 struct Journal {
+  explicit Journal(std::filesystem::path where) : file(std::move(where)) {}
   const std::filesystem::path file;
   std::mutex mutex;
   std::string entry;  ///< as far as it was said
@@ -40,7 +41,7 @@ struct Journal {
 
 AdapterLog with_mock_journal(const std::filesystem::path& library, AdapterLog log) {
   auto file = library;
-  const auto journal = std::make_shared<Journal>(Journal{file.replace_extension(".mock.json.journal"), {}, {}});
+  const auto journal = std::make_shared<Journal>(file.replace_extension(".mock.json.journal"));
   return [journal, log = std::move(log)](int level, const std::string& service, const std::string& account_id,
                                          std::string_view line) {
     if (!line.starts_with(kMark)) return log(level, service, account_id, line);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -66,7 +67,8 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     return page(call, store, 0);
   }
   kruxos::SyncStep incremental_sync(const kruxos::Call& call, kruxos::SyncStore& store, std::int64_t since) override {
-    return page(call, store, since > 0 ? since : 1);
+    if (has("syncs_by_the_hosts_clock")) return page(call, store, since > 0 ? since : 1);
+    return page(call, store, std::max(std::atoll(store.cursor("newest").value_or("1").c_str()), 1LL));
   }
 
   std::string read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
@@ -206,6 +208,7 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
   void check(const kruxos::HttpResponse& response) const {
     const auto words = has("tells_the_body") ? response.body : "HTTP " + std::to_string(response.status);
     if (response.status < 300) return;
+    if (response.status == 410) throw ProxyError(ErrorKind::kCursorExpired, words);
     if (response.status == 401) throw ProxyError(ErrorKind::kAuth, words).no_effect();
     if (response.status == 429 && has("limit_is_network")) throw ProxyError(ErrorKind::kNetwork, words);
     if (response.status == 429) {
@@ -259,7 +262,7 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
   }
   kruxos::SyncStep finish(kruxos::SyncStore& store, std::int64_t since) {
     store.set_cursor("after", "");
-    if (since == 0 || has("sweeps_always")) {
+    if ((since == 0 || has("sweeps_always")) && !has("sweeps_never")) {
       const auto generation = std::atoll(store.cursor("generation").value_or("1").c_str());
       store.sweep(kCollection, "", generation);
       store.set_cursor("generation", std::to_string(generation + 1));
@@ -269,6 +272,9 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
   }
   void put(kruxos::SyncStore& store, const rapidjson::Value& note, std::int64_t generation) {
     need_id(note);
+    const auto newest =
+        std::max<long long>(std::atoll(store.cursor("newest").value_or("0").c_str()), integer_of(note, "updated_ms"));
+    store.set_cursor("newest", std::to_string(newest));
     const auto deleted = note.FindMember("deleted");
     if (deleted != note.MemberEnd() && deleted->value.IsBool() && deleted->value.GetBool()) {
       if (!has("keeps_deleted")) store.erase(kCollection, text_of(note, "id"));
@@ -280,6 +286,9 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     record.json = note_json(note);
     if (has("counts_rows")) record.json = object({{"id", record.id}, {"seen", std::to_string(++rows_)}});
     record.order_ms = integer_of(note, "updated_ms");
+    record.text = text_of(note, "text");
+    if (has("stops_at_odd_words") && (record.text.size() > 1000 || record.text.find('\0') != std::string::npos))
+      throw ProxyError(ErrorKind::kNetwork, "What is this?");
     record.generation = generation;
     store.put(record);
   }

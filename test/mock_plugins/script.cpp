@@ -220,9 +220,9 @@ void Script::refresh() {
   try {
     load();
     problem_.clear();
-  } catch (const std::exception& error) {
+  } catch (const std::exception& broken) {
     read_ = changed;
-    problem_ = error.what();
+    problem_ = broken.what();
   }
 }
 
