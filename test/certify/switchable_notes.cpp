@@ -67,8 +67,8 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     return page(call, store, 0);
   }
   kruxos::SyncStep incremental_sync(const kruxos::Call& call, kruxos::SyncStore& store, std::int64_t since) override {
-    if (has("syncs_by_the_hosts_clock")) return page(call, store, since > 0 ? since : 1);
-    return page(call, store, std::max(std::atoll(store.cursor("newest").value_or("1").c_str()), 1LL));
+    if (has("syncs_by_the_hosts_clock") || has("nothing_is_empty")) return page(call, store, since > 0 ? since : 1);
+    return page(call, store, std::max(std::atoll(store.cursor("since").value_or("1").c_str()), 1LL));
   }
 
   std::string read(const kruxos::Call& call, const kruxos::Reader& reader, std::string_view capability,
@@ -262,6 +262,7 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
   }
   kruxos::SyncStep finish(kruxos::SyncStore& store, std::int64_t since) {
     store.set_cursor("after", "");
+    store.set_cursor("since", store.cursor("newest").value_or("0"));
     if ((since == 0 || has("sweeps_always")) && !has("sweeps_never")) {
       const auto generation = std::atoll(store.cursor("generation").value_or("1").c_str());
       store.sweep(kCollection, "", generation);
