@@ -22,7 +22,7 @@ rapidjson::Document object(std::string_view text) {
 
 /// Where a sync is: kept between its steps under these names, which a later version still reads.
 struct Pass {
-  std::int64_t generation = 1;  ///< of the complete pass that is under way or comes next
+  std::int64_t generation = 0;  ///< of the latest complete pass, the one under way included
   std::string after{};          ///< the last note of the page before; empty between two passes
   std::int64_t since_ms = 0;    ///< what the next pass asks for, by the service's clock
   std::int64_t newest_ms = 0;   ///< the latest change that this pass has seen
@@ -83,6 +83,7 @@ kruxos::HttpResponse NotesAdapter::ask(const kruxos::Call& call, const kruxos::H
 kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncStore& store, bool everything) {
   auto pass = load_cursor<Pass>(store, "pass");
   const auto since_ms = everything ? 0 : std::max<std::int64_t>(pass.since_ms, 1);
+  if (everything && pass.after.empty()) ++pass.generation;  // above whatever a later pass has put since
   const auto response =
       ask(call, json_request("GET", "notes?limit=" + std::to_string(page_size_) + "&since=" + std::to_string(since_ms) +
                                         "&after=" + encoded(pass.after)));
@@ -103,7 +104,7 @@ kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncS
   pass.after = text_of(page, "next");
   const bool ends = pass.after.empty();
   // A complete pass: what it did not see is gone.
-  if (ends && everything) store.sweep(kCollection, "", pass.generation++);
+  if (ends && everything) store.sweep(kCollection, "", pass.generation);
   // Not by the host's clock, which may be ahead. What changes in that same millisecond comes once more.
   if (ends) pass.since_ms = pass.newest_ms;
   save_cursor(store, "pass", pass);

@@ -184,6 +184,7 @@ class MockHost:
         """What the mock does from now on."""
         whole = {
             "service": service,
+            "prefix": self.installation.prefix_for(service),
             "version": self.installation.version_for(service),
             "account": {"account_id": "test", "display_name": f"Mock of {service}"},
             **script,
