@@ -83,7 +83,8 @@ kruxos::HttpResponse NotesAdapter::ask(const kruxos::Call& call, const kruxos::H
 kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncStore& store, bool everything) {
   auto pass = load_cursor<Pass>(store, "pass");
   const auto since_ms = everything ? 0 : std::max<std::int64_t>(pass.since_ms, 1);
-  if (everything && pass.after.empty()) ++pass.generation;  // above whatever a later pass has put since
+  // Above whatever was put before: the host takes the cursors away, this one too, where the service knows one no more.
+  if (everything && pass.after.empty()) pass.generation = std::max(pass.generation + 1, call.now_ms());
   const auto response =
       ask(call, json_request("GET", "notes?limit=" + std::to_string(page_size_) + "&since=" + std::to_string(since_ms) +
                                         "&after=" + encoded(pass.after)));

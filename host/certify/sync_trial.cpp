@@ -25,7 +25,8 @@ std::string content_of(std::int64_t order_ms, std::string_view json) {
 /// The real session, watched, and ended behind a certain commit as a kill would end it.
 class WatchedSession final : public SyncSession {
  public:
-  WatchedSession(Lab& lab, std::shared_ptr<SyncSession> inner, std::size_t kill_after, std::shared_ptr<Offered> offered)
+  WatchedSession(Lab& lab, std::shared_ptr<SyncSession> inner, std::size_t kill_after,
+                 std::shared_ptr<OfferedRecords> offered)
       : lab_(lab), inner_(std::move(inner)), kill_after_(kill_after), offered_(std::move(offered)) {}
 
   std::string put(Record record) override {
@@ -87,7 +88,7 @@ class WatchedSession final : public SyncSession {
   Lab& lab_;
   const std::shared_ptr<SyncSession> inner_;
   const std::size_t kill_after_;
-  const std::shared_ptr<Offered> offered_;
+  const std::shared_ptr<OfferedRecords> offered_;
 };
 
 std::string some(const std::vector<std::string>& names) {

@@ -21,7 +21,7 @@ std::string difference(const ReplicaRows& expected, const ReplicaRows& actual);
 using OfferedRows = std::map<std::string, std::set<std::string>>;
 
 /// What an adapter has put.
-struct Offered {
+struct OfferedRecords {
   OfferedRows rows;
   std::set<std::string> searched;  ///< every text that is searched
 };
@@ -68,7 +68,7 @@ class SyncTrial {
   std::shared_ptr<ServiceAdapter> adapter_;
   std::size_t commits_ = 0;
   /// Shared with sessions: an abandoned call may go on putting.
-  std::shared_ptr<Offered> offered_ = std::make_shared<Offered>();
+  std::shared_ptr<OfferedRecords> offered_ = std::make_shared<OfferedRecords>();
 };
 
 }  // namespace krux::certify

@@ -255,8 +255,9 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     const auto answer = parse(result.response.body);
     if (has("skips_a_page") && !after.empty() && since == 0) return finish(store, since);
     auto generation = std::atoll(store.cursor("generation").value_or("0").c_str());
-    // Above whatever a later pass has put.
-    if (since == 0 && after.empty()) store.set_cursor("generation", std::to_string(++generation));
+    // Above whatever was put before, also where the host has taken the cursors away.
+    if (since == 0 && after.empty()) generation = std::max<long long>(generation + 1, call.now_ms());
+    store.set_cursor("generation", std::to_string(generation));
     for (const auto& note : notes_of(answer).GetArray()) put(store, note, generation);
     const auto next = text_of(answer, "next");
     if (next.empty()) return finish(store, since);
@@ -268,7 +269,8 @@ class SwitchableNotes final : public kruxos::SyncAdapter,
     store.set_cursor("after", "");
     store.set_cursor("since", store.cursor("newest").value_or("0"));
     if ((since == 0 || has("sweeps_always")) && !has("sweeps_never")) {
-      store.sweep(kCollection, "", std::atoll(store.cursor("generation").value_or("0").c_str()));
+      const auto generation = std::atoll(store.cursor("generation").value_or("0").c_str());
+      store.sweep(kCollection, "", since == 0 ? generation : generation + 1);
     }
     store.commit();
     return kruxos::SyncStep::done();

@@ -41,7 +41,7 @@ TEST_CASE("one command is a host with a connected mock and an agent's key, and l
   CHECK(host.left_nothing());
 }
 
-TEST_CASE("a script says what the mock does, also while the host runs; its records are there from the beginning") {
+TEST_CASE("a script says what the mock does, also while the host runs, and its records are there from the beginning") {
   const support::Scratch scratch;
   const auto file = script_file(scratch, R"({"service": "slack",
     "collections": [{"name": "messages"}], "records": [{"collection": "messages", "id": "1", "json": {}, "order_ms": 1}],
