@@ -109,5 +109,5 @@ class Journal:
             for line in lines:
                 entry = json.loads(line)
                 if entry["id"] == write_id and entry["effect"] and entry["call"] == "execute_write":
-                    return json.loads(entry["params"])
+                    return entry["params"]
         return None

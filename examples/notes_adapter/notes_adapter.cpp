@@ -22,12 +22,16 @@ rapidjson::Document object(std::string_view text) {
 
 /// Where a sync is: kept between its steps under these names, which a later version still reads.
 struct Pass {
-  std::int64_t generation = 1;  ///< of the complete pass that is under way or comes next
+  std::int64_t generation = 0;  ///< of the latest complete pass, the one under way included
   std::string after{};          ///< the last note of the page before; empty between two passes
+  std::int64_t since_ms = 0;    ///< what the next pass asks for, by the service's clock
+  std::int64_t newest_ms = 0;   ///< the latest change that this pass has seen
   template <class Self, class Visit>
   static void each(Self& self, Visit&& visit) {
     visit("generation", self.generation);
     visit("after", self.after);
+    visit("since", self.since_ms);
+    visit("newest", self.newest_ms);
   }
 };
 
@@ -76,8 +80,11 @@ kruxos::HttpResponse NotesAdapter::ask(const kruxos::Call& call, const kruxos::H
 
 // --- sync: one page a step. The cursors say where the pass is, for the host may end between two steps. ---
 
-kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncStore& store, std::int64_t since_ms) {
+kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncStore& store, bool everything) {
   auto pass = load_cursor<Pass>(store, "pass");
+  const auto since_ms = everything ? 0 : std::max<std::int64_t>(pass.since_ms, 1);
+  // Above whatever was put before: the host takes the cursors away, this one too, where the service knows one no more.
+  if (everything && pass.after.empty()) pass.generation = std::max(pass.generation + 1, call.now_ms());
   const auto response =
       ask(call, json_request("GET", "notes?limit=" + std::to_string(page_size_) + "&since=" + std::to_string(since_ms) +
                                         "&after=" + encoded(pass.after)));
@@ -88,6 +95,7 @@ kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncS
     if (text_of(note, "id").empty()) {
       throw ProxyError(ErrorKind::kUnavailable, "The notes service's answer has a note without an id.");
     }
+    pass.newest_ms = std::max(pass.newest_ms, integer_of(note, "updated_ms"));
     if (flag_of(note, "deleted")) {
       store.erase(kCollection, text_of(note, "id"));
     } else {
@@ -97,7 +105,9 @@ kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncS
   pass.after = text_of(page, "next");
   const bool ends = pass.after.empty();
   // A complete pass: what it did not see is gone.
-  if (ends && since_ms == 0) store.sweep(kCollection, "", pass.generation++);
+  if (ends && everything) store.sweep(kCollection, "", pass.generation);
+  // Not by the host's clock, which may be ahead. What changes in that same millisecond comes once more.
+  if (ends) pass.since_ms = pass.newest_ms;
   save_cursor(store, "pass", pass);
   store.commit();
   if (!ends) return kruxos::SyncStep::more();
@@ -106,12 +116,12 @@ kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncS
 }
 
 kruxos::SyncStep NotesAdapter::full_sync(const kruxos::Call& call, kruxos::SyncStore& store) {
-  return sync_page(call, store, 0);
+  return sync_page(call, store, true);
 }
 
 kruxos::SyncStep NotesAdapter::incremental_sync(const kruxos::Call& call, kruxos::SyncStore& store,
-                                                std::int64_t last_sync_ms) {
-  return sync_page(call, store, std::max<std::int64_t>(last_sync_ms, 1));
+                                                std::int64_t /*last_sync_ms: by the host's clock*/) {
+  return sync_page(call, store, false);
 }
 
 // --- read: a query on the replica; no HTTP ---

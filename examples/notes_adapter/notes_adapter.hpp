@@ -45,7 +45,7 @@ class NotesAdapter final : public kruxos::SyncAdapter,
  private:
   /// The answer to a request that may only succeed; failures of the service become a ProxyError.
   kruxos::HttpResponse ask(const kruxos::Call& call, const kruxos::HttpRequest& request) const;
-  kruxos::SyncStep sync_page(const kruxos::Call& call, kruxos::SyncStore& store, std::int64_t since_ms);
+  kruxos::SyncStep sync_page(const kruxos::Call& call, kruxos::SyncStore& store, bool everything);
 
   kruxos::Host host_;
   std::int64_t page_size_;

@@ -51,7 +51,7 @@ const std::vector<CheckInfo>& table() {
        "The rows stay as they were.", "", kOnce, check_sync_idle},
       {"sync.changes", "Later passes bring every change",
        "Made each of `changes` at the service, then later passes, and compared with a first sync of the changed "
-       "service.",
+       "service; then once more, with the host's clock ten minutes ahead.",
        "The same rows.", "Edits and deletions must arrive as well as what is new; sweep() removes what is gone.", kOnce,
        check_sync_changes},
       {"sync.resume", "A killed sync goes on where it was",
@@ -76,10 +76,15 @@ const std::vector<CheckInfo>& table() {
        "It never crashes, puts nothing that the service does not have, removes nothing that it has, and brings "
        "everything later.",
        "A page that was not understood is a failure, never an empty page.", kOnce, check_sync_garbage},
-      {"sync.cursors", "An expired cursor is survived", "Made the service forget its cursors (`expire_cursors`).",
+      {"sync.cursors", "An expired cursor is survived",
+       "Made each of `changes`, then made the service forget its cursors (`expire_cursors`).",
        "It fails with KRUX_CURSOR_EXPIRED, upon which the host begins anew, or goes on by itself; the rows are the "
        "same.",
        "Throw kCursorExpired when the service no longer knows where you were.", kOnce, check_sync_cursors},
+      {"sync.hostile", "Odd words stop no sync",
+       "Let one text of the service's answers hold U+0000, half of a surrogate pair, more than 1 MiB.",
+       "The pass comes to its end, with every other row; afterwards everything arrives.",
+       "Leave the record to the host, which leaves out what the replica cannot take.", kOnce, check_sync_hostile},
       {"sync.in_time", "The sync ends in time", "Synced while the service hangs, to a deadline and to a cancellation.",
        "It returns soon after cancelled() turns true.", "Ask call.cancelled() in loops.", kOnce, check_sync_in_time},
       {"read.answers", "A read answers", "Read twice from a synced replica, with the sample parameters.",

@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
-#include <fstream>
-#include <iterator>
-#include <set>
-#include <system_error>
+#include <map>
+#include <thread>
 
 #include "core/definition/definition_loader.hpp"
 #include "core/net/http_transport.hpp"
@@ -15,17 +12,15 @@
 #include "core/util/error.hpp"
 #include "core/util/nearest.hpp"
 #include "core/util/text.hpp"
+#include "host/certify/check_run.hpp"
 #include "host/certify/fake_service.hpp"
 #include "host/certify/scratch_directory.hpp"
 #include "host/certify/static_checks.hpp"
-#include "host/certify/worker.hpp"
 #include "host/plugins/probe.hpp"
 
 namespace krux::certify {
 namespace {
 
-constexpr std::size_t kShownBytes = 1500;
-constexpr std::int64_t kEndMs = 250;
 constexpr const char* kNoSection = "the manifest has no section conformance";
 
 bool wanted(const std::vector<std::string>& only, const std::string& id) {
@@ -49,19 +44,13 @@ class Kit {
   CertifyReport run();
 
  private:
-  using Tasks = std::deque<CheckTask>;
-
-  bool time_left() const { return steady_ms() < until_ms_; }
   void add(CheckResult result);
   template <class Body>
   bool make(const char* id, Body&& body);
-  void skip_all(const Tasks& tasks, const std::string& why);
-  Tasks tasks() const;
-  void run_tasks(Tasks tasks);
-  bool keep_service(CheckResult& result);
-  void run_worker_for(Tasks& tasks);
-  bool take_lines(ChildProcess& worker, Tasks& tasks);
-  void fail(const CheckTask& task, const std::string& happened);
+  CheckTasks tasks() const;
+  void run_tasks(const CheckTasks& tasks);
+  void sort_results(const CheckTasks& tasks);
+  std::unique_ptr<FakeService> make_service(std::size_t place) const;
   void judge_secret();
 
   const CertifyOptions& options_;
@@ -71,9 +60,7 @@ class Kit {
   CertifyReport report_;
   std::shared_ptr<HttpTransport> transport_;
   std::unique_ptr<FakeService> service_;
-  std::set<std::string> leaks_;
-  bool any_worker_ = false, cut_ = false;
-  int workers_ = 0;
+  Findings findings_{[this](CheckResult result) { add(std::move(result)); }};
 };
 
 Kit::Kit(const CertifyOptions& options)
@@ -128,20 +115,9 @@ bool Kit::make(const char* id, Body&& body) {
   return good;
 }
 
-void Kit::skip_all(const Tasks& tasks, const std::string& why) {
-  for (const auto& task : tasks) {
-    CheckResult result;
-    result.id = task.id;
-    result.subject = task.subject;
-    result.outcome = CheckOutcome::kNotChecked;
-    result.happened = why;
-    add(std::move(result));
-  }
-}
-
 /// Every check of the worker for every capability that it is about.
-Kit::Tasks Kit::tasks() const {
-  Tasks all;
+CheckTasks Kit::tasks() const {
+  CheckTasks all;
   std::vector<CapabilityDefinition> capabilities;
   try {
     capabilities = load_definition(report_.manifest.directory / report_.manifest.definition).capabilities;
@@ -166,131 +142,80 @@ CertifyReport Kit::run() {
   make("library.one_export", [&] { inspection.check_exports(); });
   fit = make("manifest.fits", [&] { inspection.check_manifest(); }) && fit;
   if (!fit) {
-    skip_all(tasks(), "the library cannot be used as it is, see above");
+    findings_.skip(tasks(), "the library cannot be used as it is, see above");
   } else if (!manifest.conformance) {
     make("service.starts", [] { throw not_checked(kNoSection); });
-    skip_all(tasks(), kNoSection);
+    findings_.skip(tasks(), kNoSection);
   } else {
     transport_ = make_http_transport({});
-    service_ = std::make_unique<FakeService>(manifest, load_definition(manifest.directory / manifest.definition),
-                                             transport_, scratch_.path() / "service.log");
+    service_ = make_service(0);
     if (make("service.starts", [&] { service_->start(); })) {
       run_tasks(tasks());
     } else {
-      skip_all(tasks(), "the fake service did not start, see above");
+      findings_.skip(tasks(), "the fake service did not start, see above");
     }
     service_->stop();
   }
   make("secret.token", [&] { judge_secret(); });
   report_.took_ms = steady_ms() - started;
-  report_.whole = options_.only.empty() && any_worker_ && !cut_;
+  report_.whole = options_.only.empty() && findings_.any_worker() && !findings_.cut();
   return std::move(report_);
 }
 
-void Kit::run_tasks(Tasks tasks) {
-  while (!tasks.empty() && time_left()) run_worker_for(tasks);
-  cut_ = !tasks.empty();
-  for (const auto& task : tasks)
-    fail(task, fmt::format("The whole time of {} s was over before it.", options_.time_limit_ms / 1000));
-}
-
-void Kit::fail(const CheckTask& task, const std::string& happened) {
-  CheckResult result;
-  result.id = task.id;
-  result.subject = task.subject;
-  result.happened = happened;
-  add(std::move(result));
-}
-
-/// One worker for as many of the tasks as it gets through: it ends with the first that fails.
-void Kit::run_worker_for(Tasks& tasks) {
-  if (!service_->running()) {
-    try {
-      service_->start();
-    } catch (const CheckFailed& failed) {
-      fail(tasks.front(), fmt::format("The fake service had ended and did not start again: {}", failed.what()));
-      tasks.pop_front();
-      return;
+/// What is about one write is made with a fake service of its own, beside the other writes: several wait at once for a
+/// service that hangs. Everything else comes here, one after the other, with the last check of all at its end.
+void Kit::run_tasks(const CheckTasks& tasks) {
+  constexpr std::size_t kPlaces = 4;
+  CheckTasks here;
+  std::vector<CheckTasks> places;
+  std::map<std::string, std::size_t> place_of;
+  for (const auto& task : tasks) {
+    if (find_check(task.id)->scope != CheckScope::kWrite) {
+      here.push_back(task);
+      continue;
     }
+    const auto place = place_of.emplace(task.subject, place_of.size() % kPlaces).first->second;
+    places.resize(std::max(places.size(), place + 1));
+    places[place].push_back(task);
   }
-  const auto number = ++workers_;
-  const auto scratch = scratch_.path() / fmt::format("worker-{}", number);
-  std::filesystem::create_directory(scratch);
-  ChildCommand command;
-  command.argv = {worker_program_.string()};
-  command.log = scratch_.path() / fmt::format("worker-{}.log", number);
-  command.piped = true;
-  command.input = to_json(
-      WorkerOrder{report_.manifest.file, scratch, service_->port(), service_->token(), {tasks.begin(), tasks.end()}});
-  any_worker_ = true;
-  try {
-    ChildProcess worker(command);
-    if (!take_lines(worker, tasks)) {
-      const auto why = worker.late() ? fmt::format("It had not ended after {} s.", options_.check_limit_ms / 1000)
-                                     : worker.end_in_words();
-      worker.end();
-      fail(tasks.front(),
-           fmt::format("The process that ran the adapter did not come to the check's end. {} It printed: {}", why,
-                       tail_of(command.log, kShownBytes)));
-      tasks.pop_front();
-    }
-  } catch (const std::system_error& error) {
-    fail(tasks.front(), fmt::format("No process could be started for it: {}.", error.what()));
-    tasks.pop_front();
+  const CheckRunParts parts{options_, report_.manifest, worker_program_, scratch_.path(), until_ms_};
+  std::vector<std::thread> threads;
+  for (const auto& place : places) {
+    const auto number = threads.size() + 1;
+    threads.emplace_back([this, &parts, &place, number] {
+      const auto service = make_service(number);
+      CheckRun(parts, findings_, *service, number).run(place);
+    });
   }
-  std::ifstream log(command.log, std::ios::binary);
-  const std::string printed{std::istreambuf_iterator<char>(log), {}};
-  if (printed.find(service_->token()) != std::string::npos) leaks_.insert("what it printed");
+  CheckRun(parts, findings_, *service_, 0).run(here);
+  for (auto& thread : threads) thread.join();
+  sort_results(tasks);
 }
 
-/// The check has ended while the service had: whatever it found is of no use. A service that ends answers nobody a
-/// moment before it has gone, so one that is behind a failure gets that moment.
-bool Kit::keep_service(CheckResult& result) {
-  const bool passed = result.outcome == CheckOutcome::kPassed;
-  if (!service_->ends_within(passed ? 0 : kEndMs)) return true;
-  result.outcome = CheckOutcome::kFailed;
-  result.happened = fmt::format("The fake service ended during this check. It printed: {}",
-                                tail_of(scratch_.path() / "service.log", kShownBytes));
-  return false;
+/// As if they had been made one after the other.
+void Kit::sort_results(const CheckTasks& tasks) {
+  const auto place = [&](const CheckResult& result) {
+    const auto at = std::find_if(tasks.begin(), tasks.end(), [&](const CheckTask& task) {
+      return task.id == result.id && task.subject == result.subject;
+    });
+    return at == tasks.end() ? -1 : at - tasks.begin();  // the kit's own, which came before
+  };
+  std::stable_sort(report_.checks.begin(), report_.checks.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
 }
 
-/// False when the worker went before it had ended the first of the tasks, or took too long for it.
-bool Kit::take_lines(ChildProcess& worker, Tasks& tasks) {
-  while (!tasks.empty()) {
-    // Some time for loading comes on top; the whole time holds too.
-    const auto until = std::min(steady_ms() + options_.check_limit_ms, until_ms_ + 5'000);
-    for (;;) {
-      const auto text = worker.read_line(until);
-      if (!text) return false;
-      const auto line = read_line(*text);
-      if (line.kind == WorkerLine::Kind::kBegins) continue;
-      if (line.kind == WorkerLine::Kind::kLeak) {
-        leaks_.insert(line.text);
-        continue;
-      }
-      if (line.kind == WorkerLine::Kind::kCannot) {
-        skip_all(tasks, fmt::format("the worker cannot begin: {}", printable(line.text)));
-        cut_ = true;
-        tasks.clear();
-        return true;
-      }
-      auto result = line.check;
-      const bool alive = keep_service(result);
-      const bool failed = result.outcome == CheckOutcome::kFailed;
-      add(std::move(result));
-      tasks.pop_front();
-      if (failed || !alive) return true;
-      break;
-    }
-  }
-  return true;
+std::unique_ptr<FakeService> Kit::make_service(std::size_t place) const {
+  const auto& manifest = report_.manifest;
+  return std::make_unique<FakeService>(manifest, load_definition(manifest.directory / manifest.definition), transport_,
+                                       service_log(scratch_.path(), place));
 }
 
 void Kit::judge_secret() {
-  if (!any_worker_) throw not_checked("the adapter was not run");
-  if (leaks_.empty()) return;
+  if (!findings_.any_worker()) throw not_checked("the adapter was not run");
+  const auto leaks = findings_.leaks();
+  if (leaks.empty()) return;
   std::string places;
-  for (const auto& place : leaks_) places += (places.empty() ? "" : ", ") + place;
+  for (const auto& place : leaks) places += (places.empty() ? "" : ", ") + place;
   throw CheckFailed(fmt::format("The token stood in: {}.", places));
 }
 

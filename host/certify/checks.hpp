@@ -26,6 +26,7 @@ void check_sync_limited(Lab& lab, const std::string& subject);
 void check_sync_refused(Lab& lab, const std::string& subject);
 void check_sync_garbage(Lab& lab, const std::string& subject);
 void check_sync_cursors(Lab& lab, const std::string& subject);
+void check_sync_hostile(Lab& lab, const std::string& subject);
 void check_sync_in_time(Lab& lab, const std::string& subject);
 
 void check_read(Lab& lab, const std::string& subject);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <set>
 
+#include "core/util/text.hpp"
 #include "host/certify/checks.hpp"
 #include "host/certify/sync_trial.hpp"
 
@@ -23,7 +24,8 @@ void need_sync(Lab& lab) {
 /// What one undisturbed full sync of the service gives, and how many requests it took.
 struct Undisturbed {
   ReplicaRows rows;
-  OfferedRows offered;  ///< on the way there
+  OfferedRows offered;             ///< on the way there
+  std::set<std::string> searched;  ///< texts
   std::size_t requests = 0, commits = 0;
 };
 
@@ -32,7 +34,7 @@ Undisturbed undisturbed(Lab& lab) {
   lab.faults().clear();
   SyncTrial trial(lab);
   trial.settle();
-  Undisturbed out{trial.rows(), trial.offered(), lab.faults().count(), trial.commits()};
+  Undisturbed out{trial.rows(), trial.offered(), trial.searched(), lab.faults().count(), trial.commits()};
   if (out.rows.empty()) throw not_checked("the fake service has nothing to sync; let `prepare` put something there");
   return out;
 }
@@ -112,7 +114,9 @@ void later_sync_with(Lab& lab, Fault fault, const Undisturbed& good, SyncTrial& 
     const auto when = fmt::format("When in request {} of a later sync {}", at, in_words(fault));
     lab.clock().advance(lab.definition().sync_interval_ms);
     lab.faults().arm({fault, at, fault == Fault::kTokenRefused ? std::size_t{0} : 1});
-    judge_end(fault, trial.pass(), when);
+    const auto end = trial.pass();
+    if (lab.faults().count() < at) continue;  // fewer requests than the first later pass had
+    judge_end(fault, end, when);
     if (const auto what = difference(good.rows, known_rows(trial.rows(), good)); !what.empty())
       throw CheckFailed(fmt::format("{}, the replica changed although the service had not: {}.", when, what),
                         "Sweep only after every page of a pass was read and understood.");
@@ -177,32 +181,61 @@ void check_sync_idle(Lab& lab, const std::string&) {
   }
 }
 
-void check_sync_changes(Lab& lab, const std::string&) {
-  need_sync(lab);
-  const auto& changes = lab.bench().kit().changes;
-  if (changes.empty()) throw not_checked("conformance.changes is missing: nothing says how to change the service");
-  SyncTrial trial(lab);
-  trial.settle();
-  int most = 0;
+namespace {
+
+/// How far the host's clock is ahead of the service's in the second round of sync.changes.
+constexpr std::int64_t kAheadMs = 600'000;
+
+/// Makes each of `changes`; `made` follows with what was expected of it.
+template <class Made>
+void make_changes(Lab& lab, Made&& made) {
   auto values = lab.values();
   values["n"] = lab.unique();
-  for (const auto& change : changes) {
+  for (const auto& change : lab.bench().kit().changes) {
     add_members(values, "before", lab.service().ask(change, values));
+    made(change);
+  }
+}
+
+/// How many passes the slowest of the changes took. `from` those the clock is moved on before each.
+int passes_for_changes(Lab& lab, SyncTrial& trial, int from, const std::string& clock) {
+  int most = 0;
+  make_changes(lab, [&](const BundleRequest& change) {
     const auto expected = undisturbed(lab).rows;
     std::string what = "x";
     int passes = 0;
     for (; passes < 2 * kPassesForChanges && !what.empty(); ++passes) {
-      // First without: the clocks of kit and service are the same then.
-      if (passes > 0)
+      if (passes >= from)
         lab.clock().advance(passes < kPassesForChanges ? lab.definition().sync_interval_ms : kLongWhileMs);
       trial.settle();
       what = difference(expected, trial.rows());
     }
     most = std::max(most, passes);
     if (!what.empty())
-      throw CheckFailed(fmt::format("{} later passes after {} {}, against a first sync: {}.", passes, change.method,
-                                    change.path, what));
-  }
+      throw CheckFailed(fmt::format("{} later passes after {} {}{}, against a first sync: {}.", passes, change.method,
+                                    change.path, clock, what),
+                        clock.empty()
+                            ? ""
+                            : "Ask since the service's own time (its header Date, or what its records say), and "
+                              "not since the host's.");
+  });
+  return most;
+}
+
+}  // namespace
+
+void check_sync_changes(Lab& lab, const std::string&) {
+  need_sync(lab);
+  const auto& changes = lab.bench().kit().changes;
+  if (changes.empty()) throw not_checked("conformance.changes is missing: nothing says how to change the service");
+  SyncTrial trial(lab);
+  trial.settle();
+  // First without moving it: the clocks of kit and service are the same then.
+  const auto most = passes_for_changes(lab, trial, 1, "");
+  lab.clock().advance(kAheadMs);
+  SyncTrial ahead(lab);
+  ahead.settle();
+  passes_for_changes(lab, ahead, 1, ", the host's clock being ten minutes ahead");
   lab.note(fmt::format("{} changes, each there after at most {} passes.", changes.size(), most));
 }
 
@@ -252,15 +285,63 @@ void check_sync_cursors(Lab& lab, const std::string&) {
   need_sync(lab);
   const auto& expire = lab.bench().kit().expire_cursors;
   if (!expire) throw not_checked("conformance.expire_cursors is missing: nothing says how to make a cursor expire");
-  const auto good = undisturbed(lab);
+  undisturbed(lab);
   SyncTrial trial(lab);
   trial.settle();
+  // Of the last it can hear no more: where that deletes what it has, this shows whether it sweeps.
+  std::size_t made = 0;
+  make_changes(lab, [&](const BundleRequest&) {
+    if (++made == lab.bench().kit().changes.size()) return;
+    lab.clock().advance(lab.definition().sync_interval_ms);
+    trial.settle();
+  });
   lab.service().ask(*expire, lab.values());
+  const auto good = undisturbed(lab);
   lab.clock().advance(lab.definition().sync_interval_ms);
   const auto end = trial.pass();
   if (end.how == PassEnd::How::kFailed) throw CheckFailed(fmt::format("The pass ended with {}", in_words(end.failure)));
   recover(lab, trial, good.rows, "When the service no longer knew the cursor");
   lab.note(end.cursor_expired ? "It said that its cursor has expired." : "It went on by itself.");
+}
+
+namespace {
+
+/// Passes until one is done. What the replica cannot take may be left out. Throws CheckFailed.
+void get_through(Lab& lab, SyncTrial& trial, const std::string& when) {
+  std::string last;
+  for (int i = 0; i < kPassesForChanges; ++i) {
+    const auto end = trial.pass();
+    if (end.how == PassEnd::How::kDone && end.problems == 0) return;
+    last = end.problems > 0 ? trial.store().problems().front().message : in_words(end.failure);
+    lab.clock().advance(std::max(end.failure.retry_after_ms.value_or(0), lab.definition().sync_interval_ms));
+  }
+  throw CheckFailed(fmt::format("{}, no pass comes to its end any more: {}", when, last),
+                    "Put the record all the same: the host leaves out what the replica cannot take. Read half of a "
+                    "surrogate pair as U+FFFD.");
+}
+
+}  // namespace
+
+void check_sync_hostile(Lab& lab, const std::string&) {
+  const auto good = undisturbed(lab);
+  std::string text;
+  for (const auto hostile : kHostileTexts) {
+    const auto when = fmt::format("When a text of the service has {}", in_words(hostile));
+    SyncTrial trial(lab);
+    lab.faults().make_hostile(good.searched, hostile);
+    get_through(lab, trial, when);
+    text = lab.faults().made_hostile();
+    lab.faults().clear();
+    if (text.empty())
+      throw not_checked("the fake service has no text with a blank that a synced record is searched by");
+    const auto rows = trial.rows();
+    for (const auto& [key, content] : good.rows) {
+      if (content.find(text) == std::string::npos && !rows.contains(key))
+        throw CheckFailed(fmt::format("{}, the row {} is missing, which has nothing to do with it.", when, key));
+    }
+    recover(lab, trial, good.rows, when);
+  }
+  lab.note(fmt::format("\"{}\" was the text.", printable(text)));
 }
 
 void check_sync_in_time(Lab& lab, const std::string&) {

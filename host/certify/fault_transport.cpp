@@ -9,7 +9,6 @@
 
 #include "core/net/address.hpp"
 #include "core/util/json.hpp"
-#include "host/certify/spoiled_body.hpp"
 
 namespace krux::certify {
 namespace {
@@ -120,8 +119,29 @@ void FaultTransport::arm(FaultPlan plan) {
   const std::lock_guard lock(mutex_);
   plan_ = plan;
   on_hang_ = nullptr;
+  hostile_.reset();
   seen_.clear();
   ++round_;
+}
+
+void FaultTransport::make_hostile(std::set<std::string> searched, HostileText hostile) {
+  arm({});
+  const std::lock_guard lock(mutex_);
+  hostile_ = hostile;
+  searched_ = std::move(searched);
+  hostile_place_.clear();
+}
+
+std::string FaultTransport::made_hostile() const {
+  const std::lock_guard lock(mutex_);
+  return hostile_place_;
+}
+
+std::string FaultTransport::as_shown(std::string_view body) {
+  const std::lock_guard lock(mutex_);
+  if (!hostile_) return std::string(body);
+  if (hostile_place_.empty()) hostile_place_ = peoples_text(body, searched_);
+  return hostile_place_.empty() ? std::string(body) : with_hostile_text(body, hostile_place_, *hostile_);
 }
 
 void FaultTransport::on_hang(std::function<void()> hook) {
@@ -249,7 +269,7 @@ HttpOutcome FaultTransport::show(Fault fault, std::size_t number, const HttpRequ
     case Fault::kSlow:
       return give_slowly(sink, real);
     default:
-      return give(sink, real.status, real.headers, body);
+      return give(sink, real.status, headers, as_shown(body));
   }
 }
 

@@ -4,10 +4,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/net/http_transport.hpp"
+#include "host/certify/spoiled_body.hpp"
 
 namespace krux::certify {
 
@@ -70,6 +73,9 @@ class FaultTransport final : public HttpTransport {
   /// Counts requests from here on.
   void arm(FaultPlan plan);
   void clear() { arm({}); }
+  /// Until clear(): in every answer the first text that people wrote is a hostile one, the same in all of them.
+  void make_hostile(std::set<std::string> searched, HostileText hostile);
+  std::string made_hostile() const;  ///< which text; empty: there was none
   /// Runs on the adapter's thread when request number `at` is about to hang.
   void on_hang(std::function<void()> hook);
 
@@ -78,6 +84,7 @@ class FaultTransport final : public HttpTransport {
 
  private:
   Fault take(const HttpRequest& request, const Url& url, std::size_t& number);
+  std::string as_shown(std::string_view body);
   void note(std::size_t number, bool delivered, int status);
   HttpOutcome hang(const CallContextPtr& call);
   HttpOutcome deliver(const CallContextPtr& call, const Url& url, const HttpRequest& request,
@@ -91,6 +98,9 @@ class FaultTransport final : public HttpTransport {
   mutable std::mutex mutex_;
   FaultPlan plan_;
   std::function<void()> on_hang_;
+  std::optional<HostileText> hostile_;
+  std::set<std::string> searched_;
+  std::string hostile_place_;  ///< the text that becomes hostile
   std::vector<SeenRequest> seen_;
   std::uint64_t round_ = 0;
 };

@@ -26,7 +26,7 @@ std::string content_of(std::int64_t order_ms, std::string_view json) {
 class WatchedSession final : public SyncSession {
  public:
   WatchedSession(Lab& lab, std::shared_ptr<SyncSession> inner, std::size_t kill_after,
-                 std::shared_ptr<OfferedRows> offered)
+                 std::shared_ptr<OfferedRecords> offered)
       : lab_(lab), inner_(std::move(inner)), kill_after_(kill_after), offered_(std::move(offered)) {}
 
   std::string put(Record record) override {
@@ -37,8 +37,10 @@ class WatchedSession final : public SyncSession {
     const auto key = fmt::format("{}/{}", record.collection, record.id);
     const auto order_ms = record.order_ms;
     auto json = record.json;
+    auto text = record.text;
     auto why = inner_->put(std::move(record));
-    (*offered_)[key].insert(content_of(order_ms, json));
+    offered_->rows[key].insert(content_of(order_ms, json));
+    if (!text.empty()) offered_->searched.insert(std::move(text));
     return why;
   }
   void leave_out(Record record, std::string_view why) override { inner_->leave_out(std::move(record), why); }
@@ -86,7 +88,7 @@ class WatchedSession final : public SyncSession {
   Lab& lab_;
   const std::shared_ptr<SyncSession> inner_;
   const std::size_t kill_after_;
-  const std::shared_ptr<OfferedRows> offered_;
+  const std::shared_ptr<OfferedRecords> offered_;
 };
 
 std::string some(const std::vector<std::string>& names) {

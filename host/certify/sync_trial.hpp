@@ -20,6 +20,12 @@ std::string difference(const ReplicaRows& expected, const ReplicaRows& actual);
 /// Every content that was ever put at a place of the replica.
 using OfferedRows = std::map<std::string, std::set<std::string>>;
 
+/// What an adapter has put.
+struct OfferedRecords {
+  OfferedRows rows;
+  std::set<std::string> searched;  ///< every text that is searched
+};
+
 /// How one pass ended.
 struct PassEnd {
   enum class How { kDone, kFailed, kKilled } how = How::kDone;
@@ -50,7 +56,8 @@ class SyncTrial {
 
   ReplicaRows rows() const;
   std::size_t commits() const { return commits_; }  ///< so far
-  const OfferedRows& offered() const { return *offered_; }
+  const OfferedRows& offered() const { return offered_->rows; }
+  const std::set<std::string>& searched() const { return offered_->searched; }
   Replica& store() { return *store_; }
 
  private:
@@ -61,7 +68,7 @@ class SyncTrial {
   std::shared_ptr<ServiceAdapter> adapter_;
   std::size_t commits_ = 0;
   /// Shared with sessions: an abandoned call may go on putting.
-  std::shared_ptr<OfferedRows> offered_ = std::make_shared<OfferedRows>();
+  std::shared_ptr<OfferedRecords> offered_ = std::make_shared<OfferedRecords>();
 };
 
 }  // namespace krux::certify

@@ -40,6 +40,7 @@ void build_tree(CLI::App& app, Parsed& p) {
   add_receipt_commands(app, p);
   add_plugin_commands(app, p);
   add_adapter_commands(app, p);
+  add_test_host_command(app, p);
   add_operator_commands(app, p);
   add_vault_commands(app, p);
   add_backup_commands(app, p);

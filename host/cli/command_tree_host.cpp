@@ -149,6 +149,18 @@ void add_receipt_commands(CLI::App& app, Parsed& p) {
   verify->add_option("--key", p.decision_receipt.key, "The public key that must have signed it")->type_name("KEY");
 }
 
+void add_test_host_command(CLI::App& app, Parsed& p) {
+  auto* command = add(&app, "test-host", "For tests: a host with mocks or adapters, connected, until it is ended", p,
+                      [&p](const Session&) {
+                        if (!p.socket.empty() || !p.data_dir.empty())
+                          throw CliError(kUsage,
+                                         "A host for tests makes a directory of its own: leave --data-dir and "
+                                         "--socket out.");
+                        return begin_test_host(p.test_host);
+                      });
+  add_test_host_options(*command, p.test_host);
+}
+
 void add_adapter_commands(CLI::App& app, Parsed& p) {
   auto* adapter = group(app, "adapter", "For authors of adapters");
   auto* create = add(adapter, "new", "Begin an adapter: files that build and pass their tests", p,

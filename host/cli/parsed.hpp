@@ -32,6 +32,7 @@ struct Parsed {
   ScaffoldPlan scaffold;
   const CLI::App* wrapping = nullptr;  ///< its words are another program's
   BundleArguments bundle;
+  TestHostOptions test_host;
   BackupArguments backup;
   ReplicaArguments replica;
   McpArguments mcp;
@@ -78,6 +79,7 @@ void add_policy_commands(CLI::App& app, Parsed& parsed);
 void add_audit_commands(CLI::App& app, Parsed& parsed);
 void add_receipt_commands(CLI::App& app, Parsed& parsed);
 void add_adapter_commands(CLI::App& app, Parsed& parsed);
+void add_test_host_command(CLI::App& app, Parsed& parsed);
 void add_agent_commands(CLI::App& app, Parsed& parsed);
 void add_sign_in_commands(CLI::App& app, Parsed& parsed);
 void add_mcp_command(CLI::App& app, Parsed& parsed);

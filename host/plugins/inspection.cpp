@@ -8,6 +8,7 @@
 #include "core/util/json.hpp"
 #include "host/plugins/config_schema.hpp"
 #include "host/plugins/elf_inspect.hpp"
+#include "host/plugins/mock_script.hpp"
 
 namespace krux {
 namespace {
@@ -161,6 +162,8 @@ class Inspection {
       return Outcome::kFailed;
     }
     detail = definition_problem(*definition, entry);
+    if (detail.empty() && report_.mock)
+      detail = mock_script_problem(std::filesystem::path(report_.file).replace_extension(".mock.json"), *definition);
     if (!detail.empty()) return Outcome::kFailed;
     detail = fmt::format("Fits the definition of {}, version {}.", definition->service, definition->version);
     const auto missing = report_.roles ? missing_role(*definition, *report_.roles) : std::string();

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "host/plugins/probe.hpp"
+#include "host/runner/mock_journal.hpp"
 
 namespace krux {
 
@@ -38,6 +39,8 @@ AdapterRunners::AdapterRunners(const PluginRegistry& registry, Clock& clock, con
     launch.hello_timeout_ms = options.hello_timeout_ms;
     launch.idle_allowance = options.idle_allowance;
     launch.log = LogLimit::log_of(log_);
+    if (plugin.mock && plugin.origin == PluginInfo::Origin::kDirectory)
+      launch.log = with_mock_journal(plugin.file, std::move(launch.log));
     launch.look_at_log = [log = log_] { log->look(); };
     runners_[plugin.service] = std::make_shared<AdapterRunner>(std::move(launch), clock, alerts, helpers_);
   }

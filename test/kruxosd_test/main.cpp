@@ -3,10 +3,7 @@
 //   KRUXOS_TEST_FAULT=name[:pass]      the process kills itself there (core/util/fault_point.hpp has the names)
 //   KRUXOS_TEST_CLOCK=driven[:MS[:BOOT_MS]]
 //     the host's clocks stand at MS and BOOT_MS (default: now) until a line "advance MS" comes on standard input, which
-//     is answered with "clock MS" on standard output once everything that waited was woken
-#include <fmt/format.h>
-
-#include <cstdio>
+//     is answered with "clock MS BOOT_MS" on standard output once everything that waited was woken
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -15,6 +12,7 @@
 
 #include "core/util/clock.hpp"
 #include "host/process/run_host.hpp"
+#include "host/test_host/driven_time.hpp"
 #include "support/fault.hpp"
 
 namespace {
@@ -31,17 +29,6 @@ std::unique_ptr<krux::Clock> make_clock() {
   return std::make_unique<krux::DrivenClock>(wall, boot);
 }
 
-void drive(krux::DrivenClock& clock) {
-  std::string word;
-  std::int64_t ms = 0;
-  while (std::cin >> word >> ms) {
-    if (word != "advance") continue;
-    clock.advance(ms);
-    fmt::print("clock {}\n", clock.wall_ms());
-    std::fflush(stdout);
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,6 +36,7 @@ int main(int argc, char** argv) {
   const auto clock = make_clock();
   return krux::run_host(argc, argv, *clock, [&clock] {
     // The thread reads until standard input ends, and may outlive main(): the process's end ends it.
-    if (auto* driven = dynamic_cast<krux::DrivenClock*>(clock.get())) std::thread(drive, std::ref(*driven)).detach();
+    if (auto* driven = dynamic_cast<krux::DrivenClock*>(clock.get()))
+      std::thread([driven] { krux::drive(*driven, std::cin); }).detach();
   });
 }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -95,13 +96,31 @@ void wait(const kruxos::Call& call, const Act& act) {
   call.throw_if_cancelled();
 }
 
+/// A process of its own may write no file: the host writes this one, which takes such lines of a mock's log apart from
+/// others (host/runner/mock_journal.hpp). A line of the log has room for a piece.
+void journal_by_log(const kruxos::Host& host, const std::string& line) {
+  constexpr std::size_t kPiece = 4096;
+  static std::mutex whole;
+  const std::lock_guard lock(whole);
+  for (std::size_t at = 0; at < line.size(); at += kPiece) {
+    const bool last = at + kPiece >= line.size();
+    host.log(KRUX_LOG_ERROR, std::string("kruxos-mock-journal") + (last ? "." : "+") + line.substr(at, kPiece));
+  }
+}
+
 /// Does what the script says, and returns its answer, or `otherwise` where it names none.
-std::string perform(const kruxos::Call& call, const Asked& asked, const std::string& otherwise) {
+std::string perform(const kruxos::Host& host, const kruxos::Call& call, const Asked& asked,
+                    const std::string& otherwise) {
   const auto act = script().act_on(asked);
+  if (const auto problem = script().take_problem(); !problem.empty())
+    host.log(KRUX_LOG_WARN, "The script of before stays in use: " + problem);
   const auto answer = act.answer.value_or(otherwise);
   const bool acts = asked.call == "execute_write" || asked.call == "rollback";
   const bool succeeds = !act.error && act.crash.empty() && !act.hang;
-  if (acts) script().note(asked, act.effect.value_or(succeeds), answer);
+  if (acts) {
+    const auto line = script().note(asked, act, act.effect.value_or(succeeds), answer);
+    if (line) journal_by_log(host, *line);
+  }
   say(call, act.says);
   wait(call, act);
   if (!act.questions_json.empty()) throw kruxos::InputRequired(act.questions_json).state(act.state);
@@ -139,7 +158,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
                           public kruxos::RollbackCapable,
                           public kruxos::AccountAdapter {
  public:
-  MockAdapter(kruxos::Host, const kruxos::Account&) { script(); }
+  MockAdapter(kruxos::Host host, const kruxos::Account&) : host_(host) { script(); }
 
   static kruxos::Description describe() {
     kruxos::Description description;
@@ -172,7 +191,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
 
   std::string read(const kruxos::Call& call, const kruxos::Reader&, std::string_view capability,
                    std::string_view params) override {
-    const auto answer = perform(call,
+    const auto answer = perform(host_, call,
                                 {"read", std::string(capability), "", std::string(params),
                                  std::string(call.answers_json()), std::string(call.state()), can_ask(call)},
                                 "");
@@ -183,15 +202,15 @@ class MockAdapter final : public kruxos::SyncAdapter,
   }
   std::string resolve(const kruxos::Call& call, const kruxos::Reader&, std::string_view operation,
                       std::string_view params) override {
-    return perform(call, {"resolve", std::string(operation), "", std::string(params)}, std::string(params));
+    return perform(host_, call, {"resolve", std::string(operation), "", std::string(params)}, std::string(params));
   }
 
   std::string execute_write(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
-    return perform(call, asked_of("execute_write", write), R"({"status":"ok"})");
+    return perform(host_, call, asked_of("execute_write", write), R"({"status":"ok"})");
   }
   kruxos::EffectFound find_effect(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
     const auto known = script().effect_of(std::string(write.write_id));
-    return found_of(perform(call, asked_of("find_effect", write), known.value_or(R"({"found":"absent"})")));
+    return found_of(perform(host_, call, asked_of("find_effect", write), known.value_or(R"({"found":"absent"})")));
   }
 
   bool supports_rollback(std::string_view operation) override {
@@ -203,18 +222,18 @@ class MockAdapter final : public kruxos::SyncAdapter,
     return false;
   }
   std::string create_rollback_point(const kruxos::Call& call, const kruxos::BufferedWrite& write) override {
-    return perform(call, asked_of("create_rollback_point", write), "{}");
+    return perform(host_, call, asked_of("create_rollback_point", write), "{}");
   }
   std::string rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) override {
-    return perform(call, asked_of("rollback", request), R"({"status":"ok"})");
+    return perform(host_, call, asked_of("rollback", request), R"({"status":"ok"})");
   }
   kruxos::EffectFound find_rollback(const kruxos::Call& call, const kruxos::RollbackRequest& request) override {
     const auto known = script().effect_of(std::string(request.rollback_id));
-    return found_of(perform(call, asked_of("find_rollback", request), known.value_or(R"({"found":"absent"})")));
+    return found_of(perform(host_, call, asked_of("find_rollback", request), known.value_or(R"({"found":"absent"})")));
   }
 
   kruxos::Identity verify(const kruxos::Call& call) override {
-    perform(call, {"verify", "", "", ""}, "{}");
+    perform(host_, call, {"verify", "", "", ""}, "{}");
     const auto account = script().part("account");
     kruxos::Identity identity{"mock", "Mock", std::nullopt, ""};
     if (!account.IsObject()) return identity;
@@ -228,7 +247,7 @@ class MockAdapter final : public kruxos::SyncAdapter,
     }
     return identity;
   }
-  void revoke(const kruxos::Call& call) override { perform(call, {"revoke", "", "", ""}, "{}"); }
+  void revoke(const kruxos::Call& call) override { perform(host_, call, {"revoke", "", "", ""}, "{}"); }
 
  private:
   static Asked asked_of(const char* call, const kruxos::BufferedWrite& write) {
@@ -239,8 +258,8 @@ class MockAdapter final : public kruxos::SyncAdapter,
   }
 
   /// The script's records, all in one pass; what it no longer has is swept.
-  static kruxos::SyncStep sync(const kruxos::Call& call, kruxos::SyncStore& store, const char* name) {
-    perform(call, {name, "", "", ""}, "{}");
+  kruxos::SyncStep sync(const kruxos::Call& call, kruxos::SyncStore& store, const char* name) const {
+    perform(host_, call, {name, "", "", ""}, "{}");
     const auto records = script().part("records");
     if (records.IsArray()) {
       for (const auto& one : records.GetArray()) {
@@ -270,6 +289,8 @@ class MockAdapter final : public kruxos::SyncAdapter,
     }
     return record;
   }
+
+  const kruxos::Host host_;
 };
 
 /// Room for what the script says; the host reads it after the constructor below has run.

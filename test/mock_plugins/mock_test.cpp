@@ -33,7 +33,7 @@ struct MockRig : Rig {
     for (std::string line; std::getline(journal, line);) {
       const auto entry = parse(line);
       count += bool_at(entry, "/effect") && text_at(entry, "/call") == "execute_write" &&
-                       text_at(parse(text_at(entry, "/params")), "/text") == text
+                       text_at(entry, "/params/text") == text
                    ? 1
                    : 0;
     }
@@ -73,7 +73,7 @@ TEST_CASE("a script's faults lead through the real safety chain") {
   CHECK(rig.invoke("proxy.rollback", R"({"write_id":")" + changed + "\"}").error() == "RollbackConflict");
 }
 
-TEST_CASE("a mock that crashes in its own process costs one call") {
+TEST_CASE("a mock that crashes in its own process costs one call, and what it has done is found") {
   RigOptions options;
   options.service = "    isolation: process\n";
   MockRig rig(options);
@@ -81,11 +81,52 @@ TEST_CASE("a mock that crashes in its own process costs one call") {
   REQUIRE(rig.reaches(crash, "unknown"));
   // Until the process may be started again, its service is unavailable.
   Answer sent;
-  REQUIRE(rig.pass_time([&] { return (sent = rig.send("fine")).ok(); }, 60'000, 1'000));
+  const auto longer = std::string(20'000, 'x') + "\xf0\x9f\x98\x80";
+  REQUIRE(rig.pass_time([&] { return (sent = rig.send(longer)).ok(); }, 60'000, 1'000));
   REQUIRE(rig.reaches(sent.write_id(), "completed"));
-  // Nobody knows, and what the process remembered is gone with it.
-  REQUIRE(rig.pass_time([&] { return rig.told(crash); }, 600'000));
+  CHECK(rig.effects(longer) == 1);
+  // Its next process reads in the journal what it did.
+  REQUIRE(rig.reaches(crash, "completed"));
+  CHECK(rig.effects("crash") == 1);
   CHECK(rig.alive());
+  CHECK_THAT(rig.log(), !Catch::Contains("kruxos-mock-journal"));
+}
+
+TEST_CASE("the journal has values, and failures with what they are") {
+  MockRig rig;
+  for (const auto* text : {"refused", "lost", "fine", "garbage"}) rig.send(text);
+  const auto entry = [&](const std::string& text) {
+    std::ifstream journal(rig.path("adapters/slack.mock.json.journal"));
+    for (std::string line; std::getline(journal, line);) {
+      if (line.find("\"" + text + "\"") != std::string::npos) return line;
+    }
+    return std::string("{}");
+  };
+  REQUIRE(rig.pass_time([&] { return entry("garbage") != "{}" && entry("fine") != "{}" && entry("lost") != "{}"; }));
+  CHECK_THAT(entry("fine"), Catch::Contains(R"("effect":true,"answer":{"status":"ok"})"));
+  CHECK_THAT(
+      entry("refused"),
+      Catch::Contains(
+          R"("effect":false,"error":{"status":"refused","message":"There is no such channel.","effect":"none"}})"));
+  CHECK_THAT(entry("lost"),
+             Catch::Contains(R"("effect":true,"error":{"status":"network")") && !Catch::Contains("answer\":"));
+  CHECK_THAT(entry("garbage"), Catch::Contains(R"("raw":"this is no JSON")"));
+}
+
+TEST_CASE("a script that breaks while the host runs is told of, and one that contradicts its definition refused") {
+  MockRig rig;
+  std::ofstream(rig.path("adapters/slack.mock.json")) << "{\n  broken";
+  std::filesystem::last_write_time(rig.path("adapters/slack.mock.json"),
+                                   std::filesystem::file_time_type::clock::now() + std::chrono::seconds(5));
+  CHECK(rig.invoke("slack.channels").text("/channels/0/name") == "general");
+  CHECK_THAT(rig.log(), Catch::Contains("The script of before stays in use") && Catch::Contains("In line 2"));
+  rig.stop();
+  std::ofstream(rig.path("adapters/slack.mock.json")) << "{\"service\": \"slack\", \"version\": \"0.1.0\", \"rules\": "
+                                                         "[\n{\"call\": \"read\", \"operation\": \"slack.serch\"}]}";
+  rig.start();
+  CHECK_THAT(rig.kruxos({"plugin", "list"}).out,
+             Catch::Contains("refused") &&
+                 Catch::Contains("slack.mock.json:2: The definition of slack has no read \"slack.serch\""));
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace mock {
 namespace {
@@ -121,10 +122,59 @@ Act act_of(const Json& rule, const Asked& asked) {
   return act;
 }
 
+std::string rule_problem(const Json& rule) {
+  if (!rule.IsObject() || !is_one_of(text(rule, "call"), kCalls)) return "it needs a \"call\" of the interface.";
+  for (const auto& member : rule.GetObject()) {
+    if (!is_one_of(member.name.GetString(), kRuleKeys))
+      return std::string("a rule has no key \"") + member.name.GetString() + "\".";
+  }
+  for (const char* key : {"when", "error", "ask"}) {
+    if (rule.HasMember(key) && !rule[key].IsObject()) return std::string("\"") + key + "\" must be an object.";
+  }
+  if (!rule.HasMember("says")) return {};
+  const auto& says = rule["says"];
+  const auto is_object = [](const Json& one) { return one.IsObject(); };
+  const bool fit = says.IsArray() && std::all_of(says.Begin(), says.End(), is_object);
+  return fit ? "" : "\"says\" must be a list of objects.";
+}
+
+/// As a value under `name`, or where it is none as a text under `otherwise`.
+void put_json(rapidjson::Document& line, const char* name, const char* otherwise, const std::string& json) {
+  auto& allocator = line.GetAllocator();
+  rapidjson::Document document;
+  document.Parse(json.c_str(), json.size());
+  const bool raw = document.HasParseError();
+  line.AddMember(
+      Json(raw ? otherwise : name, allocator),
+      raw ? Json(json.c_str(), static_cast<rapidjson::SizeType>(json.size()), allocator) : Json(document, allocator),
+      allocator);
+}
+
+/// Why the call does not succeed; null: it does.
+Json failure_of(const Act& act, rapidjson::Document::AllocatorType& allocator) {
+  Json failure;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!failure.IsObject()) failure.SetObject();
+    if (!value.empty()) failure.AddMember(Json(name, allocator), Json(value.c_str(), allocator), allocator);
+  };
+  if (act.error) {
+    add("status", act.error->status);
+    add("type", act.error->type);
+    add("message", act.error->message);
+    if (act.error->no_effect) add("effect", "none");
+  }
+  if (!act.crash.empty()) add("crash", act.crash);
+  if (act.hang) add("hang", act.deaf ? "deaf" : "until it is cancelled");
+  return failure;
+}
+
+constexpr const char* kDone = R"({"status":"ok"})";
+
 }  // namespace
 
 Script::Script(std::filesystem::path file) : file_(std::move(file)), journal_(file_.string() + ".journal") {
   load();
+  read_journal();
   service_ = text(document_, "service");
   prefix_ = text(document_, "prefix", service_);
   version_ = text(document_, "version", "1.0.0");
@@ -139,7 +189,9 @@ void Script::load() {
   const auto refuse = [&](const std::string& why) { throw std::runtime_error(file_.string() + ": " + why); };
   if (document.HasParseError()) {
     std::ostringstream why;
-    why << rapidjson::GetParseError_En(document.GetParseError()) << " At byte " << document.GetErrorOffset() << ".";
+    const auto end = content.begin() + static_cast<std::ptrdiff_t>(document.GetErrorOffset());
+    why << rapidjson::GetParseError_En(document.GetParseError()) << " In line "
+        << std::count(content.begin(), end, '\n') + 1 << ", at byte " << document.GetErrorOffset() << ".";
     refuse(why.str());
   }
   if (!document.IsObject() || text(document, "service").empty()) refuse("it needs a \"service\".");
@@ -149,22 +201,10 @@ void Script::load() {
   }
   if (document.HasMember("rules")) {
     if (!document["rules"].IsArray()) refuse("\"rules\" must be a list.");
+    int number = 0;
     for (const auto& rule : document["rules"].GetArray()) {
-      if (!rule.IsObject() || !is_one_of(text(rule, "call"), kCalls))
-        refuse("a rule needs a \"call\" of the interface.");
-      for (const auto& member : rule.GetObject()) {
-        if (!is_one_of(member.name.GetString(), kRuleKeys))
-          refuse(std::string("a rule has no key \"") + member.name.GetString() + "\".");
-      }
-      if (rule.HasMember("when") && !rule["when"].IsObject()) refuse("\"when\" must be an object of parameters.");
-      if (rule.HasMember("error") && !rule["error"].IsObject()) refuse("\"error\" must be an object.");
-      if (rule.HasMember("ask") && !rule["ask"].IsObject()) refuse("\"ask\" must be an object.");
-      if (rule.HasMember("says")) {
-        const auto& says = rule["says"];
-        const auto is_object = [](const Json& one) { return one.IsObject(); };
-        if (!says.IsArray() || !std::all_of(says.Begin(), says.End(), is_object))
-          refuse("\"says\" must be a list of objects.");
-      }
+      ++number;
+      if (const auto why = rule_problem(rule); !why.empty()) refuse("rule " + std::to_string(number) + ": " + why);
     }
   }
   read_ = std::filesystem::last_write_time(file_);
@@ -179,8 +219,10 @@ void Script::refresh() {
   if (error || changed == read_) return;
   try {
     load();
-  } catch (const std::exception&) {
+    problem_.clear();
+  } catch (const std::exception& broken) {
     read_ = changed;
+    problem_ = broken.what();
   }
 }
 
@@ -207,42 +249,59 @@ rapidjson::Document Script::part(const char* name) {
   return copy;
 }
 
-void Script::note(const Asked& asked, bool effect, const std::string& answer_json) {
+std::string Script::take_problem() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(problem_, {});
+}
+
+std::optional<std::string> Script::note(const Asked& asked, const Act& act, bool effect,
+                                        const std::string& answer_json) {
   rapidjson::Document line(rapidjson::kObjectType);
   auto& allocator = line.GetAllocator();
-  const auto add = [&](const char* name, const std::string& value) {
-    line.AddMember(Json(name, allocator),
-                   Json(value.c_str(), static_cast<rapidjson::SizeType>(value.size()), allocator), allocator);
-  };
-  add("call", asked.call);
-  add("operation", asked.operation);
-  add("id", asked.id);
-  add("params", asked.params_json);
-  line.AddMember("effect", effect, allocator);
-  add("answer", answer_json);
-  const auto bytes = written(line) + "\n";
+  const auto add = [&](const char* name, Json value) { line.AddMember(Json(name, allocator), value, allocator); };
+  add("call", Json(asked.call.c_str(), allocator));
+  add("operation", Json(asked.operation.c_str(), allocator));
+  add("id", Json(asked.id.c_str(), allocator));
+  put_json(line, "params", "raw_params", asked.params_json);
+  add("effect", Json(effect));
+  auto failure = failure_of(act, allocator);
+  const bool failed = failure.IsObject();
+  if (failed) add("error", std::move(failure));
+  if (!failed || act.answer) put_json(line, "answer", "raw", answer_json);
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::ASCII<>> writer(buffer);
+  line.Accept(writer);
+  const std::string bytes(buffer.GetString(), buffer.GetSize());
+
   const std::lock_guard lock(mutex_);
+  if (effect) effects_[asked.id] = failed && !act.answer ? kDone : answer_json;
   const int descriptor = ::open(journal_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  if (effect) effects_[asked.id] = answer_json;
-  if (descriptor < 0) return;
-  const bool kept = ::write(descriptor, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()) &&
+  if (descriptor < 0) return bytes;
+  const auto whole = bytes + "\n";
+  const bool kept = ::write(descriptor, whole.data(), whole.size()) == static_cast<ssize_t>(whole.size()) &&
                     ::fdatasync(descriptor) == 0;
   ::close(descriptor);
   if (!kept) throw std::runtime_error(journal_.string() + " cannot be written.");
+  return std::nullopt;
 }
 
 std::optional<std::string> Script::effect_of(const std::string& id) const {
   const std::lock_guard lock(mutex_);
-  if (const auto here = effects_.find(id); here != effects_.end()) return here->second;
+  const auto found = effects_.find(id);
+  return found == effects_.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// What an earlier process did. This one may open no file once it runs.
+void Script::read_journal() {
   std::ifstream in(journal_);
-  std::optional<std::string> found;
   for (std::string line; std::getline(in, line);) {
     rapidjson::Document entry;
     entry.Parse(line.c_str(), line.size());
-    if (entry.HasParseError() || !entry.IsObject() || text(entry, "id") != id) continue;
-    if (entry.HasMember("effect") && entry["effect"].IsTrue()) found = text(entry, "answer");
+    if (entry.HasParseError() || !entry.IsObject()) continue;
+    if (!entry.HasMember("effect") || !entry["effect"].IsTrue()) continue;
+    const auto answer = entry.FindMember("answer");
+    effects_[text(entry, "id")] = answer != entry.MemberEnd() ? written(answer->value) : text(entry, "raw", kDone);
   }
-  return found;
 }
 
 }  // namespace mock

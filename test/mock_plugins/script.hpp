@@ -70,16 +70,20 @@ class Script {
   /// Members of the script: "account", "collections", "records", "undoable"; a null value where there is none.
   rapidjson::Document part(const char* name);
 
-  /// Durable when it returns, where a file may be written; a process of its own may not, and remembers it only.
-  void note(const Asked& asked, bool effect, const std::string& answer_json);
-  /// The answer of the journal's latest entry of that id with an effect.
+  /// Notes what was asked and what becomes of it. Durable when it returns nothing; where no file may be written (a
+  /// process of its own) the line, for whoever may.
+  std::optional<std::string> note(const Asked& asked, const Act& act, bool effect, const std::string& answer_json);
+  /// The answer of the latest entry of that id with an effect, also of those that were in the journal at the start.
   std::optional<std::string> effect_of(const std::string& id) const;
+  /// Why a changed script is not in use; empty: it is, or that was told before.
+  std::string take_problem();
 
   const std::filesystem::path& file() const { return file_; }
 
  private:
   void refresh();
   void load();
+  void read_journal();
 
   const std::filesystem::path file_, journal_;
   std::string service_, prefix_, version_;
@@ -87,7 +91,8 @@ class Script {
   std::filesystem::file_time_type read_{};
   rapidjson::Document document_;
   std::vector<std::int64_t> met_;               ///< how often each rule has fitted
-  std::map<std::string, std::string> effects_;  ///< of this process: answers by id
+  std::map<std::string, std::string> effects_;  ///< answers by id
+  std::string problem_;
 };
 
 }  // namespace mock

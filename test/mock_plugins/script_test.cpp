@@ -31,14 +31,15 @@ struct Fixture {
 TEST_CASE("a script that makes no sense is refused with its file and what is wrong") {
   Fixture f;
   const std::vector<std::pair<std::string, std::string>> rows{
-      {"", "byte 0"},
-      {"{", "byte 1"},
+      {"", "In line 1, at byte 0"},
+      {"{\n\n", "In line 3"},
       {"[]", "needs a \"service\""},
       {"{}", "needs a \"service\""},
       {R"({"service":"x","ruels":[]})", "no key \"ruels\""},
       {R"({"service":"x","rules":{}})", "must be a list"},
-      {R"({"service":"x","rules":[{"call":"nonsense"}]})", "a \"call\" of the interface"},
-      {R"({"service":"x","rules":[{"call":"read","anwser":1}]})", "no key \"anwser\""},
+      {R"({"service":"x","rules":[{"call":"nonsense"}]})", "rule 1: it needs a \"call\" of the interface"},
+      {R"({"service":"x","rules":[{"call":"read"},{"call":"read","anwser":1}]})",
+       "rule 2: a rule has no key \"anwser\""},
       {R"({"service":"x","rules":[{"call":"read","when":[]}]})", "\"when\" must be"},
       {R"({"service":"x","rules":[{"call":"read","error":"no"}]})", "\"error\" must be"}};
   for (const auto& [text, why] : rows) {
@@ -89,17 +90,25 @@ TEST_CASE("a changed script counts from then on, a broken one does not") {
 TEST_CASE("the journal outlives the script, and its latest effect of an id counts") {
   Fixture f;
   f.write(R"({"service":"x"})");
+  mock::Act lost, garbage;
+  lost.error = mock::Failure{"network", "", "Gone.", false, -1};
+  garbage.answer = "no JSON";
   {
     Script script(f.file);
-    script.note({"execute_write", "x.send", "w_1", "{}"}, false, "lost");
+    script.note({"execute_write", "x.send", "w_1", "{}"}, lost, false, "{}");
     CHECK_FALSE(script.effect_of("w_1"));
-    script.note({"execute_write", "x.send", "w_1", "{}"}, true, R"({"id":1})");
-    script.note({"execute_write", "x.send", "w_2", "{}"}, true, R"({"id":2})");
+    script.note({"execute_write", "x.send", "w_1", "{}"}, {}, true, R"({"id":1})");
+    script.note({"execute_write", "x.send", "w_2", "{}"}, {}, true, "\"two\"");
+    script.note({"execute_write", "x.send", "w_3", "{}"}, garbage, true, *garbage.answer);
+    CHECK_FALSE(script.note({"execute_write", "x.send", "w_4", "{}"}, lost, true, "{}"));
+    CHECK(script.effect_of("w_3") == "no JSON");
   }
   Script again(f.file);
   CHECK(again.effect_of("w_1") == R"({"id":1})");
-  CHECK(again.effect_of("w_2") == R"({"id":2})");
-  CHECK_FALSE(again.effect_of("w_3"));
+  CHECK(again.effect_of("w_2") == "\"two\"");
+  CHECK(again.effect_of("w_3") == "no JSON");
+  CHECK(again.effect_of("w_4") == R"({"status":"ok"})");
+  CHECK_FALSE(again.effect_of("w_5"));
 }
 
 }  // namespace KRUXOS_TEST_FILE

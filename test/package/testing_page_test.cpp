@@ -20,14 +20,15 @@ std::string content_of(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// All that the page's section gives to a shell, in order.
-std::string commands_of(const std::string& page, const std::string& section) {
+/// All that the page's section gives in that language, in order.
+std::string code_of(const std::string& page, const std::string& section, const std::string& language) {
   const auto begin = page.find("\n## " + section + "\n");
   REQUIRE(begin != std::string::npos);
   const auto end = page.find("\n## ", begin + 1);
   std::string commands;
-  for (auto at = page.find("\n```sh\n", begin); at < end; at = page.find("\n```sh\n", at)) {
-    at += 7;
+  const auto fence = "\n```" + language + "\n";
+  for (auto at = page.find(fence, begin); at < end; at = page.find(fence, at)) {
+    at += fence.size();
     const auto close = page.find("\n```", at);
     REQUIRE(close < end);
     commands += page.substr(at, close - at) + "\n";
@@ -65,8 +66,8 @@ TEST_CASE("the page on testing, followed word for word, touches nothing of the t
   const auto installed = files_below(prefix / "lib");
 
   // Whatever fails, the host does not stay behind.
-  const std::string commands = "trap 'kill ${HOST:-} 2>/dev/null || true' EXIT\n" +
-                               commands_of(content_of(KRUXOS_TESTING_PAGE), "Setting it up");
+  const std::string commands =
+      "trap 'kill ${HOST:-} 2>/dev/null || true' EXIT\n" + code_of(content_of(KRUXOS_TESTING_PAGE), "By hand", "sh");
   Command shell{{"/bin/sh", "-eu", "-c", commands}, {}};
   shell.working_directory = work;
   shell.inherit_env = false;
@@ -82,6 +83,31 @@ TEST_CASE("the page on testing, followed word for word, touches nothing of the t
   CHECK(fs::exists(work / "agent-test/keys/vault.key"));
   CHECK(files_below(home) == before);
   CHECK(files_below(prefix / "lib") == installed);
+}
+
+TEST_CASE("a host for tests is one command, in a shell and in Python as the page has it") {
+  const support::Scratch scratch;
+  const auto root = fs::canonical(scratch.path());
+  const auto prefix = root / "prefix", temporary = root / "tmp";
+  fs::create_directory(temporary);
+  for (const char* component : {"Unspecified", "testing"})
+    must({KRUXOS_CMAKE, "--install", KRUXOS_BUILD_DIR, "--prefix", prefix, "--component", component});
+  const auto page = content_of(KRUXOS_TESTING_PAGE);
+  const auto play = [&](const std::vector<std::string>& argv) {
+    Command command{argv, {}};
+    command.working_directory = root;
+    command.inherit_env = false;
+    command.env = {{"TMPDIR", temporary.string()}, {"PATH", (prefix / "bin").string() + ":/usr/bin:/bin"}};
+    const auto done = run(command, milliseconds(60'000));
+    INFO(argv.back() << done.out << done.err);
+    CHECK(done.status.ok());
+    CHECK(fs::is_empty(temporary));
+    return done.out;
+  };
+  const auto said = play({"/bin/sh", "-eu", "-c",
+                          "trap 'kill ${HOST:-} 2>/dev/null || true' EXIT\n" + code_of(page, "One command", "sh")});
+  CHECK_THAT(said, Catch::Contains("\"success\":true"));
+  play({KRUXOS_PYTHON, "-c", code_of(page, "One command", "python")});
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -57,10 +57,13 @@ def test_what_cannot_be_begun_says_why_and_leaves_nothing(kruxos_installation: I
     with pytest.raises(NotInstalled, match="no_such_setting"), host:
         pass
     assert not host.directory.exists()
-    with pytest.raises(NotInstalled, match="token"), MockHost({"gmail": {}}, installation=kruxos_installation):
-        pass
     with pytest.raises(NotInstalled, match="no definition"), MockHost({"nothing": {}}, installation=kruxos_installation):
         pass
+
+
+def test_a_service_that_is_signed_in_to_has_a_mock_too(kruxos_installation: Installation) -> None:
+    with MockHost({"gmail": {}}, installation=kruxos_installation) as host:
+        assert [one["state"] for one in host.operator_json("connect", "status")["connections"]] == ["connected"]
 
 
 def test_a_host_has_its_own_key_directory_and_agents(kruxos_host: MockHost) -> None:

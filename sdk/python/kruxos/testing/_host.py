@@ -18,8 +18,6 @@ from ..async_client import AsyncKruxOS, Connecting
 from ..client import KruxOS
 from ._installation import Installation, NotInstalled
 
-TOKENS = {"slack": "xoxb-testing", "notes": "note-testing1"}
-"""Any token that the service's definition accepts will do for a mock."""
 CONFIGURATION = """data_dir: {place}/data
 places_dir: {place}/places
 vault_key_file: {place}/keys/vault.key
@@ -52,7 +50,7 @@ class MockHost:
     ) -> None:
         self.installation = installation or Installation.find()
         self._services = dict(services if services is not None else {"slack": {}})
-        self._tokens = {**TOKENS, **(tokens or {})}
+        self._tokens = dict(tokens or {})
         self._delay = delay_seconds
         self._more = configuration
         self._process: subprocess.Popen[str] | None = None
@@ -94,9 +92,7 @@ class MockHost:
 
     def connect_services(self) -> None:
         for service in self._services:
-            if service not in self._tokens:
-                raise NotInstalled(f"Give a token that the definition of {service} accepts: tokens={{'{service}': …}}.")
-            self.operator("connect", service, stdin=self._tokens[service] + "\n")
+            self.operator("connect", service, stdin=self._tokens.get(service, "testing") + "\n")  # a mock takes any
 
     def start(self) -> None:
         """Also once more, after `kill` or `stop`: at the same port, with what it had."""
@@ -188,6 +184,7 @@ class MockHost:
         """What the mock does from now on."""
         whole = {
             "service": service,
+            "prefix": self.installation.prefix_for(service),
             "version": self.installation.version_for(service),
             "account": {"account_id": "test", "display_name": f"Mock of {service}"},
             **script,
@@ -199,20 +196,14 @@ class MockHost:
         new.replace(file)
 
     def journal(self, service: str) -> list[dict[str, Any]]:
-        """What the mock was asked to do and to undo, with `effect` where it "happened"."""
+        """What the mock was asked to do and to undo, with `effect` where it "happened", and `error` where it failed."""
         file = self.directory / "adapters" / f"{service}.mock.json.journal"
         lines = file.read_text().splitlines() if file.exists() else []
-        return [_whole(json.loads(line)) for line in lines]
+        return [json.loads(line) for line in lines]
 
     def log(self) -> str:
         """What the host has written to its log so far."""
         return (self.directory / "kruxosd.log").read_text(errors="replace")
-
-
-def _whole(entry: dict[str, Any]) -> dict[str, Any]:
-    """With the parameters as they were, which the mock has as a text."""
-    params = entry.get("params")
-    return {**entry, "params": json.loads(params)} if isinstance(params, str) and params else entry
 
 
 def _environment() -> dict[str, str]:

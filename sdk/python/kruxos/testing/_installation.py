@@ -55,3 +55,8 @@ class Installation:
         """The lowest that the definition takes of its adapter."""
         found = re.search(r"^adapter:\s*\{.*?min_version:\s*([0-9.]+)", self.definition(service).read_text(), re.MULTILINE)
         return found[1] if found else "1.0.0"
+
+    def prefix_for(self, service: str) -> str:
+        """Of its capabilities."""
+        found = re.search(r"^prefix:\s*(\w+)", self.definition(service).read_text(), re.MULTILINE)
+        return found[1] if found else service
