@@ -83,7 +83,7 @@ const std::vector<CheckInfo>& table() {
        "Throw kCursorExpired when the service no longer knows where you were.", kOnce, check_sync_cursors},
       {"sync.hostile", "Odd words stop no sync",
        "Let one text of the service's answers hold U+0000, half of a surrogate pair, more than 1 MiB.",
-       "The pass comes to its end, with every other row.",
+       "The pass comes to its end, with the other rows.",
        "Leave the record to the host, which leaves out what the replica cannot take.", kOnce, check_sync_hostile},
       {"sync.in_time", "The sync ends in time", "Synced while the service hangs, to a deadline and to a cancellation.",
        "It returns soon after cancelled() turns true.", "Ask call.cancelled() in loops.", kOnce, check_sync_in_time},
