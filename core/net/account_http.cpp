@@ -133,12 +133,12 @@ std::optional<std::string> not_for(Sends sends, const HttpRequest& request) {
   return std::nullopt;
 }
 
-/// One exchange; an answer does not bring a key back that stood in its request's query.
+/// One exchange; an answer does not bring back what its request carried.
 HttpOutcome transmit(HttpTransport& transport, const CallContextPtr& call, const Url& url, const HttpRequest& request,
                      const Authorization& carried, std::string_view token, HttpSink& sink) {
   const Away away(*call, CallAway::kAtService);
-  if (carried.parameter.empty()) return transport.send(call, url, request, carried.secret(), sink);
-  KeyRemovingSink cleaned(sink, carried.parameter, as_view(carried.value), token);
+  if (token.empty()) return transport.send(call, url, request, carried.secret(), sink);
+  KeyRemovingSink cleaned(sink, carried, token);
   auto outcome = transport.send(call, url, request, carried.secret(), cleaned);
   if (outcome.status == KRUX_OK && !cleaned.finish())
     return {KRUX_CANCELLED, "the receiver of the answer said stop", {}};

@@ -4,6 +4,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/net/request_head.hpp"
 #include "core/util/text.hpp"
@@ -38,6 +39,11 @@ void append_base64(SecretBytes& out, const SecretBytes& bytes) {
                     variant);
   text.pop_back();  // the NUL
   append(out, as_view(text));
+}
+
+/// What stands behind a header's scheme.
+std::string_view credential_in(std::string_view value) {
+  return value.substr(value.rfind(' ') + 1);
 }
 
 bool names(std::string_view query, std::string_view parameter) {
@@ -110,18 +116,19 @@ std::string why_not_own_credential(const AuthDefinition& auth, const HttpHeaders
   return {};
 }
 
-KeyRemovingSink::KeyRemovingSink(HttpSink& receiver, std::string_view name, std::string_view encoded_key,
-                                 std::string_view token)
+KeyRemovingSink::KeyRemovingSink(HttpSink& receiver, const Authorization& carried, std::string_view token)
     : receiver_(receiver) {
   const auto add = [&](std::initializer_list<std::string_view> parts, std::string_view instead) {
     Needle needle{{}, instead};
     for (const auto part : parts) append(needle.text, part);
     needles_.push_back(std::move(needle));
   };
-  for (const auto key : {encoded_key, token}) {
-    if (key.empty()) continue;
-    add({"?", name, "=", key, "&"}, "?");
-    for (const auto* before : {"&", "?", ""}) add({before, name, "=", key}, "");
+  const auto& name = carried.parameter;
+  for (const auto key : {credential_in(as_view(carried.value)), token}) {
+    if (!name.empty()) {
+      add({"?", name, "=", key, "&"}, "?");
+      for (const auto* before : {"&", "?", ""}) add({before, name, "=", key}, "");
+    }
     if (key.size() >= kShortestAlone) add({key}, "[removed]");
   }
   std::stable_sort(needles_.begin(), needles_.end(),
@@ -149,6 +156,7 @@ bool KeyRemovingSink::finish() {
 }
 
 std::string KeyRemovingSink::without_key(bool at_end) {
+  if (needles_.empty()) return std::exchange(held_, {});
   const auto longest = needles_.front().text.size();
   std::string out;
   std::size_t from = 0;

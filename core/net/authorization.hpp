@@ -38,11 +38,12 @@ std::optional<Authorization> authorization_of(const AuthDefinition& auth, std::s
 /// Why a request may not name by itself what carries the token; empty where it does not.
 std::string why_not_own_credential(const AuthDefinition& auth, const HttpHeaders& headers, const Url& url);
 
-/// Takes the token out of an answer, for services that write the addresses of the next page with the key in them.
+/// Takes the token out of an answer: of services that write the addresses of the next page with the key in them, or
+/// that repeat what they were sent. No adapter is handed one, whatever its service says.
 class KeyRemovingSink final : public HttpSink {
  public:
-  /// Of AuthDefinition::Way::kQuery alone; the parameter's value as it was sent and as the account has it.
-  KeyRemovingSink(HttpSink& receiver, std::string_view name, std::string_view encoded, std::string_view token);
+  /// `carried`: as the request had it; `token`: as the account has it.
+  KeyRemovingSink(HttpSink& receiver, const Authorization& carried, std::string_view token);
 
   bool head(int status, const HttpHeaders& headers) override;
   bool body(std::string_view bytes) override;

@@ -28,7 +28,7 @@ std::string head_with(const AuthDefinition& how, std::string_view user, std::str
 std::string cleaned(const std::string& body, std::size_t size, const std::string& token = "s3cret/key") {
   HttpResponse out;
   const auto made = authorization_of(auth(Way::kQuery, "key"), "", token);
-  KeyRemovingSink sink(out, "key", as_view(made->value), token);
+  KeyRemovingSink sink(out, *made, token);
   sink.head(200, {});
   for (std::size_t at = 0; at < body.size(); at += size) sink.body(std::string_view(body).substr(at, size));
   sink.finish();
@@ -92,10 +92,46 @@ TEST_CASE("an answer does not bring a key of the query back, however it is cut")
     CHECK(cleaned("a short x, key=x, ?key=x&b", size, "x") == "a short x, , ?b");
   }
   HttpResponse out;
-  KeyRemovingSink sink(out, "key", "s3cret-key", "s3cret-key");
+  const auto made = authorization_of(auth(Way::kQuery, "key"), "", "s3cret-key");
+  KeyRemovingSink sink(out, *made, "s3cret-key");
   sink.head(200, {{"Link", "<https://a/x?key=s3cret-key&page=2>; rel=\"next\""}, {"Location", "/y?key=s3cret-key"}});
   CHECK(out.headers[0].second == "<https://a/x?page=2>; rel=\"next\"");
   CHECK(out.headers[1].second == "/y");
+}
+
+TEST_CASE("a token that a service repeats does not reach the adapter, wherever an answer is cut") {
+  const auto answered = [](const AuthDefinition& how, const std::string& user, const std::string& body,
+                           std::size_t size) {
+    const std::string token = "xoxb-1234-secret";
+    HttpResponse out;
+    const auto made = authorization_of(how, user, token);
+    KeyRemovingSink sink(out, *made, token);
+    sink.head(200, {{"X-Echo", "Bearer " + token}});
+    for (std::size_t at = 0; at < body.size(); at += size) sink.body(std::string_view(body).substr(at, size));
+    CHECK(sink.finish());
+    CHECK(out.headers[0].second == "Bearer [removed]");
+    return out.text;
+  };
+  for (const std::size_t size : {1U, 5U, 1000U}) {
+    CHECK(answered(auth(Way::kHeader, "Authorization", "Bearer"), "", R"({"auth":"Bearer xoxb-1234-secret"})", size) ==
+          R"({"auth":"Bearer [removed]"})");
+    CHECK(answered(auth(Way::kHeader, "PRIVATE-TOKEN"), "", "xoxb-1234-secretxoxb-1234-secre", size) ==
+          "[removed]xoxb-1234-secre");
+    // As it was sent, and the token itself.
+    CHECK(answered(auth(Way::kBasic, "Authorization", "", "user"), "ada",
+                   "YWRhOnhveGItMTIzNC1zZWNyZXQ= xoxb-1234-secret", size) == "[removed] [removed]");
+  }
+}
+
+TEST_CASE("a short token is left where it may be any word of an answer") {
+  HttpResponse out;
+  const auto made = authorization_of(auth(Way::kHeader, "Authorization", "Bearer"), "", "t");
+  KeyRemovingSink sink(out, *made, "t");
+  sink.head(200, {{"X", "tt"}});
+  sink.body("text");
+  CHECK(sink.finish());
+  CHECK(out.text == "text");
+  CHECK(out.headers[0].second == "tt");
 }
 
 }  // namespace KRUXOS_TEST_FILE

@@ -13,7 +13,7 @@ TEST_CASE("what a killed run has left is removed by a later one, and nothing els
   const support::Scratch scratch;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
   const auto make = [&](const char* name, bool young = false) {
-    const auto directory = scratch.path() / name;
+    auto directory = scratch.path() / name;
     fs::create_directories(directory / "data");
     if (!young) fs::last_write_time(directory, old);
     return directory;
