@@ -94,7 +94,7 @@ TEST_CASE("an account is named by its id or name, and another one's is refused")
   Rig rig;
   rig.begin();
   CHECK(rig.kruxos({"disconnect", "slack", "nobody"}).status.code == 5);
-  CHECK(rig.kruxos({"disconnect", "nothing"}).status.code == 5);
+  CHECK(rig.kruxos({"disconnect", "nothing"}).status.code == 4);  // no such service
   CHECK(rig.control("POST", "/connections/slack/disconnect", R"({"force":1})").status == 400);
   CHECK(rig.control("POST", "/connections/slack/disconnect", R"({"wait_seconds":-1})").status == 400);
   CHECK(rig.control("POST", "/connections/slack/disconnect", "[]").status == 400);

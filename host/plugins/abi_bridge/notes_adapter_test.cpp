@@ -1,4 +1,6 @@
 // examples/notes_adapter in the host, against a service of notes in memory.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "core/definition/definition_loader.hpp"
@@ -120,13 +122,16 @@ TEST_CASE("The notes adapter syncs page by page, and sweeps what is gone") {
   const auto& session = notes.bridge.session;
   CHECK(good(notes.adapter->ask<"full_sync">(notes.bridge.call(), session)).next == SyncStep::Next::kMore);
   CHECK(session->committed.size() == 2);
-  CHECK(session->cursor("pass") == R"({"generation":1,"after":"a2"})");
+  CHECK_THAT(session->cursor("pass").value_or(""), Catch::Contains(R"("after":"a2")"));
+  const auto generation = session->committed.front().generation;
   CHECK(good(notes.adapter->ask<"full_sync">(notes.bridge.call(), session)).next == SyncStep::Next::kDone);
   CHECK(session->committed.size() == 3);
-  CHECK(session->sweeps == std::vector<std::string>{"notes  1"});
+  CHECK(session->sweeps == std::vector<std::string>{fmt::format("notes  {}", generation)});
   CHECK(good(notes.adapter->ask<"incremental_sync">(notes.bridge.call(), session, 5)).next == SyncStep::Next::kMore);
   CHECK(session->committed[0].json == R"({"id":"a1","text":"one","marker":"","updated_ms":1000})");
-  CHECK(session->cursor("pass") == R"({"generation":2,"after":"a2"})");
+  CHECK_THAT(session->cursor("pass").value_or(""), Catch::Contains(R"("after":"a2")"));
+  // Above all before, also where the host has taken the cursors away.
+  CHECK(session->committed.front().generation >= generation);
 }
 
 TEST_CASE("The notes adapter reads from the replica alone") {
