@@ -160,12 +160,12 @@ TEST_CASE("An operation with two states, whose change is its undoing, is no conf
   CHECK(report.passed());
 }
 
-TEST_CASE("A token that is copied out of an answer is found") {
+TEST_CASE("An adapter that copies answers out has no token to copy, though the service repeats it") {
   const auto report = run("tells_the_body", {"account.refused", "secret"});
   INFO(failures(report));
-  REQUIRE(report.count(CheckOutcome::kFailed) == 1);
+  CHECK(report.count(CheckOutcome::kFailed) == 0);
   CHECK(report.checks.back().id == "secret.token");
-  // The report that says so does not hold it itself.
+  CHECK(report.checks.back().outcome == CheckOutcome::kPassed);
   CHECK(certify::report_json(report).find("note-") == std::string::npos);
 }
 
