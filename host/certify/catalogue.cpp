@@ -12,8 +12,8 @@ constexpr auto kOnce = CheckScope::kOnce;
 constexpr auto kRead = CheckScope::kRead;
 constexpr auto kWrite = CheckScope::kWrite;
 
-const std::vector<CheckInfo>& table() {
-  static const std::vector<CheckInfo> checks = {
+std::vector<CheckInfo> of_library_and_account() {
+  return {
       {"library.accepted", "The host accepts the library",
        "Made the checks that a host makes at its start: file, ELF, entry symbol, loading in a process of its own, "
        "description, definition.",
@@ -42,6 +42,11 @@ const std::vector<CheckInfo>& table() {
       {"account.in_time", "verify ends in time", "Called verify with a deadline while the service hangs.",
        "It returns soon after cancelled() turns true.", "Wait for nothing but the host's HTTP client.", kOnce,
        check_verify_in_time},
+  };
+}
+
+std::vector<CheckInfo> of_syncs() {
+  return {
       {"sync.full", "A first sync comes to its end", "Synced a fresh replica.", "It is done, with no part failed.", "",
        kOnce, check_sync_full},
       {"sync.repeat", "Two first syncs are alike", "Synced two fresh replicas from an unchanged service.",
@@ -87,6 +92,11 @@ const std::vector<CheckInfo>& table() {
        "Leave the record to the host, which leaves out what the replica cannot take.", kOnce, check_sync_hostile},
       {"sync.in_time", "The sync ends in time", "Synced while the service hangs, to a deadline and to a cancellation.",
        "It returns soon after cancelled() turns true.", "Ask call.cancelled() in loops.", kOnce, check_sync_in_time},
+  };
+}
+
+std::vector<CheckInfo> of_reads_and_writes() {
+  return {
       {"read.answers", "A read answers", "Read twice from a synced replica, with the sample parameters.",
        "A JSON object with the definition's outputs, the same both times, without an HTTP request unless `fetches`; or "
        "questions of the kinds in `asks`.",
@@ -110,6 +120,11 @@ const std::vector<CheckInfo>& table() {
        "find_effect never takes the one for the other.", "", kWrite, check_write_twins},
       {"write.repeat", "Repeating it is harmless", "Executed it a second time, as another attempt of the same write.",
        "Done, and one effect in all.", "", kWrite, check_write_repeat},
+  };
+}
+
+std::vector<CheckInfo> of_writes_with_faults() {
+  return {
       {"write.limited", "429 is no effect", "Answered 429 with Retry-After.",
        "It fails with KRUX_RATE_LIMITED, no effect, and retry_after_ms; nothing is sent again.",
        "Throw kRateLimited with no_effect() and retry_after_ms().", kWrite, check_write_limited},
@@ -138,6 +153,11 @@ const std::vector<CheckInfo>& table() {
       {"write.find_faults", "A disturbed look is no answer",
        "Disturbed each request of find_effect, with the effect there.",
        "found, cannot tell, or a failure; never absent.", "", kWrite, check_find_faults},
+  };
+}
+
+std::vector<CheckInfo> of_rollbacks_and_the_end() {
+  return {
       {"rollback.undoes", "A rollback brings the state back", "Made a rollback point, executed, rolled back, twice.",
        "`state` is what it was before, and find_rollback says so.", "", kWrite, check_rollback},
       {"rollback.conflict", "A rollback undoes nobody else's change",
@@ -169,6 +189,16 @@ const std::vector<CheckInfo>& table() {
        "addresses, standard output. Services that fail echo it.",
        "It is in none of it.", "Never copy an answer's body into a message or a record.", kKit, nullptr},
   };
+}
+
+const std::vector<CheckInfo>& table() {
+  static const auto checks = [] {
+    std::vector<CheckInfo> all;
+    for (const auto& part : {of_library_and_account(), of_syncs(), of_reads_and_writes(), of_writes_with_faults(),
+                             of_rollbacks_and_the_end()})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }();
   return checks;
 }
 
