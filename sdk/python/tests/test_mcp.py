@@ -188,7 +188,7 @@ def test_a_key_file_is_its_owners_alone(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["--key-file", str(file)]) == 2 and "chmod 600" in capsys.readouterr().err
     file.chmod(0o600)
     assert read_key(str(file)).reveal() == KEY
-    assert main([]) == 2 and main(["--key-file", "/nowhere"]) == 2
+    assert main([]) == 2 and main(["--key-file", str(tmp_path / "nowhere")]) == 2
     monkeypatch.setenv("KRUXOS_API_KEY", KEY)
     assert read_key(None).reveal() == KEY
 
