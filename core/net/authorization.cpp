@@ -155,9 +155,22 @@ bool KeyRemovingSink::finish() {
   return rest.empty() || receiver_.body(rest);
 }
 
+/// Where a needle may have begun whose rest is still to come. Nothing else waits: an answer's next part may be long in
+/// coming.
+std::size_t KeyRemovingSink::first_open() const {
+  const std::string_view all = held_;
+  for (auto at = all.size() - std::min(all.size(), needles_.front().text.size() - 1); at < all.size(); ++at) {
+    const auto rest = all.substr(at);
+    for (const auto& needle : needles_) {
+      if (needle.text.size() > rest.size() && as_view(needle.text).starts_with(rest)) return at;
+    }
+  }
+  return all.size();
+}
+
 std::string KeyRemovingSink::without_key(bool at_end) {
   if (needles_.empty()) return std::exchange(held_, {});
-  const auto longest = needles_.front().text.size();
+  const auto certain = at_end ? held_.size() : first_open();
   std::string out;
   std::size_t from = 0;
   while (true) {
@@ -170,9 +183,7 @@ std::string KeyRemovingSink::without_key(bool at_end) {
         found = &needle;
       }
     }
-    // A longer one may begin in what is still to come.
-    const auto certain = at_end ? held_.size() : held_.size() - std::min(held_.size(), longest - 1);
-    if (!found || (at >= certain && !at_end)) {
+    if (!found || at >= certain) {
       const auto end = std::max(from, certain);
       out.append(held_, from, end - from);
       held_.erase(0, end);

@@ -55,6 +55,7 @@ class KeyRemovingSink final : public HttpSink {
     SecretBytes text;
     std::string_view instead;
   };
+  std::size_t first_open() const;
   /// Takes what is certain off the front of `held_`; all of it at the end.
   std::string without_key(bool at_end);
 

@@ -123,6 +123,20 @@ TEST_CASE("a token that a service repeats does not reach the adapter, wherever a
   }
 }
 
+TEST_CASE("what is no part of a token is passed on as it comes") {
+  HttpResponse out;
+  const auto made = authorization_of(auth(Way::kHeader, "Authorization", "Bearer"), "", "xoxb-1234-secret");
+  KeyRemovingSink sink(out, *made, "xoxb-1234-secret");
+  sink.head(200, {});
+  // The end of an event, of a stream that stays open.
+  sink.body("data: {}\n\n");
+  CHECK(out.text == "data: {}\n\n");
+  sink.body("data: xoxb-12");
+  CHECK(out.text == "data: {}\n\ndata: ");
+  sink.body("35\n\n");
+  CHECK(out.text == "data: {}\n\ndata: xoxb-1235\n\n");
+}
+
 TEST_CASE("a short token is left where it may be any word of an answer") {
   HttpResponse out;
   const auto made = authorization_of(auth(Way::kHeader, "Authorization", "Bearer"), "", "t");

@@ -164,13 +164,14 @@ std::string SyncScheduler::pass(const AccountRef& account, std::int64_t until_bo
   const auto task = *found;
   const auto& status = task->status;
   const auto failures = status.failures;
-  // The one that is under way has read before what is asked for now.
+  // The pass under way has read some of the service already: the next one counts.
   const auto wanted = status.passes + (task->in_pass ? 2 : 1);
   const auto ended = [&] {
     return status.passes >= wanted || status.failures > failures || task->removed || state_->stopping;
   };
   while (!ended() && state_->clock.boot_ms() < until_boot_ms) {
-    if (!task->running && !task->in_pass) {
+    // Back-offs are cut short as by sync_now(); what the service has asked to wait for is waited for.
+    if (!task->running && status.phase != SyncStatus::Phase::kWaiting) {
       task->due_boot_ms = state_->clock.boot_ms();
       state_->changed.notify_all();
     }

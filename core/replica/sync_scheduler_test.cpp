@@ -336,6 +336,8 @@ TEST_CASE("who waits for a pass waits for one that began afterwards, and is told
   CHECK(rig.steps() == 4);
   rig.adapter->then(fails(KRUX_UNAVAILABLE));
   CHECK(pass() == "The account's own sync failed: it went wrong");
+  // Somebody waits: the back-off does not.
+  CHECK(pass().empty());
   rig.scheduler().remove("notes", "N1");
   CHECK(pass() == "The account is not synced by this host.");
 }

@@ -83,14 +83,22 @@ std::pair<ActiveAccountPtr, Verified> ServiceHost::verify_replica(const std::str
 }
 
 ActiveAccountPtr ServiceHost::rebuild_replica(const std::string& service, const std::string& name) {
-  const std::unique_lock lock(connecting_, std::try_to_lock);
+  const std::unique_lock lock(connecting_, std::try_to_lock), idle(verifying_, std::try_to_lock);
   if (!lock) throw conflict("An account is being connected or disconnected. Try again when that has ended.");
+  if (!idle) throw conflict("A replica is being compared with its service. Try again when that has ended.");
   auto account = parts_.accounts.choose(service, name);
   if (!account->adapter->roles().sync)
     throw invalid_input(fmt::format("{} syncs nothing: there is nothing to rebuild.", service));
   const auto connection = served_connection(account->ref);
-  account->replica->build_anew();
-  activate(connection);
+  // No step may go on filling what is put aside.
+  parts_.scheduler.remove(service, account->ref.account_id);
+  try {
+    account->replica->build_anew();
+    activate(connection);
+  } catch (...) {
+    parts_.scheduler.add(account, sync_interval_of(*account->definition));
+    throw;
+  }
   return account;
 }
 
