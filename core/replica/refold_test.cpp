@@ -131,4 +131,27 @@ TEST_CASE("a host that is stopped half-way goes on where it was") {
   check_index(r.file);
 }
 
+TEST_CASE("a part is bounded by what it changes, not by rows alone") {
+  ReplicaFixture r;
+  std::string pages;
+  for (int i = 0; i < 400; ++i) pages += fmt::format("Gen\u00e8ve {} and more of it. ", i);
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (int i = 0; i < 20; ++i) texts.emplace_back("m" + std::to_string(i), pages);
+  put_earlier(r, texts);
+  r.store.reset();
+  {
+    SQLite::Database db(r.file.string(), SQLite::OPEN_READWRITE);
+    register_gram_tokenizer(db.getHandle());
+    StatementCache statements(db.getHandle());
+    CHECK(refold_some(statements, CollectionTable(mail_collections().front())));
+  }
+  r.open();
+  const auto done = found(r, "geneve").size();
+  CHECK(done > 0);
+  CHECK(done < 20);
+  r.store->idle();
+  CHECK(found(r, "geneve").size() == 20);
+  check_index(r.file);
+}
+
 }  // namespace krux::KRUXOS_TEST_FILE

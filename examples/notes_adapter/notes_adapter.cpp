@@ -24,14 +24,16 @@ rapidjson::Document object(std::string_view text) {
 struct Pass {
   std::int64_t generation = 0;  ///< of the latest complete pass, the one under way included
   std::string after{};          ///< the last note of the page before; empty between two passes
-  std::int64_t since_ms = 0;    ///< what the next pass asks for, by the service's clock
-  std::int64_t newest_ms = 0;   ///< the latest change that this pass has seen
+  std::int64_t since_ms = 0;    ///< what the pass under way, or the next one, asks for, by the service's clock
+  std::int64_t newest_ms = 0;   ///< the latest change that was ever seen
+  std::int64_t next_ms = 0;     ///< the same before the pass under way began
   template <class Self, class Visit>
   static void each(Self& self, Visit&& visit) {
     visit("generation", self.generation);
     visit("after", self.after);
     visit("since", self.since_ms);
     visit("newest", self.newest_ms);
+    visit("next_since", self.next_ms);
   }
 };
 
@@ -83,6 +85,8 @@ kruxos::HttpResponse NotesAdapter::ask(const kruxos::Call& call, const kruxos::H
 kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncStore& store, bool everything) {
   auto pass = load_cursor<Pass>(store, "pass");
   const auto since_ms = everything ? 0 : std::max<std::int64_t>(pass.since_ms, 1);
+  // What changes while the pass goes on may stand on a page that it has behind it: the next one asks for that too.
+  if (pass.after.empty()) pass.next_ms = pass.newest_ms;
   // Above whatever was put before: the host takes the cursors away, this one too, where the service knows one no more.
   if (everything && pass.after.empty()) pass.generation = std::max(pass.generation + 1, call.now_ms());
   const auto response =
@@ -106,8 +110,8 @@ kruxos::SyncStep NotesAdapter::sync_page(const kruxos::Call& call, kruxos::SyncS
   const bool ends = pass.after.empty();
   // A complete pass: what it did not see is gone.
   if (ends && everything) store.sweep(kCollection, "", pass.generation);
-  // Not by the host's clock, which may be ahead. What changes in that same millisecond comes once more.
-  if (ends) pass.since_ms = pass.newest_ms;
+  // Not by the host's clock, which may be ahead.
+  if (ends) pass.since_ms = pass.next_ms;
   save_cursor(store, "pass", pass);
   store.commit();
   if (!ends) return kruxos::SyncStep::more();

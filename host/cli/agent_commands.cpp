@@ -53,6 +53,17 @@ HostAnswer get_agent(const Session& session, const std::string& given) {
   return about_agent(session, given, [&] { return session.host.get(target(whole_agent_id(session, given))); });
 }
 
+struct MeantAgent {
+  std::string id, name;
+};
+
+/// Whose it is stands in the question, so that an act that cannot be undone meets whom it names.
+MeantAgent meant(const Session& session, const std::string& given) {
+  const auto shown = get_agent(session, given);
+  const auto& agent = part(shown.json, "agent");
+  return {text(agent, "agent_id"), text(agent, "name")};
+}
+
 HostAnswer post_agent(const Session& session, const std::string& given, std::string_view action,
                       std::string_view body = {}) {
   return about_agent(session, given,
@@ -120,7 +131,8 @@ int show_agent(const Session& session, const std::string& name) {
   return kOk;
 }
 
-int rotate_agent(const Session& session, const std::string& name, std::int64_t grace_minutes, bool yes) {
+int rotate_agent(const Session& session, const std::string& given, std::int64_t grace_minutes, bool yes) {
+  const auto [id, name] = meant(session, given);
   const auto ends =
       grace_minutes == 0 ? std::string("at once") : fmt::format("in {}", span_in_words(grace_minutes * kMinute));
   const auto question =
@@ -128,14 +140,15 @@ int rotate_agent(const Session& session, const std::string& name, std::int64_t g
                   printable(name), ends);
   if (!session.confirm(question, yes)) return kFailed;
   const auto body = grace_minutes == 0 ? "" : fmt::format(R"({{"grace_seconds":{}}})", grace_minutes * 60);
-  return show_key(session, post_agent(session, name, "/rotate", body), "Made a new key for agent");
+  return show_key(session, post_agent(session, id, "/rotate", body), "Made a new key for agent");
 }
 
-int revoke_agent(const Session& session, const std::string& name, bool yes) {
+int revoke_agent(const Session& session, const std::string& given, bool yes) {
+  const auto [id, name] = meant(session, given);
   const auto question =
       fmt::format("{} is shut out for good, and its waiting writes are cancelled. Go on?", printable(name));
   if (!session.confirm(question, yes)) return kFailed;
-  const auto answer = post_agent(session, name, "/revoke");
+  const auto answer = post_agent(session, id, "/revoke");
   if (session.printed(answer)) return kOk;
   auto& out = session.console.out();
   out << "Agent " << printable(name) << " is revoked.\n";

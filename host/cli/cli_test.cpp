@@ -158,15 +158,17 @@ TEST_CASE("agents", "[cli]") {
 TEST_CASE("agents lose their keys only after a yes on a terminal", "[cli]") {
   Fixture f;
   f.console.terminal = true;
+  f.api.answers["agent"] = R"({"agent":{"name":"al","agent_id":"agent_1"}})";
   for (const auto* command : {"rotate", "revoke"}) {
     f.console.lines = {"n"};
-    CHECK(f.run({"agent", command, "al"}) == 1);
-    CHECK(f.api.asked().empty());
+    CHECK(f.run({"agent", command, "agent_1"}) == 1);
+    CHECK(f.api.asked() == std::vector<std::string>{"agents", "agent agent_1"});
+    CHECK(has(f.console.prompts, "al "));
     f.console.lines = {"y"};
     CHECK(f.run({"agent", command, "al"}) == 0);
-    CHECK(f.api.asked().size() == 1);
+    CHECK(f.api.asked().size() == 3);
     CHECK(f.run({"agent", command, "al", "--yes"}) == 0);
-    CHECK(f.api.asked().size() == 1);
+    CHECK(f.api.asked().size() == 3);
   }
 }
 
@@ -220,6 +222,7 @@ TEST_CASE("lists and the status say who is paused", "[cli]") {
 TEST_CASE("revoking tells what became of the agent's writes", "[cli]") {
   Fixture f;
   const auto said = [&](const std::string& writes) {
+    f.api.answers["agent"] = R"({"agent":{"name":"al","agent_id":"agent_1"}})";
     f.api.answers["revoke_agent"] = R"({"agent":{"name":"al"},)" + writes + "}";
     CHECK(f.run({"agent", "revoke", "al"}) == 0);
     return f.out();

@@ -5,7 +5,7 @@ namespace krux::cli {
 namespace {
 
 /// Empty is what they say then.
-const std::vector<std::string> kMayBeEmpty{"--reason", "--text"};
+const std::vector<std::string> kMayBeEmpty{"--reason"};
 
 void add_global_options(CLI::App& app, Parsed& p) {
   auto* socket = app.add_option("--socket", p.socket, "The host's control socket")->type_name("FILE");

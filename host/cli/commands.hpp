@@ -29,10 +29,10 @@ int remove_bundle(const Session& session, const BundleArguments& arguments);
 int new_adapter(const Session& session, const ScaffoldPlan& plan);
 
 int certify_adapter(const Session& session, CertifyRequest request);
-/// Hands over to the program that wraps MCP servers, with the running host's directories where `words` name none.
-/// Does not return where that begins.
 /// Becomes the program that is a host for tests. Throws CliError where that is not installed.
 int begin_test_host(const TestHostOptions& options);
+/// Hands over to the program that wraps MCP servers, with the running host's directories where `words` name none.
+/// Does not return where that begins.
 int wrap_server(const Session& session, std::vector<std::string> words);
 /// These work without a running host.
 int validate_policies(const Session& session, const PolicyArguments& arguments);

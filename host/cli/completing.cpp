@@ -97,7 +97,7 @@ class Completing {
       command_names();
     } else if (type == "TOOLS") {
       for (const auto* profile : {"core", "all"}) add(profile, "");
-      services();
+      of_host("SERVICE");
     } else {
       of_host(type);
     }

@@ -109,6 +109,7 @@ TEST_CASE("services, agents, accounts, profiles and writes are completed from th
 TEST_CASE("without a host there is nothing to choose from, and no error", "[cli]") {
   CompletionFixture f;
   CHECK(f.plain({"--data-dir", "/nowhere", "sync", ""}).empty());
+  CHECK(f.plain({"--data-dir", "/nowhere", "mcp", "--tools", ""}) == Words{"core", "all"});
   CHECK(f.console.err_text.str().empty());
 }
 

@@ -162,11 +162,12 @@ TEST_CASE("the webhook is shown as it works, and as it fails", "[cli]") {
 
 TEST_CASE("an agent's old key may be good for a while", "[cli]") {
   CliFixture f;
+  f.api.answers["agent"] = R"({"agent":{"name":"al","agent_id":"agent_1"}})";
   f.api.answers["rotate_agent"] = R"({"agent":{"name":"al","agent_id":"agent_1"},"key":"ab"})";
   CHECK(f.run({"agent", "rotate", "al", "--grace", "2h", "--yes"}) == 0);
-  CHECK(has(f.api.asked().at(0), "rotate_agent al grace 7200 s operator:"));
+  CHECK(has(f.api.asked().back(), "rotate_agent agent_1 grace 7200 s operator:"));
   CHECK(f.run({"agent", "rotate", "al", "--grace", "7d", "--yes"}) == 0);
-  CHECK(has(f.api.asked().at(0), "grace 604800 s"));
+  CHECK(has(f.api.asked().back(), "grace 604800 s"));
   for (const auto* bad : {"8d", "2", "0min", "-1h", "soon"}) {
     CHECK(f.run({"agent", "rotate", "al", "--grace", bad, "--yes"}) == 2);
     CHECK(f.api.asked().empty());

@@ -1,10 +1,12 @@
 #include "host/cli/watching.hpp"
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 #include <string>
 
 #include "core/util/clock.hpp"
+#include "host/cli/table.hpp"
 
 namespace krux::cli {
 namespace {
@@ -45,6 +47,19 @@ class Frame final : public Console {
   std::ostringstream text_;
 };
 
+/// Of the screen, on which what is too long goes on in the next one. Colours take none.
+int rows_of(const std::string& line, int width) {
+  std::string seen;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '\x1b') {
+      at = std::min(line.find('m', at), line.size());
+    } else {
+      seen += line[at];
+    }
+  }
+  return std::max(1, (display_width(seen) + width - 1) / std::max(1, width));
+}
+
 /// As many lines as fit, each of which takes the place of the one that stood there.
 void draw(Console& screen, const std::string& text) {
   auto& out = screen.out();
@@ -54,12 +69,13 @@ void draw(Console& screen, const std::string& text) {
   int drawn = 0, left_out = 0;
   out << kTop;
   while (std::getline(lines, line)) {
-    if (drawn == room) {
+    const int rows = rows_of(line, screen.width());
+    if (left_out > 0 || drawn + rows > room) {
       ++left_out;
       continue;
     }
     out << line << kEndOfLine << "\n";
-    ++drawn;
+    drawn += rows;
   }
   out << kEndOfLine << "\n"
       << styled(screen, (left_out > 0 ? std::to_string(left_out) + " lines more.   " : std::string()) + "q: end",

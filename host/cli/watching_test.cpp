@@ -45,6 +45,21 @@ TEST_CASE("what is watched: --watch shows no more lines than the terminal has", 
   CHECK(std::count(shown.begin(), shown.end(), '\n') <= 6);
 }
 
+TEST_CASE("what is watched: a line that is wider than the terminal takes several of its rows", "[cli]") {
+  CliFixture f;
+  f.console.terminal = true;
+  f.console.rows = 6;
+  f.console.columns = 20;
+  f.console.keys = "q";
+  f.api.answers["alerts"] = R"({"alerts":[]})";
+  CHECK(f.run({"alerts", "--watch"}) == 0);
+  const auto shown = f.out();
+  int rows = 0;
+  std::istringstream lines(shown);
+  for (std::string line; std::getline(lines, line);) rows += std::max(1, (krux::cli::display_width(line) + 19) / 20);
+  CHECK(rows <= 8);  // but for what moves the cursor
+}
+
 TEST_CASE("what is watched: --watch waits for a host that is away, once it has answered", "[cli]") {
   CliFixture f;
   f.console.terminal = true;
